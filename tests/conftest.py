@@ -1,0 +1,77 @@
+"""What all Python tests share: the program under test, the recordings, and one reading of each per session.
+
+The program comes from GPUPROF_BIN, else from build/release, else build/dev. Tests fail, not skip, when there is none.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+sys.path[:0] = [str(TESTS), str(TESTS / "python")]
+
+from oracle.trace import read_trace  # noqa: E402  (needs the path above)
+from program import Program  # noqa: E402
+
+FIXTURES = TESTS / "fixtures"
+RECORDINGS = sorted([*(FIXTURES / "kineto").glob("*.json.gz"), *(FIXTURES / "public").glob("*.json.gz")])
+WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.replace(".json.gz", ".key_averages.txt")).exists()]
+
+
+def short_name(path):
+    return path.name.removesuffix(".json.gz")
+
+
+def find_program():
+    named = os.environ.get("GPUPROF_BIN")
+    candidates = [Path(named)] if named else [TESTS.parent / "build" / preset / "gpu-profile" for preset in ("release", "dev")]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate.resolve()
+    return None
+
+
+@pytest.fixture(scope="session")
+def program():
+    path = find_program()
+    if path is None:
+        pytest.fail("no gpu-profile to test: build it (cmake --preset release && cmake --build --preset release) or set GPUPROF_BIN")
+    return Program(path)
+
+
+@pytest.fixture(scope="session")
+def recordings():
+    """Reads a recording once, whoever asks."""
+    cache = {}
+
+    def get(path):
+        if path not in cache:
+            cache[path] = read_trace(path)
+        return cache[path]
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def reports(program):
+    """Asks the program about a recording once: every analysis that has an oracle, all rows, all gaps."""
+    cache = {}
+
+    def get(path):
+        if path not in cache:
+            cache[path] = program.report(path, *program.COMPARED, "--gap-min-ns", "0")
+        return cache[path]
+
+    return get
+
+
+@pytest.fixture(params=RECORDINGS, ids=short_name, scope="session")
+def recording(request):
+    return request.param
+
+
+@pytest.fixture(params=WITH_TABLE, ids=short_name, scope="session")
+def recording_with_table(request):
+    return request.param

@@ -1,0 +1,178 @@
+"""What happened on the devices of a recording: kernels, copies, busy and idle time, gaps, streams, API calls.
+
+Each function takes a `Trace` and returns plain dictionaries with the column names of the product's tables, times in integer
+nanoseconds, fractions exact (`Fraction`). Unknown is None. The rules are in README.md; intervals come from intervals.py.
+"""
+
+import re
+from collections import defaultdict
+from fractions import Fraction
+
+from . import intervals
+from .trace import KERNEL, MEMCPY, MEMSET
+
+COPY_NAME = re.compile(r"Memcpy (\w+) \((.+?) -> (.+?)\)")
+SET_NAME = re.compile(r"Memset \((.+?)\)")
+
+
+def window(trace):
+    """(start, end) over all events: one for the whole recording."""
+    return min(e.start for e in trace.events), max(e.end for e in trace.events)
+
+
+def window_ns(trace):
+    start, end = window(trace)
+    return end - start
+
+
+def is_comm(name):
+    return name.lower().startswith(("nccl", "rccl"))
+
+
+def by_device(trace):
+    out = defaultdict(list)
+    for op in trace.device_ops:
+        out[op.device_id].append(op)
+    return dict(out)
+
+
+def spans(ops):
+    return [(op.start, op.end) for op in ops]
+
+
+# Statistics -----------------------------------------------------------------------------------------------------
+
+
+def percentile(values, percent):
+    """Nearest rank: the smallest value with at least `percent` % of the values at or below it."""
+    ordered = sorted(values)
+    rank = -(-percent * len(ordered) // 100)
+    return ordered[max(rank, 1) - 1]
+
+
+def variance(values):
+    """Of the population, exact."""
+    mean = Fraction(sum(values), len(values))
+    return sum((value - mean) ** 2 for value in values) / len(values)
+
+
+def statistics(values):
+    return {"count": len(values), "total_ns": sum(values), "mean_ns": Fraction(sum(values), len(values)),
+            "min_ns": min(values), "p50_ns": percentile(values, 50), "p95_ns": percentile(values, 95),
+            "max_ns": max(values), "variance": variance(values)}
+
+
+def grouped(items, key):
+    out = defaultdict(list)
+    for item in items:
+        out[key(item)].append(item)
+    return dict(out)
+
+
+# Tables ---------------------------------------------------------------------------------------------------------
+
+
+def kernels(trace):
+    """name -> row; the launch shape is there only when all launches of the name agree on it."""
+    everything = trace.of(KERNEL)
+    total = sum(k.dur for k in everything)
+    rows = {}
+    for name, group in grouped(everything, lambda k: k.name).items():
+        row = statistics([k.dur for k in group])
+        row["share_pct"] = Fraction(100 * row["total_ns"], total) if total else None
+        for column, field in (("grid", "grid"), ("block", "block"), ("registers", "registers per thread"),
+                              ("shared_bytes", "shared memory")):
+            row[column] = _constant([k.args.get(field) for k in group])
+        rows[name] = row
+    return rows
+
+
+def memcpy(trace):
+    """(kind, src, dst) -> row"""
+    rows = {}
+    calls = {c.correlation: c for c in trace.events if c.is_call}
+    for key, group in grouped(trace.of(MEMCPY), lambda c: COPY_NAME.fullmatch(c.name).groups()).items():
+        total = sum(c.dur for c in group)
+        size = _sum_known(_bytes(c, calls) for c in group)
+        rows[key] = {"count": len(group), "bytes": size, "total_ns": total,
+                     "busy_ns": sum(intervals.length(spans(g)) for g in grouped(group, lambda c: c.device_id).values()),
+                     "mean_bytes": None if size is None else Fraction(size, len(group)),
+                     "gb_per_s": None if size is None or not total else Fraction(size, total)}
+    return rows
+
+
+def memset(trace):
+    """memory kind -> row"""
+    return {kind: {"count": len(group), "bytes": _sum_known(m.args.get("bytes") for m in group),
+                   "total_ns": sum(m.dur for m in group)}
+            for kind, group in grouped(trace.of(MEMSET), lambda m: SET_NAME.fullmatch(m.name)[1]).items()}
+
+
+def devices(trace):
+    """device id -> row"""
+    return {device: _device_row(trace, ops) for device, ops in by_device(trace).items()}
+
+
+def streams(trace):
+    """(device, stream) -> row; first and last are file times"""
+    return {key: {"ops": len(ops), "busy_ns": intervals.length(spans(ops)),
+                  "first_ns": min(op.start for op in ops), "last_ns": max(op.end for op in ops)}
+            for key, ops in grouped(trace.device_ops, stream_key).items()}
+
+
+def stream_key(op):
+    return op.device_id, op.args.get("stream", op.tid)
+
+
+def gaps(trace):
+    """device id -> [(start, dur)] between the device's first and last op; file times"""
+    return {device: [(start, end - start) for start, end in intervals.holes(spans(ops))]
+            for device, ops in by_device(trace).items()}
+
+
+def edges(trace):
+    """device id -> idle time before the device's first op and after its last"""
+    first, last = window(trace)
+    return {device: (min(op.start for op in ops) - first, last - max(op.end for op in ops))
+            for device, ops in by_device(trace).items()}
+
+
+def api(trace):
+    """API name -> row"""
+    rows = {}
+    for name, group in grouped([e for e in trace.events if e.is_call], lambda e: e.name).items():
+        rows[name] = statistics([e.dur for e in group])
+        rows[name]["threads"] = len({e.thread for e in group})
+    return rows
+
+
+def _device_row(trace, ops):
+    kernel, memcpy_, memset_ = (spans(op for op in ops if op.category == c) for c in (KERNEL, MEMCPY, MEMSET))
+    comm = spans(op for op in ops if op.category == KERNEL and is_comm(op.name))
+    compute = spans(op for op in ops if op.category == KERNEL and not is_comm(op.name))
+    total, busy = window_ns(trace), intervals.length(spans(ops))
+    return {"window_ns": total, "busy_ns": busy, "busy_pct": Fraction(100 * busy, total) if total else None,
+            "idle_ns": total - busy, "kernel_busy_ns": intervals.length(kernel),
+            "memcpy_busy_ns": intervals.length(memcpy_), "memset_busy_ns": intervals.length(memset_),
+            "comm_busy_ns": intervals.length(comm), "overlap_ns": intervals.overlap(kernel, memcpy_),
+            "exposed_memcpy_ns": intervals.uncovered(memcpy_, kernel),
+            "exposed_comm_ns": intervals.uncovered(comm, compute),
+            "kernels": len(kernel), "memcpys": len(memcpy_), "memsets": len(memset_),
+            "streams": len({stream_key(op) for op in ops})}
+
+
+def _constant(values):
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def _bytes(copy, calls):
+    """The copy's own size, else the one its API call was given (AMD records have it only there)."""
+    if "bytes" in copy.args:
+        return copy.args["bytes"]
+    call = calls.get(copy.correlation)
+    return int(call.args["size"]) if call is not None and "size" in call.args else None
+
+
+def _sum_known(values):
+    values = list(values)
+    return None if None in values else sum(values)

@@ -1,0 +1,50 @@
+"""Compares rows of the program with rows of the oracle: integers exactly, fractions to 1e-9 of their size, unknown with null.
+
+All differences of a table are collected first, so that one run tells the whole story.
+"""
+
+import math
+from fractions import Fraction
+
+
+class Differences:
+    def __init__(self, what):
+        self.what = what
+        self.found = []
+
+    def check(self, where, column, got, wanted):
+        if not same(got, wanted):
+            shown = float(wanted) if isinstance(wanted, Fraction) else wanted
+            self.found.append(f"{str(where)[:120]}: {column} is {got!r}, not {shown!r}")
+
+    def check_row(self, where, got, wanted):
+        for column, value in wanted.items():
+            if column not in got:
+                self.found.append(f"{where}: there is no column {column}")
+            else:
+                self.check(where, column, got[column], value)
+
+    def check_rows(self, got, wanted):
+        """Both are dictionaries key -> row; the same keys must be there."""
+        for key in wanted.keys() - got.keys():
+            self.found.append(f"row missing: {key}")
+        for key in got.keys() - wanted.keys():
+            self.found.append(f"row too many: {key}")
+        for key in wanted.keys() & got.keys():
+            self.check_row(key, got[key], wanted[key])
+
+    def none(self):
+        shown = "\n".join(self.found[:40])
+        assert not self.found, f"{self.what}: {len(self.found)} differences\n{shown}"
+
+
+def same(got, wanted):
+    if wanted is None or got is None or isinstance(wanted, str):
+        return got == wanted
+    if isinstance(got, bool):
+        return False
+    if isinstance(got, int):
+        return got == wanted
+    if isinstance(got, float):
+        return math.isclose(got, float(wanted), rel_tol=1e-9, abs_tol=1e-12)
+    return got == wanted

@@ -1,0 +1,79 @@
+"""Runs gpu-profile as a person would and reads its JSON answer.
+
+`Program.report` expects success and returns a `Report`; `Program.run` returns what happened, whatever it was. Nothing is
+retried. A run that takes longer than 20 s is a failure of the program: no input of these tests deserves more.
+"""
+
+import json
+import subprocess
+from dataclasses import dataclass
+
+TIME_LIMIT_S = 20
+
+
+@dataclass
+class Outcome:
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def errors(self):
+        return [line for line in self.stderr.decode(errors="replace").split("\n") if line]
+
+
+@dataclass
+class Table:
+    name: str
+    columns: dict  # name -> type
+    rows: list  # dictionaries
+
+    def by(self, *columns):
+        """Rows by key; a key that comes twice is an error."""
+        out = {}
+        for row in self.rows:
+            key = tuple(row[c] for c in columns) if len(columns) > 1 else row[columns[0]]
+            assert key not in out, f"{self.name} has two rows for {key}"
+            out[key] = row
+        return out
+
+
+class Report:
+    def __init__(self, document):
+        self.document = document
+        self.tables = {t["name"]: self._table(t) for t in document["tables"]}
+
+    @staticmethod
+    def _table(table):
+        names = [c["name"] for c in table["columns"]]
+        rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+        return Table(table["name"], {c["name"]: c.get("type") for c in table["columns"]}, rows)
+
+    def __getitem__(self, name):
+        return self.tables[name]
+
+
+class Program:
+    COMPARED = ("kernels", "memcpy", "memset", "devices", "ops", "gaps", "idle", "overlap", "streams", "api")
+
+    def __init__(self, path):
+        self.path = path
+
+    def run(self, *arguments, stdin=b""):
+        done = subprocess.run([self.path, *map(str, arguments)], input=stdin, capture_output=True,
+                              timeout=TIME_LIMIT_S, check=False)
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def report(self, source, *arguments, stdin=b""):
+        outcome = self.run("report", source, *arguments, "--format", "json", "--limit", "0", stdin=stdin)
+        assert outcome.status == 0, f"exit {outcome.status}: {outcome.errors}"
+        return Report(read_strict_json(outcome.stdout))
+
+
+def read_strict_json(raw):
+    """JSON as the standard has it: no NaN, no Infinity, UTF-8."""
+
+    def refuse(word):
+        raise ValueError(f"{word} is not JSON")
+
+    return json.loads(raw.decode("utf-8"), parse_constant=refuse)
