@@ -1,0 +1,100 @@
+#include "core/analyze/activity.h"
+
+#include <map>
+#include <set>
+
+#include "core/model/trace.h"
+
+namespace gpuprof {
+namespace {
+
+// NCCL names its kernels ncclKernel_... (to 2.18) or ncclDevKernel_... (from 2.19); RCCL keeps NCCL's names or says rccl.
+bool is_collective_kernel(std::string_view name) {
+    return name.starts_with("ncclKernel") || name.starts_with("ncclDevKernel") || name.starts_with("rccl");
+}
+
+// Ops of one device while they are gathered.
+struct Gathered {
+    std::vector<Interval> memcpy, memset, comm, compute;
+    std::set<std::pair<std::int32_t, std::int64_t>> streams;  // context, stream
+};
+
+class Gathering {
+public:
+    explicit Gathering(std::int64_t only_device) : only_device_(only_device) {}
+
+    // Calls visit(Gathered&, Interval, row) for every op of `table` on a wanted device.
+    template <class Table, class Visit>
+    void each(const Table& table, Visit&& visit) {
+        for (Row row = 0; row < table.rows; ++row) {
+            std::int32_t device = table.device.value_or(row, -1);
+            if (only_device_ >= 0 && device != only_device_) continue;
+            Gathered& to = at(device);
+            std::pair stream{table.context.value_or(row, -1), table.stream.value_or(row, -1)};
+            if (stream != last_stream_ || &to != last_stream_of_) to.streams.insert(stream);
+            last_stream_ = stream;
+            last_stream_of_ = &to;
+            visit(to, Interval{table.start[row], table.start[row] + table.dur[row]}, row);
+        }
+    }
+    std::map<std::int32_t, Gathered> devices;
+
+private:
+    Gathered& at(std::int32_t device) {
+        if (last_ == nullptr || device != last_device_) {
+            last_ = &devices[device];
+            last_device_ = device;
+        }
+        return *last_;
+    }
+    std::int64_t only_device_;
+    std::int32_t last_device_ = 0;
+    Gathered* last_ = nullptr;
+    std::pair<std::int32_t, std::int64_t> last_stream_;
+    const Gathered* last_stream_of_ = nullptr;
+};
+
+// Per string id of a kernel name: whether the kernel is a collective.
+std::vector<bool> collective_names(const Trace& trace) {
+    std::vector<bool> known(trace.strings().size()), collective(trace.strings().size());
+    for (Row row = 0; row < trace.kernel().rows; ++row) {
+        StringId name = trace.kernel().name[row];
+        if (!trace.kernel().name.has(row) || known[index_of(name)]) continue;
+        known[index_of(name)] = true;
+        collective[index_of(name)] = is_collective_kernel(trace.text(name));
+    }
+    return collective;
+}
+
+}  // namespace
+
+std::vector<DeviceActivity> device_activity(const Trace& trace, std::int64_t only_device) {
+    std::vector<bool> collective = collective_names(trace);
+    const auto& names = trace.kernel().name;
+    Gathering gathering(only_device);
+    gathering.each(trace.kernel(), [&](Gathered& to, Interval span, Row row) {
+        bool is_comm = names.has(row) && collective[index_of(names[row])];
+        (is_comm ? to.comm : to.compute).push_back(span);
+    });
+    gathering.each(trace.memcpy(), [](Gathered& to, Interval span, Row) { to.memcpy.push_back(span); });
+    gathering.each(trace.memset(), [](Gathered& to, Interval span, Row) { to.memset.push_back(span); });
+
+    std::vector<DeviceActivity> result;
+    for (auto& [device, ops] : gathering.devices) {
+        DeviceActivity& to = result.emplace_back();
+        to.device = device;
+        to.kernels = ops.comm.size() + ops.compute.size();
+        to.memcpys = ops.memcpy.size();
+        to.memsets = ops.memset.size();
+        to.streams = ops.streams.size();
+        to.memcpy = unite(std::move(ops.memcpy));
+        to.memset = unite(std::move(ops.memset));
+        to.comm = unite(std::move(ops.comm));
+        to.compute = unite(std::move(ops.compute));
+        to.kernel = unite(to.comm, to.compute);
+        to.busy = unite(unite(to.kernel, to.memcpy), to.memset);
+    }
+    return result;
+}
+
+}  // namespace gpuprof

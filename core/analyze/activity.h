@@ -1,0 +1,27 @@
+// Device activity: for each device with work, the interval sets every time figure is made of.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/model/interval.h"
+
+namespace gpuprof {
+
+class Trace;
+
+struct DeviceActivity {
+    std::int32_t device = 0;
+    IntervalSet busy;     // union of all device ops
+    IntervalSet kernel;   // kernels, collectives included
+    IntervalSet memcpy;
+    IntervalSet memset;
+    IntervalSet comm;     // collective kernels
+    IntervalSet compute;  // all other kernels
+    std::size_t kernels = 0, memcpys = 0, memsets = 0, streams = 0;
+};
+
+// One entry per device that has ops, by ordinal. `only_device` < 0 takes all.
+std::vector<DeviceActivity> device_activity(const Trace& trace, std::int64_t only_device);
+
+}  // namespace gpuprof

@@ -1,0 +1,16 @@
+// The analyses of the product, one line each, in the order of the reference page. A line Name stands for the constant
+// `const Analysis kName`, which the analysis's own file defines.
+#pragma once
+
+#include "core/analyze/analysis.h"
+
+#define GPUPROF_ANALYSES(ANALYSIS) \
+    ANALYSIS(Devices)
+
+namespace gpuprof {
+
+#define GPUPROF_ANALYSIS_DECLARE(Name) extern const Analysis k##Name;
+GPUPROF_ANALYSES(GPUPROF_ANALYSIS_DECLARE)
+#undef GPUPROF_ANALYSIS_DECLARE
+
+}  // namespace gpuprof

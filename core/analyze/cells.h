@@ -1,0 +1,36 @@
+// Small makers of cells, so that an analysis reads as its list of columns.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+#include "core/model/result_table.h"
+
+namespace gpuprof {
+
+template <std::integral T>
+Cell integer(T value) {
+    return static_cast<std::int64_t>(value);
+}
+template <std::integral T>
+Cell integer(const std::optional<T>& value) {
+    return value ? Cell{static_cast<std::int64_t>(*value)} : kAbsent;
+}
+inline Cell real(double value) { return value; }
+inline Cell real(const std::optional<double>& value) { return value ? Cell{*value} : kAbsent; }
+
+// 100 * part / whole; absent when the whole is 0.
+template <class Part, class Whole>
+Cell percent(Part part, Whole whole) {
+    if (whole == Whole{}) return kAbsent;
+    return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+// numerator / denominator; absent when the denominator is 0.
+template <class Numerator, class Denominator>
+Cell ratio(Numerator numerator, Denominator denominator) {
+    if (denominator == Denominator{}) return kAbsent;
+    return static_cast<double>(numerator) / static_cast<double>(denominator);
+}
+
+}  // namespace gpuprof

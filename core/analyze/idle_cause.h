@@ -1,0 +1,69 @@
+// Why a device was idle: each idle interval of a device is cut at changes of cause, and each piece says what the host
+// thread that submitted the next device op was doing meanwhile. Pieces of one device sum to its idle time exactly.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/analyze/activity.h"
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+class Trace;
+
+// The closed list of causes of idle time.
+enum class IdleCause : std::uint8_t {
+    input_pipeline,
+    host_compute,
+    launch,
+    synchronisation,
+    host_memcpy,
+    allocation,
+    compilation,
+    communication_wait,
+    profiler,
+    nothing_submitted,
+    unknown,
+};
+inline constexpr std::size_t kIdleCauses = 11;
+
+// "input pipeline", "host compute", ...
+std::string_view name_of(IdleCause cause);
+
+// Which table a device op is a row of.
+enum class DeviceOp : std::uint8_t { none, kernel, memcpy, memset };
+
+// One idle interval of one device.
+struct IdleGap {
+    std::int32_t device = 0;
+    TimeNs start = 0;
+    DurNs dur = 0;
+    StringId host_thread = kNoString;         // key of the thread that submitted the next op
+    StringId host_what = kNoString;           // name of the host span that explains the largest piece
+    Row before = kNoRow, after = kNoRow;      // ops that end and begin the gap; none at the window's ends
+    DeviceOp before_op = DeviceOp::none, after_op = DeviceOp::none;
+    IdleCause cause = IdleCause::unknown;     // the cause with the largest piece
+};
+
+// The pieces of one device's idle time that have one cause.
+struct CauseTotal {
+    DurNs total = 0;
+    std::uint64_t count = 0;
+};
+
+struct DeviceIdle {
+    std::int32_t device = 0;
+    std::array<CauseTotal, kIdleCauses> causes;  // by IdleCause; totals sum to the device's idle time
+};
+
+struct IdleGaps {
+    std::vector<IdleGap> gaps;  // every idle interval, by device, then start
+    std::vector<DeviceIdle> devices;
+};
+
+IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& activity);
+
+}  // namespace gpuprof

@@ -1,0 +1,37 @@
+// What analyses look at: one trace, the options, and facts that several of them need (device activity, gaps), each
+// computed on first use and kept. A study is used by one thread. Results do not depend on the order of use.
+#pragma once
+
+#include <memory>
+
+#include "core/model/trace.h"
+#include "core/schema/options.h"
+
+namespace gpuprof {
+
+struct DeviceActivity;  // core/analyze/activity.h
+struct IdleGaps;        // core/analyze/idle_cause.h
+
+class Study {
+public:
+    Study(const Trace& trace, Options options);
+    ~Study();
+    Study(const Study&) = delete;
+    Study& operator=(const Study&) = delete;
+
+    const Trace& trace() const { return trace_; }
+    const Options& options() const { return options_; }
+
+    // Per device: interval sets of its ops. See activity.h.
+    const std::vector<DeviceActivity>& activity() const;
+    // Every idle interval of every device with its cause. See idle_cause.h.
+    const IdleGaps& gaps() const;
+
+private:
+    const Trace& trace_;
+    Options options_;
+    mutable std::unique_ptr<std::vector<DeviceActivity>> activity_;
+    mutable std::unique_ptr<IdleGaps> gaps_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,18 @@
+// The closed list of exit codes of the program (a contract: scripts depend on it). Errors inside the core carry one
+// of these codes, so that a command never has to guess how a failure ends. 128+N and a target's own status are
+// passed on by the launching commands and are not in this list.
+#pragma once
+
+namespace gpuprof {
+
+enum class ExitCode : int {
+    ok = 0,
+    threshold = 1,      // only when a --fail-on condition fired
+    usage = 2,          // the command line is wrong
+    unreadable = 3,     // an input cannot be read
+    empty = 4,          // nothing was captured
+    not_permitted = 5,  // the system refuses what was asked
+    internal = 6,       // a defect of this program, or the machine failed it (disk full, out of memory)
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,20 @@
+// The numbers everything is made of: times, rows and interned strings.
+// Times are integer nanoseconds. Absence of a row or a string is a value of its own, never 0.
+#pragma once
+
+#include <cstdint>
+
+namespace gpuprof {
+
+using TimeNs = std::int64_t;  // a point in time, ns, on the capture's clock
+using DurNs = std::int64_t;   // a length of time, ns; may be 0, never negative in a Trace
+
+using Row = std::uint32_t;  // index of a row in its table
+inline constexpr Row kNoRow = 0xFFFFFFFFu;
+
+// An interned string of a StringPool. A strong type, so that an id is never used as a count.
+enum class StringId : std::uint32_t {};
+inline constexpr StringId kNoString{0xFFFFFFFFu};
+constexpr std::uint32_t index_of(StringId id) { return static_cast<std::uint32_t>(id); }
+
+}  // namespace gpuprof

@@ -1,0 +1,95 @@
+// A growing array of trivially copyable values on realloc. Traces hold hundreds of millions of column values:
+// realloc lets the system move pages instead of copying them, capacity that was never touched costs no memory, and
+// values are not zeroed before they are written. Not for types with constructors.
+// Out of memory ends the process with one line: no caller could go on.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace gpuprof {
+
+template <class T>
+class PodVector {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    PodVector() = default;
+    explicit PodVector(std::size_t n) { resize(n); }
+    PodVector(std::size_t n, T value) { resize(n, value); }
+    PodVector(const PodVector& other) { append(other.data(), other.size()); }
+    PodVector(PodVector&& other) noexcept { swap(other); }
+    PodVector& operator=(PodVector other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~PodVector() { std::free(data_); }
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    const T* begin() const { return data_; }
+    const T* end() const { return data_ + size_; }
+    T& operator[](std::size_t i) { return data_[i]; }
+    const T& operator[](std::size_t i) const { return data_[i]; }
+    T& back() { return data_[size_ - 1]; }
+    const T& back() const { return data_[size_ - 1]; }
+
+    void push_back(T value) {
+        if (size_ == capacity_) grow(size_ + 1);
+        data_[size_++] = value;
+    }
+    // Grows with values that are not initialised; the caller writes them.
+    void resize(std::size_t n) {
+        if (n > capacity_) grow(n);
+        size_ = n;
+    }
+    void resize(std::size_t n, T value) {
+        std::size_t old = size_;
+        resize(n);
+        for (std::size_t i = old; i < n; ++i) data_[i] = value;
+    }
+    void append(const T* values, std::size_t n) {
+        if (n == 0) return;
+        std::size_t old = size_;
+        resize(old + n);
+        std::memcpy(static_cast<void*>(data_ + old), values, n * sizeof(T));
+    }
+    void reserve(std::size_t n) {
+        if (n > capacity_) reallocate(n);
+    }
+    void clear() { size_ = 0; }
+    void swap(PodVector& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
+
+private:
+    void grow(std::size_t need) {
+        std::size_t next = capacity_ + capacity_ / 2 + 16;
+        reallocate(next > need ? next : need);
+    }
+    void reallocate(std::size_t n) {
+        void* moved = n <= static_cast<std::size_t>(-1) / sizeof(T) ? std::realloc(static_cast<void*>(data_), n * sizeof(T)) : nullptr;
+        if (moved == nullptr) {
+            std::fprintf(stderr, "gpu-profile: out of memory (%zu values of %zu bytes)\n", n, sizeof(T));
+            std::_Exit(6);
+        }
+        data_ = static_cast<T*>(moved);
+        capacity_ = n;
+    }
+
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+}  // namespace gpuprof

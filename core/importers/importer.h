@@ -1,0 +1,30 @@
+// Importers: bytes of some tool -> TraceBuilder. importers() is the list of the product's importers; open_trace() picks
+// one by content, never by file name, so every command that takes a FILE takes every supported file, and "-" for
+// standard input. Compressed input (gzip, zstd) is recognised by content too.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/importers/source.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+
+struct Importer {
+    std::string_view name;
+    std::string_view doc;
+    // How sure it is that bytes beginning with `head` (decompressed, up to 64 KiB) are its own: 0 no, 100 certain.
+    int (*sniff)(std::string_view head);
+    // Reads all of `source`. Fails only when nothing in it can be trusted; bad parts are losses.
+    Status (*import)(Source& source, TraceBuilder& builder);
+};
+
+std::span<const Importer> importers();
+
+// Opens `file`, recognises it, imports it.
+Result<Trace> open_trace(const std::string& file);
+
+}  // namespace gpuprof

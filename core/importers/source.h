@@ -1,0 +1,35 @@
+// The bytes of an input, read in order and once, decompressed: a file, a gzip or zstd file, or standard input.
+// Reading is sequential and bounded, so that a 5 GB trace needs no 5 GB of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+class Source {
+public:
+    virtual ~Source() = default;
+    // Reads up to `size` bytes into `into`; fewer only at the end. 0 = end of input.
+    virtual Result<std::size_t> read(char* into, std::size_t size) = 0;
+    // The first bytes (up to 64 KiB), without consuming them.
+    virtual std::string_view head() = 0;
+    // What the user called it; "-" is standard input.
+    virtual const std::string& name() const = 0;
+    // Size in bytes of a plain, seekable, uncompressed file; 0 when not known.
+    virtual std::uint64_t plain_size() const { return 0; }
+    // File descriptor of a plain, seekable, uncompressed file for parallel pread; -1 otherwise.
+    virtual int plain_fd() const { return -1; }
+    // Whether the compressed stream was damaged or cut off; what came before it was delivered.
+    virtual bool damaged() const { return false; }
+};
+
+// Opens a file (or standard input for "-"). A directory, a missing or unreadable file: ExitCode::unreadable.
+Result<std::unique_ptr<Source>> open_source(const std::string& file);
+
+}  // namespace gpuprof

@@ -1,0 +1,131 @@
+// One column of a trace table: values of one type, each present or absent.
+// A column without a single present value holds no memory; one without an absent value holds no validity bits.
+// Rows are filled in order: set(row, value) marks the rows it skips as absent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/base/ids.h"
+#include "core/base/pod_vector.h"
+
+namespace gpuprof {
+
+template <class T>
+class Column {
+public:
+    using value_type = T;
+
+    // Sets row `row`, which must be size() or later.
+    void set(Row row, T value) {
+        if (row != size_) pad(row);
+        if (blank_) materialize();
+        if (absent_) push_bit(true);
+        values_.push_back(value);
+        ++size_;
+    }
+    // Marks rows size() .. rows-1 absent.
+    void pad(std::size_t rows);
+
+    std::size_t size() const { return size_; }
+    bool has(Row row) const { return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u)); }
+    // The value; T{} where absent. Ask has() first where that matters.
+    T operator[](Row row) const { return blank_ ? T{} : values_[row]; }
+    T value_or(Row row, T other) const { return has(row) ? values_[row] : other; }
+    std::optional<T> get(Row row) const { return has(row) ? std::optional<T>(values_[row]) : std::nullopt; }
+    bool all_present() const { return !absent_; }
+    // No row has a value; then values() is null.
+    bool none_present() const { return blank_ || size_ == 0; }
+
+    // Raw storage for bulk work: size() values (null when none is present), and validity bits (null = all present).
+    const T* values() const { return values_.data(); }
+    T* mutable_values() { return values_.data(); }
+    const std::uint64_t* validity() const { return absent_ ? valid_.data() : nullptr; }
+
+    // Appends every row of `other`.
+    void append(const Column& other);
+    // Appends n rows from raw storage; validity null = all present.
+    void append(const T* values, const std::uint64_t* validity, std::size_t n);
+    // Row i becomes what row order[i] was; rows not named are dropped.
+    void gather(const PodVector<Row>& order);
+    std::size_t bytes() const { return values_.size() * sizeof(T) + valid_.size() * 8; }
+
+private:
+    void materialize();
+    void begin_absence();
+    // Appends the validity bit of row size_.
+    void push_bit(bool on) {
+        if (size_ / 64 >= valid_.size()) valid_.resize(size_ / 64 + 1, 0);
+        if (on) valid_[size_ / 64] |= std::uint64_t{1} << (size_ % 64);
+    }
+
+    PodVector<T> values_;
+    PodVector<std::uint64_t> valid_;
+    std::size_t size_ = 0;
+    bool absent_ = false;  // some row is absent
+    bool blank_ = false;   // every row is absent, and nothing is stored
+};
+
+template <class T>
+void Column<T>::pad(std::size_t rows) {
+    if (rows <= size_) return;
+    if (size_ == 0) blank_ = absent_ = true;
+    if (!blank_) {
+        if (!absent_) begin_absence();
+        values_.resize(rows, T{});
+        valid_.resize((rows + 63) / 64, 0);
+    }
+    size_ = rows;
+}
+
+template <class T>
+void Column<T>::materialize() {
+    values_.resize(size_, T{});
+    valid_.resize((size_ + 63) / 64, 0);
+    blank_ = false;
+}
+
+template <class T>
+void Column<T>::begin_absence() {
+    absent_ = true;
+    valid_.resize((size_ + 63) / 64, ~std::uint64_t{0});
+    if (size_ % 64 != 0) valid_.back() = (std::uint64_t{1} << (size_ % 64)) - 1;
+}
+
+template <class T>
+void Column<T>::append(const Column& other) {
+    if (other.blank_) return pad(size_ + other.size_);
+    append(other.values(), other.validity(), other.size());
+}
+
+template <class T>
+void Column<T>::append(const T* values, const std::uint64_t* validity, std::size_t n) {
+    if (n == 0) return;
+    if (blank_) materialize();
+    if (validity != nullptr && !absent_) begin_absence();
+    values_.append(values, n);
+    if (!absent_) {
+        size_ += n;
+        return;
+    }
+    for (std::size_t i = 0; i < n; ++i, ++size_) push_bit(validity == nullptr || ((validity[i / 64] >> (i % 64)) & 1u));
+}
+
+template <class T>
+void Column<T>::gather(const PodVector<Row>& order) {
+    std::size_t n = order.size();
+    size_ = n;
+    if (blank_) return;
+    PodVector<T> values(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = values_[order[i]];
+    values_.swap(values);
+    if (!absent_) return;
+    PodVector<std::uint64_t> valid((n + 63) / 64, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint64_t bit = (valid_[order[i] / 64] >> (order[i] % 64)) & 1u;
+        valid[i / 64] |= bit << (i % 64);
+    }
+    valid_.swap(valid);
+}
+
+}  // namespace gpuprof

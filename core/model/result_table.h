@@ -1,0 +1,68 @@
+// What every analysis returns: a small self-describing table (name, columns with type, unit and doc; rows of cells).
+// All reports, exporters and comparisons are written once, for this. Columns are declared as constant arrays beside the
+// analysis, so that the reference page can list them without running anything.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/string_pool.h"
+#include "core/schema/unit.h"
+
+namespace gpuprof {
+
+enum class CellType { integer, real, text, boolean };
+
+// "integer", "real", "text", "boolean".
+std::string_view name_of(CellType type);
+
+struct ResultColumn {
+    std::string_view name;
+    CellType type;
+    Unit unit;
+    std::string_view doc;
+};
+
+// A cell to be added: absent, integer, real, text or boolean. Text is copied into the table.
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view, bool>;
+inline constexpr Cell kAbsent{};
+
+class ResultTable {
+public:
+    // `columns` must outlive the table (constant arrays do).
+    ResultTable(std::string_view name, std::span<const ResultColumn> columns);
+
+    // Adds a row; one cell per column, of the column's type or absent (an integer is taken for a real column).
+    void add_row(std::span<const Cell> cells);
+    void add_row(std::initializer_list<Cell> cells) { add_row(std::span<const Cell>(cells.begin(), cells.size())); }
+
+    std::string_view name() const { return name_; }
+    std::span<const ResultColumn> columns() const { return columns_; }
+    std::size_t rows() const { return rows_; }
+    // The cell, absent or of the column's type; text stays valid as long as the table.
+    Cell cell(std::size_t row, std::size_t column) const;
+    // The column of this name, or columns().size().
+    std::size_t column(std::string_view name) const;
+
+    // A letter code that makes row handles such as k-12 (rows count from 1); empty when rows have no handle.
+    std::string handle_prefix;
+    // Sentences the reader of the table must know (what is missing and why).
+    std::vector<std::string> notes;
+
+private:
+    std::string_view name_;
+    std::span<const ResultColumn> columns_;
+    std::size_t rows_ = 0;
+    struct Values {
+        std::vector<std::int64_t> bits;  // integer, boolean, string id, or the bit pattern of a real
+        std::vector<bool> present;
+    };
+    std::vector<Values> values_;
+    StringPool strings_;
+};
+
+}  // namespace gpuprof

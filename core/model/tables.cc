@@ -1,0 +1,48 @@
+#include "core/model/tables.h"
+
+namespace gpuprof {
+
+namespace {
+
+// The spec of the table of this name; tables.def makes both, so it is always there.
+const TableSpec& spec_named(std::string_view name) {
+    for (const TableSpec& spec : table_specs())
+        if (spec.name == name) return spec;
+    std::abort();
+}
+
+template <class T>
+void append_column(Column<T>& into, const Column<T>& from, const std::vector<StringId>& ids) {
+    std::size_t old = into.size();
+    into.append(from);
+    if constexpr (std::is_same_v<T, StringId>) {
+        T* values = into.mutable_values();
+        if (values == nullptr) return;
+        for (std::size_t i = old; i < into.size(); ++i)
+            if (into.has(static_cast<Row>(i))) values[i] = ids[index_of(values[i])];
+    }
+}
+
+}  // namespace
+
+#define GPUPROF_TABLE_SPEC(table, Type, doc)                  \
+    const TableSpec& Type##Table::spec() {                    \
+        static const TableSpec& found = spec_named(#table);   \
+        return found;                                         \
+    }
+GPUPROF_TABLES(GPUPROF_TABLE_SPEC)
+#undef GPUPROF_TABLE_SPEC
+
+#define GPUPROF_APPEND_COLUMN(column, type, unit, doc) append_column(to.column, from.column, ids);
+#define GPUPROF_APPEND_TABLE(table, Type, doc)        \
+    {                                                 \
+        Type##Table& to = into.table;                 \
+        const Type##Table& from = batch.table;        \
+        GPUPROF_COLUMNS_##table(GPUPROF_APPEND_COLUMN) \
+        to.rows += from.rows;                         \
+    }
+void append_tables(Tables& into, const Tables& batch, const std::vector<StringId>& ids) {
+    GPUPROF_TABLES(GPUPROF_APPEND_TABLE)
+}
+
+}  // namespace gpuprof

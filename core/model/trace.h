@@ -1,0 +1,55 @@
+// A trace: the immutable tables of one or more recordings, joined and sorted, with the links between their rows.
+// Made only by TraceBuilder::finish(). Every table with a start is sorted by (start, longest first); durations are not
+// negative; every `thread` and `process` key that is used has a row in its table.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/base/string_pool.h"
+#include "core/model/interval.h"
+#include "core/model/links.h"
+#include "core/model/tables.h"
+
+namespace gpuprof {
+
+// Where a trace came from, for the head of every report.
+struct Origin {
+    std::string file;      // as the user named it; "-" for standard input
+    std::string importer;  // name of the importer that read it
+    std::string tool;      // what recorded it, e.g. "torch.profiler"; empty when unknown
+};
+
+class Trace {
+public:
+    const Tables& tables() const { return tables_; }
+    // Shorthands for the tables that analyses read most.
+    const KernelTable& kernel() const { return tables_.kernel; }
+    const MemcpyTable& memcpy() const { return tables_.memcpy; }
+    const MemsetTable& memset() const { return tables_.memset; }
+    const ApiCallTable& api_call() const { return tables_.api_call; }
+    const OpTable& op() const { return tables_.op; }
+    const RangeTable& range() const { return tables_.range; }
+
+    const Links& links() const { return links_; }
+    const Origin& origin() const { return origin_; }
+    std::string_view text(StringId id) const { return strings_[id]; }
+    const StringPool& strings() const { return strings_; }
+
+    // First start to last end over every host and device event (metadata, flows and instants excluded).
+    // Empty ({0, 0}) when there is no event.
+    Interval window() const { return window_; }
+    // The value of a `meta` row, or "".
+    std::string_view meta(std::string_view key) const;
+
+private:
+    friend class TraceBuilder;
+    Tables tables_;
+    StringPool strings_;
+    Links links_;
+    Origin origin_;
+    Interval window_;
+};
+
+}  // namespace gpuprof

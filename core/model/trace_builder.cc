@@ -1,0 +1,167 @@
+#include "core/model/trace_builder.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gpuprof {
+namespace {
+
+// Times further from zero are refused: below this bound the difference of any two times fits DurNs.
+constexpr TimeNs kLatest = TimeNs{1} << 61;
+
+bool in_range(TimeNs time) { return time > -kLatest && time < kLatest; }
+
+template <class Table>
+constexpr bool kHasSpan = requires(Table t) { t.start; t.dur; };
+
+template <class Table>
+void gather(Table& table, const PodVector<Row>& order) {
+    table.each_column([&](const ColumnSpec&, auto& column) { column.gather(order); });
+    table.rows = order.size();
+}
+
+// Drops rows without a usable span; a negative duration becomes 0. Everything is counted.
+template <class Table>
+void repair_spans(Table& table, std::string_view name, Batch& losses) {
+    PodVector<Row> kept;
+    kept.reserve(table.rows);
+    for (Row row = 0; row < table.rows; ++row) {
+        if (!table.start.has(row) || !table.dur.has(row)) {
+            losses.lose(Loss::missing_field, fmt::format("{} row {}", name, row));
+            continue;
+        }
+        DurNs dur = table.dur[row];
+        if (!in_range(table.start[row]) || !in_range(dur) || !in_range(table.start[row] + dur)) {
+            losses.lose(Loss::time_out_of_range, fmt::format("{} row {}", name, row));
+            continue;
+        }
+        if (dur < 0) {
+            losses.lose(Loss::negative_duration, fmt::format("{} row {}", name, row));
+            table.dur.mutable_values()[row] = 0;
+        }
+        kept.push_back(row);
+    }
+    if (kept.size() != table.rows) gather(table, kept);
+}
+
+// Sorts by start, the longest first among equals, so that an enclosing span comes before what it encloses.
+template <class Table>
+void sort_by_start(Table& table) {
+    const TimeNs* start = table.start.values();
+    const DurNs* dur = table.dur.values();
+    auto before = [&](Row a, Row b) { return start[a] != start[b] ? start[a] < start[b] : dur[a] > dur[b]; };
+    Row row = 1;
+    while (row < table.rows && !before(row, row - 1)) ++row;
+    if (row >= table.rows) return;
+    PodVector<Row> order(table.rows);
+    for (Row i = 0; i < table.rows; ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), before);
+    gather(table, order);
+}
+
+template <class Table>
+void widen(Interval& window, bool& any, const Table& table) {
+    if (table.rows == 0) return;
+    TimeNs first = table.start[0], last = first;
+    for (Row row = 0; row < table.rows; ++row) last = std::max(last, table.start[row] + table.dur[row]);
+    window = any ? Interval{std::min(window.start, first), std::max(window.end, last)} : Interval{first, last};
+    any = true;
+}
+
+// Captures that were concatenated describe a process, thread or device once per part; the last description of each
+// key wins, field by field.
+template <class Table, class Key>
+void merge_by_key(Table& table, Column<Key>& key) {
+    std::vector<Row> order(table.rows);
+    for (Row row = 0; row < table.rows; ++row) order[row] = row;
+    std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) { return key[a] < key[b]; });
+    Table merged;
+    for (std::size_t begin = 0; begin < order.size();) {
+        std::size_t end = begin;
+        while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
+        Row to = merged.add();
+        std::vector<Row> same(order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end));
+        // Columns of the two tables are visited in lockstep by position.
+        std::size_t at = 0;
+        merged.each_column([&](const ColumnSpec&, auto& into) {
+            std::size_t position = 0;
+            table.each_column([&](const ColumnSpec&, auto& from) {
+                if constexpr (std::is_same_v<decltype(into), decltype(from)>) {
+                    if (position == at)
+                        for (auto row = same.rbegin(); row != same.rend(); ++row)
+                            if (from.has(*row)) {
+                                into.set(to, from[*row]);
+                                break;
+                            }
+                }
+                ++position;
+            });
+            ++at;
+        });
+        begin = end;
+    }
+    merged.close();
+    table = std::move(merged);
+}
+
+}  // namespace
+
+void Batch::lose(Loss loss, std::string_view place, std::uint64_t count) {
+    LossCount& known = losses[static_cast<std::size_t>(loss)];
+    if (known.count == 0) known.place = place;
+    known.count += count;
+}
+
+void TraceBuilder::append(Batch&& batch) {
+    batch.tables.close();
+    std::vector<StringId> ids = trace_.strings_.merge(batch.strings);
+    append_tables(trace_.tables_, batch.tables, ids);
+    for (std::size_t kind = 0; kind < kLossKinds; ++kind)
+        if (batch.losses[kind].count > 0) rest_.lose(Loss{static_cast<int>(kind)}, batch.losses[kind].place, batch.losses[kind].count);
+    batch = Batch{};
+}
+
+void TraceBuilder::set_meta(std::string_view key, std::string_view value) {
+    MetaTable& meta = rest_.tables.meta;
+    Row row = meta.add();
+    meta.key.set(row, rest_.intern(key));
+    meta.value.set(row, rest_.intern(value));
+}
+
+Trace TraceBuilder::finish() && {
+    Tables& tables = trace_.tables_;
+    bool any = false;
+    tables.each_table([&](const TableSpec& spec, auto& table) {
+        if constexpr (kHasSpan<std::remove_reference_t<decltype(table)>>) {
+            repair_spans(table, spec.name, rest_);
+            sort_by_start(table);
+            widen(trace_.window_, any, table);
+        }
+    });
+    merge_by_key(tables.process, tables.process.key);
+    merge_by_key(tables.thread, tables.thread.key);
+    merge_by_key(tables.device, tables.device.device);
+
+    LinkCounts counts;
+    trace_.links_ = link_launches(tables, counts);
+    if (counts.duplicate_correlations > 0) rest_.lose(Loss::duplicate_correlation, "api_call", counts.duplicate_correlations);
+    if (counts.unmatched > 0) rest_.lose(Loss::unmatched_launch, "device ops", counts.unmatched);
+
+    Batch losses;
+    for (std::size_t kind = 0; kind < kLossKinds; ++kind) {
+        const Batch::LossCount& known = rest_.losses[kind];
+        if (known.count == 0) continue;
+        LossTable& table = losses.tables.loss;
+        Row row = table.add();
+        table.kind.set(row, losses.intern(kLosses[kind].name));
+        table.count.set(row, static_cast<std::int64_t>(known.count));
+        table.place.set(row, losses.intern(known.place));
+    }
+    rest_.losses = {};
+    append(std::move(rest_));
+    append(std::move(losses));
+    return std::move(trace_);
+}
+
+}  // namespace gpuprof

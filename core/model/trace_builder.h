@@ -1,0 +1,51 @@
+// Builds a Trace from batches of rows. Importers fill a Batch (or several, on several threads: a Batch owns its strings),
+// append them in the order of the input and finish. finish() repairs what conventions allow (counted as losses), sorts,
+// links and freezes; all decisions about order and joins live here, none in importers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/model/trace.h"
+#include "core/schema/losses.h"
+
+namespace gpuprof {
+
+// Rows with their own strings: what one worker or one chunk produces.
+struct Batch {
+    Tables tables;
+    StringPool strings;
+
+    StringId intern(std::string_view text) { return strings.intern(text); }
+    // Counts a loss; `place` (file, offset, row) is kept for the first of its kind.
+    void lose(Loss loss, std::string_view place, std::uint64_t count = 1);
+
+    struct LossCount {
+        std::uint64_t count = 0;
+        std::string place;
+    };
+    std::array<LossCount, kLossKinds> losses;
+};
+
+class TraceBuilder {
+public:
+    explicit TraceBuilder(Origin origin) { trace_.origin_ = std::move(origin); }
+
+    // Takes the rows of `batch`, in order. The batch is empty afterwards.
+    void append(Batch&& batch);
+    void set_tool(std::string tool) { trace_.origin_.tool = std::move(tool); }
+    void set_meta(std::string_view key, std::string_view value);
+    void lose(Loss loss, std::string_view place, std::uint64_t count = 1) { rest_.lose(loss, place, count); }
+
+    // The finished trace. Never fails on bad rows; those are losses of the trace.
+    Trace finish() &&;
+
+private:
+    Trace trace_;
+    Batch rest_;  // rows made here: meta and losses
+};
+
+}  // namespace gpuprof

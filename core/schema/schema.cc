@@ -1,0 +1,31 @@
+#include "core/schema/schema.h"
+
+#include "core/schema/tables.def"
+
+namespace gpuprof {
+namespace {
+
+#define GPUPROF_SPEC(name, type, unit, doc) {#name, ColumnType::type, Unit::unit, doc},
+#define GPUPROF_SPECS(name, type, doc) constexpr ColumnSpec k_##name##_columns[] = {GPUPROF_COLUMNS_##name(GPUPROF_SPEC)};
+GPUPROF_TABLES(GPUPROF_SPECS)
+
+#define GPUPROF_TABLE_SPEC(name, type, doc) {#name, doc, k_##name##_columns},
+constexpr TableSpec kTables[] = {GPUPROF_TABLES(GPUPROF_TABLE_SPEC)};
+
+}  // namespace
+
+std::span<const TableSpec> table_specs() { return kTables; }
+
+std::string_view name_of(ColumnType type) {
+    switch (type) {
+        case ColumnType::Time: return "time";
+        case ColumnType::Dur: return "dur";
+        case ColumnType::I64: return "i64";
+        case ColumnType::I32: return "i32";
+        case ColumnType::F64: return "f64";
+        case ColumnType::Str: return "str";
+    }
+    return "";
+}
+
+}  // namespace gpuprof

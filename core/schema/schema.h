@@ -1,0 +1,34 @@
+// What tables.def declares, as plain values that a program can walk: for the reference page, the capture file and
+// every generic reader and writer. No storage here; that is core/model/tables.h.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/schema/unit.h"
+
+namespace gpuprof {
+
+// How a column is stored; Time and Dur are int64 nanoseconds.
+enum class ColumnType { Time, Dur, I64, I32, F64, Str };
+
+// "time", "dur", "i64", "i32", "f64", "str".
+std::string_view name_of(ColumnType type);
+
+struct ColumnSpec {
+    std::string_view name;
+    ColumnType type;
+    Unit unit;
+    std::string_view doc;
+};
+
+struct TableSpec {
+    std::string_view name;
+    std::string_view doc;
+    std::span<const ColumnSpec> columns;
+};
+
+// Every table, in the order of tables.def.
+std::span<const TableSpec> table_specs();
+
+}  // namespace gpuprof

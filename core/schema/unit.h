@@ -1,0 +1,26 @@
+// Units of columns, of traces and of results alike. A number in a report always has one.
+#pragma once
+
+#include <string_view>
+
+namespace gpuprof {
+
+enum class Unit { none, ns, bytes, count, percent, gb_per_s, flop, flop_per_s, flop_per_byte };
+
+// The unit as machine formats spell it; "" for none. GB/s is 1e9 bytes per second.
+constexpr std::string_view name_of(Unit unit) {
+    switch (unit) {
+        case Unit::none: return "";
+        case Unit::ns: return "ns";
+        case Unit::bytes: return "bytes";
+        case Unit::count: return "count";
+        case Unit::percent: return "%";
+        case Unit::gb_per_s: return "GB/s";
+        case Unit::flop: return "FLOP";
+        case Unit::flop_per_s: return "FLOP/s";
+        case Unit::flop_per_byte: return "FLOP/byte";
+    }
+    return "";
+}
+
+}  // namespace gpuprof
