@@ -1,0 +1,101 @@
+"""The checks of tools/ find what they are for: each is shown a fault that it must name."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+import check_docs  # noqa: E402
+import check_layers  # noqa: E402
+import check_refs  # noqa: E402
+import check_size  # noqa: E402
+
+LAYERS = check_layers.read_layers("core/base: -\ncore/model: core/base # comment\ncli: core/*\n")
+
+
+@pytest.mark.parametrize(
+    "path, include, complaint",
+    [
+        ("core/model/x.cc", '"core/base/result.h"', None),
+        ("core/model/x.cc", '"core/model/trace.h"', None),
+        ("core/model/x.cc", "<vector>", None),
+        ("cli/x.cc", '"core/model/trace.h"', None),
+        ("core/base/x.cc", '"core/model/trace.h"', "core/base may not include core/model"),
+        ("core/model/x.cc", '"trace.h"', "is no file of this project"),
+        ("core/model/x.cc", '"core/base/absent.h"', "is no file of this project"),
+        ("core/model/x.cc", "<iostream>", "core prints nothing"),
+        ("cli/x.cc", "<iostream>", None),
+        ("bench/x.cc", '"core/base/result.h"', "no rule in LAYERS"),
+    ],
+)
+def test_layers(path, include, complaint):
+    found = list(check_layers.problems_of_file(path, f"// text\n#include {include}\n", LAYERS))
+    assert len(found) == (complaint is not None)
+    assert not complaint or complaint in found[0]
+
+
+def test_layers_in_a_circle():
+    assert check_layers.cycle(LAYERS) == []
+    assert "circle" in check_layers.cycle(check_layers.read_layers("a: b\nb: c\nc: a\n"))[0]
+
+
+@pytest.mark.parametrize(
+    "line, complaint",
+    [
+        ("see /" + "home/me/x", "path of one machine"),
+        ("TO" + "DO later", "without its issue"),
+        ("TO" + "DO #12 later", None),
+        ("see ../" + "elsewhere/x", "leads nowhere"),
+        ("see core/base/" + "absent.h", "not in the tree"),
+        ("see core/base/result.h", None),
+        ("a / b, and/or, 3/4", None),
+    ],
+)
+def test_refs(line, complaint):
+    found = list(check_refs.line_problems("docs/x.md", 7, line))
+    assert len(found) == (complaint is not None)
+    assert not complaint or (complaint in found[0] and "docs/x.md:7" in found[0])
+
+
+def test_refs_of_markdown():
+    page = "# A Title\n[a](#a-title) [b](#absent) [c](absent.md) [d](https://example.org) [e](LICENSE)\n"
+    found = list(check_refs.link_problems("README.md", page))
+    assert ["#absent" in found[0], "absent.md" in found[1], len(found)] == [True, True, 2]
+
+
+def test_long_files_and_functions():
+    assert list(check_size.long_files({"a.cc": 400, "b.cc": 401}, {})) == [
+        "b.cc: 401 lines; split it, or give the reason in tools/check_size.py"
+    ]
+    assert list(check_size.long_files({"b.cc": 401}, {"b.cc": "one table"})) == []
+    assert "take it off" in list(check_size.long_files({"b.cc": 3}, {"b.cc": "one table"}))[0]
+    found = list(check_size.long_functions([("a.cc", 1, "good", 80), ("a.cc", 90, "bad", 81)]))
+    assert found == ["a.cc:90: bad has 81 lines, 80 is the limit"]
+
+
+def test_functions_are_measured(tmp_path):
+    source = tmp_path / "x.h"
+    source.write_text("inline int f() {\n    return 1;\n}\n")
+    if not check_size.shutil.which("ctags"):
+        pytest.skip("universal-ctags is not installed")
+    check_size.ROOT, root = tmp_path, check_size.ROOT
+    try:
+        assert list(check_size.functions([source])) == [("x.h", 1, "f", 3)]
+    finally:
+        check_size.ROOT = root
+
+
+def test_commands_of_a_page():
+    page = "text\n```sh\n$ one \\\n  more\noutput\n$ two   # exit 3\n```\n```sh\nnot run\n```\n```\n$ not sh\n```\n"
+    assert list(check_docs.commands(page)) == [(3, "one \\\n  more"), (6, "two   # exit 3")]
+
+
+@pytest.mark.parametrize(
+    "command, problem",
+    [("true", None), ("exit 3  # exit 3", None), ("exit 3", "exit 3 instead of 0"), ("true # exit 3", "exit 0 instead of 3")],
+)
+def test_exit_of_a_command(tmp_path, command, problem):
+    happened = check_docs.run(command, tmp_path, None)
+    assert (happened is None) if problem is None else (problem in happened)

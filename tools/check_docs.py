@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Runs every command that the documentation shows.
+
+In README.md and docs/**/*.md, each line `$ COMMAND` of a fenced ```sh block is run by bash, in a scratch folder that
+has links to the checkout's top level, so that relative paths are right and what a command writes is thrown away. The
+commands of one page share the folder, in order. `gpu-profile` is the program given as the first argument. A command
+must end with 0, or with N when it is followed by the comment `# exit N`. Printed output in the block is an illustration
+and not compared. Blocks without `$ ` are not run.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
+EXPECTED = re.compile(r"#\s*exit (\d+)\s*$")
+SECONDS = 300
+
+
+def pages():
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def commands(markdown):
+    """(line number, command) of a page; a command goes on after a backslash at the end of its line."""
+    for block in BLOCK.finditer(markdown):
+        first = markdown.count("\n", 0, block.start(1)) + 1
+        for match in COMMAND.finditer(block.group(1)):
+            yield first + block.group(1).count("\n", 0, match.start()), match.group(1)
+
+
+def run(command, folder, environment):
+    """None when the command ends as it should, else what happened."""
+    wanted = EXPECTED.search(command)
+    wanted = int(wanted.group(1)) if wanted else 0
+    try:
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"did not end in {SECONDS} s"
+    if done.returncode == wanted:
+        return None
+    said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
+    return f"exit {done.returncode} instead of {wanted}: {said[-1] if said else 'nothing was said'}"
+
+
+def check_page(page, environment):
+    with tempfile.TemporaryDirectory() as folder:
+        for entry in ROOT.iterdir():
+            if entry.name not in (".git", "build", ".venv"):
+                os.symlink(entry, Path(folder) / entry.name)
+        for number, command in commands(page.read_text()):
+            yield f"{page.relative_to(ROOT)}:{number}: {command}", run(command, folder, environment)
+
+
+def main():
+    if len(sys.argv) != 2:
+        print("usage: check_docs.py PROGRAM", file=sys.stderr)
+        return 2
+    program = Path(sys.argv[1]).resolve()
+    environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
+    results = [result for page in pages() if page.exists() for result in check_page(page, environment)]
+    failed = [f"{where}\n    {problem}" for where, problem in results if problem]
+    print("\n".join(failed) if failed else f"{len(results)} commands of the documentation work")
+    return 1 if failed or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Checks every project include against LAYERS.
+
+A project include is written from the repository root (#include "core/model/trace.h"), so its folder is its layer. The
+check fails for an arrow that LAYERS does not have, for a source folder without a rule, for a project include that is
+not written from the root or does not exist, and for a cycle in LAYERS itself. core prints nothing, so it may not
+include <iostream>. Arrows between the program's languages are not seen here.
+"""
+
+import re
+import sys
+from fnmatch import fnmatch
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = (".h", ".cc", ".cu", ".def")
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def read_layers(text):
+    layers = {}
+    for line in text.splitlines():
+        line = line.split("#")[0].strip()
+        if line:
+            layer, allowed = line.split(":")
+            layers[layer.strip()] = [] if allowed.strip() == "-" else allowed.split()
+    return layers
+
+
+def layer_of(path, layers):
+    """The longest rule that covers a path; None when no rule does."""
+    covering = [layer for layer in layers if path.startswith(layer + "/")]
+    return max(covering, key=len, default=None)
+
+
+def problems_of_file(path, text, layers):
+    own = layer_of(path, layers)
+    if own is None:
+        yield f"{path}: its folder has no rule in LAYERS"
+        return
+    for match in INCLUDE.finditer(text):
+        quote, target = match.groups()
+        where = f"{path}:{text.count(chr(10), 0, match.start(2)) + 1}"
+        if quote == "<":
+            if own.startswith("core/") and target == "iostream":
+                yield f"{where}: core prints nothing; <iostream> is not for {own}"
+            continue
+        layer = layer_of(target, layers)
+        if layer is None or not (ROOT / target).is_file():
+            yield f'{where}: "{target}" is no file of this project, written from the repository root'
+        elif layer != own and not any(fnmatch(layer, allowed) for allowed in layers[own]):
+            yield f"{where}: {own} may not include {layer} ({target}); LAYERS allows {' '.join(layers[own]) or 'nothing'}"
+
+
+def cycle(layers):
+    graph = {own: {o for o in layers if o != own and any(fnmatch(o, a) for a in allowed)} for own, allowed in layers.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return ["LAYERS: the arrows run in a circle: " + " -> ".join(error.args[1])]
+    return []
+
+
+def check(layers):
+    problems = cycle(layers)
+    tops = sorted({layer.split("/")[0] for layer in layers})
+    files = [p for top in tops for p in sorted((ROOT / top).rglob("*")) if p.suffix in SOURCES]
+    for path in files:
+        problems += problems_of_file(path.relative_to(ROOT).as_posix(), path.read_text(), layers)
+    return len(files), problems
+
+
+def main():
+    count, problems = check(read_layers((ROOT / "LAYERS").read_text()))
+    print("\n".join(problems) if problems else f"{count} sources keep to LAYERS")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Checks what the project's texts point at.
+
+In every tracked text file: no path of one machine, no `TODO` without an issue, no `../` path that leads nowhere, and no
+mention of a source file that is not in the tree. In Markdown: relative links and their headings exist. Web addresses are
+not fetched. Recorded data (fixtures, corpora, captures) is not read: it says what it says.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ("tests/fixtures/", "tests/cases/", "tests/fuzz/corpus/", "examples/", "LICENSE")
+MACHINE_PATH = re.compile(r"(?<![\w.>$}/*-])/(?:home|root|work|Users|mnt|workspace)/[\w.]")
+TODO = re.compile(r"\b(?:TODO|FIXME|XXX)\b(?!.{0,3}#\d)")
+UPWARDS = re.compile(r"(?<![\w/.])(?:\.\./)+\w[\w./-]*")
+TREE_FILE = re.compile(
+    r"(?<![\w/.-])(?:core|cli|capi|collect|bench|python|tests|tools|docs|examples)/[\w/.-]*\w\.(?:h|cc|cu|def|py|sh|md|gz|json|svg)\b"
+)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+\s+(.*?)\s*$", re.MULTILINE)
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def texts():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    for name in sorted(filter(None, listed.split("\0"))):
+        path = ROOT / name
+        if path.is_file() and not name.startswith(DATA) and name != "tools/check_refs.py":
+            try:
+                yield name, path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+
+
+def anchors(markdown):
+    """The fragments that headings of a page can be linked by."""
+    for title in HEADING.findall(FENCE.sub("", markdown)):
+        yield re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def line_problems(name, number, line):
+    where = f"{name}:{number}"
+    if MACHINE_PATH.search(line):
+        yield f"{where}: a path of one machine: {line.strip()[:80]}"
+    if TODO.search(line):
+        yield f"{where}: a task without its issue (write TODO #12)"
+    for target in UPWARDS.findall(line):
+        there = ((ROOT / name).parent / target).resolve()
+        if not there.is_relative_to(ROOT) or not there.exists():
+            yield f"{where}: {target} leads nowhere in this project"
+    for target in TREE_FILE.findall(line):
+        if not (ROOT / target).exists():
+            yield f"{where}: {target} is not in the tree"
+
+
+def link_problems(name, text):
+    for target in LINK.findall(FENCE.sub("", text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, fragment = target.partition("#")
+        page = ((ROOT / name).parent / file).resolve()
+        if file and not (page.exists() and page.is_relative_to(ROOT)):
+            yield f"{name}: the link {target} leads nowhere"
+        elif fragment and (not file or page.suffix == ".md"):
+            if fragment not in anchors(page.read_text() if file else text):
+                yield f"{name}: {target}: no such heading"
+
+
+def main():
+    problems, count = [], 0
+    for name, text in texts():
+        count += 1
+        for number, line in enumerate(text.splitlines(), 1):
+            problems += line_problems(name, number, line)
+        if name.endswith(".md"):
+            problems += link_problems(name, text)
+    print("\n".join(problems) if problems else f"{count} texts point at what is there")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Asks about long files and refuses long functions.
+
+A file of more than 400 lines is a question: it is answered by a line in LONG_FILES with the reason, or by splitting
+it. A function of more than 80 lines fails, without a list of exceptions. Function lengths come from universal-ctags;
+without it that half is skipped and says so.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = (".h", ".cc", ".cu", ".py", ".ts", ".sh")
+FILE_LINES = 400
+FUNCTION_LINES = 80
+
+# Path: why it is better in one piece. A path that is gone or short again fails, so the list stays true.
+LONG_FILES = {}
+
+
+def source_files():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    paths = (ROOT / name for name in listed.split("\0") if name.endswith(SOURCES))
+    return [path for path in paths if path.is_file()]
+
+
+def long_files(lengths, allowed):
+    for path, lines in sorted(lengths.items()):
+        if lines > FILE_LINES and path not in allowed:
+            yield f"{path}: {lines} lines; split it, or give the reason in tools/check_size.py"
+    for path in allowed:
+        if lengths.get(path, 0) <= FILE_LINES:
+            yield f"tools/check_size.py: {path} is not over {FILE_LINES} lines; take it off the list"
+
+
+def functions(files):
+    """(path, line, name, lines) of every function, by universal-ctags."""
+    command = ["ctags", "--output-format=json", "--fields=+neK", "--kinds-C++=f", "--kinds-Python=fm"]
+    command += ["--languages=C++,Python", "--langmap=C++:+.h.cu", "-L", "-", "-f", "-"]
+    listing = "\n".join(str(path.relative_to(ROOT)) for path in files)
+    done = subprocess.run(command, input=listing, cwd=ROOT, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        tag = json.loads(line)
+        if "end" in tag:
+            yield tag["path"], tag["line"], tag["name"], tag["end"] - tag["line"] + 1
+
+
+def long_functions(found):
+    for path, line, name, lines in found:
+        if lines > FUNCTION_LINES:
+            yield f"{path}:{line}: {name} has {lines} lines, {FUNCTION_LINES} is the limit"
+
+
+def main():
+    files = source_files()
+    lengths = {path.relative_to(ROOT).as_posix(): path.read_text(errors="replace").count("\n") for path in files}
+    problems = list(long_files(lengths, LONG_FILES))
+    if shutil.which("ctags"):
+        found = list(functions(files))
+        problems += long_functions(found)
+        counted = f"{len(found)} functions"
+    else:
+        counted = "functions not measured: universal-ctags is not installed"
+    print("\n".join(problems) if problems else f"{len(files)} files within {FILE_LINES} lines; {counted}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
