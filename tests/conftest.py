@@ -10,18 +10,20 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-sys.path[:0] = [str(TESTS), str(TESTS / "python")]
+sys.path[:0] = [str(TESTS), str(TESTS / "python"), str(TESTS.parent / "python")]
 
 from oracle.trace import read_trace  # noqa: E402  (needs the path above)
 from program import Program  # noqa: E402
+from synthetic import recording as synthetic_recording  # noqa: E402
 
 FIXTURES = TESTS / "fixtures"
 RECORDINGS = sorted([*(FIXTURES / "kineto").glob("*.json.gz"), *(FIXTURES / "public").glob("*.json.gz")])
+SEEDS = range(8)  # recordings made by synthetic.py, beside the real ones
 WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.replace(".json.gz", ".key_averages.txt")).exists()]
 
 
-def short_name(path):
-    return path.name.removesuffix(".json.gz")
+def short_name(recording):
+    return f"seed-{recording}" if isinstance(recording, int) else recording.name.removesuffix(".json.gz")
 
 
 def find_program():
@@ -67,9 +69,14 @@ def reports(program):
     return get
 
 
-@pytest.fixture(params=RECORDINGS, ids=short_name, scope="session")
-def recording(request):
-    return request.param
+@pytest.fixture(params=[*RECORDINGS, *SEEDS], ids=short_name, scope="session")
+def recording(request, tmp_path_factory):
+    if not isinstance(request.param, int):
+        return request.param
+    path = tmp_path_factory.getbasetemp() / f"seed-{request.param}.json"
+    if not path.exists():
+        path.write_bytes(synthetic_recording(request.param))
+    return path
 
 
 @pytest.fixture(params=WITH_TABLE, ids=short_name, scope="session")
