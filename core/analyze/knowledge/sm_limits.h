@@ -1,0 +1,42 @@
+// What one multiprocessor (SM) holds, by compute capability: the constants theoretical occupancy is computed from.
+//
+// Known for NVIDIA 5.0 to 12.1. Everything else, every AMD device included, is unknown and yields nothing: AMD's HIP reports the
+// digits of its gfx name as a compute capability (MI250 says 9.0, the number of Hopper), so ask vendor_of() before trusting one.
+//
+// Sources: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; cuda_occupancy.h of CUDA 12.9 and 13
+// (allocation units, sub-partitions, blocks per SM); CCCL <cuda/devices> arch_traits (reserved and opt-in shared memory).
+// Checked against the device attributes that Nsight Compute recorded on an H200 (tests/unit/knowledge).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace gpuprof {
+
+enum class GpuVendor : std::uint8_t { unknown, nvidia, amd };
+
+// By device name as the runtime reports it, and by warp size (64 is AMD's wavefront; no NVIDIA device has it).
+[[nodiscard]] GpuVendor vendor_of(std::string_view device_name, std::optional<int> warp_size) noexcept;
+
+// Counts are per SM unless named otherwise; bytes are bytes, registers are 32-bit registers.
+struct SmLimits {
+    int warp_size = 32;
+    int max_warps = 0;
+    int max_blocks = 0;
+    int max_threads_per_block = 1024;
+    int registers = 65536;
+    int max_registers_per_block = 65536;
+    int max_registers_per_thread = 255;
+    int register_unit = 256;  // registers are given to a warp in multiples of this
+    int sub_partitions = 4;   // registers belong to one sub-partition; a warp cannot borrow from another
+    std::int64_t shared_bytes = 0;
+    std::int64_t max_shared_bytes_per_block = 0;       // with the opt-in attribute set; without it 48 KiB
+    std::int64_t reserved_shared_bytes_per_block = 0;  // taken by the driver, on top of what a launch records
+    int shared_unit = 128;                             // shared memory is given to a block in multiples of this
+};
+
+// Nothing for a capability the table does not have; a newer one is never guessed from its neighbour.
+[[nodiscard]] std::optional<SmLimits> sm_limits(int cc_major, int cc_minor) noexcept;
+
+}  // namespace gpuprof

@@ -1,0 +1,147 @@
+// Theoretical occupancy against what Nsight Compute says of the same launches, against hand calculations, and the cases where nothing can be said.
+#include "core/analyze/knowledge/occupancy.h"
+
+#include <gtest/gtest.h>
+
+#include "core/analyze/knowledge/sm_limits.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr DeviceLimits kHopper{.cc_major = 9, .cc_minor = 0, .name = "NVIDIA H200"};
+
+LaunchShape shape(int threads, int registers, std::int64_t shared) {
+    return {.block_x = threads, .registers_per_thread = registers, .shared_bytes = shared};
+}
+
+struct NcuLaunch {
+    const char* name;
+    int block_x, block_y, block_z;
+    std::int64_t grid_blocks;
+    int registers;
+    std::int64_t shared_bytes, config_bytes;
+    int limit_blocks, limit_warps, limit_registers, limit_shared;
+    double theoretical_pct, waves;
+};
+
+constexpr NcuLaunch kNcuLaunches[] = {
+#define NCU_LAUNCH(...) {__VA_ARGS__},
+#include "tests/unit/knowledge/ncu_occupancy.inc"
+#undef NCU_LAUNCH
+};
+
+TEST(Occupancy, EqualsNsightComputeForEveryRecordedLaunch) {
+    for (const NcuLaunch& ncu : kNcuLaunches) {
+        SCOPED_TRACE(ncu.name);
+        const LaunchShape launch{ncu.block_x, ncu.block_y, ncu.block_z, ncu.registers, ncu.shared_bytes};
+        DeviceLimits device = kHopper;
+        device.shared_config_bytes = ncu.config_bytes;
+        const auto exact = theoretical_occupancy(launch, device);
+        ASSERT_TRUE(exact);
+        EXPECT_EQ(exact->limit_blocks, ncu.limit_blocks);
+        EXPECT_EQ(exact->limit_warps, ncu.limit_warps);
+        EXPECT_EQ(exact->limit_registers, ncu.limit_registers);
+        EXPECT_EQ(exact->limit_shared, ncu.limit_shared);
+        EXPECT_DOUBLE_EQ(exact->pct, ncu.theoretical_pct);
+
+        // A trace has no carve-out; the driver's choice does not limit these launches, so the percentage is the same without it.
+        const auto from_trace = theoretical_occupancy(launch, kHopper);
+        ASSERT_TRUE(from_trace);
+        EXPECT_DOUBLE_EQ(from_trace->pct, ncu.theoretical_pct);
+        const auto fill = launch_fill(ncu.grid_blocks, from_trace->blocks_per_sm, 132);
+        ASSERT_TRUE(fill);
+        EXPECT_NEAR(fill->waves, ncu.waves, 0.00501);
+    }
+}
+
+TEST(Occupancy, NamesTheLimiter) {
+    // 40 KB of shared memory: 41088 B with the driver's 1 KiB, 5 blocks of 2 warps in 233472 B.
+    const auto shared = theoretical_occupancy(shape(64, 38, 40000), kHopper);
+    EXPECT_EQ(shared->limiter, Limiter::shared_memory);
+    EXPECT_EQ(shared->blocks_per_sm, 5);
+    EXPECT_DOUBLE_EQ(shared->pct, 15.625);
+
+    // 40 registers: 1280 a warp, 12 warps in each of 4 sub-partitions.
+    const auto registers = theoretical_occupancy(shape(128, 39, 24), kHopper);
+    EXPECT_EQ(registers->limiter, Limiter::registers);
+    EXPECT_DOUBLE_EQ(registers->pct, 75.0);
+
+    // One warp a block: 32 block slots hold 32 of 64 warps.
+    const auto blocks = theoretical_occupancy(shape(32, 16, 0), kHopper);
+    EXPECT_EQ(blocks->limiter, Limiter::blocks);
+    EXPECT_DOUBLE_EQ(blocks->pct, 50.0);
+
+    // 24 warps a block: two blocks fill 48 of 64 slots.
+    const auto warps = theoretical_occupancy(shape(768, 16, 0), kHopper);
+    EXPECT_EQ(warps->limiter, Limiter::warps);
+    EXPECT_DOUBLE_EQ(warps->pct, 75.0);
+
+    EXPECT_EQ(theoretical_occupancy(shape(256, 32, 0), kHopper)->limiter, Limiter::none);
+    EXPECT_EQ(theoretical_occupancy(shape(1025, 16, 0), kHopper)->limiter, Limiter::block_too_large);
+    EXPECT_EQ(theoretical_occupancy(shape(1024, 128, 0), kHopper)->limiter, Limiter::block_too_large);
+    EXPECT_EQ(theoretical_occupancy(shape(128, 32, 232449), kHopper)->limiter, Limiter::block_too_large);
+    EXPECT_EQ(theoretical_occupancy(shape(128, 32, 232448), kHopper)->blocks_per_sm, 1);
+}
+
+TEST(Occupancy, FollowsTheGeneration) {
+    // Turing: 32 warps, 16 blocks, no driver reserve, shared memory in units of 256 B.
+    EXPECT_DOUBLE_EQ(theoretical_occupancy(shape(256, 32, 0), {.cc_major = 7, .cc_minor = 5})->pct, 100.0);
+    EXPECT_EQ(theoretical_occupancy(shape(64, 32, 16384), {.cc_major = 7, .cc_minor = 5})->blocks_per_sm, 4);
+    EXPECT_FALSE(theoretical_occupancy(shape(64, 32, 0), {.cc_major = 7, .cc_minor = 5})->limit_shared);
+    // Ampere GA10x and Ada: 48 warps; 1024-thread blocks leave a third of the slots empty.
+    EXPECT_NEAR(theoretical_occupancy(shape(1024, 32, 0), {.cc_major = 8, .cc_minor = 6})->pct, 66.67, 0.01);
+    EXPECT_DOUBLE_EQ(theoretical_occupancy(shape(64, 32, 0), {.cc_major = 8, .cc_minor = 9})->pct, 100.0);
+    EXPECT_NEAR(theoretical_occupancy(shape(64, 32, 0), {.cc_major = 8, .cc_minor = 6})->pct, 66.67, 0.01);
+    // GP100 has two sub-partitions: 32768 / 1280 = 25 warps each.
+    EXPECT_EQ(theoretical_occupancy(shape(32, 40, 0), {.cc_major = 6, .cc_minor = 0})->limit_registers, 50);
+}
+
+TEST(Occupancy, TakesLimitsFromTheTraceOverTheTable) {
+    DeviceLimits device = kHopper;
+    device.max_threads_per_sm = 1024;
+    EXPECT_EQ(theoretical_occupancy(shape(256, 32, 0), device)->limit_warps, 4);
+    device.registers_per_sm = 32768;
+    EXPECT_EQ(theoretical_occupancy(shape(256, 32, 0), device)->limit_registers, 4);
+}
+
+TEST(Occupancy, SaysNothingWhereNothingIsKnown) {
+    EXPECT_FALSE(theoretical_occupancy(shape(256, 32, 0), {.cc_major = 99, .cc_minor = 0}));
+    EXPECT_FALSE(
+        theoretical_occupancy(shape(256, 32, 0), {.cc_major = 9, .cc_minor = 0, .name = "AMD Radeon Graphics"}));
+    EXPECT_FALSE(theoretical_occupancy(shape(256, 32, 0), {.cc_major = 9, .cc_minor = 0, .warp_size = 64}));
+    EXPECT_FALSE(theoretical_occupancy({.block_x = 256, .shared_bytes = 0}, kHopper));
+    EXPECT_FALSE(theoretical_occupancy({.block_x = 256, .registers_per_thread = 32}, kHopper));
+    EXPECT_FALSE(theoretical_occupancy(shape(0, 32, 0), kHopper));
+    EXPECT_FALSE(launch_fill(10, 0, 132));
+    EXPECT_EQ(theoretical_occupancy({1 << 30, 1 << 30, 1 << 30, 32, 0}, kHopper)->limiter, Limiter::block_too_large);
+}
+
+TEST(LaunchFill, TellsWavesTailAndEmptySms) {
+    const auto small = launch_fill(66, 8, 132);
+    EXPECT_DOUBLE_EQ(small->fill_ratio, 0.0625);
+    EXPECT_TRUE(small->fewer_blocks_than_sms);
+    const auto tail = launch_fill(133, 1, 132);
+    EXPECT_DOUBLE_EQ(tail->fill_ratio, 1.0);
+    EXPECT_NEAR(tail->tail_efficiency, 0.5038, 1e-4);
+    EXPECT_FALSE(tail->fewer_blocks_than_sms);
+}
+
+TEST(SmLimits, EqualsWhatAnH200Reports) {
+    // device__attribute_* of the same Nsight Compute recordings.
+    const auto h200 = sm_limits(9, 0);
+    ASSERT_TRUE(h200);
+    EXPECT_EQ(h200->max_warps, 64);
+    EXPECT_EQ(h200->max_blocks, 32);
+    EXPECT_EQ(h200->registers, 65536);
+    EXPECT_EQ(h200->max_registers_per_thread, 255);
+    EXPECT_EQ(h200->shared_bytes, 233472);
+    EXPECT_EQ(h200->max_shared_bytes_per_block, 232448);
+    EXPECT_EQ(h200->reserved_shared_bytes_per_block, 1024);
+    // deviceProperties of a Kineto trace of an A100.
+    EXPECT_EQ(sm_limits(8, 0)->shared_bytes, 167936);
+    EXPECT_EQ(sm_limits(8, 0)->max_shared_bytes_per_block, 166912);
+    EXPECT_FALSE(sm_limits(13, 0));
+}
+
+}  // namespace
+}  // namespace gpuprof
