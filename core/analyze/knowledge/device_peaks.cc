@@ -1,0 +1,229 @@
+// Finding the device in the list and deriving its peaks.
+//
+// A name matches a line when the line's name occurs in it as whole words ("L4" is not in "L40"). Of several lines the one whose memory
+// agrees wins, then the longest name ("H200 NVL" before "H200"). Laptop parts share names with desktop parts and nothing else, so they never match.
+#include "core/analyze/knowledge/device_peaks.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/analyze/knowledge/sm_limits.h"
+
+namespace gpuprof {
+namespace {
+
+enum class Tier : std::uint8_t { full, geforce, half, declared };
+
+constexpr double NA = -1;
+
+struct Figures {
+    double fp64, fp64_tensor, fp32, tf32, fp16, bf16, fp8, fp4, int8;
+};
+
+struct Gpu {
+    std::string_view name;
+    int cc_major, cc_minor, sms;
+    double boost_mhz, tensor_mhz, memory_gb_per_s, memory_gib;
+    Tier tier;
+    Figures declared;
+    std::string_view source;
+};
+
+constexpr Gpu kGpus[] = {
+#define GPU(name, major, minor, sms, boost, tensor, bandwidth, memory, tier, fp64, fp64t, fp32, tf32, fp16, bf16, fp8, \
+            fp4, int8, source)                                                                                         \
+    {name,   major,     minor,  sms,        boost,                                                                     \
+     tensor, bandwidth, memory, Tier::tier, {fp64, fp64t, fp32, tf32, fp16, bf16, fp8, fp4, int8},                     \
+     source},
+#include "core/analyze/knowledge/device_peaks.def"
+#undef GPU
+};
+
+// Floating-point operations (multiply and add are two) per SM and clock, dense, fp32 accumulation at the full rate of the chip.
+// CUDA C++ Programming Guide, "Arithmetic Instructions"; tensor rates from the whitepapers of Volta, Turing, GA100, GA102, Ada, Hopper, Blackwell.
+struct Rates {
+    int cc_major, cc_minor;
+    double typical_mhz;  // boost clock of the generation's common part, for a device that is not in the list
+    Figures per_clock;
+};
+
+constexpr Rates kRates[] = {
+    {5, 0, 1100, {8, NA, 256, NA, NA, NA, NA, NA, NA}},
+    {5, 2, 1100, {8, NA, 256, NA, NA, NA, NA, NA, NA}},
+    {5, 3, 1000, {8, NA, 256, NA, NA, NA, NA, NA, NA}},
+    {6, 0, 1480, {64, NA, 128, NA, NA, NA, NA, NA, NA}},
+    {6, 1, 1600, {8, NA, 256, NA, NA, NA, NA, NA, NA}},
+    {6, 2, 1300, {8, NA, 256, NA, NA, NA, NA, NA, NA}},
+    {7, 0, 1530, {64, NA, 128, NA, 1024, NA, NA, NA, NA}},
+    {7, 5, 1600, {4, NA, 128, NA, 1024, NA, NA, NA, 2048}},
+    {8, 0, 1410, {64, 128, 128, 1024, 2048, 2048, NA, NA, 4096}},
+    {8, 6, 1700, {4, NA, 256, 512, 1024, 1024, NA, NA, 2048}},
+    {8, 7, 1300, {4, NA, 256, 1024, 2048, 2048, NA, NA, 4096}},
+    {8, 9, 2500, {4, NA, 256, 512, 1024, 1024, 2048, NA, 2048}},
+    {9, 0, 1830, {128, 256, 256, 2048, 4096, 4096, 8192, NA, 8192}},
+    {10, 0, 1850, {128, 128, 256, 4096, 8192, 8192, 16384, 32768, 16384}},
+    {10, 3, 1850, {NA, NA, 256, 4096, 8192, 8192, 16384, 49152, NA}},
+    {11, 0, 1575, {NA, NA, 256, NA, 8192, 8192, 16384, 32768, 16384}},
+    {12, 0, 2450, {4, NA, 256, 512, 1024, 1024, 2048, 4096, 2048}},
+};
+
+constexpr double kMemoryTolerance = 0.12;  // ECC and the driver's share make a "16 GB" T4 report 14.6 GiB
+
+bool word_char(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+bool contains_words(std::string_view name, std::string_view words) noexcept {
+    for (std::size_t at = name.find(words); at != std::string_view::npos; at = name.find(words, at + 1)) {
+        const std::size_t end = at + words.size();
+        const bool starts = at == 0 || !word_char(name[at - 1]);
+        if (starts && (end == name.size() || !word_char(name[end]))) return true;
+    }
+    return false;
+}
+
+bool memory_agrees(const Gpu& gpu, std::optional<std::uint64_t> bytes) noexcept {
+    if (!bytes) return true;
+    const double gib = static_cast<double>(*bytes) / (1024.0 * 1024.0 * 1024.0);
+    return std::abs(gib - gpu.memory_gib) <= kMemoryTolerance * gpu.memory_gib;
+}
+
+const Gpu* find_gpu(const DeviceQuery& query) noexcept {
+    for (std::string_view part : {"Laptop", "Max-Q", "Mobile"}) {
+        if (query.name.find(part) != std::string_view::npos) return nullptr;
+    }
+    const Gpu* best = nullptr;
+    for (const Gpu& gpu : kGpus) {
+        const bool same_capability =
+            query.cc_major == 0 || (query.cc_major == gpu.cc_major && query.cc_minor == gpu.cc_minor);
+        if (!same_capability || !contains_words(query.name, gpu.name)) continue;
+        const bool agrees = memory_agrees(gpu, query.total_memory_bytes);
+        const bool best_agrees = best && memory_agrees(*best, query.total_memory_bytes);
+        const bool longer = best && gpu.name.size() > best->name.size();
+        if (!best || (agrees && !best_agrees) || (agrees == best_agrees && longer)) best = &gpu;
+    }
+    return best;
+}
+
+const Rates* find_rates(int cc_major, int cc_minor) noexcept {
+    for (const Rates& rates : kRates) {
+        if (rates.cc_major == cc_major && rates.cc_minor == cc_minor) return &rates;
+    }
+    return nullptr;
+}
+
+std::optional<double> known(double figure) noexcept {
+    return figure > 0 ? std::optional<double>(figure) : std::nullopt;
+}
+
+void set_figures(DevicePeaks& peaks, const Figures& figures) noexcept {
+    peaks.fp64 = known(figures.fp64);
+    peaks.fp64_tensor = known(figures.fp64_tensor);
+    peaks.fp32 = known(figures.fp32);
+    peaks.tf32 = known(figures.tf32);
+    peaks.fp16 = known(figures.fp16);
+    peaks.bf16 = known(figures.bf16);
+    peaks.fp8 = known(figures.fp8);
+    peaks.fp4 = known(figures.fp4);
+    peaks.int8 = known(figures.int8);
+}
+
+// TFLOP/s of every format. FP64 tensor cores run at the boost clock: the datasheets quote them so, unlike the narrow formats.
+Figures derive(const Rates& rates, Tier tier, int sms, double boost_mhz, double tensor_mhz) noexcept {
+    const double simt = sms * boost_mhz * 1e-6;
+    const double tensor = sms * tensor_mhz * 1e-6;
+    const double float_share = tier == Tier::full ? 1.0 : 0.5;
+    const double int_share = tier == Tier::half ? 0.5 : 1.0;
+    const Figures& per_clock = rates.per_clock;
+    return {per_clock.fp64 * simt,
+            per_clock.fp64_tensor * simt,
+            per_clock.fp32 * simt,
+            per_clock.tf32 * tensor * float_share,
+            per_clock.fp16 * tensor * float_share,
+            per_clock.bf16 * tensor * float_share,
+            per_clock.fp8 * tensor * float_share,
+            per_clock.fp4 * tensor,
+            per_clock.int8 * tensor * int_share};
+}
+
+std::optional<DevicePeaks> peaks_of_listed(const Gpu& gpu, const DeviceQuery& query) noexcept {
+    const int sms = query.num_sms.value_or(gpu.sms);
+    const bool same_sms = sms == gpu.sms;
+    const bool same_memory = memory_agrees(gpu, query.total_memory_bytes);
+    DevicePeaks peaks;
+    peaks.device = gpu.name;
+    peaks.source = gpu.source;
+    peaks.num_sms = sms;
+    peaks.boost_mhz = gpu.boost_mhz;
+    peaks.basis = same_sms && same_memory ? PeakBasis::known_device : PeakBasis::known_device_scaled;
+    if (same_memory) peaks.memory_gb_per_s = gpu.memory_gb_per_s;
+    const Rates* rates = find_rates(gpu.cc_major, gpu.cc_minor);
+    if (gpu.tier == Tier::declared || !rates) {
+        if (!same_sms) return std::nullopt;  // figures that do not follow from SM counts cannot be scaled by them
+        set_figures(peaks, gpu.declared);
+    } else {
+        set_figures(peaks, derive(*rates, gpu.tier, sms, gpu.boost_mhz, gpu.tensor_mhz));
+    }
+    return peaks;
+}
+
+std::optional<DevicePeaks> peaks_of_capability(const DeviceQuery& query) noexcept {
+    if (vendor_of(query.name, query.warp_size) == GpuVendor::amd) return std::nullopt;
+    const Rates* rates = find_rates(query.cc_major, query.cc_minor);
+    if (!rates || !query.num_sms || *query.num_sms <= 0) return std::nullopt;
+    DevicePeaks peaks;
+    peaks.source = "CUDA C++ Programming Guide, arithmetic throughput by compute capability";
+    peaks.num_sms = *query.num_sms;
+    peaks.boost_mhz = query.boost_mhz.value_or(rates->typical_mhz);
+    set_figures(peaks, derive(*rates, Tier::full, peaks.num_sms, peaks.boost_mhz, peaks.boost_mhz));
+    return peaks;
+}
+
+std::optional<double> tensor_peak(const DevicePeaks& peaks, MathType type) noexcept {
+    switch (type) {
+        case MathType::fp64: return peaks.fp64_tensor;
+        case MathType::tf32: return peaks.tf32;
+        case MathType::fp16:
+        case MathType::fp16_or_bf16: return peaks.fp16;
+        case MathType::bf16: return peaks.bf16;
+        case MathType::fp8: return peaks.fp8;
+        case MathType::fp4: return peaks.fp4;
+        case MathType::int8: return peaks.int8;
+        case MathType::fp32:
+        case MathType::unknown: return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> DevicePeaks::tflops(MathPath path) const noexcept {
+    if (path.unit == MathUnit::tensor) return tensor_peak(*this, path.type);
+    if (path.unit != MathUnit::simt) return std::nullopt;
+    if (path.type == MathType::fp64) return fp64;
+    if (path.type == MathType::fp32) return fp32;
+    return std::nullopt;
+}
+
+std::optional<double> DevicePeaks::ridge_flop_per_byte(MathPath path) const noexcept {
+    const std::optional<double> peak = tflops(path);
+    if (!peak || !memory_gb_per_s) return std::nullopt;
+    return *peak * 1e3 / *memory_gb_per_s;
+}
+
+std::optional<DevicePeaks> find_peaks(const DeviceQuery& query) noexcept {
+    const Gpu* gpu = find_gpu(query);
+    std::optional<DevicePeaks> peaks = gpu ? peaks_of_listed(*gpu, query) : peaks_of_capability(query);
+    if (peaks && query.memory_gb_per_s) peaks->memory_gb_per_s = query.memory_gb_per_s;
+    return peaks;
+}
+
+std::string_view to_string(PeakBasis basis) noexcept {
+    switch (basis) {
+        case PeakBasis::known_device: return "known device";
+        case PeakBasis::known_device_scaled: return "known device, scaled";
+        case PeakBasis::capability_only: return "capability only";
+    }
+    return "";
+}
+
+}  // namespace gpuprof
