@@ -1,0 +1,83 @@
+// What each host thread was doing: ranges, Python calls, operators, API calls and the profiler's own work of one thread,
+// merged in time order and nested. HostTimeline only indexes rows by thread (4 bytes a row, one pass); a thread's spans
+// are built when asked for, for the kinds asked for, in linear time, and belong to the caller.
+// Nesting: a span's parent is the span that began last before it and is still open when it begins. A child that outlasts
+// its parent keeps its own end. Rows without a thread are the thread kNoString.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/pod_vector.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+// In the order in which equal spans enclose each other.
+enum class HostKind : std::uint8_t { range, python_call, op, api_call, overhead };
+inline constexpr std::size_t kHostKinds = 5;
+
+// A set of kinds.
+class HostKinds {
+public:
+    constexpr HostKinds(std::initializer_list<HostKind> kinds) {
+        for (HostKind kind : kinds) bits_ |= 1u << static_cast<unsigned>(kind);
+    }
+    constexpr bool has(HostKind kind) const { return (bits_ >> static_cast<unsigned>(kind)) & 1u; }
+
+private:
+    unsigned bits_ = 0;
+};
+inline constexpr HostKinds kAllHostKinds{HostKind::range, HostKind::python_call, HostKind::op, HostKind::api_call,
+                                         HostKind::overhead};
+
+inline constexpr std::uint32_t kNoSpan = 0xFFFFFFFFu;
+
+struct HostSpan {
+    TimeNs start = 0;
+    TimeNs end = 0;
+    StringId name = kNoString;
+    Row row = kNoRow;                // in the table of its kind
+    std::uint32_t parent = kNoSpan;  // index in the same thread, always smaller than the span's own
+    HostKind kind = HostKind::range;
+};
+
+struct HostThread {
+    StringId key = kNoString;
+    PodVector<HostSpan> spans;  // by start, then longest first, then kind, then row
+
+    // The innermost span open at `time` (start <= time < end), or kNoSpan. Logarithmic plus the depth.
+    std::uint32_t innermost_at(TimeNs time) const;
+    // Index of the last span with start <= time, or kNoSpan.
+    std::uint32_t last_started(TimeNs time) const;
+};
+
+class HostTimeline {
+public:
+    // `trace` must outlive the timeline.
+    explicit HostTimeline(const Trace& trace, HostKinds kinds = kAllHostKinds);
+
+    // Keys of the threads with spans, in order of their row in `thread`; kNoString last when it has any.
+    const std::vector<StringId>& threads() const { return keys_; }
+    // The spans of one thread; only kinds the timeline was made with. An unknown key has none.
+    HostThread spans(StringId thread, HostKinds kinds = kAllHostKinds) const;
+
+private:
+    struct RowsByThread {
+        std::vector<std::uint32_t> begin;  // by thread; one more entry than threads
+        PodVector<Row> rows;
+    };
+    template <class Table>
+    void index(const Table& table, HostKind kind);
+    std::uint32_t slot_of(StringId thread) const;
+
+    const Trace& trace_;
+    std::vector<StringId> keys_;
+    std::vector<std::uint32_t> slot_by_string_;
+    std::uint32_t slot_of_none_ = kNoSpan;
+    std::array<RowsByThread, kHostKinds> rows_;
+};
+
+}  // namespace gpuprof
