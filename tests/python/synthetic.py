@@ -129,13 +129,17 @@ class Recorder:
                                          "Addr": 4096, "Total Allocated": 1 << 20, "Total Reserved": 1 << 21}})
 
 
-def recording(seed):
-    """Bytes of a Kineto trace."""
+def document(seed):
+    """A Kineto trace with marked numbers: for `dump`."""
     recorder = Recorder(seed)
     events = recorder.record()
     if seed % 2:
         recorder.random.shuffle(events)
     properties = [{"id": d, "name": "NVIDIA H200", "computeMajor": 9, "computeMinor": 0, "numSms": 132, "warpSize": 32}
                   for d in range(recorder.devices)]
-    return dump({"schemaVersion": 1, "deviceProperties": properties, "baseTimeNanoseconds": 1_700_000_000_000_000_000 * (seed % 3 == 0),
-                 "traceEvents": events, "traceName": f"seed {seed}"}).encode()
+    return {"schemaVersion": 1, "deviceProperties": properties, "baseTimeNanoseconds": 1_700_000_000_000_000_000 * (seed % 3 == 0),
+            "traceEvents": events, "traceName": f"seed {seed}"}
+
+
+def recording(seed):
+    return dump(document(seed)).encode()
