@@ -115,7 +115,7 @@ def _adopt_overhead_ids(nodes):
         open_now = [n for n in nodes if n.thread == overhead.thread and n is not overhead
                     and not (n.event.is_call and n.owner_id is None)
                     and n.event.start <= at <= n.event.end]
-        open_now.sort(key=lambda n: (n.event.start, -n.event.end))
+        open_now.sort(key=order)
         innermost = open_now[-1] if open_now else None
         overhead.owner_id = innermost.owner_id if innermost else None
 
@@ -123,12 +123,19 @@ def _adopt_overhead_ids(nodes):
 # Tree -----------------------------------------------------------------------------------------------------------
 
 
+def order(node):
+    """Outer before inner. Of two that begin and end together, the outer operator has the smaller id; calls are innermost."""
+    event = node.event
+    is_operator = event.category in OPERATOR_CATEGORIES
+    return event.start, -event.end, not is_operator, event.external_id if is_operator else 0
+
+
 def _nest(nodes, key):
     threads = defaultdict(list)
     for node in nodes:
         threads[key(node)].append(node)
     for members in threads.values():
-        members.sort(key=lambda n: (n.event.start, -n.event.end))
+        members.sort(key=order)
         open_nodes = []
         for node in members:
             while open_nodes and (node.event.start >= open_nodes[-1].event.end
@@ -142,7 +149,7 @@ def _nest(nodes, key):
 
 def _merge_wrappers(nodes):
     """A record whose parent has the same name and no other child is dropped; the parent inherits its work."""
-    nodes = sorted(nodes, key=lambda n: (n.event.start, -n.event.end))
+    nodes = sorted(nodes, key=order)
     while True:
         kept = []
         for node in nodes:

@@ -91,7 +91,7 @@ def memcpy(trace):
     """(kind, src, dst) -> row"""
     rows = {}
     calls = {c.correlation: c for c in trace.events if c.is_call}
-    for key, group in grouped(trace.of(MEMCPY), lambda c: COPY_NAME.fullmatch(c.name).groups()).items():
+    for key, group in grouped(trace.of(MEMCPY), copy_key).items():
         total = sum(c.dur for c in group)
         size = _sum_known(_bytes(c, calls) for c in group)
         rows[key] = {"count": len(group), "bytes": size, "total_ns": total,
@@ -101,11 +101,16 @@ def memcpy(trace):
     return rows
 
 
+def copy_key(copy):
+    kind, source, destination = COPY_NAME.fullmatch(copy.name).groups()
+    return kind, source.lower(), destination.lower()
+
+
 def memset(trace):
     """memory kind -> row"""
     return {kind: {"count": len(group), "bytes": _sum_known(m.args.get("bytes") for m in group),
                    "total_ns": sum(m.dur for m in group)}
-            for kind, group in grouped(trace.of(MEMSET), lambda m: SET_NAME.fullmatch(m.name)[1]).items()}
+            for kind, group in grouped(trace.of(MEMSET), lambda m: SET_NAME.fullmatch(m.name)[1].lower()).items()}
 
 
 def devices(trace):
