@@ -9,11 +9,9 @@ import bisect
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from .trace import CALL_CATEGORIES
+from .trace import CALL_CATEGORIES, DEVICE_MEMORY_TYPES, HOST_MEMORY_TYPES
 
 OPERATOR_CATEGORIES = ("cpu_op", "user_annotation")
-HOST_MEMORY_TYPES = (0, 5, 7)  # c10::DeviceType: CPU, MKLDNN, IDEEP come as 0, 5, 7
-DEVICE_MEMORY_TYPES = (1, 6, 12, 20)  # CUDA, HIP, XPU, PrivateUse1
 # Names that PyTorch leaves out of every average (torch/autograd/profiler_util.py, _filter_name).
 HIDDEN_NAMES = frozenset((
     "[memory]", "[OutOfMemory]", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
@@ -63,7 +61,7 @@ def link(event):
 
 def averages(trace):
     nodes = _host_nodes(trace)
-    _nest(nodes, lambda node: node.thread)
+    _nest(nodes)
     _credit_device_work(trace, nodes)
     _credit_memory(trace, nodes)
     nodes = _merge_wrappers(nodes)
@@ -130,10 +128,10 @@ def order(node):
     return event.start, -event.end, not is_operator, event.external_id if is_operator else 0
 
 
-def _nest(nodes, key):
+def _nest(nodes):
     threads = defaultdict(list)
     for node in nodes:
-        threads[key(node)].append(node)
+        threads[node.thread].append(node)
     for members in threads.values():
         members.sort(key=order)
         open_nodes = []

@@ -9,7 +9,7 @@ from collections import defaultdict
 from fractions import Fraction
 
 from . import intervals
-from .trace import KERNEL, MEMCPY, MEMSET
+from .trace import DEVICE_MEMORY_TYPES, KERNEL, MEMCPY, MEMSET
 
 COPY_NAME = re.compile(r"Memcpy (\w+) \((.+?) -> (.+?)\)")
 SET_NAME = re.compile(r"Memset \((.+?)\)")
@@ -140,6 +140,22 @@ def edges(trace):
     first, last = window(trace)
     return {device: (min(op.start for op in ops) - first, last - max(op.end for op in ops))
             for device, ops in by_device(trace).items()}
+
+
+def overlap(a, b):
+    """How two sets of device ops share time."""
+    return {"a_ns": intervals.length(a), "b_ns": intervals.length(b), "both_ns": intervals.overlap(a, b),
+            "a_exposed_ns": intervals.uncovered(a, b), "b_exposed_ns": intervals.uncovered(b, a)}
+
+
+def memory_peaks(trace):
+    """device id -> the first moment at which the framework had most allocated there"""
+    rows = {}
+    for record in sorted((m for m in trace.memory if m.device_type in DEVICE_MEMORY_TYPES), key=lambda m: m.at):
+        best = rows.get(record.device_id)
+        if best is None or record.allocated > best["peak_bytes"]:
+            rows[record.device_id] = {"peak_bytes": record.allocated, "at_ns": record.at}
+    return rows
 
 
 def api(trace):

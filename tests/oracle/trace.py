@@ -18,6 +18,9 @@ MEMSET = "gpu_memset"
 DEVICE_CATEGORIES = (KERNEL, MEMCPY, MEMSET)
 CALL_CATEGORIES = ("cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver")
 PROFILER_SPAN = "Trace"
+# c10/core/DeviceType.h: CPU, MKLDNN, IDEEP; CUDA, HIP, XPU, PrivateUse1
+HOST_MEMORY_TYPES = (0, 2, 5)
+DEVICE_MEMORY_TYPES = (1, 6, 12, 20)
 
 
 @dataclass(eq=False)

@@ -109,3 +109,9 @@ def test_api(recording, recordings, reports):
     diff.check_rows(got, {name: rows_without(row, "variance", "min_ns", "threads")
                           for name, row in timeline.api(recordings(recording)).items()})
     diff.none()
+
+
+def test_memory_peak(recording, recordings, reports):
+    diff = Differences("memory")
+    diff.check_rows(reports(recording)["memory"].by("device"), timeline.memory_peaks(recordings(recording)))
+    diff.none()
