@@ -1,10 +1,11 @@
+# shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by run and test: what a machine needs, and one build. Messages go to stderr, output goes to a log whose path
 # is named when something fails. A stamp in build/.setup remembers that a set of packages was found complete, so that
 # the second time costs nothing. Nothing is installed where everything is there; other systems than Debian and Ubuntu
 # are left to cmake, which names what it misses.
 
-build_packages="g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev"
-test_packages="$build_packages libgtest-dev libbenchmark-dev python3 python3-venv clang clang-format universal-ctags"
+build_packages=(g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev)
+test_packages=("${build_packages[@]}" libgtest-dev libbenchmark-dev python3 python3-venv clang clang-format universal-ctags)
 
 say() { printf '%s\n' "gpu-profile: $*" >&2; }
 die() {
@@ -27,7 +28,7 @@ missing_packages() {
     local package
     for package in "$@"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || provided "$package" ||
-            printf '%s ' "$package"
+            printf '%s\n' "$package"
     done
 }
 
@@ -45,13 +46,13 @@ provided() {
 
 # need_packages NAME PACKAGE...: installs those that are missing.
 need_packages() {
-    local name=$1 log="$root/build/.setup/apt.log" stamp="$root/build/.setup/$1" missing
+    local log="$root/build/.setup/apt.log" stamp="$root/build/.setup/$1" missing=()
     shift
     [ -e "$stamp" ] && [ "$(<"$stamp")" = "$*" ] && return
     mkdir -p "$root/build/.setup"
     if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
-        missing=$(missing_packages "$@")
-        [ -z "$missing" ] || install_packages "$log" $missing
+        mapfile -t missing < <(missing_packages "$@")
+        [ ${#missing[@]} = 0 ] || install_packages "$log" "${missing[@]}"
     else
         say "no apt here: taking for granted what Debian calls $*"
     fi
@@ -92,8 +93,8 @@ build_preset() {
 
 # The first line that says why, of a compiler, linker, ninja or cmake (whose reason follows on the next lines).
 first_error() {
-    grep -m1 -E 'error:|undefined reference|No such file' "$1" && return
     grep -m1 -A4 '^CMake Error' "$1" | tr -s ' \n' ' ' | grep . && return
+    grep -m1 -E 'error:|undefined reference|No such file' "$1" && return
     tail -n1 "$1"
 }
 
@@ -107,7 +108,7 @@ show_progress() {
             printf '\r%-*.*s' "$width" "$width" "building $1 $line" >&2
         else
             now=$((4 * BASH_REMATCH[1] / BASH_REMATCH[2]))
-            [ "$now" = "$quarter" ] || say "building $1: ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps"
+            [ "$now" -le "$quarter" ] || [ "${BASH_REMATCH[2]}" -lt 8 ] || say "building $1: ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps"
             quarter=$now
         fi
     done
