@@ -5,7 +5,9 @@
 #include "core/analyze/analysis.h"
 
 #define GPUPROF_ANALYSES(ANALYSIS) \
-    ANALYSIS(Devices)
+    ANALYSIS(Devices) \
+    ANALYSIS(Gaps)    \
+    ANALYSIS(Idle)
 
 namespace gpuprof {
 

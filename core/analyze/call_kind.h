@@ -1,0 +1,25 @@
+// What a CUDA or HIP call does, by its name: the question behind "blocking", launch cost and the causes of idle time.
+// Names are those of the runtime and driver APIs (CUDA Runtime API and CUDA Driver API references; HIP API reference);
+// version suffixes (_v2, _ptsz, _v7000) are ignored.
+#pragma once
+
+#include <string_view>
+
+namespace gpuprof {
+
+enum class CallKind {
+    launch,       // submits kernels: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, hipModuleLaunchKernel
+    copy,         // submits or performs a copy
+    set,          // submits a fill
+    sync,         // blocks the host until the device got somewhere
+    allocation,   // allocates or frees device or pinned memory
+    compilation,  // loads or compiles modules, libraries and graphs' executables
+    other,        // cheap queries, events, attributes
+};
+
+CallKind kind_of_call(std::string_view name);
+
+// Whether the call itself waits for the device: syncs, synchronous copies, and allocations that synchronise (cudaFree).
+bool call_blocks(std::string_view name);
+
+}  // namespace gpuprof

@@ -1,0 +1,60 @@
+// `gaps`: every idle interval of a device of at least gap_min_ns, the longest first, with its cause: what the host thread
+// that submitted the next device op did meanwhile. The intervals before the first and after the last op of a device
+// count too (before or after is absent there), so that with gap_min_ns 0 the gaps of a device sum to its idle time.
+#include <algorithm>
+
+#include "core/analyze/analysis_list.h"
+#include "core/analyze/cells.h"
+#include "core/analyze/gap_order.h"
+#include "core/analyze/idle_cause.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"dur_ns", CellType::integer, Unit::ns, "Length."},
+    {"cause", CellType::text, Unit::none, "The cause of the largest part of the gap."},
+    {"host_thread", CellType::text, Unit::none, "process/thread that explains it; absent when the trace does not tell."},
+    {"host_what", CellType::text, Unit::none, "What that thread was doing: the range, operator or call that decides the cause."},
+    {"before", CellType::text, Unit::none, "Device op that ended as the gap began."},
+    {"after", CellType::text, Unit::none, "Device op that ended the gap."},
+};
+
+Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
+
+Cell op_name(const Trace& trace, DeviceOp op, Row row) {
+    switch (op) {
+        case DeviceOp::kernel: return text_or_absent(trace, trace.kernel().name.value_or(row, kNoString));
+        case DeviceOp::memcpy: return "memcpy";
+        case DeviceOp::memset: return "memset";
+        case DeviceOp::none: return kAbsent;
+    }
+    return kAbsent;
+}
+
+Result<ResultTable> run(const Study& study) {
+    const Trace& trace = study.trace();
+    ResultTable table("gaps", kColumns);
+    table.handle_prefix = "gap";
+    for (const IdleGap* gap : gaps_by_length(study)) {
+        table.add_row({
+            integer(gap->device),
+            integer(gap->start - trace.window().start),
+            integer(gap->dur),
+            name_of(gap->cause),
+            text_or_absent(trace, gap->host_thread),
+            text_or_absent(trace, gap->host_what),
+            op_name(trace, gap->before_op, gap->before),
+            op_name(trace, gap->after_op, gap->after),
+        });
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kGaps{"gaps", "gpu_gaps", "Idle intervals of a device, the longest first, with their causes.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,290 @@
+#include "core/analyze/idle_cause.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/analyze/device_op.h"
+#include "core/analyze/host_state.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+namespace {
+
+// How long a device may take from the end of the submitting call to the start of the op before something else than
+// launching is to blame. Measured queue times of an empty stream are 1-5 us; graphs and multi-process service take longer.
+constexpr DurNs kLaunchLatency = 20'000;
+
+// The host side of one process's device work: flattened states of the threads that submit it, made on first use.
+class HostStates {
+public:
+    explicit HostStates(const Trace& trace)
+        : trace_(trace), timeline_(trace, {HostKind::range, HostKind::op, HostKind::api_call}), meaning_(trace) {
+        for (const auto& launches : {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
+            for (Row call : *launches)
+                if (call != kNoRow && trace.api_call().thread.has(call)) note(trace.api_call().thread[call]);
+    }
+
+    const PodVector<HostSegment>& of(StringId thread) {
+        auto [known, added] = states_.try_emplace(index_of(thread));
+        if (added) known->second = meaning_.segments(timeline_.spans(thread));
+        return known->second;
+    }
+    // Threads that submit device work, the busiest first.
+    const std::vector<StringId>& submitters() {
+        if (submitters_.empty() && !counts_.empty()) {
+            for (auto& [thread, count] : counts_) submitters_.push_back(StringId{thread});
+            std::stable_sort(submitters_.begin(), submitters_.end(),
+                             [&](StringId a, StringId b) { return counts_[index_of(a)] > counts_[index_of(b)]; });
+        }
+        return submitters_;
+    }
+    const Trace& trace() const { return trace_; }
+
+private:
+    void note(StringId thread) {
+        if (thread != last_ || last_count_ == nullptr) last_count_ = &counts_[index_of(thread)];
+        last_ = thread;
+        ++*last_count_;
+    }
+    const Trace& trace_;
+    HostTimeline timeline_;
+    HostMeaning meaning_;
+    std::map<std::uint32_t, PodVector<HostSegment>> states_;
+    std::map<std::uint32_t, std::uint64_t> counts_;
+    StringId last_ = kNoString;
+    std::uint64_t* last_count_ = nullptr;
+    std::vector<StringId> submitters_;
+};
+
+// The pieces of one gap, summed by cause and name.
+class Pieces {
+public:
+    void clear() { pieces_.clear(); }
+    void add(IdleCause cause, StringId name, StringId thread, DurNs dur) {
+        if (dur <= 0) return;
+        for (Piece& piece : pieces_)
+            if (piece.cause == cause && piece.name == name && piece.thread == thread) {
+                piece.dur += dur;
+                return;
+            }
+        pieces_.push_back({dur, name, thread, cause});
+    }
+    // Gives the gap its main cause and what the host did; adds the pieces to the device's totals.
+    void settle(IdleGap& gap, DeviceIdle& device) const {
+        std::array<DurNs, kIdleCauses> by_cause{};
+        for (const Piece& piece : pieces_) by_cause[static_cast<std::size_t>(piece.cause)] += piece.dur;
+        auto largest = std::max_element(by_cause.begin(), by_cause.end());
+        gap.cause = static_cast<IdleCause>(largest - by_cause.begin());
+        DurNs most = 0;
+        for (const Piece& piece : pieces_) {
+            if (piece.cause != gap.cause || piece.dur <= most) continue;
+            most = piece.dur;
+            gap.host_what = piece.name;
+            if (piece.thread != kNoString) gap.host_thread = piece.thread;
+        }
+        for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+            if (by_cause[cause] == 0) continue;
+            device.causes[cause].total += by_cause[cause];
+            ++device.causes[cause].count;
+        }
+    }
+
+private:
+    struct Piece {
+        DurNs dur;
+        StringId name;
+        StringId thread;
+        IdleCause cause;
+    };
+    std::vector<Piece> pieces_;
+};
+
+// First segment that ends after `time`.
+std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time) {
+    auto found = std::upper_bound(segments.begin(), segments.end(), time, [](TimeNs t, const HostSegment& s) { return t < s.end; });
+    return static_cast<std::size_t>(found - segments.begin());
+}
+
+class GapReader {
+public:
+    GapReader(const Trace& trace, HostStates& states) : trace_(trace), states_(states), profiler_(overhead_of(trace)) {}
+
+    void read(IdleGap& gap, DeviceIdle& device) {
+        pieces_.clear();
+        Interval span{gap.start, gap.start + gap.dur};
+        for (const Interval& part : intersect({span}, profiler_near(span))) pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part.length());
+        for (const Interval& part : subtract({span}, profiler_near(span))) explain(gap, part);
+        pieces_.settle(gap, device);
+    }
+
+private:
+    static IntervalSet overhead_of(const Trace& trace) {
+        const OverheadTable& overhead = trace.tables().overhead;
+        std::vector<Interval> spans;
+        for (Row row = 0; row < overhead.rows; ++row) spans.push_back({overhead.start[row], overhead.start[row] + overhead.dur[row]});
+        return unite(std::move(spans));
+    }
+    // The profiler's own intervals that touch `span`; recorders write few, so this is short.
+    IntervalSet profiler_near(Interval span) {
+        IntervalSet near;
+        auto from = std::upper_bound(profiler_.begin(), profiler_.end(), span.start, [](TimeNs t, const Interval& i) { return t < i.end; });
+        for (; from != profiler_.end() && from->start < span.end; ++from) near.push_back(*from);
+        if (!near.empty()) overhead_name_ = trace_.tables().overhead.name[0];
+        return near;
+    }
+
+    // Splits a part of a gap at the submitting call: before it, what the thread did; then the launch and its way to the device.
+    void explain(IdleGap& gap, Interval part) {
+        Row op = gap.after != kNoRow ? gap.after : gap.before;
+        Row call = launch_of(trace_, gap.after != kNoRow ? gap.after_op : gap.before_op, op);
+        if (call == kNoRow || !trace_.api_call().thread.has(call)) return explain_without_call(part);
+        StringId thread = trace_.api_call().thread[call];
+        gap.host_thread = thread;
+        if (gap.after == kNoRow) return explain_host(thread, part);
+        TimeNs submit = trace_.api_call().start[call];
+        TimeNs submitted = submit + trace_.api_call().dur[call];
+        if (submit > part.start) explain_host(thread, {part.start, std::min(submit, part.end)});
+        Interval within{std::max(part.start, submit), std::min(part.end, submitted)};
+        StringId call_name = trace_.api_call().name[call];
+        if (within.length() > 0) pieces_.add(gap.after_op == DeviceOp::memcpy ? IdleCause::host_memcpy : IdleCause::launch, call_name, thread, within.length());
+        Interval queued{std::max(part.start, submitted), part.end};
+        if (queued.length() > 0) explain_queue(gap, thread, queued, call_name);
+    }
+
+    // The op was submitted already and still did not run: its way to the device, or a wait for something on the device.
+    void explain_queue(const IdleGap& gap, StringId thread, Interval queued, StringId call_name) {
+        bool waits = gap.dur > kLaunchLatency && queued.length() > kLaunchLatency;
+        pieces_.add(waits ? IdleCause::unknown : IdleCause::launch, call_name, thread, queued.length());
+    }
+
+    void explain_without_call(Interval part) {
+        const std::vector<StringId>& submitters = states_.submitters();
+        if (!submitters.empty()) return explain_host(submitters.front(), part);
+        bool calls_recorded = trace_.api_call().rows > 0;
+        pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString, part.length());
+    }
+
+    // What `thread` did during `part`; where it only waited inside a range, what the process's other submitting threads did
+    // (the autograd engine works while the main thread waits, and the reverse).
+    void explain_host(StringId thread, Interval part) {
+        const PodVector<HostSegment>& segments = states_.of(thread);
+        TimeNs at = part.start;
+        for (std::size_t i = first_after(segments, part.start); i < segments.size() && segments[i].start < part.end; ++i) {
+            const HostSegment& segment = segments[i];
+            if (segment.start > at) explain_silence(thread, {at, segment.start});
+            at = std::max(at, segment.start);
+            Interval piece{at, std::min(segment.end, part.end)};
+            if (segment.working || segment.cause == IdleCause::input_pipeline || !explain_by_partner(thread, piece, segment))
+                pieces_.add(segment.cause, segment.name, thread, piece.length());
+            at = piece.end;
+        }
+        if (at < part.end) explain_silence(thread, {at, part.end});
+    }
+
+    // Nothing recorded on the thread itself.
+    void explain_silence(StringId thread, Interval part) {
+        if (explain_by_partner(thread, part, std::nullopt)) return;
+        pieces_.add(silence_of(thread, part), kNoString, thread, part.length());
+    }
+    // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
+    IdleCause silence_of(StringId thread, Interval part) {
+        const PodVector<HostSegment>& segments = states_.of(thread);
+        bool between = !segments.empty() && segments[0].start < part.end && segments.back().end > part.start;
+        return between ? IdleCause::host_compute : IdleCause::nothing_submitted;
+    }
+
+    // Hands `part` to another submitting thread that was working meanwhile. What of it that thread leaves unexplained goes to
+    // `rest` (the own thread's weak explanation). Whether any partner was working.
+    bool explain_by_partner(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
+        for (StringId partner : states_.submitters()) {
+            if (partner == thread) continue;
+            const PodVector<HostSegment>& segments = states_.of(partner);
+            std::size_t i = first_after(segments, part.start);
+            bool works = false;
+            for (std::size_t k = i; k < segments.size() && segments[k].start < part.end && !works; ++k)
+                works = segments[k].working || segments[k].cause == IdleCause::input_pipeline;
+            if (!works) continue;
+            TimeNs at = part.start;
+            for (; i < segments.size() && segments[i].start < part.end; ++i) {
+                const HostSegment& segment = segments[i];
+                if (!segment.working && segment.cause != IdleCause::input_pipeline) continue;
+                add_rest(thread, {at, segment.start}, rest);
+                at = std::max(at, segment.start);
+                TimeNs end = std::min(segment.end, part.end);
+                pieces_.add(segment.cause, segment.name, partner, end - at);
+                at = end;
+            }
+            add_rest(thread, {at, part.end}, rest);
+            return true;
+        }
+        return false;
+    }
+    void add_rest(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
+        if (part.length() <= 0) return;
+        pieces_.add(rest ? rest->cause : silence_of(thread, part), rest ? rest->name : kNoString, thread, part.length());
+    }
+
+    const Trace& trace_;
+    HostStates& states_;
+    IntervalSet profiler_;
+    StringId overhead_name_ = kNoString;
+    Pieces pieces_;
+};
+
+}  // namespace
+
+std::string_view name_of(IdleCause cause) {
+    switch (cause) {
+        case IdleCause::input_pipeline: return "input pipeline";
+        case IdleCause::host_compute: return "host compute";
+        case IdleCause::launch: return "launch";
+        case IdleCause::synchronisation: return "synchronisation";
+        case IdleCause::host_memcpy: return "host memcpy";
+        case IdleCause::allocation: return "allocation";
+        case IdleCause::compilation: return "compilation/module load";
+        case IdleCause::communication_wait: return "communication wait";
+        case IdleCause::profiler: return "profiler";
+        case IdleCause::nothing_submitted: return "nothing submitted";
+        case IdleCause::unknown: return "unknown";
+    }
+    return "";
+}
+
+IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& activity) {
+    IdleGaps result;
+    HostStates states(trace);
+    GapReader reader(trace, states);
+    for (const DeviceActivity& device : activity) {
+        DeviceIdle& idle = result.devices.emplace_back();
+        idle.device = device.device;
+        DeviceOps ops(trace, device.device);
+        IdleGap gap;
+        gap.device = device.device;
+        TimeNs free_from = trace.window().start;
+        auto close = [&](TimeNs until) {
+            gap.start = free_from;
+            gap.dur = until - free_from;
+            reader.read(gap, idle);
+            result.gaps.push_back(gap);
+        };
+        while (ops.next()) {
+            gap.after = ops.row();
+            gap.after_op = ops.kind();
+            gap.host_thread = gap.host_what = kNoString;
+            if (ops.span().start > free_from && ops.span().length() > 0) close(ops.span().start);
+            if (ops.span().end > free_from || gap.before == kNoRow) {
+                free_from = std::max(free_from, ops.span().end);
+                gap.before = ops.row();
+                gap.before_op = ops.kind();
+            }
+        }
+        gap.after = kNoRow;
+        gap.after_op = DeviceOp::none;
+        gap.host_thread = gap.host_what = kNoString;
+        if (trace.window().end > free_from) close(trace.window().end);
+    }
+    return result;
+}
+
+}  // namespace gpuprof
