@@ -1,0 +1,29 @@
+// A command of the program: its name, its line in the help, and how it declares its arguments. commands() is the list;
+// a new command is one file and one line of command.cc. A command never exits, and prints only through cli/output.h.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace gpuprof {
+
+struct Command {
+    std::string_view name;
+    std::string_view group;     // heading it stands under in the help
+    std::string_view synopsis;  // its arguments, as the help shows them
+    std::string_view doc;
+    // Declares the arguments on `app` and answers what to run once they have been parsed.
+    std::function<Result<ExitCode>()> (*declare)(CLI::App& app);
+};
+
+// Every command, in the order of the help.
+std::span<const Command* const> commands();
+
+}  // namespace gpuprof

@@ -1,0 +1,48 @@
+#include "cli/help.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/program.h"
+
+namespace gpuprof {
+namespace {
+
+// CLI11's formatter with the usage line and the headings of this program.
+class HelpFormatter final : public CLI::Formatter {
+public:
+    explicit HelpFormatter(const Command& command) : command_(command) { column_width(28); }
+    std::string make_usage(const CLI::App*, std::string) const override {
+        return fmt::format("\nusage: gpu-profile {} {}\n", command_.name, command_.synopsis);
+    }
+
+private:
+    const Command& command_;
+};
+
+}  // namespace
+
+std::string program_help() {
+    std::string text = fmt::format("gpu-profile {}: where the time of a GPU program goes, and what to change\n\n"
+                                   "usage: gpu-profile COMMAND [ARGUMENT...]\n", program_version());
+    std::string_view group;
+    for (const Command* command : commands()) {
+        if (command->group != group) text += fmt::format("\n{}\n", group = command->group);
+        text += fmt::format("  {:<32}  {}\n", fmt::format("{} {}", command->name, command->synopsis), command->doc);
+    }
+    text += "\nStart with   gpu-profile report FILE\n"
+            "More about a command   gpu-profile COMMAND --help\n\n"
+            "A FILE is recognised by its content, compressed or not; - is standard input.\n"
+            "Exit status: 0 ok, 1 a --fail-on condition, 2 usage, 3 unreadable input, 4 nothing captured,\n"
+            "5 not permitted, 6 internal error.\n";
+    return text;
+}
+
+void prepare_help(CLI::App& app, const Command& command) {
+    app.name(std::string(command.name));
+    app.formatter(std::make_shared<HelpFormatter>(command));
+    app.set_help_flag("-h,--help", "Show this help.");
+}
+
+}  // namespace gpuprof

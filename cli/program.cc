@@ -1,0 +1,90 @@
+#include "cli/program.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+
+namespace gpuprof {
+namespace {
+
+int finish(const Status& status) {
+    if (status.ok()) return 0;
+    note(status.error().message);
+    return static_cast<int>(status.error().code);
+}
+
+Error usage_error(std::string message) { return {ExitCode::usage, std::move(message)}; }
+
+// Before CLI11 looks at anything: what a person typed first and what they must have meant.
+Error unknown_command(std::string_view word) {
+    std::vector<std::string_view> names;
+    for (const Command* command : commands()) names.push_back(command->name);
+    std::string hint = did_you_mean(word, names);
+    if (hint.empty() && word.find_first_of("./") != std::string_view::npos)
+        hint = fmt::format("; to read a file: gpu-profile report {}", word);
+    if (hint.empty()) hint = fmt::format(" (commands: {})", joined(names));
+    return usage_error(fmt::format("there is no command {}{}", word, hint));
+}
+
+// CLI11 knows what is wrong but not the command's own help.
+std::string parse_message(const CLI::ParseError& error, const Command& command) {
+    std::string what = error.what();
+    what = what.substr(0, what.find('\n'));
+    return fmt::format("{} (see gpu-profile {} --help)", what, command.name);
+}
+
+Result<ExitCode> run_command(const Command& command, int argc, char** argv) {
+    CLI::App app{std::string(command.doc)};
+    prepare_help(app, command);
+    std::function<Result<ExitCode>()> run = command.declare(app);
+    try {
+        std::vector<std::string> arguments(argv + 2, argv + argc);
+        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+        app.parse(arguments);
+    } catch (const CLI::CallForHelp&) {
+        if (Status status = print(app.help()); !status.ok()) return status.error();
+        return ExitCode::ok;
+    } catch (const CLI::ParseError& error) {
+        return usage_error(parse_message(error, command));
+    }
+    return run();
+}
+
+Result<ExitCode> dispatch(int argc, char** argv) {
+    if (argc < 2) return usage_error("no command given; gpu-profile --help lists them");
+    std::string_view first = argv[1];
+    Status printed;
+    if (first == "--version" || first == "-V")
+        printed = print(fmt::format("gpu-profile {}\n", program_version()));
+    else if (first == "--help" || first == "-h" || first == "help")
+        printed = print(program_help());
+    else if (first.substr(0, 1) == "-")
+        return usage_error(fmt::format("there is no option {} before a command; gpu-profile --help lists what there is", first));
+    else {
+        for (const Command* command : commands())
+            if (command->name == first) return run_command(*command, argc, argv);
+        return unknown_command(first);
+    }
+    if (!printed.ok()) return printed.error();
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+std::string_view program_version() { return GPUPROF_VERSION; }
+
+int run_program(int argc, char** argv) {
+    signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(), which Output handles
+    Result<ExitCode> result = dispatch(argc, argv);
+    if (!result.ok()) return finish(result.error());
+    return static_cast<int>(*result);
+}
+
+}  // namespace gpuprof

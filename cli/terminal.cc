@@ -1,0 +1,50 @@
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+namespace {
+
+std::string_view environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string_view{} : std::string_view(value);
+}
+
+constexpr int kNarrowest = 40, kWidest = 1000, kWithoutTerminal = 100;
+
+int terminal_width(bool terminal) {
+    int columns = std::atoi(std::string(environment("COLUMNS")).c_str());
+    winsize size{};
+    if (columns <= 0 && terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+    return columns <= 0 ? kWithoutTerminal : std::clamp(columns, kNarrowest, kWidest);
+}
+
+// POSIX: LC_ALL wins over LC_CTYPE, which wins over LANG; the first that is set decides.
+bool shows_unicode() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        std::string value(environment(name));
+        if (value.empty()) continue;
+        std::transform(value.begin(), value.end(), value.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+        return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+    }
+    return true;  // nothing said, as in containers and services: text files are UTF-8 today
+}
+
+}  // namespace
+
+Style style_for(const std::string& file) {
+    bool terminal = file == "-" && isatty(STDOUT_FILENO) == 1;
+    Style style;
+    style.width = terminal_width(terminal);
+    style.colour = terminal && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+    style.unicode = shows_unicode();
+    return style;
+}
+
+}  // namespace gpuprof

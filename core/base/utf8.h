@@ -1,0 +1,29 @@
+// UTF-8 as found in the wild: names come from files and may hold any bytes. Decoding never fails; what is not UTF-8 (the
+// longest broken piece at a time, as the Unicode standard recommends in 3.9) becomes U+FFFD.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+inline constexpr char32_t kReplacement = 0xFFFD;
+
+struct CodePoint {
+    char32_t value;      // kReplacement for broken bytes
+    std::uint8_t bytes;  // how many bytes it took, at least 1
+    bool valid;
+};
+
+// The code point at the start of `text`, which is not empty.
+CodePoint decode_utf8(std::string_view text);
+// Appends a code point; surrogates and values beyond U+10FFFF become U+FFFD.
+void append_utf8(std::string& out, char32_t value);
+// `text` with every broken piece replaced.
+std::string valid_utf8(std::string_view text);
+// How many terminal cells a code point takes: 0 for combining marks, 2 for wide East Asian and emoji, else 1.
+int cell_width(char32_t value);
+
+}  // namespace gpuprof

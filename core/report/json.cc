@@ -1,0 +1,160 @@
+// The JSON envelope, the same for every command that writes tables (docs/commands/report.md has it in words):
+//   {"tool", "version", "schema", "source": {...}, "trust": [...], "tables": [...], "findings": [...], "verdict": {...}}
+// `schema` is the version of this shape: members may be added within one, never renamed or removed. `findings` and
+// `verdict` are there when the report was asked for them; `row_count` counts rows before --limit.
+#include "core/base/json_writer.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+constexpr std::size_t kLinesDownTo = 4;  // each row of a table stands on its own line
+
+// Text, or null for what is not known.
+void member_or_null(JsonWriter& json, std::string_view name, std::string_view value) {
+    json.key(name);
+    value.empty() ? json.null() : json.text(value);
+}
+
+void write_source(JsonWriter& json, const Report& report) {
+    json.key("source");
+    json.begin_object();
+    json.member("file", report.origin.file);
+    json.member("importer", report.origin.importer);
+    member_or_null(json, "tool", report.origin.tool);
+    json.member("window_ns", report.window.length());
+    json.member("time_origin_ns", report.window.start);
+    json.end_object();
+}
+
+void write_trust(JsonWriter& json, const Trust& trust) {
+    json.key("trust");
+    json.begin_array();
+    for (const Trust::Statement& statement : trust.statements) {
+        json.begin_object();
+        json.key("warning");
+        json.boolean(statement.warning);
+        json.member("text", statement.text);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_strings(JsonWriter& json, std::string_view name, const std::vector<std::string>& strings) {
+    json.key(name);
+    json.begin_array();
+    for (const std::string& string : strings) json.text(string);
+    json.end_array();
+}
+
+void write_columns(JsonWriter& json, std::span<const ResultColumn> columns) {
+    json.key("columns");
+    json.begin_array();
+    for (const ResultColumn& column : columns) {
+        json.begin_object();
+        json.member("name", column.name);
+        json.member("type", name_of(column.type));
+        member_or_null(json, "unit", name_of(column.unit));
+        json.member("doc", column.doc);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_cell(JsonWriter& json, const Cell& cell) {
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) return json.integer(*integer);
+    if (const auto* real = std::get_if<double>(&cell)) return json.real(*real);
+    if (const auto* text = std::get_if<std::string_view>(&cell)) return json.text(*text);
+    if (const auto* boolean = std::get_if<bool>(&cell)) return json.boolean(*boolean);
+    json.null();
+}
+
+void write_rows(JsonWriter& json, const ResultTable& table, std::size_t rows, const Sink& sink) {
+    json.key("rows");
+    json.begin_array();
+    for (std::size_t row = 0; row < rows && !sink.failed(); ++row) {
+        json.begin_array();
+        for (std::size_t column = 0; column < table.columns().size(); ++column) write_cell(json, table.cell(row, column));
+        json.end_array();
+    }
+    json.end_array();
+}
+
+void write_tables(JsonWriter& json, std::span<const ResultTable> tables, std::int64_t limit, const Sink& sink) {
+    json.key("tables");
+    json.begin_array();
+    for (const ResultTable& table : tables) {
+        json.begin_object();
+        json.member("name", table.name());
+        member_or_null(json, "handle_prefix", table.handle_prefix);
+        write_columns(json, table.columns());
+        json.member("row_count", static_cast<std::int64_t>(table.rows()));
+        write_rows(json, table, shown_rows(table, limit), sink);
+        write_strings(json, "notes", table.notes);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_finding(JsonWriter& json, const Finding& finding) {
+    json.begin_object();
+    json.member("id", finding.id);
+    json.member("severity", name_of(finding.severity));
+    json.member("cost_ns", finding.cost_ns);
+    json.key("share_pct");
+    json.real(finding.share_pct);
+    json.member("title", finding.title);
+    write_strings(json, "evidence", finding.evidence);
+    json.member("remedy", finding.remedy);
+    json.member("confidence", name_of(finding.confidence));
+    json.member("would_change_if", finding.would_change_if);
+    json.end_object();
+}
+
+void write_verdict(JsonWriter& json, const Verdict& verdict) {
+    json.key("verdict");
+    json.begin_object();
+    json.member("name", verdict.name);
+    json.key("share_pct");
+    verdict.share_pct ? json.real(*verdict.share_pct) : json.null();
+    json.member("because", verdict.because);
+    json.key("alternatives");
+    json.begin_array();
+    for (const Candidate& candidate : verdict.alternatives) {
+        json.begin_object();
+        json.member("name", candidate.name);
+        json.key("share_pct");
+        json.real(candidate.share_pct);
+        json.member("because", candidate.because);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+void write_answer(JsonWriter& json, const Answer& answer) {
+    json.key("findings");
+    json.begin_array();
+    for (const Finding& finding : answer.findings) write_finding(json, finding);
+    json.end_array();
+    write_verdict(json, answer.verdict);
+    write_strings(json, "next_steps", answer.next_steps);
+}
+
+}  // namespace
+
+void write_json(const Report& report, const Style& style, Sink& sink) {
+    JsonWriter json(sink, kLinesDownTo);
+    json.begin_object();
+    json.member("tool", "gpu-profile");
+    json.member("version", report.version);
+    json.member("schema", kSchema);
+    write_source(json, report);
+    write_trust(json, report.trust);
+    write_tables(json, report.tables, style.limit, sink);
+    if (report.answer != nullptr) write_answer(json, *report.answer);
+    json.end_object();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,28 @@
+// Colours of a terminal, or nothing: every method answers its text unchanged when colours are off. Four uses only, so
+// that a report stays calm: bold for what to read first, dim for what can be skipped, green busy, yellow warning.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+class Paint {
+public:
+    explicit Paint(bool on) : on_(on) {}
+    std::string bold(std::string_view text) const { return wrap("1", text); }
+    std::string dim(std::string_view text) const { return wrap("2", text); }
+    std::string busy(std::string_view text) const { return wrap("32", text); }
+    std::string warning(std::string_view text) const { return wrap("33", text); }
+
+private:
+    std::string wrap(std::string_view code, std::string_view text) const {
+        if (!on_ || text.empty()) return std::string(text);
+        return fmt::format("\x1b[{}m{}\x1b[0m", code, text);  // SGR, ECMA-48 8.3.117
+    }
+    bool on_;
+};
+
+}  // namespace gpuprof

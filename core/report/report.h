@@ -1,0 +1,54 @@
+// Reports: what an analysis found, written for people or programs. A Report says what is to be shown, a Style how it may
+// look, and a ReportFormat writes it into a Sink; every format is written once, for any ResultTable.
+// Nothing here reads a trace's rows, prints, or looks at the environment.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/base/sink.h"
+#include "core/model/answer.h"
+#include "core/model/result_table.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+struct Report {
+    std::string_view version;  // of the program that writes it
+    Origin origin;
+    Interval window;  // absolute, on the capture's clock
+    Trust trust;
+    const Answer* answer = nullptr;     // its verdict and findings are shown when it is there
+    bool first_answer = false;          // text and md open with the whole first answer
+    bool all_findings = false;          // text and md show every finding in full
+    std::span<const ResultTable> tables;  // what was asked for by name, in that order
+};
+
+struct Style {
+    std::int64_t limit = 20;  // rows shown per table; 0 shows all
+    int width = 100;          // terminal cells of a line of text
+    bool colour = false;      // ANSI colours
+    bool unicode = true;      // false: ASCII in place of bars, dashes and ellipses (names stay as they are)
+};
+
+struct ReportFormat {
+    std::string_view name;
+    std::string_view doc;
+    bool one_table;  // it holds exactly one table and nothing else
+    void (*write)(const Report&, const Style&, Sink&);
+};
+
+std::span<const ReportFormat> report_formats();
+// By name; null when there is none.
+const ReportFormat* find_report_format(std::string_view name);
+
+// How many rows of the table a limit leaves, for 0 = all.
+std::size_t shown_rows(const ResultTable& table, std::int64_t limit);
+
+void write_text(const Report& report, const Style& style, Sink& sink);
+void write_markdown(const Report& report, const Style& style, Sink& sink);
+void write_json(const Report& report, const Style& style, Sink& sink);
+void write_csv(const Report& report, const Style& style, Sink& sink);
+
+}  // namespace gpuprof

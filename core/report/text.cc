@@ -1,0 +1,37 @@
+// Text for people: a head that says what was read and what the numbers rest on, the first answer when it was asked for,
+// then each table under its name. Warnings are always shown; quiet statements of trust only with the first answer.
+#include <fmt/format.h>
+
+#include "core/report/paint.h"
+#include "core/report/report.h"
+#include "core/report/text_table.h"
+#include "core/report/value.h"
+
+namespace gpuprof {
+namespace {
+
+void write_head(const Report& report, const Style& style, Sink& sink) {
+    Paint paint(style.colour);
+    std::string_view dot = style.unicode ? " · " : " - ";
+    std::string head = paint.bold(printable(report.origin.file));
+    if (!report.origin.tool.empty()) head += fmt::format("{}{}", dot, printable(report.origin.tool));
+    head += fmt::format("{}{} window", dot, format_duration(static_cast<double>(report.window.length())));
+    sink.write(head + "\n");
+    for (const Trust::Statement& statement : report.trust.statements)
+        if (statement.warning) sink.write(fmt::format("{} {}\n", paint.warning("warning:"), printable(statement.text)));
+}
+
+void write_titled(const ResultTable& table, const Style& style, TimeNs origin, Sink& sink) {
+    Paint paint(style.colour);
+    sink.write(fmt::format("\n{}\n", paint.bold(table.name())));
+    write_text_table(table, style, origin, sink);
+}
+
+}  // namespace
+
+void write_text(const Report& report, const Style& style, Sink& sink) {
+    write_head(report, style, sink);
+    for (const ResultTable& table : report.tables) write_titled(table, style, report.window.start, sink);
+}
+
+}  // namespace gpuprof

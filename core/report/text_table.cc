@@ -1,0 +1,195 @@
+#include "core/report/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/report/paint.h"
+#include "core/report/value.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr int kBetween = 2;        // spaces between columns
+constexpr int kLeastText = 24;     // a text column is not cut below this while a column can be left out instead
+constexpr std::size_t kMostTurned = 6;  // rows that may be shown as columns
+
+// One column of the text: of the table, or the handles.
+struct Shown {
+    std::size_t source;  // index in the table
+    bool handle = false;
+    bool right = false;
+    bool empty = true;  // no row has a value
+    int width = 0;
+    std::string header;
+};
+
+class Layout {
+public:
+    Layout(const ResultTable& table, const Style& style, TimeNs origin)
+        : table_(table), style_(style), origin_(origin), rows_(shown_rows(table, style.limit)) {
+        if (!table.handle_prefix.empty()) columns_.push_back({.source = 0, .handle = true, .empty = false});
+        for (std::size_t i = 0; i < table.columns().size(); ++i) {
+            const ResultColumn& column = table.columns()[i];
+            columns_.push_back({.source = i, .right = is_number(column), .header = header_of(column)});
+        }
+        for (Shown& column : columns_) measure(column);
+    }
+
+    void write(Sink& sink) {
+        bool wide = total() > style_.width && !shrink(kLeastText);
+        if (rows_ > 0 && wide && rows_ <= kMostTurned && turned_width() <= style_.width) return write_turned(sink);
+        while (total() > style_.width && !shrink(kLeastText) && leave_out_one()) {
+        }
+        shrink(8);
+        write_lines(sink);
+        write_left_out(sink);
+    }
+
+private:
+    std::string cell(std::size_t row, const Shown& column) const {
+        if (column.handle) return handle_of(table_, row);
+        return format_cell(table_.cell(row, column.source), table_.columns()[column.source], origin_, style_.unicode);
+    }
+
+    void measure(Shown& column) {
+        column.width = display_width(column.header);
+        for (std::size_t row = 0; row < rows_; ++row) {
+            column.width = std::max(column.width, display_width(cell(row, column)));
+            column.empty = column.empty && table_.cell(row, column.source).index() == 0;
+        }
+    }
+
+    int total() const {
+        int between = kBetween * (static_cast<int>(columns_.size()) - 1);
+        return std::accumulate(columns_.begin(), columns_.end(), between, [](int sum, const Shown& c) { return sum + c.width; });
+    }
+
+    bool is_text(const Shown& column) const { return !column.right && !column.handle; }
+
+    // Narrows text columns, the widest first, down to `least`; whether the table fits then. Does nothing when it cannot fit.
+    bool shrink(int least) {
+        int gain = 0;
+        for (const Shown& column : columns_) gain += is_text(column) ? std::max(column.width - least, 0) : 0;
+        if (total() - gain > style_.width) return false;
+        while (total() > style_.width) {
+            auto widest = std::max_element(columns_.begin(), columns_.end(), [this](const Shown& a, const Shown& b) {
+                return (is_text(a) ? a.width : 0) < (is_text(b) ? b.width : 0);
+            });
+            --widest->width;
+        }
+        return true;
+    }
+
+    // Takes the least useful column out; false when only what names the row and one figure are left.
+    bool leave_out_one() {
+        static constexpr std::string_view kFinerFirst[] = {"std_ns", "std", "min_ns", "min", "p50_ns", "p50", "max_ns", "max", "p95_ns"};
+        std::size_t keep = columns_[0].handle ? 3 : 2;
+        if (columns_.size() <= keep) return false;
+        auto first = columns_.begin() + static_cast<std::ptrdiff_t>(keep);
+        auto victim = std::find_if(first, columns_.end(), [](const Shown& column) { return column.empty; });
+        for (std::string_view name : kFinerFirst)
+            if (victim == columns_.end())
+                victim = std::find_if(first, columns_.end(), [&](const Shown& c) { return table_.columns()[c.source].name == name; });
+        if (victim == columns_.end()) --victim;
+        left_out_.push_back(victim->source);
+        columns_.erase(victim);
+        return true;
+    }
+
+    void write_lines(Sink& sink) const {
+        Paint paint(style_.colour);
+        std::string line;
+        for (const Shown& column : columns_) append(line, shorten_middle(column.header, column.width, style_.unicode), column);
+        sink.write(paint.dim(trimmed(line)) + "\n");
+        for (std::size_t row = 0; row < rows_ && !sink.failed(); ++row) {
+            line.clear();
+            for (const Shown& column : columns_)
+                append(line, shorten_middle(cell(row, column), column.width, style_.unicode), column);
+            sink.write(trimmed(line) + "\n");
+        }
+    }
+
+    static void append(std::string& line, const std::string& text, const Shown& column) {
+        if (!line.empty()) line.append(kBetween, ' ');
+        line += column.right ? pad_left(text, column.width) : pad_right(text, column.width);
+        if (line.empty()) line = " ";  // a first cell without width still separates
+    }
+
+    static std::string trimmed(std::string line) {
+        line.erase(line.find_last_not_of(' ') + 1);
+        return line;
+    }
+
+    void write_left_out(Sink& sink) const {
+        if (left_out_.empty()) return;
+        std::vector<std::size_t> order = left_out_;
+        std::sort(order.begin(), order.end());
+        std::string names;
+        for (std::size_t source : order) names += fmt::format("{}{}", names.empty() ? "" : ", ", table_.columns()[source].name);
+        sink.write(Paint(style_.colour).dim(fmt::format("too narrow for: {} (a wider terminal or --format csv has them)", names)) + "\n");
+    }
+
+    // On its side: one line per column, one column per row; a single row leaves room for what each figure means.
+    int label_width() const {
+        int width = 0;
+        for (const Shown& column : columns_) width = std::max(width, display_width(column.header));
+        return width;
+    }
+
+    int row_width(std::size_t row) const {
+        int width = 0;
+        for (const Shown& column : columns_) width = std::max(width, display_width(cell(row, column)));
+        return width;
+    }
+
+    int turned_width() const {
+        int width = label_width();
+        for (std::size_t row = 0; row < rows_; ++row) width += kBetween + row_width(row);
+        return width;
+    }
+
+    void write_turned(Sink& sink) const {
+        Paint paint(style_.colour);
+        int labels = label_width();
+        for (const Shown& column : columns_) {
+            std::string line;
+            for (std::size_t row = 0; row < rows_; ++row) line += "  " + pad_left(cell(row, column), row_width(row));
+            int room = style_.width - turned_width() - kBetween;
+            if (rows_ == 1 && room >= kLeastText && !column.handle)
+                line += "  " + paint.dim(shorten_middle(std::string(table_.columns()[column.source].doc), room, style_.unicode));
+            sink.write(trimmed(paint.dim(pad_right(column.header, labels)) + line) + "\n");
+        }
+    }
+
+    const ResultTable& table_;
+    const Style& style_;
+    TimeNs origin_;
+    std::size_t rows_;
+    std::vector<Shown> columns_;
+    std::vector<std::size_t> left_out_;
+};
+
+void write_after(const ResultTable& table, const Style& style, Sink& sink) {
+    Paint paint(style.colour);
+    std::size_t hidden = table.rows() - shown_rows(table, style.limit);
+    if (hidden > 0) {
+        std::string_view mark = style.unicode ? "…" : "...";
+        std::string count = format_count(static_cast<std::int64_t>(hidden));
+        sink.write(paint.dim(fmt::format("{} and {} more rows (--limit 0 shows all)", mark, count)) + "\n");
+    }
+    if (table.rows() == 0) sink.write(paint.dim("no rows") + "\n");
+    for (const std::string& note : table.notes) sink.write(fmt::format("{} {}\n", paint.dim("note:"), printable(note)));
+}
+
+}  // namespace
+
+std::string handle_of(const ResultTable& table, std::size_t row) { return fmt::format("{}-{}", table.handle_prefix, row + 1); }
+
+void write_text_table(const ResultTable& table, const Style& style, TimeNs origin, Sink& sink) {
+    if (table.rows() > 0) Layout(table, style, origin).write(sink);
+    write_after(table, style, sink);
+}
+
+}  // namespace gpuprof
