@@ -1,0 +1,122 @@
+// Classification: collectives and Inductor's kernels by prefix, everything else by the ordered list of kernel_rules.def.
+#include "core/analyze/knowledge/kernel_class.h"
+
+#include "core/analyze/knowledge/math_path.h"
+
+namespace gpuprof {
+namespace {
+
+struct Rule {
+    std::string_view part;
+    KernelClass kind;
+};
+
+constexpr Rule kRules[] = {
+#define KERNEL_RULE(part, kind) {part, KernelClass::kind},
+#include "core/analyze/knowledge/kernel_rules.def"
+#undef KERNEL_RULE
+};
+
+bool contains(std::string_view text, std::string_view part) noexcept {
+    return text.find(part) != std::string_view::npos;
+}
+
+// FBGEMM is a library of embedding and quantisation kernels; its namespace says nothing of a kernel.
+bool names(std::string_view name, std::string_view part) noexcept {
+    for (std::size_t at = name.find(part); at != std::string_view::npos; at = name.find(part, at + 1)) {
+        if (!name.substr(0, at).ends_with("fb")) return true;
+    }
+    return false;
+}
+
+KernelClass class_by_rules(std::string_view name) noexcept {
+    for (const Rule& rule : kRules) {
+        if (names(name, rule.part)) return rule.kind;
+    }
+    return KernelClass::other;
+}
+
+// Inductor's prefixes (torch/_inductor/codegen/triton.py): triton_poi_, triton_red_, triton_per_, triton_for_, triton_tem_.
+TritonKind triton_kind(std::string_view name) noexcept {
+    const std::string_view rest = name.substr(std::string_view("triton_").size());
+    if (rest.starts_with("poi")) return TritonKind::pointwise;
+    if (rest.starts_with("red")) return TritonKind::reduction;
+    if (rest.starts_with("per")) return TritonKind::persistent_reduction;
+    if (rest.starts_with("for")) return TritonKind::foreach;
+    if (rest.starts_with("tem") || rest.starts_with("mm") || rest.starts_with("bmm"))
+        return TritonKind::matmul_template;
+    return TritonKind::other;
+}
+
+ConvAlgorithm conv_algorithm(std::string_view name) noexcept {
+    if (contains(name, "winograd") || contains(name, "Winograd")) return ConvAlgorithm::winograd;
+    if (contains(name, "fft") || contains(name, "flip_filter")) return ConvAlgorithm::fft;
+    if (contains(name, "depthwise") || contains(name, "Depthwise")) return ConvAlgorithm::depthwise;
+    if (contains(name, "im2col") || contains(name, "col2im") || contains(name, "explicit_convolve"))
+        return ConvAlgorithm::explicit_gemm;
+    for (std::string_view part : {"_alg0_engine", "_alg1_engine", "dgrad_engine", "_direct_kernel", "naive_conv"}) {
+        if (contains(name, part)) return ConvAlgorithm::direct;
+    }
+    // cuDNN's and CUTLASS' tensor and SIMT convolutions are implicit GEMMs, whether the name says so or not.
+    for (std::string_view part : {"implicit", "ImplicitGemm", "cutlass", "cudnn_", "cudnn", "igemm", "xmma"}) {
+        if (contains(name, part)) return ConvAlgorithm::implicit_gemm;
+    }
+    return ConvAlgorithm::none;
+}
+
+// elementwise_kernel<...> is the form with offset calculators; the vectorized_ and unrolled_ forms have contiguous operands.
+bool is_strided(std::string_view name) noexcept {
+    const std::size_t at = name.find("elementwise_kernel");
+    if (at == std::string_view::npos) return false;
+    const std::string_view before = name.substr(0, at);
+    if (before.ends_with("vectorized_") || before.ends_with("unrolled_")) return false;
+    return !before.ends_with("_") && !name.substr(at).starts_with("elementwise_kernel_with_index");
+}
+
+bool has_math(KernelClass kind) noexcept {
+    return kind == KernelClass::gemm || kind == KernelClass::gemv || kind == KernelClass::convolution ||
+           kind == KernelClass::attention;
+}
+
+}  // namespace
+
+KernelTraits classify_kernel(std::string_view name) noexcept {
+    KernelTraits traits;
+    traits.collective = parse_collective(name);
+    if (traits.collective) {
+        traits.kind = KernelClass::collective;
+        return traits;
+    }
+    if (name.starts_with("triton_")) {
+        traits.kind = KernelClass::triton;
+        traits.triton_kind = triton_kind(name);
+        return traits;
+    }
+    traits.kind = class_by_rules(name);
+    traits.strided = is_strided(name);
+    if (has_math(traits.kind)) traits.math = math_path(name);
+    if (traits.kind == KernelClass::convolution) traits.conv = conv_algorithm(name);
+    return traits;
+}
+
+std::string_view to_string(KernelClass kind) noexcept {
+    constexpr std::string_view kNames[] = {
+        "other",           "gemm",      "gemv",    "convolution", "attention", "elementwise", "reduction",
+        "normalization",   "softmax",   "pooling", "copy_cast",   "layout",    "memset_like", "optimizer",
+        "embedding_index", "sort_scan", "random",  "collective",  "triton"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view to_string(ConvAlgorithm algorithm) noexcept {
+    constexpr std::string_view kNames[] = {"none", "implicit_gemm", "explicit_gemm", "winograd",
+                                           "fft",  "direct",        "depthwise"};
+    return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+std::string_view to_string(TritonKind kind) noexcept {
+    constexpr std::string_view kNames[] = {"none",    "pointwise",       "reduction", "persistent_reduction",
+                                           "foreach", "matmul_template", "other"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace gpuprof
