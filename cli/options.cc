@@ -1,7 +1,7 @@
 #include "cli/options.h"
 
-#include <algorithm>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
 
 namespace gpuprof {
@@ -14,18 +14,18 @@ std::string flag_of(std::string name) {
 
 // Counts are not negative, except where the default itself is: there it means "every one", and `all` says so too.
 void check(CLI::Option* option, std::int64_t initial) {
+    auto every = [initial](std::string& text) {
+        if (text == "all") text = std::to_string(initial);
+        return std::string();
+    };
+    auto not_negative = [](std::string& text) { return text.substr(0, 1) == "-" ? "must not be negative, is " + text : std::string(); };
     if (initial < 0)
-        option->transform(CLI::Validator(
-            [initial](std::string& text) {
-                if (text == "all") text = std::to_string(initial);
-                return std::string();
-            },
-            ""));
+        option->transform(CLI::Validator(every, ""));
     else
-        option->check(CLI::NonNegativeNumber.description(""));
+        option->check(CLI::Validator(not_negative, ""));
 }
-void check(CLI::Option*, double) {}
-void check(CLI::Option*, const std::string&) {}
+template <class Other>
+void check(CLI::Option*, const Other&) {}
 
 }  // namespace
 

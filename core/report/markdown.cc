@@ -1,6 +1,7 @@
 // GitHub Markdown: each table under a heading, all its columns, readable units, the names in full.
 #include <fmt/format.h>
 
+#include "core/base/readable.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
 #include "core/report/value.h"
@@ -39,7 +40,7 @@ void write_table(const ResultTable& table, const Style& style, TimeNs origin, Si
         sink.write(line + "\n");
     }
     if (std::size_t hidden = table.rows() - rows; hidden > 0)
-        sink.write(fmt::format("\n… and {} more rows (--limit 0 shows all)\n", format_count(static_cast<std::int64_t>(hidden))));
+        sink.write(fmt::format("\n… and {} more rows (--limit 0 shows all)\n", readable_count(static_cast<std::int64_t>(hidden))));
     for (const std::string& note : table.notes) sink.write(fmt::format("\n> {}\n", escaped(note)));
 }
 
@@ -47,7 +48,7 @@ void write_table(const ResultTable& table, const Style& style, TimeNs origin, Si
 
 void write_markdown(const Report& report, const Style& style, Sink& sink) {
     sink.write(fmt::format("## {}\n\n", escaped(report.origin.file)));
-    std::string window = format_duration(static_cast<double>(report.window.length()));
+    std::string window = readable_duration(static_cast<double>(report.window.length()));
     sink.write(fmt::format("{}{} window\n", report.origin.tool.empty() ? "" : escaped(report.origin.tool) + " · ", window));
     for (const Trust::Statement& statement : report.trust.statements)
         if (statement.warning) sink.write(fmt::format("\n> **Warning:** {}\n", escaped(statement.text)));

@@ -2,6 +2,7 @@
 // then each table under its name. Warnings are always shown; quiet statements of trust only with the first answer.
 #include <fmt/format.h>
 
+#include "core/base/readable.h"
 #include "core/report/paint.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
@@ -15,7 +16,7 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
     std::string_view dot = style.unicode ? " · " : " - ";
     std::string head = paint.bold(printable(report.origin.file));
     if (!report.origin.tool.empty()) head += fmt::format("{}{}", dot, printable(report.origin.tool));
-    head += fmt::format("{}{} window", dot, format_duration(static_cast<double>(report.window.length())));
+    head += fmt::format("{}{} window", dot, readable_duration(static_cast<double>(report.window.length())));
     sink.write(head + "\n");
     for (const Trust::Statement& statement : report.trust.statements)
         if (statement.warning) sink.write(fmt::format("{} {}\n", paint.warning("warning:"), printable(statement.text)));

@@ -1,3 +1,4 @@
+#include "core/base/readable.h"
 #include "core/report/text_table.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ class Layout {
 public:
     Layout(const ResultTable& table, const Style& style, TimeNs origin)
         : table_(table), style_(style), origin_(origin), rows_(shown_rows(table, style.limit)) {
-        if (!table.handle_prefix.empty()) columns_.push_back({.source = 0, .handle = true, .empty = false});
+        if (!table.handle_prefix.empty()) columns_.push_back({.source = 0, .handle = true, .empty = false, .header = ""});
         for (std::size_t i = 0; i < table.columns().size(); ++i) {
             const ResultColumn& column = table.columns()[i];
             columns_.push_back({.source = i, .right = is_number(column), .header = header_of(column)});
@@ -176,7 +177,7 @@ void write_after(const ResultTable& table, const Style& style, Sink& sink) {
     std::size_t hidden = table.rows() - shown_rows(table, style.limit);
     if (hidden > 0) {
         std::string_view mark = style.unicode ? "…" : "...";
-        std::string count = format_count(static_cast<std::int64_t>(hidden));
+        std::string count = readable_count(static_cast<std::int64_t>(hidden));
         sink.write(paint.dim(fmt::format("{} and {} more rows (--limit 0 shows all)", mark, count)) + "\n");
     }
     if (table.rows() == 0) sink.write(paint.dim("no rows") + "\n");

@@ -5,46 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
-#include <span>
 
+#include "core/base/readable.h"
 #include "core/base/utf8.h"
 
 namespace gpuprof {
 namespace {
-
-struct Scale {
-    double factor;
-    std::string_view unit;
-};
-
-constexpr Scale kDurations[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
-constexpr Scale kSizes[] = {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}};
-constexpr Scale kThousands[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}};
-
-std::string with_separators(std::string digits) {
-    std::size_t first = digits[0] == '-' ? 1 : 0;
-    std::size_t end = std::min(digits.find('.'), digits.size());
-    for (std::size_t at = end; at > first + 3; at -= 3) digits.insert(at - 3, ",");
-    return digits;
-}
-
-// Three significant digits, none of them after the point once there are three before it.
-std::string three_digits(double value) {
-    double size = std::fabs(value);
-    int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    return with_separators(fmt::format("{:.{}f}", value, decimals));
-}
-
-// In the largest unit that leaves at least 1 before the point. The smallest unit is exact: it has no fraction to show.
-std::string scaled(double value, std::span<const Scale> scales, std::string_view suffix = {}) {
-    const Scale* scale = scales.data();
-    for (const Scale& larger : scales)
-        if (std::fabs(value) >= larger.factor * 0.9995) scale = &larger;
-    bool whole = scale == scales.data() && value == std::round(value);
-    std::string number = whole ? fmt::format("{:.0f}", value) : three_digits(value / scale->factor);
-    return fmt::format("{} {}{}", number, scale->unit, suffix);
-}
 
 bool ends_with(std::string_view text, std::string_view end) {
     return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
@@ -56,35 +22,32 @@ bool is_moment(const ResultColumn& column) {
     return std::find(kMoments.begin(), kMoments.end(), column.name) != kMoments.end();
 }
 
+// Three significant digits without a unit; the header names it.
+std::string plain(double value) {
+    double size = std::fabs(value);
+    if (size >= 1000) return readable_count(static_cast<std::int64_t>(std::llround(std::min(size, 1e18)) * (value < 0 ? -1 : 1)));
+    return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
 std::string format_real(double value, Unit unit) {
     switch (unit) {
-        case Unit::ns: return format_duration(value);
-        case Unit::bytes: return format_bytes(value);
-        case Unit::percent: return format_percent(value);
-        case Unit::flop: return scaled(value, kThousands, "FLOP");
-        case Unit::flop_per_s: return scaled(value, kThousands, "FLOP/s");
-        default: return three_digits(value);
+        case Unit::ns: return readable_duration(value);
+        case Unit::bytes: return readable_bytes(value);
+        case Unit::percent: return readable_percent(value);
+        case Unit::flop: return readable_scaled(value, "FLOP");
+        case Unit::flop_per_s: return readable_scaled(value, "FLOP/s");
+        default: return plain(value);
     }
 }
 
 std::string format_integer(std::int64_t value, const ResultColumn& column, std::int64_t origin) {
-    if (column.unit == Unit::ns && is_moment(column)) return format_duration(static_cast<double>(value - origin));
-    if (column.unit == Unit::count) return format_count(value);
+    if (column.unit == Unit::ns && is_moment(column)) return readable_duration(static_cast<double>(value - origin));
+    if (column.unit == Unit::count) return readable_count(value);
     if (column.unit == Unit::none) return std::to_string(value);
     return format_real(static_cast<double>(value), column.unit);
 }
 
 }  // namespace
-
-std::string format_duration(double ns) { return ns == 0 ? "0" : scaled(ns, kDurations); }
-std::string format_bytes(double bytes) { return bytes == 0 ? "0" : scaled(bytes, kSizes); }
-std::string format_count(std::int64_t count) { return with_separators(std::to_string(count)); }
-
-std::string format_percent(double percent) {
-    if (percent > 0 && percent < 0.05) return "<0.1";
-    if (percent > 99.95 && percent < 100) return ">99.9";
-    return fmt::format("{:.1f}", percent);
-}
 
 std::string printable(std::string_view text) {
     std::string out;

@@ -1,8 +1,5 @@
-// Numbers and names as people read them: three significant digits with a unit, thousands separators, names cut in the
-// middle. For text and Markdown only; machine formats never pass through here.
-//   durations   512 ns, 12.3 us, 4.56 ms, 1.23 s        bytes   640 B, 1.50 MiB (powers of 1024)
-//   counts      1,234,567                                rates   GB/s and FLOP/s in powers of 1000
-//   percentages 26.1 (the header has the %)              absent  a dash
+// Cells as people read them: numbers with units (core/base/readable.h), percentages under a header with the %, a dash for
+// what is absent, names that fit. For text and Markdown only; machine formats never pass through here.
 #pragma once
 
 #include <string>
@@ -11,12 +8,6 @@
 #include "core/model/result_table.h"
 
 namespace gpuprof {
-
-std::string format_duration(double ns);
-std::string format_bytes(double bytes);
-std::string format_count(std::int64_t count);
-// One decimal, no sign; "<0.1" for what is not zero but would read so.
-std::string format_percent(double percent);
 
 // `text` for a terminal or a table: control characters and broken UTF-8 replaced, so that no name can break a line or
 // command the terminal.
