@@ -5,9 +5,18 @@
 #include "core/analyze/analysis.h"
 
 #define GPUPROF_ANALYSES(ANALYSIS) \
-    ANALYSIS(Devices) \
-    ANALYSIS(Gaps)    \
-    ANALYSIS(Idle)
+    ANALYSIS(Devices)              \
+    ANALYSIS(Kernels)              \
+    ANALYSIS(Memcpy)               \
+    ANALYSIS(Memset)               \
+    ANALYSIS(Api)                  \
+    ANALYSIS(Launches)             \
+    ANALYSIS(Gaps)                 \
+    ANALYSIS(Idle)                 \
+    ANALYSIS(Overlap)              \
+    ANALYSIS(Streams)              \
+    ANALYSIS(Findings)             \
+    ANALYSIS(Summary)
 
 namespace gpuprof {
 

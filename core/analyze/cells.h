@@ -4,8 +4,10 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "core/model/result_table.h"
+#include "core/model/trace.h"
 
 namespace gpuprof {
 
@@ -19,6 +21,10 @@ Cell integer(const std::optional<T>& value) {
 }
 inline Cell real(double value) { return value; }
 inline Cell real(const std::optional<double>& value) { return value ? Cell{*value} : kAbsent; }
+
+// Text; absent when there is none.
+inline Cell text_cell(std::string_view text) { return text.empty() ? kAbsent : Cell{text}; }
+inline Cell text_cell(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
 
 // 100 * part / whole; absent when the whole is 0.
 template <class Part, class Whole>

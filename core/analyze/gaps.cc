@@ -5,7 +5,6 @@
 
 #include "core/analyze/analysis_list.h"
 #include "core/analyze/cells.h"
-#include "core/analyze/gap_order.h"
 #include "core/analyze/idle_cause.h"
 
 namespace gpuprof {
@@ -38,7 +37,7 @@ Result<ResultTable> run(const Study& study) {
     const Trace& trace = study.trace();
     ResultTable table("gaps", kColumns);
     table.handle_prefix = "gap";
-    for (const IdleGap* gap : gaps_by_length(study)) {
+    for (const IdleGap* gap : study.gaps_by_length()) {
         table.add_row({
             integer(gap->device),
             integer(gap->start - trace.window().start),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/model/trace.h"
 #include "core/schema/options.h"
@@ -10,7 +11,9 @@
 namespace gpuprof {
 
 struct DeviceActivity;  // core/analyze/activity.h
+struct IdleGap;
 struct IdleGaps;        // core/analyze/idle_cause.h
+struct Diagnosis;       // core/analyze/diagnosis.h
 
 class Study {
 public:
@@ -26,12 +29,18 @@ public:
     const std::vector<DeviceActivity>& activity() const;
     // Every idle interval of every device with its cause. See idle_cause.h.
     const IdleGaps& gaps() const;
+    // Gaps of at least options().gap_min_ns, the longest first, then by start, then by device: what gap-1, gap-2, ... count.
+    const std::vector<const IdleGap*>& gaps_by_length() const;
+    // Shares, verdict and findings. See diagnosis.h.
+    const Diagnosis& diagnosis() const;
 
 private:
     const Trace& trace_;
     Options options_;
     mutable std::unique_ptr<std::vector<DeviceActivity>> activity_;
     mutable std::unique_ptr<IdleGaps> gaps_;
+    mutable std::unique_ptr<std::vector<const IdleGap*>> gaps_by_length_;
+    mutable std::unique_ptr<Diagnosis> diagnosis_;
 };
 
 }  // namespace gpuprof

@@ -1,0 +1,78 @@
+#include "core/analyze/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analyze/activity.h"
+#include "core/analyze/analysis.h"
+#include "core/analyze/diagnosis.h"
+#include "core/analyze/idle_cause.h"
+#include "core/analyze/trust.h"
+
+namespace gpuprof {
+namespace {
+
+// Slices of the picture: more than a wide terminal has columns, so that the report can merge them evenly.
+constexpr std::size_t kSlices = 960;
+
+DevicePicture draw(const DeviceActivity& device, Interval window) {
+    DevicePicture picture{device.device, std::vector<double>(kSlices, 0.0)};
+    double slice = static_cast<double>(window.length()) / static_cast<double>(kSlices);
+    if (slice <= 0) return picture;
+    for (const Interval& busy : device.busy) {
+        double from = static_cast<double>(busy.start - window.start) / slice, to = static_cast<double>(busy.end - window.start) / slice;
+        for (auto i = static_cast<std::size_t>(from); i < kSlices && static_cast<double>(i) < to; ++i) {
+            double low = std::max(from, static_cast<double>(i)), high = std::min(to, static_cast<double>(i + 1));
+            picture.busy[i] += high - low;
+        }
+    }
+    for (double& share : picture.busy) share = std::min(share, 1.0);
+    return picture;
+}
+
+// Commands that show more of what the verdict rests on.
+std::vector<std::string> next_steps(const Study& study, const Verdict& verdict) {
+    std::string file = study.trace().origin().file;
+    std::vector<std::string> steps;
+    auto show = [&](std::string_view analyses) { steps.push_back(fmt::format("gpu-profile report {} {}", file, analyses)); };
+    if (study.activity().empty()) return steps;
+    if (verdict.name == "input-bound" || verdict.name == "launch-bound" || verdict.name == "synchronisation-bound" || verdict.name == "host-bound (other)")
+        show("gaps idle");
+    if (verdict.name == "transfer-bound") show("memcpy overlap");
+    if (verdict.name == "communication-bound") show("collectives overlap");
+    if (verdict.name == "compute-bound" || verdict.name == "memory-bandwidth-bound" || verdict.name == "underfilled" || verdict.name == "cannot tell" || verdict.name == "mixed")
+        show(study.trace().op().rows > 0 ? "kernels ops" : "kernels launches");
+    show("findings");
+    return steps;
+}
+
+bool has_events(const Trace& trace) {
+    bool any = false;
+    trace.tables().each_table([&](const TableSpec&, const auto& table) {
+        if constexpr (requires { table.start; }) any = any || table.rows > 0;
+    });
+    return any;
+}
+
+}  // namespace
+
+Result<Answer> make_answer(const Study& study) {
+    const Trace& trace = study.trace();
+    if (!has_events(trace)) return Error{ExitCode::empty, trace.origin().file + ": the trace holds no event; nothing was captured"};
+    Answer answer;
+    answer.window = trace.window();
+    answer.trust = trust_of(study);
+    answer.verdict = study.diagnosis().verdict;
+    answer.findings = study.diagnosis().findings;
+    for (const DeviceActivity& device : study.activity()) answer.pictures.push_back(draw(device, trace.window()));
+    for (std::string_view name : {"devices", "idle", "kernels"}) {
+        Result<ResultTable> table = find_analysis(name)->run(study);
+        if (!table.ok()) return table.error();
+        answer.tables.push_back(std::move(table).value());
+    }
+    answer.next_steps = next_steps(study, answer.verdict);
+    return answer;
+}
+
+}  // namespace gpuprof

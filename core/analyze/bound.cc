@@ -1,0 +1,163 @@
+#include "core/analyze/bound.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "core/analyze/study.h"
+
+namespace gpuprof {
+namespace {
+
+// A launch with blocks for less than this part of the multiprocessors leaves the device underfilled. Below 1, because
+// persistent kernels often leave a few multiprocessors out on purpose.
+constexpr double kFilled = 0.75;
+
+// A kernel this short that occupies less than a quarter of the thread slots is over before it filled the device.
+constexpr DurNs kShort = 5'000;
+constexpr double kFewThreads = 0.25;
+
+// The streaming shape: without shared memory and with few registers a block cannot keep data to use it again, and a launch
+// of many waves that takes this long has to move its data through memory.
+constexpr std::int32_t kStreamingRegisters = 40;
+constexpr std::int64_t kStreamingWaves = 4;
+constexpr DurNs kStreamingLength = 10'000;
+
+struct DeviceSize {
+    std::int64_t multiprocessors = 0;  // 0 = unknown
+    std::int64_t threads = 0;          // thread slots of the device
+    std::int64_t threads_per_sm = 0;
+};
+
+DeviceSize size_of(const Trace& trace, std::int32_t device) {
+    const DeviceTable& devices = trace.tables().device;
+    for (Row row = 0; row < devices.rows; ++row) {
+        if (devices.device[row] != device || !devices.sms.has(row)) continue;
+        std::int64_t per_sm = devices.max_threads_per_sm.value_or(row, 2048);
+        return {devices.sms[row], devices.sms[row] * per_sm, per_sm};
+    }
+    return {};
+}
+
+Bound by_name(const KernelTraits& traits) {
+    switch (traits.kind) {
+        case KernelClass::collective: return Bound::communication;
+        case KernelClass::gemm:
+        case KernelClass::convolution:
+        case KernelClass::attention: return Bound::compute;
+        case KernelClass::gemv:
+        case KernelClass::elementwise:
+        case KernelClass::reduction:
+        case KernelClass::normalization:
+        case KernelClass::softmax:
+        case KernelClass::pooling:
+        case KernelClass::copy_cast:
+        case KernelClass::layout:
+        case KernelClass::memset_like:
+        case KernelClass::optimizer:
+        case KernelClass::embedding_index: return Bound::memory;
+        case KernelClass::triton:
+            return traits.triton_kind == TritonKind::matmul_template                                          ? Bound::compute
+                   : traits.triton_kind == TritonKind::other || traits.triton_kind == TritonKind::none ? Bound::unknown
+                                                                                                              : Bound::memory;
+        case KernelClass::sort_scan:
+        case KernelClass::random:
+        case KernelClass::other: return Bound::unknown;
+    }
+    return Bound::unknown;
+}
+
+// The launch of one kernel against the device it ran on.
+struct Launch {
+    std::optional<std::int64_t> blocks, threads;  // of the whole grid, of the whole grid
+    std::int64_t threads_per_block = 0;
+};
+
+Launch launch_shape(const KernelTable& kernels, Row row) {
+    if (!kernels.grid_x.has(row) || !kernels.block_x.has(row)) return {};
+    auto product = [](std::int64_t x, std::int64_t y, std::int64_t z) { return std::max<std::int64_t>(0, x) * std::max<std::int64_t>(0, y) * std::max<std::int64_t>(0, z); };
+    std::int64_t blocks = product(kernels.grid_x[row], kernels.grid_y.value_or(row, 1), 1);
+    std::int64_t depth = std::max<std::int64_t>(0, kernels.grid_z.value_or(row, 1));
+    // Grids are bounded by 2^31 x 2^16 x 2^16; a hostile file is not.
+    if (depth > 0 && blocks > INT64_MAX / 2048 / depth) return {};
+    blocks *= depth;
+    std::int64_t threads = std::min<std::int64_t>(product(kernels.block_x[row], kernels.block_y.value_or(row, 1), 1), 1024) *
+                           std::clamp<std::int64_t>(kernels.block_z.value_or(row, 1), 0, 64);
+    return {blocks, blocks * std::min<std::int64_t>(threads, 1024), threads};
+}
+
+double unfilled_share(const Launch& launch, const DeviceSize& device) {
+    if (!launch.blocks || device.multiprocessors == 0 || *launch.blocks >= device.multiprocessors) return 0;
+    return 1.0 - static_cast<double>(*launch.blocks) / static_cast<double>(device.multiprocessors);
+}
+
+bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device) {
+    if (!launch.blocks || device.multiprocessors == 0) return false;
+    if (unfilled_share(launch, device) > 1.0 - kFilled) return true;
+    return dur < kShort && static_cast<double>(*launch.threads) < kFewThreads * static_cast<double>(device.threads);
+}
+
+bool streams(const KernelTable& kernels, Row row, const Launch& launch, const DeviceSize& device) {
+    return launch.threads && device.threads > 0 && kernels.registers.has(row) && kernels.registers[row] <= kStreamingRegisters &&
+           kernels.shared_bytes.has(row) && kernels.shared_bytes[row] == 0 && kernels.dur[row] >= kStreamingLength &&
+           *launch.threads >= kStreamingWaves * device.threads;
+}
+
+Bound judge(const KernelTable& kernels, Row row, const KernelTraits& traits, const DeviceSize& device, double& unfilled) {
+    Bound named = by_name(traits);
+    if (named == Bound::communication) return named;
+    Launch launch = launch_shape(kernels, row);
+    unfilled = unfilled_share(launch, device);
+    if (underfills(launch, kernels.dur[row], device)) return Bound::underfilled;
+    if (named == Bound::unknown && streams(kernels, row, launch, device)) return Bound::memory;
+    return named;
+}
+
+}  // namespace
+
+std::string_view name_of(Bound bound) {
+    switch (bound) {
+        case Bound::compute: return "compute";
+        case Bound::memory: return "memory";
+        case Bound::underfilled: return "underfilled";
+        case Bound::communication: return "communication";
+        case Bound::unknown: return "unknown";
+    }
+    return "";
+}
+
+std::vector<KernelGroup> judge_kernels(const Study& study) {
+    const Trace& trace = study.trace();
+    const KernelTable& kernels = trace.kernel();
+    std::vector<std::uint32_t> group_of(trace.strings().size() + 1, kNoRow);  // by name id; the last is "no name"
+    std::vector<KernelGroup> groups;
+    std::unordered_map<std::int32_t, DeviceSize> sizes;
+    for (Row row = 0; row < kernels.rows; ++row) {
+        if (study.options().device >= 0 && kernels.device.value_or(row, -1) != study.options().device) continue;
+        StringId name = kernels.name.value_or(row, kNoString);
+        std::uint32_t& slot = group_of[name == kNoString ? group_of.size() - 1 : index_of(name)];
+        if (slot == kNoRow) {
+            slot = static_cast<std::uint32_t>(groups.size());
+            KernelGroup group;
+            group.name = name;
+            group.traits = classify_kernel(trace.text(name));
+            groups.push_back(group);
+        }
+        KernelGroup& group = groups[slot];
+        auto [size, first] = sizes.try_emplace(kernels.device.value_or(row, -1));
+        if (first) size->second = size_of(trace, size->first);
+        double unfilled = 0;
+        Bound bound = judge(kernels, row, group.traits, size->second, unfilled);
+        DurNs dur = kernels.dur[row];
+        ++group.count;
+        group.total_ns += dur;
+        group.by_bound[static_cast<std::size_t>(bound)] += dur;
+        group.unfilled_ns += static_cast<DurNs>(unfilled * static_cast<double>(dur));
+    }
+    std::sort(groups.begin(), groups.end(), [&](const KernelGroup& a, const KernelGroup& b) {
+        return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : trace.text(a.name) < trace.text(b.name);
+    });
+    return groups;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,39 @@
+// What limits each kernel, as far as a trace without hardware counters tells: arithmetic, memory bandwidth, too little work
+// to fill the device, or unknown. Evidence, strongest first: FLOPs and bytes from recorded operator shapes; what a kernel of
+// this name does (a GEMM reuses what it loads, an elementwise kernel does not); the launch's shape. Each judgement says which.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/analyze/knowledge/kernel_class.h"
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+class Study;
+
+enum class Bound : std::uint8_t { compute, memory, underfilled, communication, unknown };
+inline constexpr std::size_t kBounds = 5;
+
+// "compute", "memory", "underfilled", "communication", "unknown".
+std::string_view name_of(Bound bound);
+
+enum class BoundBasis : std::uint8_t { shapes, name, launch_shape, none };
+
+// All executions of kernels of one name.
+struct KernelGroup {
+    StringId name = kNoString;
+    KernelTraits traits;
+    std::uint64_t count = 0;
+    DurNs total_ns = 0;
+    std::array<DurNs, kBounds> by_bound{};   // sums to total_ns
+    DurNs by_shapes_ns = 0;                  // part of total_ns judged from operator shapes
+    DurNs unfilled_ns = 0;                   // sum of duration x share of the multiprocessors without a block
+};
+
+// Every group, the longest total first, then by name: the order of the `kernels` analysis.
+std::vector<KernelGroup> judge_kernels(const Study& study);
+
+}  // namespace gpuprof

@@ -1,0 +1,45 @@
+// `findings`: what to change, the most expensive first: each with its cost, the rows that prove it, the remedy, how sure it
+// is and what would change it. Rules that could not look say so in the notes of the table.
+#include <fmt/format.h>
+
+#include "core/analyze/analysis_list.h"
+#include "core/analyze/cells.h"
+#include "core/analyze/diagnosis.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"id", CellType::text, Unit::none, "Name of the rule."},
+    {"severity", CellType::text, Unit::none, "high from 20 % of the window, medium from 5 %, else low."},
+    {"cost_ns", CellType::integer, Unit::ns, "Device time acting on it could give back at most, all devices."},
+    {"share_pct", CellType::real, Unit::percent, "cost_ns of the window of all devices."},
+    {"title", CellType::text, Unit::none, "The finding in a sentence."},
+    {"evidence", CellType::text, Unit::none, "Facts with handles of rows, separated by semicolons."},
+    {"remedy", CellType::text, Unit::none, "What to do."},
+    {"confidence", CellType::text, Unit::none, "high, medium or low."},
+    {"would_change_if", CellType::text, Unit::none, "What would refute it."},
+};
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += text.empty() ? part : "; " + part;
+    return text;
+}
+
+Result<ResultTable> run(const Study& study) {
+    ResultTable table("findings", kColumns);
+    table.handle_prefix = "f";
+    for (const Finding& finding : study.diagnosis().findings)
+        table.add_row({std::string_view(finding.id), name_of(finding.severity), integer(finding.cost_ns), real(finding.share_pct),
+                       std::string_view(finding.title), std::string_view(joined(finding.evidence)), std::string_view(finding.remedy),
+                       name_of(finding.confidence), std::string_view(finding.would_change_if)});
+    table.notes = study.diagnosis().abstentions;
+    return table;
+}
+
+}  // namespace
+
+const Analysis kFindings{"findings", "", "What to change, with cost, evidence and remedy.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,90 @@
+#include "core/analyze/trust.h"
+
+#include <fmt/format.h>
+
+#include "core/analyze/diagnosis.h"
+#include "core/base/readable.h"
+#include "core/schema/losses.h"
+
+namespace gpuprof {
+namespace {
+
+std::string plural(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", readable_count(static_cast<std::int64_t>(count)), noun, count == 1 ? "" : "s");
+}
+
+// "NVIDIA H200", "2 x NVIDIA A100", or how many devices have work when the trace does not name them.
+std::string devices_with_work(const Study& study) {
+    const DeviceTable& known = study.trace().tables().device;
+    std::size_t devices = study.activity().size();
+    StringId name = kNoString;
+    for (const DeviceActivity& active : study.activity())
+        for (Row row = 0; row < known.rows; ++row)
+            if (known.device[row] == active.device && known.name.has(row)) name = known.name[row];
+    if (name == kNoString) return plural(devices, "GPU");
+    return devices == 1 ? std::string(study.trace().text(name)) : fmt::format("{} x {}", devices, study.trace().text(name));
+}
+
+std::string what_was_recorded(const Study& study) {
+    const Trace& trace = study.trace();
+    std::string_view tool = trace.origin().tool.empty() ? std::string_view("unknown recorder") : std::string_view(trace.origin().tool);
+    std::string text = fmt::format("{}, {} window, {}: {}, {}, {}", tool, readable_duration(static_cast<double>(trace.window().length())),
+                                   devices_with_work(study), plural(trace.kernel().rows, "kernel"), plural(trace.memcpy().rows, "memcpy"),
+                                   plural(trace.memset().rows, "memset"));
+    if (trace.op().rows > 0) text += fmt::format(", {}", plural(trace.op().rows, "operator"));
+    return text;
+}
+
+// One sentence per kind of loss that touches data or values; notices are left to the `loss` table.
+void add_losses(const Trace& trace, Trust& trust) {
+    const LossTable& losses = trace.tables().loss;
+    std::uint64_t lost = 0;
+    for (Row row = 0; row < losses.rows; ++row)
+        for (const LossSpec& spec : kLosses) {
+            if (spec.name != trace.text(losses.kind[row]) || spec.severity == Severity::notice) continue;
+            ++lost;
+            trust.statements.push_back({spec.severity == Severity::data,
+                                        fmt::format("{} x {} (first: {}); {}", readable_count(losses.count[row]), spec.doc,
+                                                    trace.text(losses.place[row]), spec.remedy)});
+        }
+    if (lost == 0) trust.statements.push_back({false, "no records lost"});
+}
+
+void add_distortion(const Distortion& distortion, DurNs window, Trust& trust) {
+    if (distortion.idle_in_overhead > 0)
+        trust.statements.push_back(
+            {100 * distortion.idle_in_overhead > 3 * window,
+             fmt::format("{} of the idle time is the profiler's own work", readable_duration(static_cast<double>(distortion.idle_in_overhead)))});
+    if (distortion.explained_ns > 0 && distortion.distorted)
+        trust.statements.push_back(
+            {true, fmt::format("the profiler slowed the host: writing {} host records cost about {} or more, enough to explain {} of the {} the GPU "
+                               "waited for launches and host code; without the profiler those gaps may not exist",
+                               readable_count(static_cast<std::int64_t>(distortion.records)), readable_duration(static_cast<double>(distortion.estimated_ns)),
+                               distortion.explained_ns >= distortion.host_idle ? "all" : readable_duration(static_cast<double>(distortion.explained_ns)),
+                               readable_duration(static_cast<double>(distortion.host_idle)))});
+}
+
+void add_missing(const Trace& trace, Trust& trust) {
+    std::vector<std::string_view> missing;
+    if (trace.api_call().rows == 0) missing.push_back("CUDA calls");
+    if (trace.op().rows == 0) missing.push_back("framework operators");
+    if (trace.op().rows > 0 && trace.op().input_dims.none_present()) missing.push_back("operator shapes");
+    missing.push_back("hardware counters");
+    missing.push_back("clocks");
+    std::string text = "not recorded: ";
+    for (std::size_t i = 0; i < missing.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", missing[i]);
+    trust.statements.push_back({trace.api_call().rows == 0 && trace.kernel().rows > 0, text});
+}
+
+}  // namespace
+
+Trust trust_of(const Study& study) {
+    Trust trust;
+    trust.statements.push_back({false, what_was_recorded(study)});
+    add_losses(study.trace(), trust);
+    add_distortion(study.diagnosis().distortion, study.trace().window().length(), trust);
+    add_missing(study.trace(), trust);
+    return trust;
+}
+
+}  // namespace gpuprof

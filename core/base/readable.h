@@ -1,0 +1,21 @@
+// Numbers as people read them: three significant digits with a unit.
+//   durations  512 ns, 12.3 us, 4.56 ms, 1.23 s      bytes  640 B, 1.50 MiB (powers of 1024)
+//   counts     1,234,567                              rates  1.23 TFLOP/s, 4.5 GB/s (powers of 1000)
+// For sentences and text reports; machine formats never pass through here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+std::string readable_duration(double ns);
+std::string readable_bytes(double bytes);
+std::string readable_count(std::int64_t count);
+// A value in powers of 1000 of `unit`, e.g. (1.2e12, "FLOP/s") -> 1.20 TFLOP/s.
+std::string readable_scaled(double value, std::string_view unit);
+// One decimal, no sign; "<0.1" for what is not zero but would read so.
+std::string readable_percent(double percent);
+
+}  // namespace gpuprof
