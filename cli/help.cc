@@ -24,18 +24,21 @@ private:
 }  // namespace
 
 std::string program_help() {
-    std::string text = fmt::format("gpu-profile {}: where the time of a GPU program goes, and what to change\n\n"
-                                   "usage: gpu-profile COMMAND [ARGUMENT...]\n", program_version());
+    std::string text = fmt::format(
+        "gpu-profile {}: where the time of a GPU program goes, and what to change\n\n"
+        "usage: gpu-profile COMMAND [ARGUMENT...]\n",
+        program_version());
     std::string_view group;
     for (const Command* command : commands()) {
         if (command->group != group) text += fmt::format("\n{}\n", group = command->group);
         text += fmt::format("  {:<32}  {}\n", fmt::format("{} {}", command->name, command->synopsis), command->doc);
     }
-    text += "\nStart with   gpu-profile report FILE\n"
-            "More about a command   gpu-profile COMMAND --help\n\n"
-            "A FILE is recognised by its content, compressed or not; - is standard input.\n"
-            "Exit status: 0 ok, 1 a --fail-on condition, 2 usage, 3 unreadable input, 4 nothing captured,\n"
-            "5 not permitted, 6 internal error.\n";
+    text +=
+        "\nStart with   gpu-profile report FILE\n"
+        "More about a command   gpu-profile COMMAND --help\n\n"
+        "A FILE is recognised by its content, compressed or not; - is standard input.\n"
+        "Exit status: 0 ok, 1 a --fail-on condition, 2 usage, 3 unreadable input, 4 nothing captured,\n"
+        "5 not permitted, 6 internal error.\n";
     return text;
 }
 

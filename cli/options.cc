@@ -18,7 +18,9 @@ void check(CLI::Option* option, std::int64_t initial) {
         if (text == "all") text = std::to_string(initial);
         return std::string();
     };
-    auto not_negative = [](std::string& text) { return text.substr(0, 1) == "-" ? "must not be negative, is " + text : std::string(); };
+    auto not_negative = [](std::string& text) {
+        return text.substr(0, 1) == "-" ? "must not be negative, is " + text : std::string();
+    };
     if (initial < 0)
         option->transform(CLI::Validator(every, ""));
     else
@@ -30,11 +32,11 @@ void check(CLI::Option*, const Other&) {}
 }  // namespace
 
 void declare_options(CLI::App& app, Options& options) {
-#define GPUPROF_OPTION_FLAG(name, type, initial, value, doc)                                                  \
-    {                                                                                                         \
-        CLI::Option* option = app.add_option(flag_of(#name), options.name, doc)->type_name(value);            \
-        option->group("Options of analyses");                                                                 \
-        check(option, options.name);                                                                          \
+#define GPUPROF_OPTION_FLAG(name, type, initial, value, doc)                                       \
+    {                                                                                              \
+        CLI::Option* option = app.add_option(flag_of(#name), options.name, doc)->type_name(value); \
+        option->group("Options of analyses");                                                      \
+        check(option, options.name);                                                               \
     }
     GPUPROF_OPTIONS(GPUPROF_OPTION_FLAG)
 #undef GPUPROF_OPTION_FLAG

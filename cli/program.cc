@@ -66,7 +66,8 @@ Result<ExitCode> dispatch(int argc, char** argv) {
     else if (first == "--help" || first == "-h" || first == "help")
         printed = print(program_help());
     else if (first.substr(0, 1) == "-")
-        return usage_error(fmt::format("there is no option {} before a command; gpu-profile --help lists what there is", first));
+        return usage_error(
+            fmt::format("there is no option {} before a command; gpu-profile --help lists what there is", first));
     else {
         for (const Command* command : commands())
             if (command->name == first) return run_command(*command, argc, argv);

@@ -62,8 +62,10 @@ Result<Plan> plan_of(const Arguments& arguments) {
         if (plan.analyses.back() == nullptr) return unknown_analysis(name);
     }
     if (plan.format->one_table && plan.analyses.size() != 1)
-        return Error{ExitCode::usage, fmt::format("{} holds one table: name one analysis, e.g. gpu-profile report FILE kernels --format {}",
-                                                  plan.format->name, plan.format->name)};
+        return Error{
+            ExitCode::usage,
+            fmt::format("{} holds one table: name one analysis, e.g. gpu-profile report FILE kernels --format {}",
+                        plan.format->name, plan.format->name)};
     return plan;
 }
 
@@ -88,7 +90,11 @@ Result<ExitCode> run(const Arguments& arguments) {
         if (!table.ok()) return table.error();
         tables.push_back(std::move(table).value());
     }
-    Report report{.version = program_version(), .origin = trace->origin(), .window = trace->window(), .trust = {}, .tables = tables};
+    Report report{.version = program_version(),
+                  .origin = trace->origin(),
+                  .window = trace->window(),
+                  .trust = {},
+                  .tables = tables};
 
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
@@ -102,10 +108,15 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("FILE", arguments->file, "A recording of any supported tool; - is standard input.")->required()->type_name("");
-    app.add_option("ANALYSIS", arguments->analyses, "What to show; none is the first answer. `gpu-profile schema` lists them.")->type_name("");
+    app.add_option("FILE", arguments->file, "A recording of any supported tool; - is standard input.")
+        ->required()
+        ->type_name("");
+    app.add_option("ANALYSIS", arguments->analyses,
+                   "What to show; none is the first answer. `gpu-profile schema` lists them.")
+        ->type_name("");
     app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")->type_name("FILE");
+    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
+        ->type_name("FILE");
     declare_options(app, arguments->options);
     return [arguments] { return run(*arguments); };
 }

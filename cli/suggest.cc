@@ -29,7 +29,8 @@ constexpr std::size_t kLongestWord = 64;  // longer ones are no typing errors
 // How far a word is from a known one, for sorting; a word that begins or contains the other is close.
 std::size_t strangeness(std::string_view word, std::string_view known) {
     std::size_t edits = distance(word, known);
-    bool part = word.size() >= 3 && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos);
+    bool part =
+        word.size() >= 3 && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos);
     return part ? std::min<std::size_t>(edits, 2) : edits;
 }
 
@@ -39,7 +40,8 @@ std::vector<std::string_view> close_matches(std::string_view word, std::span<con
     std::vector<std::pair<std::size_t, std::string_view>> found;
     if (word.size() > kLongestWord) return {};
     for (std::string_view known : words)
-        if (std::size_t far = strangeness(word, known); far <= std::max<std::size_t>(2, word.size() / 3)) found.emplace_back(far, known);
+        if (std::size_t far = strangeness(word, known); far <= std::max<std::size_t>(2, word.size() / 3))
+            found.emplace_back(far, known);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string_view> out;
     for (const auto& [far, known] : found)

@@ -24,7 +24,8 @@ void append_field(std::string& line, std::string_view text) {
 
 void append_cell(std::string& line, const Cell& cell) {
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) line += std::to_string(*integer);
-    if (const auto* real = std::get_if<double>(&cell); real != nullptr && std::isfinite(*real)) append_real(line, *real);
+    if (const auto* real = std::get_if<double>(&cell); real != nullptr && std::isfinite(*real))
+        append_real(line, *real);
     if (const auto* text = std::get_if<std::string_view>(&cell)) append_field(line, valid_utf8(*text));
     if (const auto* boolean = std::get_if<bool>(&cell)) line += *boolean ? "true" : "false";
 }

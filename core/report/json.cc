@@ -75,25 +75,31 @@ void write_rows(JsonWriter& json, const ResultTable& table, std::size_t rows, co
     json.begin_array();
     for (std::size_t row = 0; row < rows && !sink.failed(); ++row) {
         json.begin_array();
-        for (std::size_t column = 0; column < table.columns().size(); ++column) write_cell(json, table.cell(row, column));
+        for (std::size_t column = 0; column < table.columns().size(); ++column)
+            write_cell(json, table.cell(row, column));
         json.end_array();
     }
     json.end_array();
 }
 
-void write_tables(JsonWriter& json, std::span<const ResultTable> tables, std::int64_t limit, const Sink& sink) {
+void write_table(JsonWriter& json, const ResultTable& table, std::int64_t limit, const Sink& sink) {
+    json.begin_object();
+    json.member("name", table.name());
+    member_or_null(json, "handle_prefix", table.handle_prefix);
+    write_columns(json, table.columns());
+    json.member("row_count", static_cast<std::int64_t>(table.rows()));
+    write_rows(json, table, shown_rows(table, limit), sink);
+    write_strings(json, "notes", table.notes);
+    json.end_object();
+}
+
+// The tables of the first answer come before those asked for by name.
+void write_tables(JsonWriter& json, const Report& report, std::int64_t limit, const Sink& sink) {
     json.key("tables");
     json.begin_array();
-    for (const ResultTable& table : tables) {
-        json.begin_object();
-        json.member("name", table.name());
-        member_or_null(json, "handle_prefix", table.handle_prefix);
-        write_columns(json, table.columns());
-        json.member("row_count", static_cast<std::int64_t>(table.rows()));
-        write_rows(json, table, shown_rows(table, limit), sink);
-        write_strings(json, "notes", table.notes);
-        json.end_object();
-    }
+    if (report.first_answer && report.answer != nullptr)
+        for (const ResultTable& table : report.answer->tables) write_table(json, table, limit, sink);
+    for (const ResultTable& table : report.tables) write_table(json, table, limit, sink);
     json.end_array();
 }
 
@@ -152,7 +158,7 @@ void write_json(const Report& report, const Style& style, Sink& sink) {
     json.member("schema", kSchema);
     write_source(json, report);
     write_trust(json, report.trust);
-    write_tables(json, report.tables, style.limit, sink);
+    write_tables(json, report, style.limit, sink);
     if (report.answer != nullptr) write_answer(json, *report.answer);
     json.end_object();
 }

@@ -22,6 +22,11 @@ const ReportFormat* find_report_format(std::string_view name) {
     return found == std::end(kFormats) ? nullptr : found;
 }
 
+bool shown_as_prose(const Report& report, const ResultTable& table) {
+    if (report.answer == nullptr) return false;
+    return (report.first_answer && table.name() == "summary") || (report.all_findings && table.name() == "findings");
+}
+
 std::size_t shown_rows(const ResultTable& table, std::int64_t limit) {
     return limit <= 0 ? table.rows() : std::min(table.rows(), static_cast<std::size_t>(limit));
 }

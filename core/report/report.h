@@ -19,9 +19,9 @@ struct Report {
     Origin origin;
     Interval window;  // absolute, on the capture's clock
     Trust trust;
-    const Answer* answer = nullptr;     // its verdict and findings are shown when it is there
-    bool first_answer = false;          // text and md open with the whole first answer
-    bool all_findings = false;          // text and md show every finding in full
+    const Answer* answer = nullptr;       // its verdict and findings are shown when it is there
+    bool first_answer = false;            // text and md open with the whole first answer
+    bool all_findings = false;            // text and md show every finding in full
     std::span<const ResultTable> tables;  // what was asked for by name, in that order
 };
 
@@ -42,6 +42,9 @@ struct ReportFormat {
 std::span<const ReportFormat> report_formats();
 // By name; null when there is none.
 const ReportFormat* find_report_format(std::string_view name);
+
+// Whether text and md show what the table says in sentences instead (`summary` and `findings` beside the answer).
+bool shown_as_prose(const Report& report, const ResultTable& table);
 
 // How many rows of the table a limit leaves, for 0 = all.
 std::size_t shown_rows(const ResultTable& table, std::int64_t limit);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/base/readable.h"
+#include "core/report/findings.h"
+#include "core/report/first_answer.h"
+#include "core/report/lines.h"
 #include "core/report/paint.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
@@ -22,17 +25,22 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
         if (statement.warning) sink.write(fmt::format("{} {}\n", paint.warning("warning:"), printable(statement.text)));
 }
 
-void write_titled(const ResultTable& table, const Style& style, TimeNs origin, Sink& sink) {
+void write_titled(const ResultTable& table, const Style& style, Sink& sink) {
     Paint paint(style.colour);
     sink.write(fmt::format("\n{}\n", paint.bold(table.name())));
-    write_text_table(table, style, origin, sink);
+    write_text_table(table, style, sink);
 }
 
 }  // namespace
 
 void write_text(const Report& report, const Style& style, Sink& sink) {
-    write_head(report, style, sink);
-    for (const ResultTable& table : report.tables) write_titled(table, style, report.window.start, sink);
+    if (report.first_answer && report.answer != nullptr)
+        write_first_answer(report, style, sink);
+    else
+        write_head(report, style, sink);
+    if (report.all_findings && report.answer != nullptr) write_findings(*report.answer, style, sink);
+    for (const ResultTable& table : report.tables)
+        if (!shown_as_prose(report, table)) write_titled(table, style, sink);
 }
 
 }  // namespace gpuprof

@@ -1,19 +1,19 @@
-#include "core/base/readable.h"
 #include "core/report/text_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/readable.h"
+#include "core/report/lines.h"
 #include "core/report/paint.h"
 #include "core/report/value.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr int kBetween = 2;        // spaces between columns
-constexpr int kLeastText = 24;     // a text column is not cut below this while a column can be left out instead
+constexpr int kBetween = 2;             // spaces between columns
+constexpr int kLeastText = 24;          // a text column is not cut below this while a column can be left out instead
 constexpr std::size_t kMostTurned = 6;  // rows that may be shown as columns
 
 // One column of the text: of the table, or the handles.
@@ -28,9 +28,10 @@ struct Shown {
 
 class Layout {
 public:
-    Layout(const ResultTable& table, const Style& style, TimeNs origin)
-        : table_(table), style_(style), origin_(origin), rows_(shown_rows(table, style.limit)) {
-        if (!table.handle_prefix.empty()) columns_.push_back({.source = 0, .handle = true, .empty = false, .header = ""});
+    Layout(const ResultTable& table, const Style& style)
+        : table_(table), style_(style), rows_(shown_rows(table, style.limit)) {
+        if (!table.handle_prefix.empty())
+            columns_.push_back({.source = 0, .handle = true, .empty = false, .header = ""});
         for (std::size_t i = 0; i < table.columns().size(); ++i) {
             const ResultColumn& column = table.columns()[i];
             columns_.push_back({.source = i, .right = is_number(column), .header = header_of(column)});
@@ -51,7 +52,7 @@ public:
 private:
     std::string cell(std::size_t row, const Shown& column) const {
         if (column.handle) return handle_of(table_, row);
-        return format_cell(table_.cell(row, column.source), table_.columns()[column.source], origin_, style_.unicode);
+        return format_cell(table_.cell(row, column.source), table_.columns()[column.source], style_.unicode);
     }
 
     void measure(Shown& column) {
@@ -64,7 +65,8 @@ private:
 
     int total() const {
         int between = kBetween * (static_cast<int>(columns_.size()) - 1);
-        return std::accumulate(columns_.begin(), columns_.end(), between, [](int sum, const Shown& c) { return sum + c.width; });
+        return std::accumulate(columns_.begin(), columns_.end(), between,
+                               [](int sum, const Shown& c) { return sum + c.width; });
     }
 
     bool is_text(const Shown& column) const { return !column.right && !column.handle; }
@@ -85,14 +87,16 @@ private:
 
     // Takes the least useful column out; false when only what names the row and one figure are left.
     bool leave_out_one() {
-        static constexpr std::string_view kFinerFirst[] = {"std_ns", "std", "min_ns", "min", "p50_ns", "p50", "max_ns", "max", "p95_ns"};
+        static constexpr std::string_view kFinerFirst[] = {"std_ns", "std",    "min_ns", "min",   "p50_ns",
+                                                           "p50",    "max_ns", "max",    "p95_ns"};
         std::size_t keep = columns_[0].handle ? 3 : 2;
         if (columns_.size() <= keep) return false;
         auto first = columns_.begin() + static_cast<std::ptrdiff_t>(keep);
         auto victim = std::find_if(first, columns_.end(), [](const Shown& column) { return column.empty; });
         for (std::string_view name : kFinerFirst)
             if (victim == columns_.end())
-                victim = std::find_if(first, columns_.end(), [&](const Shown& c) { return table_.columns()[c.source].name == name; });
+                victim = std::find_if(first, columns_.end(),
+                                      [&](const Shown& c) { return table_.columns()[c.source].name == name; });
         if (victim == columns_.end()) --victim;
         left_out_.push_back(victim->source);
         columns_.erase(victim);
@@ -102,12 +106,13 @@ private:
     void write_lines(Sink& sink) const {
         Paint paint(style_.colour);
         std::string line;
-        for (const Shown& column : columns_) append(line, shorten_middle(column.header, column.width, style_.unicode), column);
+        for (const Shown& column : columns_)
+            append(line, shorten_middle(column.header, column.width, style_.unicode), column);
         sink.write(paint.dim(trimmed(line)) + "\n");
         for (std::size_t row = 0; row < rows_ && !sink.failed(); ++row) {
             line.clear();
             for (const Shown& column : columns_)
-                append(line, shorten_middle(cell(row, column), column.width, style_.unicode), column);
+                append(line, shorten_name(cell(row, column), column.width, style_.unicode), column);
             sink.write(trimmed(line) + "\n");
         }
     }
@@ -128,8 +133,11 @@ private:
         std::vector<std::size_t> order = left_out_;
         std::sort(order.begin(), order.end());
         std::string names;
-        for (std::size_t source : order) names += fmt::format("{}{}", names.empty() ? "" : ", ", table_.columns()[source].name);
-        sink.write(Paint(style_.colour).dim(fmt::format("too narrow for: {} (a wider terminal or --format csv has them)", names)) + "\n");
+        for (std::size_t source : order)
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", table_.columns()[source].name);
+        sink.write(Paint(style_.colour)
+                       .dim(fmt::format("too narrow for: {} (a wider terminal or --format csv has them)", names)) +
+                   "\n");
     }
 
     // On its side: one line per column, one column per row; a single row leaves room for what each figure means.
@@ -159,14 +167,14 @@ private:
             for (std::size_t row = 0; row < rows_; ++row) line += "  " + pad_left(cell(row, column), row_width(row));
             int room = style_.width - turned_width() - kBetween;
             if (rows_ == 1 && room >= kLeastText && !column.handle)
-                line += "  " + paint.dim(shorten_middle(std::string(table_.columns()[column.source].doc), room, style_.unicode));
+                line += "  " + paint.dim(shorten_middle(std::string(table_.columns()[column.source].doc), room,
+                                                        style_.unicode));
             sink.write(trimmed(paint.dim(pad_right(column.header, labels)) + line) + "\n");
         }
     }
 
     const ResultTable& table_;
     const Style& style_;
-    TimeNs origin_;
     std::size_t rows_;
     std::vector<Shown> columns_;
     std::vector<std::size_t> left_out_;
@@ -186,10 +194,12 @@ void write_after(const ResultTable& table, const Style& style, Sink& sink) {
 
 }  // namespace
 
-std::string handle_of(const ResultTable& table, std::size_t row) { return fmt::format("{}-{}", table.handle_prefix, row + 1); }
+std::string handle_of(const ResultTable& table, std::size_t row) {
+    return fmt::format("{}-{}", table.handle_prefix, row + 1);
+}
 
-void write_text_table(const ResultTable& table, const Style& style, TimeNs origin, Sink& sink) {
-    if (table.rows() > 0) Layout(table, style, origin).write(sink);
+void write_text_table(const ResultTable& table, const Style& style, Sink& sink) {
+    if (table.rows() > 0) Layout(table, style).write(sink);
     write_after(table, style, sink);
 }
 

@@ -3,13 +3,11 @@
 // then the finer statistics, then from the right, and a line under the table names them. Nothing is left out silently.
 #pragma once
 
-#include "core/base/ids.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
 
-// `origin`: the start of the window, from which points in time are counted.
-void write_text_table(const ResultTable& table, const Style& style, TimeNs origin, Sink& sink);
+void write_text_table(const ResultTable& table, const Style& style, Sink& sink);
 
 // "k-12" for row 11 of a table with the prefix "k".
 std::string handle_of(const ResultTable& table, std::size_t row);

@@ -1,0 +1,103 @@
+#include "core/report/findings.h"
+
+#include <fmt/format.h>
+
+#include "core/base/readable.h"
+#include "core/report/lines.h"
+#include "core/report/paint.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr int kIndent = 4;
+
+// `text` under a heading word, wrapped with a hanging indent.
+void add_wrapped(std::vector<std::string>& lines, std::string_view head, std::string_view text, const Style& style) {
+    int hang = kIndent + (head.empty() ? 0 : display_width(head) + 1);
+    std::vector<std::string> wrapped = wrap(printable(text), style.width - hang);
+    Paint paint(style.colour);
+    for (std::size_t i = 0; i < wrapped.size(); ++i) {
+        std::string indent(static_cast<std::size_t>(i == 0 ? kIndent : hang), ' ');
+        lines.push_back(indent + (i == 0 && !head.empty() ? paint.dim(head) + " " : "") + wrapped[i]);
+    }
+}
+
+std::string_view mark(Weight severity, bool unicode) {
+    if (!unicode) return severity == Weight::high ? "!" : severity == Weight::medium ? "*" : "-";
+    return severity == Weight::high ? "●" : severity == Weight::medium ? "◐" : "○";
+}
+
+// The mark of the severity, the title, and on the right what it costs.
+void add_title(std::vector<std::string>& lines, const Finding& finding, const Style& style) {
+    Paint paint(style.colour);
+    std::string cost;
+    if (finding.cost_ns > 0)
+        cost = fmt::format("{}, {} %", readable_duration(static_cast<double>(finding.cost_ns)),
+                           readable_percent(finding.share_pct));
+    int room = style.width - kIndent - display_width(cost) - 2;
+    std::vector<std::string> title = wrap(printable(finding.title), room);
+    std::string sign(mark(finding.severity, style.unicode));
+    if (finding.severity == Weight::high) sign = paint.warning(sign);
+    for (std::size_t i = 0; i < title.size(); ++i) {
+        std::string line = (i == 0 ? "  " + sign + " " : std::string(kIndent, ' ')) + paint.bold(title[i]);
+        if (i == 0 && !cost.empty())
+            line += std::string(static_cast<std::size_t>(room + 2 - display_width(title[i])), ' ') + cost;
+        lines.push_back(line);
+    }
+}
+
+std::string joined_evidence(const Finding& finding) {
+    std::string text;
+    for (const std::string& fact : finding.evidence) text += fmt::format("{}{}", text.empty() ? "" : "; ", fact);
+    return text;
+}
+
+void cut(std::vector<std::string>& lines, std::size_t most, bool unicode) {
+    if (lines.size() <= most) return;
+    lines.resize(most);
+    lines.back() += unicode ? " …" : " ...";
+}
+
+void add_brief(std::vector<std::string>& lines, std::string_view head, std::string_view text, std::size_t most,
+               Style style) {
+    std::vector<std::string> part;
+    style.width -= 4;  // room for the ellipsis
+    add_wrapped(part, head, text, style);
+    cut(part, most, style.unicode);
+    lines.insert(lines.end(), part.begin(), part.end());
+}
+
+}  // namespace
+
+std::vector<std::string> finding_in_brief(const Finding& finding, std::size_t most, const Style& style) {
+    std::vector<std::string> lines;
+    add_title(lines, finding, style);
+    if (!finding.evidence.empty()) add_brief(lines, "", joined_evidence(finding), most, style);
+    add_brief(lines, style.unicode ? "→" : "->", finding.remedy, most, style);
+    return lines;
+}
+
+std::vector<std::string> finding_in_full(const Finding& finding, const Style& style) {
+    std::vector<std::string> lines;
+    add_title(lines, finding, style);
+    for (const std::string& fact : finding.evidence) add_wrapped(lines, style.unicode ? "·" : "-", fact, style);
+    add_wrapped(lines, style.unicode ? "→" : "->", finding.remedy, style);
+    add_wrapped(lines, "would change if", finding.would_change_if, style);
+    add_wrapped(lines, "id",
+                fmt::format("{}, severity {}, confidence {}", finding.id, name_of(finding.severity),
+                            name_of(finding.confidence)),
+                style);
+    return lines;
+}
+
+void write_findings(const Answer& answer, const Style& style, Sink& sink) {
+    Paint paint(style.colour);
+    sink.write(fmt::format("\n{}\n", paint.bold("findings")));
+    if (answer.findings.empty()) sink.write("none\n");
+    for (const Finding& finding : answer.findings) {
+        for (const std::string& line : finding_in_full(finding, style)) sink.write(line + "\n");
+        sink.write("\n");
+    }
+}
+
+}  // namespace gpuprof

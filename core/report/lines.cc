@@ -1,0 +1,130 @@
+#include "core/report/lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/utf8.h"
+
+namespace gpuprof {
+namespace {
+
+// How many bytes from the front of `text` fill at most `width` cells.
+std::size_t bytes_of_cells(std::string_view text, int width) {
+    std::size_t bytes = 0;
+    while (bytes < text.size()) {
+        CodePoint point = decode_utf8(text.substr(bytes));
+        width -= cell_width(point.value);
+        if (width < 0) break;
+        bytes += point.bytes;
+    }
+    return bytes;
+}
+
+std::string shorten(const std::string& text, int width, int head_percent, bool unicode) {
+    int whole = display_width(text);
+    if (whole <= width) return text;
+    std::string_view mark = unicode ? "…" : "...";
+    int room = std::max(width - (unicode ? 1 : 3), 0);
+    int head = (room * head_percent + 50) / 100;
+    std::string_view front = std::string_view(text).substr(0, bytes_of_cells(text, head));
+    std::size_t skip = bytes_of_cells(text, whole - (room - head));
+    while (display_width(std::string_view(text).substr(skip)) > room - head)
+        skip += decode_utf8(std::string_view(text).substr(skip)).bytes;
+    return fmt::format("{}{}{}", front, mark, std::string_view(text).substr(skip));
+}
+
+bool is_identifier(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           static_cast<unsigned char>(c) >= 0x80;
+}
+
+// "void f<int>(int*, long)" -> "f<int>": without result and parameters of the function.
+std::string_view without_signature(std::string_view name) {
+    if (name.substr(0, 5) == "void ") name.remove_prefix(5);
+    if (name.empty() || name.back() != ')') return name;
+    int depth = 0;
+    for (std::size_t at = name.size(); at-- > 0;) {
+        depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+        if (depth == 0) return at > 0 ? name.substr(0, at) : name;
+    }
+    return name;
+}
+
+// "at::native::add<std::array<char, 2> >" -> "add<array<char, 2> >"; "(anonymous namespace)::" goes too.
+std::string without_namespaces(std::string_view name) {
+    std::string out;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        if (name.substr(at, 2) != "::") {
+            out += name[at];
+            continue;
+        }
+        std::size_t parenthesis = !out.empty() && out.back() == ')' ? out.rfind('(') : std::string::npos;
+        if (parenthesis != std::string::npos) out.resize(parenthesis);
+        while (!out.empty() && is_identifier(out.back())) out.pop_back();
+        ++at;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        CodePoint point = decode_utf8(text);
+        bool blank = point.value == '\n' || point.value == '\t' || point.value == '\r';
+        bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
+        bool direction =
+            (point.value >= 0x202A && point.value <= 0x202E) || (point.value >= 0x2066 && point.value <= 0x2069);
+        append_utf8(out, blank ? U' ' : control || direction ? kReplacement : point.value);
+        text.remove_prefix(point.bytes);
+    }
+    return out;
+}
+
+int display_width(std::string_view text) {
+    int width = 0;
+    while (!text.empty()) {
+        CodePoint point = decode_utf8(text);
+        width += cell_width(point.value);
+        text.remove_prefix(point.bytes);
+    }
+    return width;
+}
+
+std::string shorten_middle(const std::string& text, int width, bool unicode) {
+    return shorten(text, width, 60, unicode);  // the beginning of a name says a little more than its end
+}
+
+std::string shorten_name(const std::string& name, int width, bool unicode) {
+    bool is_cpp = name.rfind("void ", 0) == 0 || name.find("::") != std::string::npos;
+    if (!is_cpp || display_width(name) <= width) return shorten_middle(name, width, unicode);
+    std::string bare(without_signature(name));
+    if (display_width(bare) > width) bare = without_namespaces(bare);
+    return shorten(bare, width, 80, unicode);  // the end is mostly closing brackets
+}
+
+std::string pad_right(std::string_view text, int width) {
+    return std::string(text) + std::string(static_cast<std::size_t>(std::max(width - display_width(text), 0)), ' ');
+}
+
+std::string pad_left(std::string_view text, int width) {
+    return std::string(static_cast<std::size_t>(std::max(width - display_width(text), 0)), ' ') + std::string(text);
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        std::size_t fits = std::max<std::size_t>(bytes_of_cells(text, width), decode_utf8(text).bytes);
+        std::size_t space = fits < text.size() ? text.rfind(' ', fits) : std::string_view::npos;
+        std::size_t end = space != std::string_view::npos && space > 0 ? space : fits;
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(end);
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    }
+    return lines;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,26 @@
+// Lines of text in terminal cells: what a name looks like, how wide it is, how it is cut, padded and wrapped.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof {
+
+// `text` for a terminal or a table: control characters and broken UTF-8 replaced, so that no name can break a line or
+// command the terminal.
+std::string printable(std::string_view text);
+// Terminal cells of a printable text.
+int display_width(std::string_view text);
+// A printable text cut in the middle to at most `width` cells, with an ellipsis of its style.
+std::string shorten_middle(const std::string& text, int width, bool unicode);
+// A printable name cut to at most `width` cells. A C++ name that is too long first loses what tells least: a leading
+// "void", the parameter list, the namespaces; then its middle.
+std::string shorten_name(const std::string& name, int width, bool unicode);
+// Padded with spaces to `width` cells.
+std::string pad_right(std::string_view text, int width);
+std::string pad_left(std::string_view text, int width);
+// A printable text in lines of at most `width` cells, broken at spaces; a longer word is broken where it must be.
+std::vector<std::string> wrap(std::string_view text, int width);
+
+}  // namespace gpuprof
