@@ -7,6 +7,7 @@ nanoseconds, fractions exact (`Fraction`). Unknown is None. The rules are in REA
 import re
 from collections import defaultdict
 from fractions import Fraction
+from itertools import combinations
 
 from . import intervals
 from .trace import DEVICE_MEMORY_TYPES, KERNEL, MEMCPY, MEMSET
@@ -52,12 +53,16 @@ def percentile(values, percent):
 
 def variance(values):
     """Of the population, exact."""
-    mean = Fraction(sum(values), len(values))
-    return sum((value - mean) ** 2 for value in values) / len(values)
+    n, total = len(values), sum(values)
+    return Fraction(n * sum(value * value for value in values) - total * total, n * n)
+
+
+def mean(values):
+    return Fraction(sum(values), len(values))
 
 
 def statistics(values):
-    return {"count": len(values), "total_ns": sum(values), "mean_ns": Fraction(sum(values), len(values)),
+    return {"count": len(values), "total_ns": sum(values), "mean_ns": mean(values),
             "min_ns": min(values), "p50_ns": percentile(values, 50), "p95_ns": percentile(values, 95),
             "max_ns": max(values), "variance": variance(values)}
 
@@ -146,6 +151,36 @@ def overlap(a, b):
     """How two sets of device ops share time."""
     return {"a_ns": intervals.length(a), "b_ns": intervals.length(b), "both_ns": intervals.overlap(a, b),
             "a_exposed_ns": intervals.uncovered(a, b), "b_exposed_ns": intervals.uncovered(b, a)}
+
+
+def overlaps(trace):
+    """(device, a, b) -> row, for the kinds of work that are there and for every two streams"""
+    rows = {}
+    for device, ops in by_device(trace).items():
+        comm = [op for op in ops if op.category == KERNEL and is_comm(op.name)]
+        compute = [op for op in ops if op.category == KERNEL and not is_comm(op.name)]
+        copies = [op for op in ops if op.category == MEMCPY]
+        if copies:
+            rows[(device, "kernel", "memcpy")] = overlap(spans(comm + compute), spans(copies))
+        if comm:
+            rows[(device, "kernel", "comm")] = overlap(spans(compute), spans(comm))
+        per_stream = grouped(ops, lambda op: stream_key(op)[1])
+        for a, b in combinations(sorted(per_stream), 2):
+            rows[(device, f"stream {a}", f"stream {b}")] = overlap(spans(per_stream[a]), spans(per_stream[b]))
+    return rows
+
+
+def launches(trace):
+    """kernel name -> row over the kernels whose launching call is in the recording; a call that launched many counts once"""
+    calls = {e.correlation: e for e in trace.events if e.is_call}
+    known = [k for k in trace.of(KERNEL) if k.correlation in calls]
+    rows = {}
+    for name, group in grouped(known, lambda k: k.name).items():
+        submitted_by = {k.correlation: calls[k.correlation] for k in group}.values()
+        queued = [k.start - calls[k.correlation].end for k in group]
+        rows[name] = {"count": len(group), "api_mean_ns": mean([c.dur for c in submitted_by]), "queue_mean_ns": mean(queued),
+                      "queue_p95_ns": percentile(queued, 95), "kernel_mean_ns": mean([k.dur for k in group])}
+    return rows
 
 
 def memory_peaks(trace):

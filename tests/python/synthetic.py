@@ -126,7 +126,7 @@ class Recorder:
             self.events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": PROCESS, "tid": PROCESS,
                                 "ts": microseconds(at + self.random.randint(0, 10**6)),
                                 "args": {"Bytes": size, "Device Type": self.random.choice((0, 1)), "Device Id": 0,
-                                         "Addr": 4096, "Total Allocated": 1 << 20, "Total Reserved": 1 << 21}})
+                                         "Addr": 4096, "Total Allocated": self.random.randint(0, 1 << 40), "Total Reserved": 1 << 41}})
 
 
 def document(seed):
