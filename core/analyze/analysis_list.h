@@ -14,7 +14,9 @@
     ANALYSIS(Gaps)                 \
     ANALYSIS(Idle)                 \
     ANALYSIS(Overlap)              \
+    ANALYSIS(Ops)                  \
     ANALYSIS(Streams)              \
+    ANALYSIS(Arithmetic)           \
     ANALYSIS(Findings)             \
     ANALYSIS(Summary)
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/analyze/op_rates.h"
 #include "core/analyze/study.h"
 
 namespace gpuprof {
@@ -113,6 +114,11 @@ Bound judge(const KernelTable& kernels, Row row, const KernelTraits& traits, con
     return named;
 }
 
+const OpRate* rate_of(const OpRates& rates, Row kernel) {
+    if (rates.rate_of_kernel.empty() || rates.rate_of_kernel[kernel] == kNoRow) return nullptr;
+    return &rates.rates[rates.rate_of_kernel[kernel]];
+}
+
 }  // namespace
 
 std::string_view name_of(Bound bound) {
@@ -129,6 +135,7 @@ std::string_view name_of(Bound bound) {
 std::vector<KernelGroup> judge_kernels(const Study& study) {
     const Trace& trace = study.trace();
     const KernelTable& kernels = trace.kernel();
+    const OpRates& rates = study.op_rates();
     std::vector<std::uint32_t> group_of(trace.strings().size() + 1, kNoRow);  // by name id; the last is "no name"
     std::vector<KernelGroup> groups;
     std::unordered_map<std::int32_t, DeviceSize> sizes;
@@ -149,6 +156,10 @@ std::vector<KernelGroup> judge_kernels(const Study& study) {
         double unfilled = 0;
         Bound bound = judge(kernels, row, group.traits, size->second, unfilled);
         DurNs dur = kernels.dur[row];
+        if (const OpRate* rate = rate_of(rates, row); rate != nullptr && rate->bound && bound != Bound::communication) {
+            bound = *rate->bound;
+            group.by_shapes_ns += dur;
+        }
         ++group.count;
         group.total_ns += dur;
         group.by_bound[static_cast<std::size_t>(bound)] += dur;

@@ -20,8 +20,6 @@ inline constexpr std::size_t kBounds = 5;
 // "compute", "memory", "underfilled", "communication", "unknown".
 std::string_view name_of(Bound bound);
 
-enum class BoundBasis : std::uint8_t { shapes, name, launch_shape, none };
-
 // All executions of kernels of one name.
 struct KernelGroup {
     StringId name = kNoString;

@@ -175,16 +175,16 @@ private:
             if (segment.start > at) explain_silence(thread, {at, segment.start});
             at = std::max(at, segment.start);
             Interval piece{at, std::min(segment.end, part.end)};
-            if (segment.working || segment.cause == IdleCause::input_pipeline || !explain_by_partner(thread, piece, segment))
+            if (works(segment) || !explain_by_partner(thread, piece, segment, works))
                 pieces_.add(segment.cause, segment.name, thread, piece.length());
             at = piece.end;
         }
         if (at < part.end) explain_silence(thread, {at, part.end});
     }
 
-    // Nothing recorded on the thread itself.
+    // Nothing recorded on the thread itself: what others worked on, or else which ranges they had open.
     void explain_silence(StringId thread, Interval part) {
-        if (explain_by_partner(thread, part, std::nullopt)) return;
+        if (explain_by_partner(thread, part, std::nullopt, works) || explain_by_partner(thread, part, std::nullopt, is_open)) return;
         pieces_.add(silence_of(thread, part), kNoString, thread, part.length());
     }
     // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
@@ -194,21 +194,22 @@ private:
         return between ? IdleCause::host_compute : IdleCause::nothing_submitted;
     }
 
-    // Hands `part` to another submitting thread that was working meanwhile. What of it that thread leaves unexplained goes to
-    // `rest` (the own thread's weak explanation). Whether any partner was working.
-    bool explain_by_partner(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
+    static bool works(const HostSegment& segment) { return segment.working || segment.cause == IdleCause::input_pipeline; }
+    static bool is_open(const HostSegment&) { return true; }
+
+    // Hands `part` to the first other submitting thread with a segment in it that `counts`. What that thread leaves
+    // unexplained goes to `rest` (the own thread's weak explanation). Whether there was such a thread.
+    bool explain_by_partner(StringId thread, Interval part, const std::optional<HostSegment>& rest, bool (*counts)(const HostSegment&)) {
         for (StringId partner : states_.submitters()) {
             if (partner == thread) continue;
             const PodVector<HostSegment>& segments = states_.of(partner);
             std::size_t i = first_after(segments, part.start);
-            bool works = false;
-            for (std::size_t k = i; k < segments.size() && segments[k].start < part.end && !works; ++k)
-                works = segments[k].working || segments[k].cause == IdleCause::input_pipeline;
-            if (!works) continue;
+            while (i < segments.size() && segments[i].start < part.end && !counts(segments[i])) ++i;
+            if (i == segments.size() || segments[i].start >= part.end) continue;
             TimeNs at = part.start;
             for (; i < segments.size() && segments[i].start < part.end; ++i) {
                 const HostSegment& segment = segments[i];
-                if (!segment.working && segment.cause != IdleCause::input_pipeline) continue;
+                if (!counts(segment)) continue;
                 add_rest(thread, {at, segment.start}, rest);
                 at = std::max(at, segment.start);
                 TimeNs end = std::min(segment.end, part.end);

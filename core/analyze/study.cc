@@ -6,6 +6,7 @@
 #include "core/analyze/activity.h"
 #include "core/analyze/diagnosis.h"
 #include "core/analyze/idle_cause.h"
+#include "core/analyze/op_rates.h"
 
 namespace gpuprof {
 
@@ -31,6 +32,11 @@ const std::vector<const IdleGap*>& Study::gaps_by_length() const {
         return std::tuple(-a->dur, a->start, a->device) < std::tuple(-b->dur, b->start, b->device);
     });
     return *gaps_by_length_;
+}
+
+const OpRates& Study::op_rates() const {
+    if (!op_rates_) op_rates_ = std::make_unique<OpRates>(achieved_rates(trace_, options_.device));
+    return *op_rates_;
 }
 
 const Diagnosis& Study::diagnosis() const {

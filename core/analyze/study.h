@@ -14,6 +14,7 @@ struct DeviceActivity;  // core/analyze/activity.h
 struct IdleGap;
 struct IdleGaps;        // core/analyze/idle_cause.h
 struct Diagnosis;       // core/analyze/diagnosis.h
+struct OpRates;         // core/analyze/op_rates.h
 
 class Study {
 public:
@@ -31,6 +32,8 @@ public:
     const IdleGaps& gaps() const;
     // Gaps of at least options().gap_min_ns, the longest first, then by start, then by device: what gap-1, gap-2, ... count.
     const std::vector<const IdleGap*>& gaps_by_length() const;
+    // Achieved rates of operators with recorded shapes. See op_rates.h.
+    const OpRates& op_rates() const;
     // Shares, verdict and findings. See diagnosis.h.
     const Diagnosis& diagnosis() const;
 
@@ -40,6 +43,7 @@ private:
     mutable std::unique_ptr<std::vector<DeviceActivity>> activity_;
     mutable std::unique_ptr<IdleGaps> gaps_;
     mutable std::unique_ptr<std::vector<const IdleGap*>> gaps_by_length_;
+    mutable std::unique_ptr<OpRates> op_rates_;
     mutable std::unique_ptr<Diagnosis> diagnosis_;
 };
 

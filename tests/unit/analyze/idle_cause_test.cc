@@ -1,0 +1,123 @@
+// Why a device is idle, on timelines short enough to count by eye. Times in us x 1000.
+#include "core/analyze/idle_cause.h"
+
+#include <gtest/gtest.h>
+
+#include "core/analyze/study.h"
+#include "tests/unit/analyze/draft.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr TimeNs kUs = 1000;
+
+// Idle time per cause, ns, of all devices; checks on the way that causes and gaps sum to idle exactly.
+std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
+    Study study(trace, {});
+    std::array<DurNs, kIdleCauses> sums{};
+    DurNs idle = 0, gaps = 0, causes = 0;
+    for (const DeviceActivity& device : study.activity()) idle += trace.window().length() - length(device.busy);
+    for (const IdleGap& gap : study.gaps().gaps) gaps += gap.dur;
+    for (const DeviceIdle& device : study.gaps().devices)
+        for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+            sums[cause] += device.causes[cause].total;
+            causes += device.causes[cause].total;
+        }
+    EXPECT_EQ(gaps, idle);
+    EXPECT_EQ(causes, idle);
+    return sums;
+}
+
+DurNs of(const std::array<DurNs, kIdleCauses>& sums, IdleCause cause) { return sums[static_cast<std::size_t>(cause)]; }
+
+TEST(IdleCause, LoaderThenDispatchThenLaunch) {
+    // main   |LLLLLLLLLLoocc......|   L loader range, o operator, c launch call inside it
+    // device |..............kkkkkk|
+    Draft draft;
+    draft.range("main", 0, 10 * kUs, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+    draft.op("main", 1 * kUs, 9 * kUs, "aten::avg_pool2d");
+    draft.op("main", 10 * kUs, 14 * kUs, "aten::mul");
+    draft.call("main", 12 * kUs, 14 * kUs, "cudaLaunchKernel", 1);
+    draft.kernel(0, 7, 14 * kUs, 20 * kUs, "k", 1);
+    auto sums = idle_by_cause(draft.finish());
+    EXPECT_EQ(of(sums, IdleCause::input_pipeline), 10 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::launch), 4 * kUs);
+}
+
+TEST(IdleCause, SynchronisationAndPythonBetween) {
+    // main   |c....SSSS....cc|  S sync until 9, nothing recorded until the next launch at 13
+    // device |.kkkk..........k|
+    Draft draft;
+    draft.call("main", 0, 1 * kUs, "cudaLaunchKernel", 1);
+    draft.kernel(0, 7, 1 * kUs, 5 * kUs, "a", 1);
+    draft.call("main", 5 * kUs, 9 * kUs, "cudaStreamSynchronize", 2);
+    draft.call("main", 13 * kUs, 15 * kUs, "cudaLaunchKernel", 3);
+    draft.kernel(0, 7, 15 * kUs, 16 * kUs, "b", 3);
+    auto sums = idle_by_cause(draft.finish());
+    EXPECT_EQ(of(sums, IdleCause::synchronisation), 4 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::host_compute), 4 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::launch), 1 * kUs + 2 * kUs);
+}
+
+TEST(IdleCause, TheAutogradThreadAnswersForTheWaitingMainThread) {
+    // The optimizer's kernel is launched by main, which only waited inside its step range while autograd worked.
+    Draft draft;
+    draft.range("main", 0, 30 * kUs, "ProfilerStep#1");
+    draft.op("autograd", 2 * kUs, 20 * kUs, "MulBackward0");
+    draft.call("autograd", 3 * kUs, 4 * kUs, "cudaLaunchKernel", 1);
+    draft.kernel(0, 7, 4 * kUs, 6 * kUs, "backward", 1);
+    draft.op("main", 22 * kUs, 26 * kUs, "aten::_foreach_add_");
+    draft.call("main", 24 * kUs, 26 * kUs, "cudaLaunchKernel", 2);
+    draft.kernel(0, 7, 26 * kUs, 30 * kUs, "optimizer", 2);
+    auto sums = idle_by_cause(draft.finish());
+    // 2..4 and 6..20 autograd's operator, 22..26 the optimizer's; 0..2 and 20..22 only the step's range.
+    EXPECT_EQ(of(sums, IdleCause::launch), 2 * kUs + 14 * kUs + 4 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::host_compute), 4 * kUs);
+}
+
+TEST(IdleCause, ProfilerOverheadComesFirst) {
+    Draft draft;
+    draft.overhead(1 * kUs, 9 * kUs, "Activity Buffer Request");
+    draft.op("main", 0, 10 * kUs, "aten::mul");
+    draft.call("main", 9 * kUs, 10 * kUs, "cudaLaunchKernel", 1);
+    draft.kernel(0, 7, 10 * kUs, 12 * kUs, "k", 1);
+    auto sums = idle_by_cause(draft.finish());
+    EXPECT_EQ(of(sums, IdleCause::profiler), 8 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::launch), 2 * kUs);
+}
+
+TEST(IdleCause, TheEndsOfTheWindowSubmitNothing) {
+    Draft draft;
+    draft.call("main", 10 * kUs, 11 * kUs, "cudaLaunchKernel", 1);
+    draft.kernel(0, 7, 11 * kUs, 20 * kUs, "k", 1);
+    draft.range("other", 0, 40 * kUs, "whole");
+    auto sums = idle_by_cause(draft.finish());
+    EXPECT_EQ(of(sums, IdleCause::nothing_submitted), 10 * kUs + 20 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::launch), 1 * kUs);
+}
+
+TEST(IdleCause, WithoutCallsTheCauseIsUnknown) {
+    Draft draft;
+    draft.kernel(0, 7, 0, 5 * kUs, "a");
+    draft.kernel(0, 8, 2 * kUs, 6 * kUs, "b");
+    draft.kernel(0, 7, 9 * kUs, 10 * kUs, "c");
+    auto sums = idle_by_cause(draft.finish());
+    EXPECT_EQ(of(sums, IdleCause::unknown), 3 * kUs);
+}
+
+TEST(IdleCause, AnOpSubmittedLongAgoWaitsForTheDevice) {
+    // The second kernel was in the queue before the gap: the launch explains the first 20 us of such gaps at most.
+    Draft draft;
+    draft.call("main", 0, 1 * kUs, "cudaLaunchKernel", 1);
+    draft.call("main", 1 * kUs, 2 * kUs, "cudaLaunchKernel", 2);
+    draft.call("main", 2 * kUs, 3 * kUs, "cudaLaunchKernel", 3);
+    draft.kernel(0, 7, 2 * kUs, 10 * kUs, "a", 1);
+    draft.kernel(0, 7, 11 * kUs, 20 * kUs, "b", 2);
+    draft.kernel(0, 7, 90 * kUs, 91 * kUs, "c", 3);
+    auto sums = idle_by_cause(draft.finish());
+    EXPECT_EQ(of(sums, IdleCause::unknown), 70 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::launch), 2 * kUs + 1 * kUs);
+}
+
+}  // namespace
+}  // namespace gpuprof
