@@ -146,7 +146,7 @@ Figures derive(const Rates& rates, Tier tier, int sms, double boost_mhz, double 
 }
 
 std::optional<DevicePeaks> peaks_of_listed(const Gpu& gpu, const DeviceQuery& query) noexcept {
-    const int sms = query.num_sms.value_or(gpu.sms);
+    const int sms = query.num_sms && *query.num_sms > 0 ? *query.num_sms : gpu.sms;
     const bool same_sms = sms == gpu.sms;
     const bool same_memory = memory_agrees(gpu, query.total_memory_bytes);
     DevicePeaks peaks;

@@ -45,7 +45,7 @@ std::optional<int> blocks_by_shared(const SmLimits& limits, std::int64_t launch_
     const std::int64_t per_block = round_up(used, std::int64_t{limits.shared_unit});
     if (per_block == 0) return std::nullopt;
     const std::int64_t available = config_bytes ? std::min(*config_bytes, limits.shared_bytes) : limits.shared_bytes;
-    return static_cast<int>(available / per_block);
+    return static_cast<int>(std::min(available / per_block, kMaxThreads));
 }
 
 void choose_limiter(Occupancy& result, int max_warps) noexcept {

@@ -7,7 +7,8 @@ namespace gpuprof {
 namespace {
 
 op_rules::Rule find_rule(std::string_view name) noexcept {
-    for (const auto& rules : {op_rules::gemm_rules(), op_rules::conv_rules(), op_rules::attention_rules(), op_rules::memory_rules()}) {
+    for (const auto& rules :
+         {op_rules::gemm_rules(), op_rules::conv_rules(), op_rules::attention_rules(), op_rules::memory_rules()}) {
         for (const op_rules::NamedRule& rule : rules) {
             if (rule.name == name) return rule.rule;
         }

@@ -11,7 +11,8 @@ namespace {
 struct ConvArgs {
     int bias, stride, padding, dilation;
     int transposed;  // position of the flag; kNever and kAlways for operators that fix it
-    int output_padding;
+    int output_padding = -1;
+    int groups = -1;  // read for transposed convolutions only
 };
 constexpr int kNone = -1;
 constexpr int kNever = -2;
@@ -39,34 +40,46 @@ struct Geometry {
 };
 
 std::optional<double> output_size(const Geometry& g, bool transposed) {
+    constexpr double kExact = 9e15;  // beyond, a double does not hold the size, and no tensor has it
     if (g.stride <= 0 || g.kernel <= 0) return std::nullopt;
     const double reach = static_cast<double>(g.dilation) * static_cast<double>(g.kernel - 1) + 1;
     const double padded = 2 * static_cast<double>(g.padding);
     if (transposed) {
-        return static_cast<double>(g.size - 1) * static_cast<double>(g.stride) - padded + reach + static_cast<double>(g.output_padding);
+        return static_cast<double>(g.size - 1) * static_cast<double>(g.stride) - padded + reach +
+               static_cast<double>(g.output_padding);
     }
     const double room = static_cast<double>(g.size) + padded - reach;
-    return room < 0 ? std::nullopt : std::optional<double>(static_cast<double>(static_cast<std::int64_t>(room) / g.stride) + 1);
+    return room < 0 || room > kExact
+               ? std::nullopt
+               : std::optional<double>(static_cast<double>(static_cast<std::int64_t>(room) / g.stride) + 1);
+}
+
+// The weight is [out, in / groups, kernel...], and [in, out / groups, kernel...] when transposed.
+std::optional<double> output_channels(const OpInputs& in, const ConvArgs& args, const Shape& weight, bool transposed) {
+    if (!transposed) return static_cast<double>(weight[0]);
+    const auto groups = args.groups == kNone ? std::nullopt : in.integer(static_cast<std::size_t>(args.groups));
+    if (!groups || *groups <= 0) return std::nullopt;
+    return static_cast<double>(weight[1]) * static_cast<double>(*groups);
 }
 
 // Number of output elements, from the shapes and the recorded stride, padding and dilation.
-std::optional<double> outputs(const OpInputs& in, const ConvArgs& args, const OpInput& input, const OpInput& weight, bool transposed) {
-    const std::size_t dimensions = weight.shape.size() - 2;
-    const std::size_t lead = input.shape.size() - dimensions;  // batch and channels, or channels alone
+std::optional<double> outputs(const OpInputs& in, const ConvArgs& args, const Shape& input, const Shape& weight,
+                              bool transposed) {
+    const std::size_t dimensions = weight.size() - 2;
+    const std::size_t lead = input.size() - dimensions;  // batch and channels, or channels alone
     const auto stride = per_dimension(in, args.stride, dimensions, 1);
     const auto padding = per_dimension(in, args.padding, dimensions, 0);
     const auto dilation = per_dimension(in, args.dilation, dimensions, 1);
     const auto extra = per_dimension(in, transposed ? args.output_padding : kNone, dimensions, 0);
-    if (!stride || !padding || !dilation || !extra) return std::nullopt;
-    double count = lead == 2 ? static_cast<double>(input.shape[0]) : 1;
-    // Output channels: weight [out, in / groups, ...]; transposed [in, out / groups, ...] with groups = in channels / weight's own share.
-    const double channels = transposed ? static_cast<double>(weight.shape[1]) : static_cast<double>(weight.shape[0]);
-    count *= channels;
+    std::optional<double> count = output_channels(in, args, weight, transposed);
+    if (!stride || !padding || !dilation || !extra || !count) return std::nullopt;
+    if (lead == 2) *count *= static_cast<double>(input[0]);
     for (std::size_t i = 0; i < dimensions; ++i) {
-        const Geometry geometry{input.shape[lead + i], weight.shape[i + 2], (*stride)[i], (*padding)[i], (*dilation)[i], (*extra)[i]};
+        const Geometry geometry{input[lead + i], weight[i + 2],  (*stride)[i],
+                                (*padding)[i],   (*dilation)[i], (*extra)[i]};
         const auto size = output_size(geometry, transposed);
         if (!size || *size < 0) return std::nullopt;
-        count *= *size;
+        *count *= *size;
     }
     return count;
 }
@@ -84,14 +97,10 @@ Arithmetic forward(const OpInputs& in, const ConvArgs& args) {
     if (!sane(input, weight) || !transposed) return {};
     Arithmetic result;
     result.type = type_of(input) == type_of(weight) ? type_of(input) : MathType::unknown;
-    const std::optional<double> out = outputs(in, args, *input, *weight, *transposed);
-    if (*transposed) {
-        // Groups do not show in a transposed weight's shape, and they multiply the output, not the work.
-        result.flops = 2 * numel(input->shape) * kernel_products(weight->shape);
-        return result;
-    }
+    const std::optional<double> out = outputs(in, args, input->shape, weight->shape, *transposed);
+    if (*transposed) result.flops = 2 * numel(input->shape) * kernel_products(weight->shape);
     if (!out) return result;
-    result.flops = 2 * *out * kernel_products(weight->shape);
+    if (!*transposed) result.flops = 2 * *out * kernel_products(weight->shape);
     const OpInput* bias = args.bias == kNone ? nullptr : in.tensor(static_cast<std::size_t>(args.bias));
     result.bytes = ByteSum().add(input).add(weight).add(bias).add_elements(*out, input->dtype).sum();
     return result;
@@ -131,22 +140,27 @@ Arithmetic backward(const OpInputs& in) {
     result.flops = once * ((mask->input ? 1 : 0) + (mask->weight ? 1 : 0));
     ByteSum bytes;
     bytes.add(gradient);
-    if (mask->input) bytes.add(weight).add(input);    // read the weight, write a gradient of the input's size
-    if (mask->weight) bytes.add(input).add(weight);   // the reverse
-    if (mask->bias) bytes.add_elements(static_cast<double>(*transposed ? weight->shape[1] : weight->shape[0]), weight->dtype);
+    if (mask->input) bytes.add(weight).add(input);   // read the weight, write a gradient of the input's size
+    if (mask->weight) bytes.add(input).add(weight);  // the reverse
+    const std::size_t dimensions = weight->shape.size() - 2;
+    const Shape& shape = gradient->shape;
+    if (mask->bias && shape.size() > dimensions) {
+        bytes.add_elements(static_cast<double>(shape[shape.size() - dimensions - 1]), weight->dtype);
+    }
     result.bytes = bytes.sum();
     return result;
 }
 
-Arithmetic conv(const OpInputs& in) { return forward(in, {2, 3, 4, 5, kNever, kNone}); }
-Arithmetic conv_transpose(const OpInputs& in) { return forward(in, {2, 3, 4, 7, kAlways, 5}); }
-Arithmetic convolution(const OpInputs& in) { return forward(in, {2, 3, 4, 5, 6, 7}); }
-Arithmetic cudnn(const OpInputs& in) { return forward(in, {kNone, 3, 2, 4, kNever, kNone}); }
-Arithmetic cudnn_transpose(const OpInputs& in) { return forward(in, {kNone, 4, 2, 5, kAlways, 3}); }
-Arithmetic cudnn_add_relu(const OpInputs& in) { return forward(in, {4, 5, 6, 7, kNever, kNone}); }
-Arithmetic miopen(const OpInputs& in) { return forward(in, {2, 4, 3, 5, kNever, kNone}); }
-Arithmetic slow_conv(const OpInputs& in) { return forward(in, {3, 4, 5, kNone, kNever, kNone}); }
-Arithmetic depthwise(const OpInputs& in) { return forward(in, {3, 4, 5, 6, kNever, kNone}); }
+// Positions: bias, stride, padding, dilation, transposed, output padding, groups.
+Arithmetic conv(const OpInputs& in) { return forward(in, {2, 3, 4, 5, kNever}); }
+Arithmetic conv_transpose(const OpInputs& in) { return forward(in, {2, 3, 4, 7, kAlways, 5, 6}); }
+Arithmetic convolution(const OpInputs& in) { return forward(in, {2, 3, 4, 5, 6, 7, 8}); }
+Arithmetic cudnn(const OpInputs& in) { return forward(in, {kNone, 3, 2, 4, kNever}); }
+Arithmetic cudnn_transpose(const OpInputs& in) { return forward(in, {kNone, 4, 2, 5, kAlways, 3, 6}); }
+Arithmetic cudnn_add_relu(const OpInputs& in) { return forward(in, {4, 5, 6, 7, kNever}); }
+Arithmetic miopen(const OpInputs& in) { return forward(in, {2, 4, 3, 5, kNever}); }
+Arithmetic slow_conv(const OpInputs& in) { return forward(in, {3, 4, 5, kNone, kNever}); }
+Arithmetic depthwise(const OpInputs& in) { return forward(in, {3, 4, 5, 6, kNever}); }
 
 constexpr NamedRule kRules[] = {
     {"conv1d", conv},

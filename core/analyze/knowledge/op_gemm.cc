@@ -80,9 +80,20 @@ Arithmetic scaled_mm(const OpInputs& in) {
 Arithmetic int_mm(const OpInputs& in) { return product(in.tensor(0), in.tensor(1), nullptr, dtype_of_name("int")); }
 
 constexpr NamedRule kRules[] = {
-    {"mm", mm},        {"bmm", mm},         {"matmul", mm}, {"mv", mm},         {"dot", mm},           {"addmm", addmm}, {"baddbmm", addmm},
-    {"addmv", addmm},  {"_addmm_activation", addmm},        {"linear", linear}, {"_scaled_mm", scaled_mm}, {"_int_mm", int_mm},
-    {"addmm_", addmm}, {"baddbmm_", addmm},
+    {"mm", mm},
+    {"bmm", mm},
+    {"matmul", mm},
+    {"mv", mm},
+    {"dot", mm},
+    {"addmm", addmm},
+    {"baddbmm", addmm},
+    {"addmv", addmm},
+    {"_addmm_activation", addmm},
+    {"linear", linear},
+    {"_scaled_mm", scaled_mm},
+    {"_int_mm", int_mm},
+    {"addmm_", addmm},
+    {"baddbmm_", addmm},
 };
 
 }  // namespace

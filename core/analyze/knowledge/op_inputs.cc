@@ -19,7 +19,7 @@ struct Node {
 };
 
 class Reader {
-   public:
+public:
     explicit Reader(std::string_view text) : text_(text) {}
 
     std::optional<Node> read_all() {
@@ -29,9 +29,11 @@ class Reader {
         return at_ == text_.size() ? std::optional<Node>(std::move(node)) : std::nullopt;
     }
 
-   private:
+private:
     void skip_space() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+        while (at_ < text_.size() &&
+               (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+            ++at_;
     }
 
     bool read(Node& node, int depth) {
@@ -83,7 +85,8 @@ class Reader {
 std::optional<Node> read_array_text(std::string_view text) {
     if (text.empty() || text.size() > kMaxText) return std::nullopt;
     std::optional<Node> node = Reader(text).read_all();
-    if (node && !node->is_array) node = Reader(std::string(node->text)).read_all();  // the whole list was recorded as a string
+    if (node && !node->is_array)
+        node = Reader(std::string(node->text)).read_all();  // the whole list was recorded as a string
     return node && node->is_array ? std::move(node) : std::nullopt;
 }
 
@@ -149,6 +152,10 @@ const OpInput* OpInputs::tensor_list(std::size_t index) const noexcept {
 
 bool OpInputs::is_none(std::size_t index) const noexcept {
     return index < inputs_.size() && inputs_[index].kind == OpInputKind::none;
+}
+
+std::string_view OpInputs::concrete(std::size_t index) const noexcept {
+    return index < inputs_.size() ? std::string_view(inputs_[index].concrete) : std::string_view();
 }
 
 std::optional<bool> OpInputs::flag(std::size_t index) const {

@@ -32,14 +32,14 @@ enum class OpInputKind : std::uint8_t { none, scalar, tensor, tensor_list };
 
 struct OpInput {
     OpInputKind kind = OpInputKind::none;
-    Shape shape = {};               // tensor; empty for 0-d
+    Shape shape = {};                // tensor; empty for 0-d
     std::vector<Shape> shapes = {};  // tensor_list; empty when the sizes were not recorded
     std::optional<DType> dtype = {};
     std::string concrete = {};  // empty when not recorded
 };
 
 class OpInputs {
-   public:
+public:
     explicit OpInputs(std::vector<OpInput> inputs) : inputs_(std::move(inputs)) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return inputs_.size(); }
@@ -48,17 +48,20 @@ class OpInputs {
     [[nodiscard]] const OpInput* tensor_list(std::size_t index) const noexcept;
     // A present argument that is None or an optional tensor that was not given; false when it does not exist.
     [[nodiscard]] bool is_none(std::size_t index) const noexcept;
-    // Concrete values; absent when not recorded or not of that form.
+    // The recorded value as text; empty when there is none.
+    [[nodiscard]] std::string_view concrete(std::size_t index) const noexcept;
+    // Recorded values; absent when not recorded or not of that form.
     [[nodiscard]] std::optional<bool> flag(std::size_t index) const;
     [[nodiscard]] std::optional<std::int64_t> integer(std::size_t index) const;
     [[nodiscard]] std::optional<Shape> integers(std::size_t index) const;
 
-   private:
+private:
     std::vector<OpInput> inputs_;
 };
 
 // Absent when the dims text is empty or no such text. types and concrete may be empty.
-[[nodiscard]] std::optional<OpInputs> parse_op_inputs(std::string_view dims, std::string_view types, std::string_view concrete);
+[[nodiscard]] std::optional<OpInputs> parse_op_inputs(std::string_view dims, std::string_view types,
+                                                      std::string_view concrete);
 
 // "c10::BFloat16", "long int", ...; absent for names that are no element type.
 [[nodiscard]] std::optional<DType> dtype_of_name(std::string_view name) noexcept;

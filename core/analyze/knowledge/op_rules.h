@@ -22,13 +22,14 @@ struct NamedRule {
 [[nodiscard]] std::span<const NamedRule> gemm_rules() noexcept;
 [[nodiscard]] std::span<const NamedRule> conv_rules() noexcept;
 [[nodiscard]] std::span<const NamedRule> attention_rules() noexcept;
-[[nodiscard]] std::span<const NamedRule> memory_rules() noexcept;  // copies, softmax, norms, embeddings, losses, optimizers
+[[nodiscard]] std::span<const NamedRule>
+memory_rules() noexcept;  // copies, softmax, norms, embeddings, losses, optimizers
 // Elementwise operators and reductions, also their in-place forms (a trailing underscore); absent when the name is none of them.
 [[nodiscard]] std::optional<Arithmetic> pointwise(std::string_view name, const OpInputs& inputs);
 
 // Adds up byte counts; one unknown makes the sum unknown. A null tensor (an optional argument that was not given) adds nothing.
 class ByteSum {
-   public:
+public:
     ByteSum& add(const OpInput* tensor) {
         if (tensor) add(tensor_bytes(*tensor));
         return *this;
@@ -42,7 +43,7 @@ class ByteSum {
     }
     [[nodiscard]] std::optional<double> sum() const noexcept { return sum_; }
 
-   private:
+private:
     std::optional<double> sum_ = 0.0;
 };
 
