@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "core/base/ids.h"
@@ -46,6 +47,8 @@ public:
     void append(const Column& other);
     // Appends n rows from raw storage; validity null = all present.
     void append(const T* values, const std::uint64_t* validity, std::size_t n);
+    // Appends n rows whose values the caller writes to mutable_values() before anyone reads them, T{} where absent.
+    void extend(const std::uint64_t* validity, std::size_t n);
     // Row i becomes what row order[i] was; rows not named are dropped.
     void gather(const PodVector<Row>& order);
     std::size_t bytes() const { return values_.size() * sizeof(T) + valid_.size() * 8; }
@@ -53,6 +56,8 @@ public:
 private:
     void materialize();
     void begin_absence();
+    // Appends the validity bits of rows size_ .. size_+n-1, a word at a time; null = all present.
+    void push_bits(const std::uint64_t* validity, std::size_t n);
     // Appends the validity bit of row size_.
     void push_bit(bool on) {
         if (size_ / 64 >= valid_.size()) valid_.resize(size_ / 64 + 1, 0);
@@ -101,14 +106,32 @@ void Column<T>::append(const Column& other) {
 template <class T>
 void Column<T>::append(const T* values, const std::uint64_t* validity, std::size_t n) {
     if (n == 0) return;
+    std::size_t old = size_;
+    extend(validity, n);
+    std::memcpy(static_cast<void*>(values_.data() + old), values, n * sizeof(T));
+}
+
+template <class T>
+void Column<T>::extend(const std::uint64_t* validity, std::size_t n) {
+    if (n == 0) return;
     if (blank_) materialize();
     if (validity != nullptr && !absent_) begin_absence();
-    values_.append(values, n);
-    if (!absent_) {
-        size_ += n;
-        return;
+    if (absent_) push_bits(validity, n);
+    values_.resize(size_ + n);
+    size_ += n;
+}
+
+template <class T>
+void Column<T>::push_bits(const std::uint64_t* validity, std::size_t n) {
+    valid_.resize((size_ + n + 63) / 64, 0);
+    std::uint64_t* out = valid_.data() + size_ / 64;
+    std::size_t shift = size_ % 64;
+    for (std::size_t at = 0; at < n; at += 64, ++out) {
+        std::uint64_t bits = validity == nullptr ? ~std::uint64_t{0} : validity[at / 64];
+        if (n - at < 64) bits &= (std::uint64_t{1} << (n - at)) - 1;
+        *out |= bits << shift;
+        if (shift != 0 && bits >> (64 - shift) != 0) out[1] |= bits >> (64 - shift);
     }
-    for (std::size_t i = 0; i < n; ++i, ++size_) push_bit(validity == nullptr || ((validity[i / 64] >> (i % 64)) & 1u));
 }
 
 template <class T>

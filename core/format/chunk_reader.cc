@@ -1,0 +1,115 @@
+#include "core/format/chunk_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+// A wrong payload is searched for chunks inside it (a capture that was cut off, with another behind it). Input made to
+// nest such payloads would be checked over and over; beyond this many times its size the whole payload is skipped.
+constexpr std::uint64_t kPatience = 16;
+
+}  // namespace
+
+// Makes `bytes` bytes available in window(), or all there are. The buffer follows what arrives, not what is asked for.
+Status ChunkReader::want(std::size_t bytes) {
+    while (window().size() < bytes && !at_end_) {
+        if (begin_ > 0 && begin_ >= window().size()) {
+            std::size_t left = window().size();
+            if (left > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, left);
+            buffer_.resize(left);
+            begin_ = 0;
+        }
+        std::size_t old = buffer_.size();
+        buffer_.resize(old + kPiece);
+        Result<std::size_t> got = input_.read(buffer_.data() + old, kPiece);
+        buffer_.resize(old + (got ? *got : 0));
+        if (!got) return got.error();
+        at_end_ = *got < kPiece;
+    }
+    return {};
+}
+
+// Moves to the next sound header, or to the end.
+Status ChunkReader::find_header() {
+    while (true) {
+        if (Status status = want(kPiece); !status) return status;
+        if (window().empty() || decode_header(window())) return {};
+        std::size_t at = window().find(kChunkMagic.front(), 1);
+        skip(at == std::string_view::npos ? window().size() : at);
+    }
+}
+
+void ChunkReader::lose_from_here(std::uint64_t extent, bool cut) {
+    if (losing_) return;
+    losing_ = true;
+    lost_ = {cut, 1, offset_};
+    lost_extent_ = extent;
+}
+
+// Counts what is missing before the chunk that was found at offset_.
+void ChunkReader::settle(const ChunkHeader& found) {
+    bool new_part = found.sequence < expected_ || found.is(ChunkKind::begin) || !open_;
+    std::uint64_t missing = new_part ? found.sequence : found.sequence - expected_;
+    if (losing_) {
+        lost_.truncated = offset_ < lost_extent_;
+        lost_.chunks = std::max<std::uint64_t>(missing, 1);
+        gaps_.push_back(lost_);
+    } else {
+        if (open_ && new_part) gaps_.push_back({true, 1, offset_});
+        if (missing > 0) gaps_.push_back({false, missing, offset_});
+    }
+    losing_ = false;
+    open_ = !found.is(ChunkKind::end);
+    expected_ = open_ ? found.sequence + 1 : 0;
+}
+
+void ChunkReader::settle_end() {
+    if (losing_) gaps_.push_back(lost_);
+    else if (open_) gaps_.push_back({true, 1, offset_});
+    losing_ = open_ = false;
+}
+
+void ChunkReader::take(const ChunkHeader& header, RawChunk& into) {
+    into.header = header;
+    into.offset = offset_;
+    into.payload.clear();
+    into.payload.append(window().data() + kChunkHeaderBytes, header.length);
+    skip(kChunkHeaderBytes + header.length);
+}
+
+Result<bool> ChunkReader::next(RawChunk& into) {
+    while (true) {
+        if (Status status = want(kChunkHeaderBytes); !status) return status.error();
+        if (window().empty()) {
+            settle_end();
+            return false;
+        }
+        std::optional<ChunkHeader> header = decode_header(window());
+        if (!header) {
+            bool cut = window().size() < kChunkHeaderBytes && kChunkMagic.substr(0, window().size()) ==
+                                                                  window().substr(0, kChunkMagic.size());
+            lose_from_here(0, cut);
+            skip(1);
+            if (Status status = find_header(); !status) return status.error();
+            continue;
+        }
+        std::size_t size = kChunkHeaderBytes + header->length;
+        if (Status status = want(size); !status) return status.error();
+        bool whole = window().size() >= size;
+        if (whole && checksum(window().substr(kChunkHeaderBytes, header->length)) == header->payload_crc) {
+            settle(*header);
+            take(*header, into);
+            return true;
+        }
+        lose_from_here(offset_ + size, !whole);
+        wasted_ += whole ? header->length : 0;
+        bool patient = wasted_ <= kPatience * (offset_ + kMaxPayloadBytes);
+        skip(patient || !whole ? 1 : size);
+        if (Status status = find_header(); !status) return status.error();
+    }
+}
+
+}  // namespace gpuprof

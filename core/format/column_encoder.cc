@@ -1,0 +1,202 @@
+#include "core/format/column_encoder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "core/format/bytes.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kTrialRows = 16384;
+constexpr std::size_t kFewDistinct = 256;
+
+int width_of(std::uint64_t largest) {
+    int width = 1;
+    while (width < 8 && largest >> (8 * width)) ++width;
+    return width;
+}
+
+void append_planes(Planes& planes, const std::uint64_t* numbers, std::size_t rows, int width) {
+    for (int plane = 0; plane < width; ++plane) {
+        std::size_t at = planes.bytes.size();
+        planes.bytes.resize(at + rows);
+        char* out = planes.bytes.data() + at;
+        for (std::size_t row = 0; row < rows; ++row) out[row] = static_cast<char>(numbers[row] >> (8 * plane));
+        planes.ends.push_back(planes.bytes.size());
+    }
+}
+
+// The column's values as 64-bit numbers; what an absent row holds does not matter.
+template <class T>
+void widen(const void* values, std::size_t first, std::vector<std::int64_t>& into) {
+    const T* from = static_cast<const T*>(values) + first;
+    for (std::size_t row = 0; row < into.size(); ++row) into[row] = static_cast<std::int64_t>(from[row]);
+}
+
+void append_validity(const ColumnView& column, std::size_t first, std::size_t rows, std::string& front) {
+    bool all = true;
+    std::string bits((rows + 7) / 8, '\0');
+    for (std::size_t row = 0; row < rows; ++row) {
+        bool present = column.has(first + row);
+        all = all && present;
+        if (present) bits[row / 8] = static_cast<char>(bits[row / 8] | 1 << (row % 8));
+    }
+    put_u8(front, all ? 0 : 1);
+    if (!all) front += bits;
+}
+
+}  // namespace
+
+void ColumnEncoder::read_numbers(const ColumnView& column, std::size_t first, std::size_t rows) {
+    numbers_.resize(rows);
+    switch (column.type) {
+        case ColumnType::I32: widen<std::int32_t>(column.values, first, numbers_); break;
+        case ColumnType::Str: widen<StringId>(column.values, first, numbers_); break;
+        case ColumnType::F64:
+            std::memcpy(numbers_.data(), static_cast<const double*>(column.values) + first, rows * 8);
+            break;
+        default: widen<std::int64_t>(column.values, first, numbers_);
+    }
+    if (column.validity == nullptr && column.type != ColumnType::Str) return;
+    std::size_t present = 0;
+    while (!column.has(first + present)) ++present;
+    std::fill_n(numbers_.begin(), present, numbers_[present]);
+    for (std::size_t row = present + 1; row < rows; ++row)
+        if (!column.has(first + row)) numbers_[row] = numbers_[row - 1];
+}
+
+// Turns the string ids in numbers_ into places in dictionary_.
+void ColumnEncoder::read_codes(const ColumnView& column, const StringPool& strings, std::size_t first,
+                               std::size_t rows) {
+    read_numbers(column, first, rows);
+    if (code_of_.size() < strings.size()) code_of_.resize(strings.size(), 0);
+    dictionary_.clear();
+    for (std::int64_t& number : numbers_) {
+        std::uint32_t& code = code_of_[static_cast<std::size_t>(number)];
+        if (code == 0) {
+            dictionary_.push_back(StringId{static_cast<std::uint32_t>(number)});
+            code = static_cast<std::uint32_t>(dictionary_.size());
+        }
+        number = code - 1;
+    }
+    for (StringId id : dictionary_) code_of_[index_of(id)] = 0;
+}
+
+// Fills distinct_ and code_; false when the values are too many for a dictionary to pay.
+bool ColumnEncoder::find_distinct() {
+    constexpr std::size_t kSlots = 1024;
+    std::array<std::uint16_t, kSlots> slots{};  // place in distinct_ + 1
+    distinct_.clear();
+    code_.resize(numbers_.size());
+    for (std::size_t row = 0; row < numbers_.size(); ++row) {
+        std::size_t at = (static_cast<std::uint64_t>(numbers_[row]) * 0x9E3779B97F4A7C15u) >> 54;
+        while (slots[at] != 0 && distinct_[slots[at] - 1u] != numbers_[row]) at = (at + 1) % kSlots;
+        if (slots[at] == 0) {
+            if (distinct_.size() == kFewDistinct || distinct_.size() * 4 > numbers_.size()) return false;
+            distinct_.push_back(numbers_[row]);
+            slots[at] = static_cast<std::uint16_t>(distinct_.size());
+        }
+        code_[row] = static_cast<std::uint8_t>(slots[at] - 1);
+    }
+    return true;
+}
+
+// Fills coded_ with the first `rows` numbers as the encoding stores them.
+void ColumnEncoder::make_numbers(const Choice& choice, std::size_t rows) {
+    coded_.resize(rows);
+    auto value = [&](std::size_t row) { return static_cast<std::uint64_t>(numbers_[row]); };
+    auto delta = [&](std::size_t row) { return row == 0 ? 0 : value(row) - value(row - 1); };
+    std::uint64_t base = 0;
+    if (choice.encoding == Encoding::offset)
+        base = static_cast<std::uint64_t>(ByteCursor(choice.parameter).signed_varint());
+    for (std::size_t row = 0; row < rows; ++row) {
+        switch (choice.encoding) {
+            case Encoding::offset: coded_[row] = value(row) - base; break;
+            case Encoding::delta: coded_[row] = delta(row); break;
+            case Encoding::signed_delta: coded_[row] = zigzag(static_cast<std::int64_t>(delta(row))); break;
+            case Encoding::dictionary: coded_[row] = code_[row]; break;
+            default: coded_[row] = value(row);
+        }
+    }
+}
+
+void ColumnEncoder::try_choice(Choice candidate, Choice& best, std::size_t& best_size) {
+    std::size_t rows = std::min(numbers_.size(), kTrialRows);
+    make_numbers(candidate, rows);
+    Planes planes;
+    append_planes(planes, coded_.data(), rows, candidate.width);
+    std::size_t size = candidate.parameter.size() + trial_.compress(planes.bytes, planes.ends).size();
+    if (size >= best_size) return;
+    best_size = size;
+    best = std::move(candidate);
+}
+
+ColumnEncoder::Choice ColumnEncoder::choose_numbers() {
+    auto [low, high] = std::minmax_element(numbers_.begin(), numbers_.end());
+    std::uint64_t largest = 0, largest_signed = 0;
+    bool rising = true;
+    for (std::size_t row = 1; row < numbers_.size(); ++row) {
+        auto delta = static_cast<std::uint64_t>(numbers_[row]) - static_cast<std::uint64_t>(numbers_[row - 1]);
+        rising = rising && numbers_[row] >= numbers_[row - 1];
+        largest = std::max(largest, delta);
+        largest_signed = std::max(largest_signed, zigzag(static_cast<std::int64_t>(delta)));
+    }
+    std::string base, start;
+    put_signed(base, *low);
+    put_signed(start, numbers_.front());
+    if (*low == *high) return {Encoding::constant, 0, base};
+
+    Choice best;
+    std::size_t best_size = static_cast<std::size_t>(-1);
+    std::uint64_t range = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
+    try_choice({Encoding::offset, width_of(range), base}, best, best_size);
+    if (rising) try_choice({Encoding::delta, width_of(largest), start}, best, best_size);
+    else try_choice({Encoding::signed_delta, width_of(largest_signed), start}, best, best_size);
+    if (range < 256 || !find_distinct()) return best;
+    std::string entries;
+    put_varint(entries, distinct_.size());
+    for (std::int64_t entry : distinct_) put_signed(entries, entry);
+    try_choice({Encoding::dictionary, 1, entries}, best, best_size);
+    return best;
+}
+
+ColumnEncoder::Choice ColumnEncoder::choose_codes(const StringPool& strings) {
+    Choice choice{Encoding::dictionary, width_of(dictionary_.size() - 1), {}};
+    if (dictionary_.size() == 1) choice = {Encoding::constant, 0, {}};
+    else put_varint(choice.parameter, dictionary_.size());
+    for (StringId id : dictionary_) put_text(choice.parameter, strings[id]);
+    return choice;
+}
+
+bool ColumnEncoder::encode(const ColumnView& column, const StringPool& strings, std::size_t first, std::size_t rows,
+                           std::string& front, Planes& values) {
+    bool any = false;
+    for (std::size_t row = 0; row < rows && !any && column.values != nullptr; ++row) any = column.has(first + row);
+    if (!any) return false;
+
+    Choice choice;
+    if (column.type == ColumnType::Str) {
+        read_codes(column, strings, first, rows);
+        choice = choose_codes(strings);
+        coded_.assign(numbers_.begin(), numbers_.end());
+    } else {
+        read_numbers(column, first, rows);
+        choice = choose_numbers();
+        if (column.type == ColumnType::F64 && choice.encoding != Encoding::constant) choice = {Encoding::plain, 8, {}};
+        make_numbers(choice, choice.width == 0 ? 0 : rows);
+    }
+    put_text(front, column.name);
+    put_u8(front, static_cast<std::uint8_t>(column.type));
+    put_text(front, column.unit);
+    append_validity(column, first, rows, front);
+    put_u8(front, static_cast<std::uint8_t>(choice.encoding));
+    put_u8(front, static_cast<std::uint8_t>(choice.width));
+    put_text(front, choice.parameter);
+    append_planes(values, coded_.data(), rows, choice.width);
+    return true;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,65 @@
+// Encodes the columns of one chunk: picks an encoding by the data and appends a record to the front (what the column is
+// and how to read it) and byte planes to the values. Picking is by trial: the first rows of each candidate are compressed
+// and the smallest wins, because what zstd makes of a column cannot be told from its range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/string_pool.h"
+#include "core/format/encoding.h"
+#include "core/format/zstd_frame.h"
+
+namespace gpuprof {
+
+// Plain view of a column: `values` points to int64 (Time, Dur, I64), int32, double or StringId, by type. Validity
+// bits, lowest first, are null when every row is present. A string of kNoString is absent whatever the bits say; every
+// other id must be one of the pool the column is written with.
+struct ColumnView {
+    std::string_view name;
+    ColumnType type = ColumnType::I64;
+    std::string_view unit;
+    const void* values = nullptr;
+    const std::uint64_t* validity = nullptr;
+
+    bool has(std::size_t row) const {
+        if (type == ColumnType::Str && static_cast<const StringId*>(values)[row] == kNoString) return false;
+        return validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1u);
+    }
+};
+
+class ColumnEncoder {
+public:
+    // Encodes rows [first, first + rows) of `column`, whose strings are of `strings`. A column without a present value in
+    // these rows is left out; whether it was encoded. rows > 0.
+    bool encode(const ColumnView& column, const StringPool& strings, std::size_t first, std::size_t rows,
+                std::string& front, Planes& values);
+
+private:
+    struct Choice {
+        Encoding encoding = Encoding::constant;
+        int width = 0;
+        std::string parameter;
+    };
+    void read_numbers(const ColumnView& column, std::size_t first, std::size_t rows);
+    void read_codes(const ColumnView& column, const StringPool& strings, std::size_t first, std::size_t rows);
+    Choice choose_numbers();
+    Choice choose_codes(const StringPool& strings);
+    bool find_distinct();
+    void try_choice(Choice candidate, Choice& best, std::size_t& best_size);
+    void make_numbers(const Choice& choice, std::size_t rows);
+
+    std::vector<std::int64_t> numbers_;      // the column's values; absent rows repeat the row before
+    std::vector<std::uint64_t> coded_;       // what the chosen encoding makes of them
+    std::vector<std::int64_t> distinct_;     // of numbers_, in order of first use, when they are few
+    std::vector<std::uint8_t> code_;         // per row, its place in distinct_
+    std::vector<StringId> dictionary_;       // of a string column, in order of first use
+    std::vector<std::uint32_t> code_of_;     // per StringId, its place in dictionary_ + 1; 0 = not in it
+    Compressor trial_{1};
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,83 @@
+// The payload of a chunk, read: some rows of one table, described by itself.
+//
+//   | front raw size | front stored size | values raw size | values stored size | front | values | padding |
+//
+// The front names the table and describes its columns (name, type, unit, validity, encoding, dictionary); the values are
+// the byte planes of the columns in that order. Both are zstd frames where that is smaller. Reading comes in two steps,
+// so that many chunks can be laid out in order cheaply and their values decoded on several threads.
+// Everything is checked against the bytes that are there: a payload is taken whole or not at all, except that columns of
+// an unknown type or encoding stay in the list, marked. So that a few bytes cannot make a reader allocate gigabytes, a
+// payload has at least the length least_payload() says; very regular data is padded to it. Byte layout: docs/format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/pod_vector.h"
+#include "core/format/encoding.h"
+#include "core/format/zstd_frame.h"
+
+namespace gpuprof {
+
+// How long the payload of a chunk must be to hold so many rows, and sections of so many bytes before compression.
+constexpr std::uint64_t least_payload(std::uint64_t rows, std::uint64_t raw_bytes) {
+    std::uint64_t by_rows = rows > 256 ? rows - 256 : 0;
+    std::uint64_t by_bytes = raw_bytes > 16384 ? (raw_bytes - 16384) / 256 : 0;
+    return by_rows > by_bytes ? by_rows : by_bytes;
+}
+
+struct ChunkColumn {
+    std::string_view name;
+    std::string_view unit;
+    ColumnType type = ColumnType::I64;
+    Encoding encoding = Encoding::constant;
+    bool known = false;  // type and encoding are ones of this version; the rest is only filled then
+    std::uint8_t width = 0;
+    std::int64_t base = 0;               // the parameter of constant, offset and the deltas
+    std::vector<std::int64_t> numbers;   // dictionary of a column of numbers
+    std::vector<std::string_view> texts;  // dictionary of a column of strings; one entry when constant
+    std::vector<std::uint64_t> validity;  // empty: every row is present
+    std::size_t at = 0;                  // where its planes begin in the values
+
+    bool has(std::size_t row) const { return validity.empty() || ((validity[row / 64] >> (row % 64)) & 1u); }
+};
+
+class TableChunk {
+public:
+    // Reads the front of `payload`, which must outlive this object. Nothing when it is not sound.
+    static std::optional<TableChunk> read(std::string_view payload, Decompressor& zstd);
+
+    std::string_view table() const { return table_; }
+    std::size_t rows() const { return rows_; }
+    const std::vector<ChunkColumn>& columns() const { return columns_; }
+    std::size_t values_size() const { return values_size_; }
+    // Writes the values, values_size() bytes, to `into`; false when they are damaged.
+    bool read_values(char* into, Decompressor& zstd) const { return zstd.decompress(stored_values_, into, values_size_); }
+
+private:
+    bool read_front();
+    bool read_column(class ByteCursor& front);
+    bool read_parameter(ChunkColumn& column, std::string_view bytes) const;
+
+    PodVector<char> front_;  // what the views of the columns point into
+    std::string_view table_;
+    std::size_t rows_ = 0;
+    std::vector<ChunkColumn> columns_;
+    std::size_t values_size_ = 0;
+    std::string_view stored_values_;
+};
+
+// Decodes a column of numbers to `out`, rows values; absent rows become 0. False when a number is no entry of the
+// dictionary. `planes` are the values of the chunk. The integer types may be read as int64, I32 also as int32.
+bool decode_column(const ChunkColumn& column, const char* planes, std::size_t rows, std::int64_t* out);
+bool decode_column(const ChunkColumn& column, const char* planes, std::size_t rows, std::int32_t* out);
+bool decode_column(const ChunkColumn& column, const char* planes, std::size_t rows, double* out);
+// The same for strings: `ids` holds the id of each entry of column.texts.
+bool decode_column(const ChunkColumn& column, const char* planes, std::size_t rows, const std::vector<StringId>& ids,
+                   StringId* out);
+
+}  // namespace gpuprof

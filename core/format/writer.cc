@@ -1,0 +1,126 @@
+#include "core/format/writer.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/format/bytes.h"
+#include "core/format/table_chunk.h"
+
+namespace gpuprof {
+namespace {
+
+// A chunk that becomes larger is cut in two, unless it is a single row.
+constexpr std::size_t kLargeChunk = std::size_t{16} << 20;
+
+Error failure(std::string message) { return {ExitCode::internal, std::move(message)}; }
+
+}  // namespace
+
+CaptureWriter::CaptureWriter(Sink& sink, WriterOptions options)
+    : sink_(sink), options_(std::move(options)), zstd_(options_.level) {
+    options_.rows_per_chunk = std::clamp<std::size_t>(options_.rows_per_chunk, 1, kMaxChunkRows);
+}
+
+template <class Step>
+Status CaptureWriter::guarded(Step&& step) noexcept {
+    try {
+        if (failed_) return failure("the capture was not written: an earlier chunk failed");
+        Status status = step();
+        failed_ = !status.ok();
+        return status;
+    } catch (...) {
+        failed_ = true;
+        return failure("out of memory");
+    }
+}
+
+Status CaptureWriter::begin() noexcept {
+    return guarded([this]() -> Status {
+        const std::string_view keys[] = {"format", "producer"}, texts[] = {"1", options_.producer};
+        return write_facts(ChunkKind::begin, "begin", keys, "value", {}, texts);
+    });
+}
+
+Status CaptureWriter::write(const TableView& table, const StringPool& strings) noexcept {
+    return guarded([&]() -> Status {
+        for (std::size_t first = 0; first < table.rows; first += options_.rows_per_chunk) {
+            std::size_t rows = std::min(options_.rows_per_chunk, table.rows - first);
+            if (Status status = write_rows(ChunkKind::table, table, strings, first, rows); !status) return status;
+        }
+        return {};
+    });
+}
+
+Status CaptureWriter::end() noexcept {
+    return guarded([this]() -> Status {
+        std::vector<std::string_view> keys;
+        std::vector<std::int64_t> numbers;
+        for (const auto& [table, rows] : rows_) {
+            keys.push_back(table);
+            numbers.push_back(rows);
+        }
+        return write_facts(ChunkKind::end, "end", keys, "rows", numbers, {});
+    });
+}
+
+// The begin and end chunks are small tables too: a column `key` and a column of numbers or texts.
+Status CaptureWriter::write_facts(ChunkKind kind, std::string_view table, std::span<const std::string_view> keys,
+                                  std::string_view column, std::span<const std::int64_t> numbers,
+                                  std::span<const std::string_view> texts) {
+    StringPool strings;
+    std::vector<StringId> key_ids, text_ids;
+    for (std::string_view key : keys) key_ids.push_back(strings.intern(key));
+    for (std::string_view text : texts) text_ids.push_back(strings.intern(text));
+    ColumnView columns[] = {{"key", ColumnType::Str, "", key_ids.data()}, {column, ColumnType::Str, "", text_ids.data()}};
+    if (texts.empty()) columns[1] = {column, ColumnType::I64, "count", numbers.data()};
+    return write_rows(kind, {table, keys.size(), columns}, strings, 0, keys.size());
+}
+
+Status CaptureWriter::write_rows(ChunkKind kind, const TableView& table, const StringPool& strings, std::size_t first,
+                                 std::size_t rows) {
+    std::string columns;
+    Planes values;
+    std::uint64_t count = 0;
+    for (const ColumnView& column : table.columns)
+        if (encoder_.encode(column, strings, first, rows, columns, values)) ++count;
+    if (rows > 1 && columns.size() + values.bytes.size() > kLargeChunk) {
+        std::size_t half = rows / 2;
+        Status status = write_rows(kind, table, strings, first, half);
+        return status ? write_rows(kind, table, strings, first + half, rows - half) : status;
+    }
+    if (std::max(columns.size(), values.bytes.size()) >= kMaxSectionBytes)
+        return failure(fmt::format("a row of table {} is too large for a capture", table.name));
+    std::string front;
+    put_text(front, table.name);
+    put_varint(front, rows);
+    put_varint(front, count);
+    Status status = write_chunk(kind, encode_payload(rows, front + columns, values));
+    if (status && kind == ChunkKind::table) rows_[std::string(table.name)] += static_cast<std::int64_t>(rows);
+    return status;
+}
+
+std::string CaptureWriter::encode_payload(std::size_t rows, const std::string& front, const Planes& values) {
+    std::string stored_front(zstd_.compress(front));
+    std::string_view stored_values = zstd_.compress(values.bytes, values.ends);
+    std::string payload;
+    for (std::size_t size : {front.size(), stored_front.size(), values.bytes.size(), stored_values.size()})
+        put_varint(payload, size);
+    payload += stored_front;
+    payload += stored_values;
+    payload.resize(std::max<std::size_t>(payload.size(), least_payload(rows, front.size() + values.bytes.size())));
+    return payload;
+}
+
+Status CaptureWriter::write_chunk(ChunkKind kind, std::string_view payload) {
+    if (payload.size() > kMaxPayloadBytes)
+        return failure(fmt::format("a row of {} bytes is too large for a capture (limit {})", payload.size(), kMaxPayloadBytes));
+    sink_.write(encode_header(kind, sequence_++, payload));
+    sink_.write(payload);
+    sink_.flush();
+    if (sink_.failed()) return failure("the capture could not be written: the disk is full or the output was closed");
+    return {};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,63 @@
+// Writes a capture: begin(), any number of write(), end(). Each call leaves whole chunks in the sink and flushes it, so that
+// a killed process leaves a capture that lacks only what it had not written yet. Nothing throws; after an error every
+// further call answers it again and writes nothing, and what is in the sink stays a valid capture.
+// A table is cut into chunks of rows; columns without a value in those rows are left out. Times should rise within a
+// table: that is what their encoding is good at. One writer per file and thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/base/sink.h"
+#include "core/base/string_pool.h"
+#include "core/format/chunk.h"
+#include "core/format/column_encoder.h"
+
+namespace gpuprof {
+
+struct TableView {
+    std::string_view name;
+    std::size_t rows = 0;
+    std::span<const ColumnView> columns;
+};
+
+struct WriterOptions {
+    int level = 3;                         // of zstd
+    std::size_t rows_per_chunk = 1 << 16;  // at most kMaxChunkRows
+    std::string producer = "gpu-profile";  // what the begin chunk names as the writing program
+};
+
+class CaptureWriter {
+public:
+    explicit CaptureWriter(Sink& sink, WriterOptions options = {});
+
+    Status begin() noexcept;
+    // Writes every row; strings of the columns are ids of `strings`.
+    Status write(const TableView& table, const StringPool& strings) noexcept;
+    Status end() noexcept;
+
+private:
+    // Runs `step` unless an earlier one failed; what it throws (out of memory) becomes an error.
+    template <class Step>
+    Status guarded(Step&& step) noexcept;
+    Status write_rows(ChunkKind kind, const TableView& table, const StringPool& strings, std::size_t first, std::size_t rows);
+    Status write_facts(ChunkKind kind, std::string_view table, std::span<const std::string_view> keys, std::string_view column,
+                       std::span<const std::int64_t> numbers, std::span<const std::string_view> texts);
+    Status write_chunk(ChunkKind kind, std::string_view payload);
+    std::string encode_payload(std::size_t rows, const std::string& front, const Planes& values);
+
+    Sink& sink_;
+    WriterOptions options_;
+    ColumnEncoder encoder_;
+    Compressor zstd_;
+    std::uint32_t sequence_ = 0;
+    std::map<std::string, std::int64_t, std::less<>> rows_;  // written, by table
+    bool failed_ = false;
+};
+
+}  // namespace gpuprof
