@@ -1,0 +1,77 @@
+// The capture exporter: every table of a trace as our own file. What TraceBuilder::finish() derives is not stored, it is
+// derived again on reading, so that importing the file gives the same tables. Two facts are added to `meta`: the tool
+// that recorded, and the importer that read its file, unless the trace came from a capture and has them.
+#include <type_traits>
+#include <vector>
+
+#include "core/exporters/exporter.h"
+#include "core/format/writer.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+namespace {
+
+template <class Table>
+std::vector<ColumnView> view_columns(const Table& table) {
+    std::vector<ColumnView> columns;
+    table.each_column([&](const ColumnSpec& spec, const auto& column) {
+        if (!column.none_present())
+            columns.push_back({spec.name, spec.type, name_of(spec.unit), column.values(), column.validity()});
+    });
+    return columns;
+}
+
+template <class Table>
+Status write_table(CaptureWriter& writer, const TableSpec& spec, const Table& table, const StringPool& strings) {
+    std::vector<ColumnView> columns = view_columns(table);
+    return writer.write({spec.name, table.rows, columns}, strings);
+}
+
+bool derived(std::string_view kind) {
+    for (Loss loss : kDerivedLosses)
+        if (spec_of(loss).name == kind) return true;
+    return false;
+}
+
+Status write_losses(CaptureWriter& writer, const Trace& trace) {
+    LossTable kept = trace.tables().loss;
+    PodVector<Row> rows;
+    for (Row row = 0; row < kept.rows; ++row)
+        if (!kept.kind.has(row) || !derived(trace.text(kept.kind[row]))) rows.push_back(row);
+    kept.each_column([&](const ColumnSpec&, auto& column) { column.gather(rows); });
+    kept.rows = rows.size();
+    return write_table(writer, LossTable::spec(), kept, trace.strings());
+}
+
+Status write_meta(CaptureWriter& writer, const Trace& trace) {
+    MetaTable meta;
+    StringPool strings;
+    auto add = [&](std::string_view key, std::string_view value) {
+        Row row = meta.add();
+        meta.key.set(row, strings.intern(key));
+        meta.value.set(row, strings.intern(value));
+    };
+    const MetaTable& known = trace.tables().meta;
+    for (Row row = 0; row < known.rows; ++row)
+        if (known.key.has(row) && known.value.has(row)) add(trace.text(known.key[row]), trace.text(known.value[row]));
+    if (trace.meta("tool").empty() && !trace.origin().tool.empty()) add("tool", trace.origin().tool);
+    if (trace.meta("importer").empty()) add("importer", trace.origin().importer);
+    return write_table(writer, MetaTable::spec(), meta, strings);
+}
+
+}  // namespace
+
+Status export_capture(const Trace& trace, Sink& sink) {
+    CaptureWriter writer(sink);
+    Status status = writer.begin();
+    trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
+        using Table = std::remove_cvref_t<decltype(table)>;
+        if (!status) return;
+        if constexpr (std::is_same_v<Table, MetaTable>) status = write_meta(writer, trace);
+        else if constexpr (std::is_same_v<Table, LossTable>) status = write_losses(writer, trace);
+        else status = write_table(writer, spec, table, trace.strings());
+    });
+    return status ? writer.end() : status;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,20 @@
+#include "core/exporters/exporter.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr Exporter kExporters[] = {
+    {"capture", "This program's own file: small, checksummed, keeps every column.", ".gpuprof", true, export_capture},
+};
+
+}  // namespace
+
+std::span<const Exporter> exporters() { return kExporters; }
+
+const Exporter* find_exporter(std::string_view name) {
+    for (const Exporter& exporter : kExporters)
+        if (exporter.name == name) return &exporter;
+    return nullptr;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,31 @@
+// Exporters: a trace -> the bytes of some format. exporters() is the list of the product's exporters.
+// A new one is a file and a line in the array of exporter.cc. They never print; whether the bytes arrived is known by the
+// owner of the sink.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/base/sink.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+struct Exporter {
+    std::string_view name;
+    std::string_view doc;
+    std::string_view suffix;  // usual end of a file name, with the dot
+    bool binary;              // not fit for a terminal
+    Status (*run)(const Trace& trace, Sink& sink);
+};
+
+std::span<const Exporter> exporters();
+// By name; null when there is none.
+const Exporter* find_exporter(std::string_view name);
+
+Status export_capture(const Trace& trace, Sink& sink);
+Status export_chrome(const Trace& trace, Sink& sink);
+Status export_csv(const Trace& trace, Sink& sink);
+
+}  // namespace gpuprof
