@@ -1,0 +1,123 @@
+#include "core/importers/capture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include "core/base/parallel.h"
+#include "core/importers/capture_tables.h"
+
+namespace gpuprof {
+namespace {
+
+// Chunks are read and decoded in groups of about this many stored bytes; one group is read while another is decoded.
+constexpr std::size_t kGroupBytes = std::size_t{8} << 20;
+constexpr std::size_t kGroupChunks = 512;
+
+class SourceInput final : public ByteInput {
+public:
+    explicit SourceInput(Source& source) : source_(source) {}
+    Result<std::size_t> read(char* into, std::size_t size) override { return source_.read(into, size); }
+
+private:
+    Source& source_;
+};
+
+struct Group {
+    std::deque<RawChunk> chunks;  // a deque: what is placed points into them
+    Status status;
+};
+
+class CaptureImport {
+public:
+    CaptureImport(Source& source, TraceBuilder& builder)
+        : source_(source), builder_(builder), input_(source), reader_(input_), tables_(batch_, source.name()) {}
+
+    Status run() {
+        for (unsigned worker = 0; worker < usual_threads(); ++worker) scratch_.push_back(std::make_unique<FillScratch>());
+        Group group;
+        read(group);
+        while (!group.chunks.empty()) {
+            Group next;
+            decode(group, next);
+            group = std::move(next);
+        }
+        if (!group.status) return group.status;
+        finish();
+        return {};
+    }
+
+private:
+    void read(Group& group) {
+        std::size_t bytes = 0;
+        while (bytes < kGroupBytes && group.chunks.size() < kGroupChunks) {
+            RawChunk chunk;
+            Result<bool> more = reader_.next(chunk);
+            if (!more) group.status = more.error();
+            if (!more || !*more) return;
+            bytes += chunk.payload.size();
+            group.chunks.push_back(std::move(chunk));
+        }
+    }
+
+    // Decodes `group` and reads `next` meanwhile.
+    void decode(const Group& group, Group& next) {
+        std::vector<PlacedChunk> placed;
+        for (const RawChunk& raw : group.chunks) place(raw, placed);
+        std::vector<char> sound(placed.size(), 1);
+        run_parallel(placed.size() + 1, static_cast<unsigned>(scratch_.size()), [&](std::size_t task, unsigned worker) {
+            if (task == 0) read(next);
+            else sound[task - 1] = CaptureTables::fill(placed[task - 1], *scratch_[worker]);
+        });
+        for (std::size_t i = 0; i < placed.size(); ++i)
+            if (!sound[i]) tables_.fail(placed[i]);
+    }
+
+    void place(const RawChunk& raw, std::vector<PlacedChunk>& placed) {
+        if (raw.header.is(ChunkKind::begin) || raw.header.is(ChunkKind::end)) return;
+        if (!raw.header.is(ChunkKind::table)) {
+            batch_.lose(Loss::unknown_chunk, fmt::format("{}: byte {}: kind {}", source_.name(), raw.offset, raw.header.kind));
+            return;
+        }
+        if (std::optional<PlacedChunk> chunk = tables_.place(raw)) placed.push_back(std::move(*chunk));
+    }
+
+    void finish() {
+        for (const ChunkReader::Gap& gap : reader_.gaps()) {
+            Loss kind = gap.truncated ? Loss::truncated : Loss::damaged_chunk;
+            batch_.lose(kind, fmt::format("{}: byte {}", source_.name(), gap.offset), gap.chunks);
+        }
+        if (source_.damaged()) batch_.lose(Loss::bad_compression, source_.name());
+        tables_.drop_failed();
+        batch_.tables.close();
+        const MetaTable& meta = batch_.tables.meta;
+        for (Row row = 0; row < meta.rows; ++row)
+            if (meta.key.has(row) && meta.value.has(row) && batch_.strings[meta.key[row]] == "tool")
+                builder_.set_tool(std::string(batch_.strings[meta.value[row]]));
+        builder_.append(std::move(batch_));
+    }
+
+    Source& source_;
+    TraceBuilder& builder_;
+    SourceInput input_;
+    ChunkReader reader_;
+    Batch batch_;
+    CaptureTables tables_;
+    std::vector<std::unique_ptr<FillScratch>> scratch_;
+};
+
+}  // namespace
+
+int sniff_capture(std::string_view head) {
+    if (head.substr(0, kChunkMagic.size()) == kChunkMagic) return 100;
+    // The first header may be the one that was damaged.
+    for (std::size_t at = head.find(kChunkMagic); at != std::string_view::npos; at = head.find(kChunkMagic, at + 1))
+        if (decode_header(head.substr(at))) return 90;
+    return 0;
+}
+
+Status import_capture(Source& source, TraceBuilder& builder) { return CaptureImport(source, builder).run(); }
+
+}  // namespace gpuprof

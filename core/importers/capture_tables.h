@@ -1,0 +1,74 @@
+// Puts the chunks of a capture into the tables of a Batch. place() is called in the order of the file: it makes room for a
+// chunk's rows and interns its strings, so that the result does not depend on threads. fill() then decodes the values
+// straight to their place; calls for different chunks may run side by side, but not with place(). Columns go by name:
+// what this version does not know is counted and skipped, what the file does not have is absent.
+// drop_failed() at the end takes out the rows of chunks that turned out to be unsound.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/format/chunk_reader.h"
+#include "core/format/table_chunk.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+
+// A column to be filled: where it comes from and where it goes.
+struct ColumnFill {
+    std::size_t source;  // its index in the chunk
+    std::variant<Column<std::int64_t>*, Column<std::int32_t>*, Column<double>*, Column<StringId>*> target;
+    std::vector<StringId> ids;  // of the dictionary's entries, for strings
+};
+
+struct PlacedChunk {
+    TableChunk chunk;
+    std::string_view table;  // the schema's own name
+    Row first = 0;
+    std::uint64_t offset = 0;  // in the file
+    std::vector<ColumnFill> fills;
+};
+
+// What one thread needs to fill.
+struct FillScratch {
+    Decompressor zstd;
+    PodVector<char> values;
+};
+
+class CaptureTables {
+public:
+    CaptureTables(Batch& batch, std::string file) : batch_(batch), file_(std::move(file)) {}
+
+    // Makes room for a chunk of kind `table`; nothing when it cannot be used, which is counted. `raw` must outlive
+    // the placed chunk.
+    std::optional<PlacedChunk> place(const RawChunk& raw);
+    static bool fill(const PlacedChunk& placed, FillScratch& scratch);
+    // Notes that fill() refused `placed`.
+    void fail(const PlacedChunk& placed);
+    void drop_failed();
+    // Rows placed so far, by table, including those of tables this version does not know.
+    const std::map<std::string, std::int64_t, std::less<>>& rows() const { return rows_; }
+
+private:
+    template <class Table>
+    void place_rows(const TableSpec& spec, Table& table, PlacedChunk& placed);
+    template <class Table>
+    bool place_column(const TableSpec& spec, Table& table, PlacedChunk& placed, std::size_t source);
+    std::string where(std::uint64_t offset) const;
+
+    Batch& batch_;
+    std::string file_;
+    Decompressor zstd_;
+    std::map<std::string, std::int64_t, std::less<>> rows_;
+    std::set<std::string, std::less<>> unknown_columns_;
+    std::vector<std::pair<std::string_view, std::pair<Row, std::size_t>>> failed_;  // table, first row, rows
+};
+
+}  // namespace gpuprof
