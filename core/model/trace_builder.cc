@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/model/processes.h"
+
 namespace gpuprof {
 namespace {
 
@@ -69,6 +71,17 @@ void widen(Interval& window, bool& any, const Table& table) {
     any = true;
 }
 
+void shift_times(Tables& tables, TimeNs base) {
+    if (base == 0) return;
+    tables.each_table([base](const TableSpec&, auto& table) {
+        table.each_column([base](const ColumnSpec& spec, auto& column) {
+            if constexpr (std::is_same_v<std::remove_reference_t<decltype(column)>, Column<std::int64_t>>)
+                if (spec.type == ColumnType::Time && column.mutable_values() != nullptr)
+                    for (Row row = 0; row < column.size(); ++row) column.mutable_values()[row] += base;
+        });
+    });
+}
+
 // Captures that were concatenated describe a process, thread or device once per part; the last description of each
 // key wins, field by field.
 template <class Table, class Key>
@@ -132,6 +145,7 @@ void TraceBuilder::set_meta(std::string_view key, std::string_view value) {
 Trace TraceBuilder::finish() && {
     Tables& tables = trace_.tables_;
     bool any = false;
+    shift_times(tables, time_base_);
     tables.each_table([&](const TableSpec& spec, auto& table) {
         if constexpr (kHasSpan<std::remove_reference_t<decltype(table)>>) {
             repair_spans(table, spec.name, rest_);
@@ -143,6 +157,7 @@ Trace TraceBuilder::finish() && {
     merge_by_key(tables.thread, tables.thread.key);
     merge_by_key(tables.device, tables.device.device);
 
+    adopt_processes(tables);
     LinkCounts counts;
     trace_.links_ = link_launches(tables, counts);
     if (counts.duplicate_correlations > 0) rest_.lose(Loss::duplicate_correlation, "api_call", counts.duplicate_correlations);

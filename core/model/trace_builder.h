@@ -37,6 +37,9 @@ public:
     // Takes the rows of `batch`, in order. The batch is empty afterwards.
     void append(Batch&& batch);
     void set_tool(std::string tool) { trace_.origin_.tool = std::move(tool); }
+    // What is added to every time of the appended rows, for recorders that write times since a base of their own. The importer
+    // sees to it that times and base stay within 2^61 ns of zero.
+    void set_time_base(TimeNs base) { time_base_ = base; }
     void set_meta(std::string_view key, std::string_view value);
     void lose(Loss loss, std::string_view place, std::uint64_t count = 1) { rest_.lose(loss, place, count); }
 
@@ -45,6 +48,7 @@ public:
 
 private:
     Trace trace_;
+    TimeNs time_base_ = 0;
     Batch rest_;  // rows made here: meta and losses
 };
 

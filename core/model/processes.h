@@ -1,0 +1,13 @@
+// Gives device rows their process where a recorder names none (Kineto files them under the device): that of the call with
+// their correlation id. Several processes with a call of that id: the row stays without a process, since nothing tells which.
+#pragma once
+
+#include "core/model/tables.h"
+
+namespace gpuprof {
+
+// Fills the absent values of `process` in kernel, memcpy, memset, sync and collective. A trace whose calls are all of one
+// process, or that knows only one process, needs no matching.
+void adopt_processes(Tables& tables);
+
+}  // namespace gpuprof
