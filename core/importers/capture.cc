@@ -36,7 +36,8 @@ public:
         : source_(source), builder_(builder), input_(source), reader_(input_), tables_(batch_, source.name()) {}
 
     Status run() {
-        for (unsigned worker = 0; worker < usual_threads(); ++worker) scratch_.push_back(std::make_unique<FillScratch>());
+        for (unsigned worker = 0; worker < usual_threads(); ++worker)
+            scratch_.push_back(std::make_unique<FillScratch>());
         Group group;
         read(group);
         while (!group.chunks.empty()) {
@@ -68,8 +69,10 @@ private:
         for (const RawChunk& raw : group.chunks) place(raw, placed);
         std::vector<char> sound(placed.size(), 1);
         run_parallel(placed.size() + 1, static_cast<unsigned>(scratch_.size()), [&](std::size_t task, unsigned worker) {
-            if (task == 0) read(next);
-            else sound[task - 1] = CaptureTables::fill(placed[task - 1], *scratch_[worker]);
+            if (task == 0)
+                read(next);
+            else
+                sound[task - 1] = CaptureTables::fill(placed[task - 1], *scratch_[worker]);
         });
         for (std::size_t i = 0; i < placed.size(); ++i)
             if (!sound[i]) tables_.fail(placed[i]);
@@ -78,7 +81,8 @@ private:
     void place(const RawChunk& raw, std::vector<PlacedChunk>& placed) {
         if (raw.header.is(ChunkKind::begin) || raw.header.is(ChunkKind::end)) return;
         if (!raw.header.is(ChunkKind::table)) {
-            batch_.lose(Loss::unknown_chunk, fmt::format("{}: byte {}: kind {}", source_.name(), raw.offset, raw.header.kind));
+            batch_.lose(Loss::unknown_chunk,
+                        fmt::format("{}: byte {}: kind {}", source_.name(), raw.offset, raw.header.kind));
             return;
         }
         if (std::optional<PlacedChunk> chunk = tables_.place(raw)) placed.push_back(std::move(*chunk));

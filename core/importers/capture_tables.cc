@@ -35,8 +35,10 @@ std::optional<PlacedChunk> CaptureTables::place(const RawChunk& raw) {
         if (room) place_rows(spec, table, placed);
     });
     if (!known || room) rows_[std::string(placed.chunk.table())] += static_cast<std::int64_t>(placed.chunk.rows());
-    if (!known) batch_.lose(Loss::unknown_chunk, fmt::format("{}: table {}", where(raw.offset), placed.chunk.table()));
-    else if (!room) batch_.lose(Loss::damaged_chunk, fmt::format("{}: more rows than a table can hold", where(raw.offset)));
+    if (!known)
+        batch_.lose(Loss::unknown_chunk, fmt::format("{}: table {}", where(raw.offset), placed.chunk.table()));
+    else if (!room)
+        batch_.lose(Loss::damaged_chunk, fmt::format("{}: more rows than a table can hold", where(raw.offset)));
     if (!known || !room) return {};
     return placed;
 }

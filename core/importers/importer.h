@@ -24,6 +24,9 @@ struct Importer {
 
 std::span<const Importer> importers();
 
+// Recognises what `source` gives and imports it. Not recognised: ExitCode::unreadable.
+Result<Trace> import_trace(Source& source);
+
 // Opens `file`, recognises it, imports it.
 Result<Trace> open_trace(const std::string& file);
 

@@ -32,4 +32,7 @@ public:
 // Opens a file (or standard input for "-"). A directory, a missing or unreadable file: ExitCode::unreadable.
 Result<std::unique_ptr<Source>> open_source(const std::string& file);
 
+// The same over bytes in memory, which must outlive it. For tests and fuzzing.
+Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes);
+
 }  // namespace gpuprof

@@ -1,0 +1,62 @@
+#include "core/importers/importer.h"
+
+#include <fmt/format.h>
+
+#include "core/importers/capture.h"
+#include "core/importers/kineto.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr Importer kImporters[] = {
+    {"capture", "gpu-profile capture, *.gpuprof", sniff_capture, import_capture},
+    {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
+};
+
+const Importer* recognise(std::string_view head) {
+    const Importer* best = nullptr;
+    int surest = 0;
+    for (const Importer& importer : kImporters) {
+        int certainty = importer.sniff(head);
+        if (certainty > surest) {
+            surest = certainty;
+            best = &importer;
+        }
+    }
+    return best;
+}
+
+std::string known_formats() {
+    std::string list;
+    for (const Importer& importer : kImporters) list += (list.empty() ? "" : "; ") + std::string(importer.doc);
+    return list;
+}
+
+Error unrecognised(Source& source) {
+    if (source.head().empty())
+        return {ExitCode::unreadable,
+                fmt::format("{}: {}", source.name(),
+                            source.damaged() ? "damaged: nothing in it could be decompressed" : "empty")};
+    return {ExitCode::unreadable, fmt::format("{}: not a trace gpu-profile knows ({}); gzip and zstd are recognised",
+                                              source.name(), known_formats())};
+}
+
+}  // namespace
+
+std::span<const Importer> importers() { return kImporters; }
+
+Result<Trace> import_trace(Source& source) {
+    const Importer* importer = recognise(source.head());
+    if (importer == nullptr) return unrecognised(source);
+    TraceBuilder builder(Origin{source.name(), std::string(importer->name), {}});
+    if (Status status = importer->import(source, builder); !status) return status.error();
+    return std::move(builder).finish();
+}
+
+Result<Trace> open_trace(const std::string& file) {
+    Result<std::unique_ptr<Source>> source = open_source(file);
+    if (!source) return source.error();
+    return import_trace(**source);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,56 @@
+// Brings the blocks of a file together in order: accepts what was parsed on a right guess, parses again what was not, pairs the
+// arrows, completes device ops from their calls, and names processes and threads.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "core/importers/kineto/pipeline.h"
+
+namespace gpuprof::kineto {
+
+class Assembly {
+public:
+    Assembly(std::string_view file, TraceBuilder& builder) : file_(file), builder_(builder) {}
+
+    // Takes the pieces in the order of the input.
+    void take(ParsedPiece& piece);
+    // After the last piece. Fails when the input was no trace.
+    Status finish();
+
+private:
+    void accept(Block& block);
+    void take_flow_end(const FlowEnd& end, const Batch& rows);
+    void note_threads(const Block& block);
+    void finish_late_rows();
+    void finish_flows();
+    void finish_names();
+    void finish_facts();
+    std::string_view main_process() const;
+    // Fills a column that has no value yet from the notes of the calls.
+    template <class Table, class T, class Value>
+    void complete(const Table& table, Column<T>& column, Value value_of);
+
+    std::string_view file_;
+    TraceBuilder& builder_;
+    State state_ = State::start;
+    bool is_object_ = false, has_events_ = false, cut_off_ = false;
+    PaddedBytes pending_;  // bytes of an item that goes on in the next piece
+    std::uint64_t pending_offset_ = 0;
+    std::size_t wanted_ = 0;  // bytes to gather before pending_ is parsed again
+    std::uint64_t end_offset_ = 0;
+
+    Batch rest_;  // rows made or completed here
+    std::unordered_map<std::int64_t, LaunchNote> notes_;
+    std::unordered_map<std::int64_t, FlowEnd> open_flows_[2];  // by whether they begin; threads are of rest_.strings
+    std::vector<NameFact> names_;
+    std::map<std::string, std::uint64_t, std::less<>> process_events_;  // host events by process key
+    std::set<std::string, std::less<>> threads_;
+    std::optional<ProfilerSpan> profiler_span_;
+    std::optional<std::int64_t> base_time_, rank_, world_size_;
+    std::uint64_t events_ = 0, foreign_ = 0;
+};
+
+}  // namespace gpuprof::kineto

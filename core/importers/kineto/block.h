@@ -1,0 +1,60 @@
+// What one block of a Kineto file says: rows, and the facts that can only be placed once the whole file was read.
+// Blocks are parsed on several threads, each into a Block of its own; kineto.cc brings them together in the order of the file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/trace_builder.h"
+
+namespace gpuprof::kineto {
+
+// Times of the file further from zero are refused, so that the time base can be added without overflow.
+inline constexpr TimeNs kLatestTime = TimeNs{1} << 61;
+
+// One end of a fwdbwd arrow; its other end may stand anywhere in the file.
+struct FlowEnd {
+    std::int64_t id;
+    TimeNs time;
+    StringId thread;  // of rows.strings
+    bool begins;
+};
+
+// What a metadata event calls a process or thread.
+struct NameFact {
+    std::string process, thread;  // keys; thread empty when the process is meant
+    std::string name;
+};
+
+// What only the call knows of the device op it submits: ROCm writes size and shape there.
+struct LaunchNote {
+    std::int64_t correlation;
+    std::optional<std::int64_t> bytes, shared_bytes;
+    std::optional<std::int32_t> grid[3], block[3];
+};
+
+// The profiler's own span, times as in the file.
+struct ProfilerSpan {
+    TimeNs start;
+    DurNs dur;
+};
+
+struct Block {
+    Batch rows;
+    Batch late;  // device ops without size or shape of their own
+    std::vector<FlowEnd> flow_ends;
+    std::vector<NameFact> names;
+    std::vector<std::uint64_t> process_events;  // host events by the StringId of the process key
+    std::vector<LaunchNote> notes;
+    std::optional<ProfilerSpan> profiler_span;
+    std::optional<std::int64_t> base_time, rank, world_size;
+    bool is_object = false;     // the outermost value is an object
+    bool has_events = false;    // the array of events has begun
+    bool cut_off = false;       // the input ended inside an item
+    std::uint64_t events = 0;   // events that were understood, metadata included
+    std::uint64_t foreign = 0;  // events of kinds that are not used
+};
+
+}  // namespace gpuprof::kineto

@@ -1,0 +1,84 @@
+#include "core/importers/kineto/event.h"
+
+#include "core/importers/kineto/key_table.h"
+#include "core/importers/kineto/members.h"
+
+namespace gpuprof::kineto {
+namespace {
+
+enum class Place { event, args };
+struct FieldKey {
+    Place place;
+    KeyName<Field> name;
+};
+
+#define GPUPROF_KINETO_KEY(name, place, key) {Place::place, {key, Field::name}},
+constexpr FieldKey kFieldKeys[] = {GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_KEY)};
+#undef GPUPROF_KINETO_KEY
+
+consteval std::size_t count_of(Place place) {
+    std::size_t n = 0;
+    for (const FieldKey& key : kFieldKeys) n += key.place == place ? 1 : 0;
+    return n;
+}
+
+template <Place place>
+consteval auto table_of() {
+    KeyName<Field> names[count_of(place)];
+    std::size_t n = 0;
+    for (const FieldKey& key : kFieldKeys)
+        if (key.place == place) names[n++] = key.name;
+    return KeyTable(names);
+}
+
+constexpr auto kEventKeys = table_of<Place::event>();
+constexpr auto kArgKeys = table_of<Place::args>();
+
+Scan read_field(const char*& p, const char* end, Field field, Event& event) {
+    RawValue value;
+    bool too_deep = false;
+    if (Scan scan = scan_value(p, end, value, too_deep); scan != Scan::ok) return scan;
+    if (too_deep) {
+        event.too_deep = true;
+    } else {
+        event.put(field, value);  // an unknown field goes to a slot nobody reads
+    }
+    return Scan::ok;
+}
+
+Scan read_args(const char*& p, const char* end, Event& event) {
+    return scan_members(p, end, [&](const RawValue& key) {
+        return read_field(p, end, kArgKeys.find(key.text(), Field::unknown), event);
+    });
+}
+
+}  // namespace
+
+Scan read_event(const char*& p, const char* end, Event& event) {
+    event.present = 0;
+    event.too_deep = false;
+    return scan_members(p, end, [&](const RawValue& key) {
+        Field field = kEventKeys.find(key.text(), Field::unknown);
+        if (field == Field::args && *p == '{') return read_args(p, end, event);
+        return read_field(p, end, field, event);
+    });
+}
+
+bool looks_like_event(const char* begin, const char* p, const char* end) {
+    if (p >= end || *p != '{') return false;
+    const char* before = p;
+    while (before > begin && static_cast<unsigned char>(before[-1]) <= ' ') --before;
+    if (before > begin && before[-1] != ',' && before[-1] != '[' && before[-1] != '}') return false;
+    const char* limit = end - p > 64 ? p + 64 : end;
+    p = skip_space(p + 1, end);
+    if (p >= limit || *p != '"') return false;
+    const char* key = ++p;
+    while (p < limit && *p != '"') ++p;
+    if (p >= limit) return false;
+    std::string_view name{key, static_cast<std::size_t>(p - key)};
+    if (name != "s" && name != "bp" && kEventKeys.find(name, Field::unknown) == Field::unknown) return false;
+    p = skip_space(p + 1, end);
+    return p < limit && *p == ':';
+}
+
+}  // namespace gpuprof::kineto

@@ -1,0 +1,42 @@
+// One event of a Chrome trace as slices of the input: every known field is a RawValue, nothing is decoded before somebody asks.
+// An Event is reused from event to event and refers to the block of input it was read from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/importers/kineto/fields.def"
+#include "core/importers/kineto/scan.h"
+
+namespace gpuprof::kineto {
+
+#define GPUPROF_KINETO_ENUM(name, place, key) name,
+enum class Field : std::uint8_t { GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_ENUM) unknown };
+#undef GPUPROF_KINETO_ENUM
+inline constexpr std::size_t kFields = static_cast<std::size_t>(Field::unknown);
+static_assert(kFields < 64, "presence is one 64-bit mask");
+
+struct Event {
+    std::uint64_t present = 0;
+    bool too_deep = false;  // some value was nested too deep and was left out
+    std::array<RawValue, kFields + 1> values;
+
+    bool has(Field field) const { return (present >> static_cast<unsigned>(field) & 1) != 0; }
+    const RawValue& operator[](Field field) const { return values[static_cast<std::size_t>(field)]; }
+    // The bytes of a field; "" when it is not there.
+    std::string_view text(Field field) const { return has(field) ? (*this)[field].text() : std::string_view{}; }
+    void put(Field field, const RawValue& value) {
+        values[static_cast<std::size_t>(field)] = value;
+        present |= std::uint64_t{1} << static_cast<unsigned>(field);
+    }
+};
+
+// Reads the event whose '{' is at p and moves p past its '}'. Of a key that stands twice, the last value counts.
+// On failure p is where reading stopped and the event is not to be used.
+Scan read_event(const char*& p, const char* end, Event& event);
+
+// Whether an event seems to begin at p: what stands before (from `begin` on) ends an item, then come a brace and a key that
+// events begin with.
+bool looks_like_event(const char* begin, const char* p, const char* end);
+
+}  // namespace gpuprof::kineto

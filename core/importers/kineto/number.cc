@@ -1,0 +1,126 @@
+#include "core/importers/kineto/number.h"
+
+#include <charconv>
+
+namespace gpuprof::kineto {
+namespace {
+
+constexpr std::int64_t kPowers[] = {1, 10, 100, 1000};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A decimal number taken apart: digits of `whole` then `fraction`, times 10^exponent.
+struct Parts {
+    bool negative = false;
+    std::string_view whole, fraction;
+    std::int64_t exponent = 0;
+
+    std::size_t digits() const { return whole.size() + fraction.size(); }
+    unsigned digit(std::size_t i) const {
+        return static_cast<unsigned>((i < whole.size() ? whole[i] : fraction[i - whole.size()]) - '0');
+    }
+};
+
+std::string_view take_digits(std::string_view& text) {
+    std::size_t n = 0;
+    while (n < text.size() && is_digit(text[n])) ++n;
+    std::string_view digits = text.substr(0, n);
+    text.remove_prefix(n);
+    return digits;
+}
+
+bool take_exponent(std::string_view& text, std::int64_t& exponent) {
+    if (text.empty() || (text[0] != 'e' && text[0] != 'E')) return true;
+    text.remove_prefix(1);
+    bool negative = !text.empty() && text[0] == '-';
+    if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+    std::string_view digits = take_digits(text);
+    if (digits.empty()) return false;
+    constexpr std::int64_t kHuge = 1'000'000'000;  // beyond any exponent that matters, and safe to add to
+    for (char c : digits) exponent = exponent >= kHuge ? kHuge : exponent * 10 + (c - '0');
+    if (negative) exponent = -exponent;
+    return true;
+}
+
+bool take_apart(std::string_view text, Parts& parts) {
+    if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
+        parts.negative = text[0] == '-';
+        text.remove_prefix(1);
+    }
+    parts.whole = take_digits(text);
+    if (!text.empty() && text[0] == '.') {
+        text.remove_prefix(1);
+        parts.fraction = take_digits(text);
+    }
+    return parts.digits() > 0 && take_exponent(text, parts.exponent) && text.empty();
+}
+
+Number with_sign(bool negative, std::uint64_t magnitude, std::int64_t& value) {
+    constexpr std::uint64_t kMost = INT64_MAX;
+    if (magnitude > kMost + (negative ? 1 : 0)) return Number::out_of_range;
+    value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+    return Number::ok;
+}
+
+// Any length, any exponent: the digits before the point of text * 10^scale make the integer, the next one rounds it.
+Number parse_slow(std::string_view text, int scale, std::int64_t& value) {
+    Parts parts;
+    if (!take_apart(text, parts)) return Number::bad;
+    std::int64_t point = static_cast<std::int64_t>(parts.whole.size()) + parts.exponent + scale;
+    std::uint64_t magnitude = 0;
+    std::size_t n = parts.digits();
+    std::size_t i = 0;
+    while (i < n && parts.digit(i) == 0) ++i;
+    if (i == n) return with_sign(false, 0, value);
+    if (point - static_cast<std::int64_t>(i) > 20) return Number::out_of_range;
+    for (; static_cast<std::int64_t>(i) < point; ++i) {
+        unsigned digit = i < n ? parts.digit(i) : 0;
+        if (magnitude > (UINT64_MAX - 9) / 10) return Number::out_of_range;
+        magnitude = magnitude * 10 + digit;
+    }
+    bool up = point >= 0 && static_cast<std::int64_t>(i) == point && i < n && parts.digit(i) >= 5;
+    if (magnitude > INT64_MAX) return with_sign(parts.negative, magnitude, value);
+    return with_sign(parts.negative, magnitude + (up ? 1 : 0), value);
+}
+
+}  // namespace
+
+Number parse_decimal(std::string_view text, int scale, std::int64_t& value) {
+    if (text.empty() || text == "null") return Number::absent;
+    // The common case: at most 18 digits, which fit 64 bits, at most `scale` of them decimals, no exponent.
+    const char* p = text.data();
+    const char* end = p + text.size();
+    bool negative = *p == '-';
+    p += negative ? 1 : 0;
+    if (end - p > 18 || p == end || !is_digit(*p)) return parse_slow(text, scale, value);
+    std::int64_t magnitude = 0;
+    while (p < end && is_digit(*p)) magnitude = magnitude * 10 + (*p++ - '0');
+    int missing = scale;
+    if (p < end && *p == '.') {
+        if (end - p - 1 > scale) return parse_slow(text, scale, value);
+        for (++p; p < end && is_digit(*p); --missing) magnitude = magnitude * 10 + (*p++ - '0');
+    }
+    if (p != end || magnitude > INT64_MAX / kPowers[missing]) return parse_slow(text, scale, value);
+    magnitude *= kPowers[missing];
+    value = negative ? -magnitude : magnitude;
+    return Number::ok;
+}
+
+Number parse_integer(std::string_view text, std::int64_t& value, bool bits) {
+    int base = 10;
+    std::string_view digits = text;
+    if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        digits.remove_prefix(2);
+    }
+    if (base == 10 && text.size() < 17) return parse_decimal(text, 0, value);
+    std::uint64_t magnitude = 0;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
+    bool whole = error == std::errc{} && end == digits.data() + digits.size();
+    if (!whole) return base == 10 ? parse_decimal(text, 0, value) : Number::bad;
+    if (!bits) return with_sign(false, magnitude, value);
+    value = static_cast<std::int64_t>(magnitude);
+    return Number::ok;
+}
+
+}  // namespace gpuprof::kineto

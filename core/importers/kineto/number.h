@@ -1,0 +1,27 @@
+// Exact numbers from JSON text: decimal in, integer out, never through a double.
+// Kineto writes times as decimal microseconds with three decimals, which are whole nanoseconds; other writers use fewer or
+// more decimals, exponents, or quoted and hexadecimal integers (ROCm). More precision than the integer has is rounded half away from 0.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpuprof::kineto {
+
+enum class Number {
+    ok,
+    absent,        // the literal null, or an empty text
+    bad,           // NaN, Infinity, or no number at all
+    out_of_range,  // a number that does not fit
+};
+
+// value = text * 10^scale, rounded half away from zero.
+Number parse_decimal(std::string_view text, int scale, std::int64_t& value);
+
+// Decimal microseconds to nanoseconds.
+inline Number parse_microseconds(std::string_view text, std::int64_t& ns) { return parse_decimal(text, 3, ns); }
+
+// An integer: decimal, or hexadecimal after 0x. Unsigned values up to 2^64-1 keep their bit pattern when `bits` is set.
+Number parse_integer(std::string_view text, std::int64_t& value, bool bits = false);
+
+}  // namespace gpuprof::kineto

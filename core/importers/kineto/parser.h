@@ -1,0 +1,39 @@
+// The state machine over the bytes of a Chrome trace: header members, then events, then header members again.
+// It works on a piece of the input, takes in whole items only (one member, one event), and says where it stopped; so a file can be
+// cut anywhere, given enough of it again. Broken parts are counted as losses and reading goes on at the next event.
+//
+// The state after a piece depends on the state before it and its bytes alone. That is what lets kineto.cc parse pieces ahead of
+// time, assuming they begin with an event, and throw the result away when they did not.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/importers/kineto/block.h"
+
+namespace gpuprof::kineto {
+
+enum class State {
+    start,   // nothing read
+    header,  // among the members of the outermost object, or past the end of a bare array
+    events,  // among the events, at an event, a separator or the end of the array
+    after,   // past the outermost object
+    lost,    // looking for the next event after something broken
+};
+
+// One piece of input: bytes that stand at `offset` of the (decompressed) input. kScanPadding bytes of 0xFF follow them.
+struct Piece {
+    const char* begin;
+    const char* end;
+    std::uint64_t offset;
+    bool last;  // nothing follows
+};
+
+// Parses the items of `piece` from `state` into `block` and moves `state` on. Answers how many bytes were taken in; the rest
+// begins an item that goes on in what follows. Of the last piece everything is taken in.
+std::size_t parse_piece(std::string_view file, const Piece& piece, State& state, Block& block);
+
+// Where to cut the bytes [begin, end): the last place that seems to begin an event, or `end` when none does.
+const char* find_cut(const char* begin, const char* end);
+
+}  // namespace gpuprof::kineto

@@ -1,0 +1,57 @@
+// Reads an input in pieces of about the same size, cut where an event seems to begin.
+// Not thread-safe; the pipeline calls it under its lock.
+#pragma once
+
+#include "core/base/pod_vector.h"
+#include "core/importers/kineto/parser.h"
+#include "core/importers/kineto/scan.h"
+#include "core/importers/source.h"
+
+namespace gpuprof::kineto {
+
+// Bytes with the padding the scanner needs behind them.
+class PaddedBytes {
+public:
+    char* resize(std::size_t size) {
+        bytes_.resize(size + kScanPadding);
+        size_ = size;
+        return bytes_.data();
+    }
+    // Makes the padding; call it after the bytes were written.
+    void seal() { std::memset(bytes_.data() + size_, 0xFF, kScanPadding); }
+    const char* begin() const { return bytes_.data(); }
+    const char* end() const { return bytes_.data() + size_; }
+    std::size_t size() const { return size_; }
+    void append(const char* data, std::size_t n) {
+        char* bytes = resize(size_ + n);
+        if (n > 0) std::memcpy(bytes + size_ - n, data, n);
+    }
+    void drop_front(std::size_t n) {
+        if (n < size_) std::memmove(bytes_.data(), bytes_.data() + n, size_ - n);
+        size_ -= n;
+    }
+
+private:
+    PodVector<char> bytes_;
+    std::size_t size_ = 0;
+};
+
+class PieceReader {
+public:
+    PieceReader(Source& source, std::size_t piece_bytes) : source_(source), piece_bytes_(piece_bytes) {}
+
+    struct Next {
+        std::uint64_t offset = 0;
+        bool last = false;
+    };
+    // Reads the next piece into `bytes`. Not to be called after the last one.
+    Result<Next> read(PaddedBytes& bytes);
+
+private:
+    Source& source_;
+    std::size_t piece_bytes_;
+    std::uint64_t offset_ = 0;
+    PodVector<char> carry_;  // read, but part of the next piece
+};
+
+}  // namespace gpuprof::kineto

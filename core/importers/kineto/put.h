@@ -1,0 +1,20 @@
+// RowWriter's member templates, shared by its source files.
+#pragma once
+
+#include <limits>
+
+#include "core/importers/kineto/row_writer.h"
+
+namespace gpuprof::kineto {
+
+// Puts an integer field into a column; what is not there or does not fit stays absent.
+template <class T>
+void RowWriter::put(Column<T>& column, Row row, const Event& event, Field field) {
+    std::optional<std::int64_t> value = integer(event, field);
+    if (!value) return;
+    if (*value < std::numeric_limits<T>::min() || *value > std::numeric_limits<T>::max())
+        return lose(Loss::bad_number, offset_);
+    column.set(row, static_cast<T>(*value));
+}
+
+}  // namespace gpuprof::kineto

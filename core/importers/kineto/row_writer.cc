@@ -1,0 +1,184 @@
+#include "core/importers/kineto/row_writer.h"
+
+#include <fmt/format.h>
+
+#include "core/importers/kineto/key_table.h"
+#include "core/importers/kineto/number.h"
+
+namespace gpuprof::kineto {
+namespace {
+
+enum class Category {
+    op,
+    range,
+    runtime,
+    driver,
+    hip,
+    kernel,
+    memcpy,
+    memset,
+    device_range,
+    python,
+    overhead,
+    sync,
+    span,
+    launch_flow,
+    autograd_flow,
+    other
+};
+
+// The names of today, then those of the first Kineto releases (PyTorch 1.8).
+constexpr KeyName<Category> kCategoryNames[] = {
+    {"cpu_op", Category::op},
+    {"user_annotation", Category::range},
+    {"cuda_runtime", Category::runtime},
+    {"cuda_driver", Category::driver},
+    {"hip_runtime", Category::hip},
+    {"hip_driver", Category::hip},
+    {"kernel", Category::kernel},
+    {"gpu_memcpy", Category::memcpy},
+    {"gpu_memset", Category::memset},
+    {"gpu_user_annotation", Category::device_range},
+    {"python_function", Category::python},
+    {"overhead", Category::overhead},
+    {"cuda_sync", Category::sync},
+    {"Trace", Category::span},
+    {"ac2g", Category::launch_flow},
+    {"async_cpu_to_gpu", Category::launch_flow},
+    {"fwdbwd", Category::autograd_flow},
+    {"forward_backward", Category::autograd_flow},
+    {"Operator", Category::op},
+    {"Runtime", Category::runtime},
+    {"Kernel", Category::kernel},
+    {"Memcpy", Category::memcpy},
+    {"Memset", Category::memset},
+};
+constexpr KeyTable kCategories(kCategoryNames);
+
+Category category_of(const Event& event) { return kCategories.find(event.text(Field::cat), Category::other); }
+
+}  // namespace
+
+void RowWriter::write(const Event& event, std::uint64_t offset) {
+    offset_ = offset;
+    if (event.too_deep) lose(Loss::too_deep, offset);
+    std::string_view phase = event.text(Field::ph);
+    switch (phase.size() == 1 ? phase[0] : '\0') {
+        case 'X': return write_complete(event);
+        case 's':
+        case 'f':
+            ++block_.events;
+            if (category_of(event) == Category::autograd_flow) write_flow(event, phase[0] == 's');
+            return;
+        case 'i':
+        case 'I':
+            if (event.text(Field::name) == "[memory]") return write_memory_event(event);
+            // The two marks Kineto puts around every recording.
+            if (event.text(Field::name) == "Record Window End" ||
+                event.text(Field::name).starts_with("Iteration Start"))
+                return;
+            return write_foreign();
+        case 'M': return write_name(event);
+        case '\0': return lose(Loss::missing_field, offset);
+        default: return write_foreign();
+    }
+}
+
+void RowWriter::write_complete(const Event& event) {
+    Category category = category_of(event);
+    if (category == Category::other || category == Category::launch_flow || category == Category::autograd_flow)
+        return write_foreign();
+    Span span;
+    if (!event.has(Field::name)) return lose(Loss::missing_field, offset_);
+    if (!read_span(event, span)) return;
+    ++block_.events;
+    switch (category) {
+        case Category::op: return write_op(event, span);
+        case Category::range: return write_range(event, span);
+        case Category::runtime:
+            return write_call(event, span, event.text(Field::name).starts_with("hip") ? "hip" : "runtime");
+        case Category::driver: return write_call(event, span, "driver");
+        case Category::hip: return write_call(event, span, "hip");
+        case Category::kernel: return write_kernel(event, span);
+        case Category::memcpy: return write_memcpy(event, span);
+        case Category::memset: return write_memset(event, span);
+        case Category::device_range: return write_device_range(event, span);
+        case Category::python: return write_python_call(event, span);
+        case Category::overhead: return write_overhead(event, span);
+        case Category::sync: return write_sync(event, span);
+        default: block_.profiler_span = {span.start, span.dur}; return;
+    }
+}
+
+void RowWriter::write_foreign() {
+    ++block_.foreign;
+    lose(Loss::unknown_event, offset_);
+}
+
+void RowWriter::lose(Loss loss, std::uint64_t offset) {
+    bool first = block_.rows.losses[static_cast<std::size_t>(loss)].count == 0;
+    block_.rows.lose(loss, first ? fmt::format("{}: byte {}", file_, offset) : std::string());
+}
+
+bool RowWriter::read_time(const Event& event, Field field, std::int64_t& ns) {
+    switch (event.has(field) ? parse_microseconds(event[field].text(), ns) : Number::absent) {
+        case Number::ok:
+            if (ns > -kLatestTime && ns < kLatestTime) return true;
+            [[fallthrough]];
+        case Number::out_of_range: lose(Loss::time_out_of_range, offset_); return false;
+        case Number::bad: lose(Loss::bad_number, offset_); break;
+        case Number::absent: break;
+    }
+    lose(Loss::missing_field, offset_);
+    return false;
+}
+
+bool RowWriter::read_span(const Event& event, Span& span) {
+    if (!read_time(event, Field::ts, span.start) || !read_time(event, Field::dur, span.dur)) return false;
+    if (span.dur < 0) {
+        lose(Loss::negative_duration, offset_);
+        span.dur = 0;
+    }
+    return true;
+}
+
+std::optional<std::int64_t> RowWriter::integer(const Event& event, Field field, bool bits) {
+    if (!event.has(field)) return std::nullopt;
+    std::int64_t value = 0;
+    switch (parse_integer(event[field].text(), value, bits)) {
+        case Number::ok: return value;
+        case Number::absent: return std::nullopt;
+        default: lose(Loss::bad_number, offset_); return std::nullopt;
+    }
+}
+
+std::string_view RowWriter::decoded(const Event& event, Field field) {
+    bool clean = true;
+    std::string_view text = decode_string(event[field], scratch_, clean);
+    if (!clean) lose(Loss::bad_string, offset_);
+    return text;
+}
+
+void RowWriter::put_text(Column<StringId>& column, Row row, const Event& event, Field field, Batch& batch) {
+    if (!event.has(field) || (!event[field].is_string() && event[field].text() == "null")) return;
+    std::string_view text = decoded(event, field);
+    column.set(row, &batch == &block_.rows ? intern(text) : batch.intern(text));
+}
+
+// A cache keyed by a sample of the bytes, in front of the pool: it saves hashing names of a thousand bytes.
+StringId RowWriter::intern(std::string_view text) {
+    if (text.size() < 8) return block_.rows.intern(text);
+    std::uint64_t first, middle, last;
+    std::memcpy(&first, text.data(), 8);
+    std::memcpy(&middle, text.data() + (text.size() - 8) / 2, 8);
+    std::memcpy(&last, text.data() + text.size() - 8, 8);
+    std::uint64_t sample = (first ^ std::rotl(middle, 21) ^ std::rotl(last, 42) ^ text.size()) * 0x9E3779B97F4A7C15u;
+    CachedName& cached = names_[sample >> 55];
+    if (cached.size != text.size() || std::memcmp(cached.data, text.data(), text.size()) != 0) {
+        StringId id = block_.rows.intern(text);
+        cached = {block_.rows.strings[id].data(), text.size(), id};
+    }
+    return cached.id;
+}
+
+}  // namespace gpuprof::kineto

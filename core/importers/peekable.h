@@ -1,0 +1,43 @@
+// The pieces a Source is made of: a ByteStream is bytes in order, once; PeekableSource puts a look at the first 64 KiB in front
+// of one. Decompressors are ByteStreams over ByteStreams.
+#pragma once
+
+#include "core/base/pod_vector.h"
+#include "core/importers/source.h"
+
+namespace gpuprof {
+
+class ByteStream {
+public:
+    virtual ~ByteStream() = default;
+    // As Source::read.
+    virtual Result<std::size_t> read(char* into, std::size_t size) = 0;
+    virtual std::uint64_t plain_size() const { return 0; }
+    virtual int plain_fd() const { return -1; }
+    virtual bool damaged() const { return false; }
+};
+
+class PeekableSource final : public Source {
+public:
+    static constexpr std::size_t kHeadBytes = 64 * 1024;
+
+    PeekableSource(std::string name, std::unique_ptr<ByteStream> bytes)
+        : name_(std::move(name)), bytes_(std::move(bytes)) {}
+
+    // Reads the head; call it once, before anything else.
+    Status fill();
+    Result<std::size_t> read(char* into, std::size_t size) override;
+    std::string_view head() override { return {head_.data(), head_.size()}; }
+    const std::string& name() const override { return name_; }
+    std::uint64_t plain_size() const override { return bytes_->plain_size(); }
+    int plain_fd() const override { return bytes_->plain_fd(); }
+    bool damaged() const override { return bytes_->damaged(); }
+
+private:
+    std::string name_;
+    std::unique_ptr<ByteStream> bytes_;
+    PodVector<char> head_;
+    std::size_t taken_ = 0;  // bytes of the head already read
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,63 @@
+#include "core/importers/zstd_source.h"
+
+#include <zstd.h>
+
+namespace gpuprof {
+namespace {
+
+class ZstdBytes final : public ByteStream {
+public:
+    explicit ZstdBytes(std::unique_ptr<Source> compressed)
+        : compressed_(std::move(compressed)), input_(ZSTD_DStreamInSize()), stream_(ZSTD_createDStream()) {
+        if (stream_ == nullptr) stop(true);
+    }
+    ~ZstdBytes() override { ZSTD_freeDStream(stream_); }
+    ZstdBytes(const ZstdBytes&) = delete;
+    ZstdBytes& operator=(const ZstdBytes&) = delete;
+
+    Result<std::size_t> read(char* into, std::size_t size) override {
+        ZSTD_outBuffer out{into, size, 0};
+        while (out.pos < size && !ended_) {
+            if (in_.pos == in_.size) {
+                if (Status status = refill(); !status) return status.error();
+                if (ended_) break;
+            }
+            // 0 = a frame is complete; then the input may end.
+            std::size_t hint = ZSTD_decompressStream(stream_, &out, &in_);
+            if (ZSTD_isError(hint) != 0) stop(true);
+            within_frame_ = hint != 0;
+        }
+        return out.pos;
+    }
+    bool damaged() const override { return damaged_; }
+
+private:
+    Status refill() {
+        Result<std::size_t> got = compressed_->read(input_.data(), input_.size());
+        if (!got) return got.error();
+        in_ = {input_.data(), *got, 0};
+        if (*got == 0) stop(within_frame_);
+        return {};
+    }
+    void stop(bool damaged) {
+        ended_ = true;
+        damaged_ = damaged;
+    }
+
+    std::unique_ptr<Source> compressed_;
+    PodVector<char> input_;
+    ZSTD_DStream* stream_;
+    ZSTD_inBuffer in_{nullptr, 0, 0};
+    bool within_frame_ = true;
+    bool ended_ = false, damaged_ = false;
+};
+
+}  // namespace
+
+bool is_zstd(std::string_view head) { return head.starts_with("\x28\xB5\x2F\xFD"); }
+
+std::unique_ptr<ByteStream> open_zstd(std::unique_ptr<Source> compressed) {
+    return std::make_unique<ZstdBytes>(std::move(compressed));
+}
+
+}  // namespace gpuprof
