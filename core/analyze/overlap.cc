@@ -1,5 +1,5 @@
-// `overlap`: what runs at the same time, and what is exposed? Per device: kernels with copies, kernels with collectives,
-// and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
+// `overlap`: what runs at the same time, and what is exposed? Per device: kernels with copies and with collectives, where
+// there are any, and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
 // In the pair (kernel, comm), `kernel` means kernels that are not collectives.
 // A device with more than kStreamsPaired streams lists only the pairs of streams that overlap, and says so.
 #include <algorithm>
@@ -114,7 +114,7 @@ Result<ResultTable> run(const Study& study) {
     table.handle_prefix = "o";
     std::vector<StreamWork> all = stream_work(study.trace(), study.options().device);
     for (const DeviceActivity& device : study.activity()) {
-        if (device.kernels + device.memcpys > 0)
+        if (device.memcpys > 0)
             add_row(table, device.device, pair_of("kernel", "memcpy", device.kernel, device.memcpy));
         if (!device.comm.empty()) add_row(table, device.device, pair_of("kernel", "comm", device.compute, device.comm));
         std::vector<const StreamWork*> streams;

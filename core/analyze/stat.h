@@ -15,6 +15,7 @@ public:
     void add(const WideSum& other) { sum_ += other.sum_; }
     void add_times(std::int64_t value, std::int64_t times) { sum_ += static_cast<Wide>(value) * times; }
     void subtract(std::int64_t value) { sum_ -= value; }
+    void subtract(const WideSum& other) { sum_ -= other.sum_; }
     std::optional<std::int64_t> value() const;
     double real() const { return static_cast<double>(sum_); }
     // The sum divided by n, rounded once.
