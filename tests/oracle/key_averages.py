@@ -78,7 +78,8 @@ def operators(trace):
 
 def _host_nodes(trace):
     by_id = {e.external_id: e for e in trace.of(*OPERATOR_CATEGORIES)}
-    stopper = _stopping_thread(trace)
+    stopper = _stopping_thread(trace.events)
+    stopper_of = {pid: _stopping_thread([e for e in trace.events if e.pid == pid]) for pid in {e.pid for e in trace.events}}
     nodes = []
     for event in trace.events:
         if event.name in HIDDEN_NAMES:
@@ -90,19 +91,19 @@ def _host_nodes(trace):
         elif event.is_call and event.external_id is not None:
             nodes.append(Node(event, event.thread, None))
         elif event.is_call:
-            nodes.append(Node(event, stopper, event.correlation))
+            nodes.append(Node(event, stopper_of[event.pid] or event.thread, event.correlation))
         elif event.category == "overhead":
             nodes.append(Node(event, stopper, None))
     _adopt_overhead_ids(nodes)
     return nodes
 
 
-def _stopping_thread(trace):
+def _stopping_thread(events):
     """The thread that stopped the profiler: PyTorch puts records without a thread of their own there."""
-    candidates = [e for e in trace.of(*OPERATOR_CATEGORIES)]
+    candidates = [e for e in events if e.category in OPERATOR_CATEGORIES]
     steps = [e for e in candidates if e.name.startswith("ProfilerStep#")]
     main = [e for e in candidates if e.pid == e.tid]
-    first = min(steps or main or candidates or trace.events, key=lambda e: e.start, default=None)
+    first = min(steps or main or candidates, key=lambda e: e.start, default=None)
     return first.thread if first else None
 
 
@@ -188,7 +189,7 @@ def _credit_device_work(trace, nodes):
 
 def _credit_by_nesting(device_ops, nodes):
     """Recordings of older Kineto carry no link: the operator around the launching call stands in for it."""
-    launches = {n.event.correlation: n for n in nodes if n.event.is_call}
+    launches = {n.event.correlation: n for n in reversed(nodes) if n.event.is_call}
     for op in device_ops:
         node = launches.get(op.correlation)
         while node is not None and node.event.category != "cpu_op":

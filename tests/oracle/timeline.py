@@ -41,6 +41,11 @@ def spans(ops):
     return [(op.start, op.end) for op in ops]
 
 
+def calls_by_correlation(trace):
+    """Of several calls with one id, the first in the file."""
+    return {e.correlation: e for e in reversed(trace.events) if e.is_call}
+
+
 # Statistics -----------------------------------------------------------------------------------------------------
 
 
@@ -80,6 +85,7 @@ def grouped(items, key):
 def kernels(trace):
     """name -> row; the launch shape is there only when all launches of the name agree on it."""
     everything = trace.of(KERNEL)
+    calls = calls_by_correlation(trace)
     total = sum(k.dur for k in everything)
     rows = {}
     for name, group in grouped(everything, lambda k: k.name).items():
@@ -87,7 +93,7 @@ def kernels(trace):
         row["share_pct"] = Fraction(100 * row["total_ns"], total) if total else None
         for column, field in (("grid", "grid"), ("block", "block"), ("registers", "registers per thread"),
                               ("shared_bytes", "shared memory")):
-            row[column] = _constant([k.args.get(field) for k in group])
+            row[column] = _constant([_own_or_call(k, field, field, calls) for k in group])
         rows[name] = row
     return rows
 
@@ -95,10 +101,10 @@ def kernels(trace):
 def memcpy(trace):
     """(kind, src, dst) -> row"""
     rows = {}
-    calls = {c.correlation: c for c in trace.events if c.is_call}
+    calls = calls_by_correlation(trace)
     for key, group in grouped(trace.of(MEMCPY), copy_key).items():
         total = sum(c.dur for c in group)
-        size = _sum_known(_bytes(c, calls) for c in group)
+        size = _sum_known(_own_or_call(c, "bytes", "size", calls) for c in group)
         rows[key] = {"count": len(group), "bytes": size, "total_ns": total,
                      "busy_ns": sum(intervals.length(spans(g)) for g in grouped(group, lambda c: c.device_id).values()),
                      "mean_bytes": None if size is None else Fraction(size, len(group)),
@@ -135,16 +141,19 @@ def stream_key(op):
 
 
 def gaps(trace):
-    """device id -> [(start, dur)] between the device's first and last op; file times"""
+    """device id -> [(start, dur)] between the device's first and last busy moment; file times"""
     return {device: [(start, end - start) for start, end in intervals.holes(spans(ops))]
             for device, ops in by_device(trace).items()}
 
 
 def edges(trace):
-    """device id -> idle time before the device's first op and after its last"""
+    """device id -> idle time before the device is first busy and after it is last; an op without length does not count"""
     first, last = window(trace)
-    return {device: (min(op.start for op in ops) - first, last - max(op.end for op in ops))
-            for device, ops in by_device(trace).items()}
+    out = {}
+    for device, ops in by_device(trace).items():
+        busy = intervals.union(spans(ops))
+        out[device] = (busy[0][0] - first, last - busy[-1][1]) if busy else (last - first, 0)
+    return out
 
 
 def overlap(a, b):
@@ -172,7 +181,7 @@ def overlaps(trace):
 
 def launches(trace):
     """kernel name -> row over the kernels whose launching call is in the recording; a call that launched many counts once"""
-    calls = {e.correlation: e for e in trace.events if e.is_call}
+    calls = calls_by_correlation(trace)
     known = [k for k in trace.of(KERNEL) if k.correlation in calls]
     rows = {}
     for name, group in grouped(known, lambda k: k.name).items():
@@ -221,12 +230,13 @@ def _constant(values):
     return values[0] if all(value == values[0] for value in values) else None
 
 
-def _bytes(copy, calls):
-    """The copy's own size, else the one its API call was given (AMD records have it only there)."""
-    if "bytes" in copy.args:
-        return copy.args["bytes"]
-    call = calls.get(copy.correlation)
-    return int(call.args["size"]) if call is not None and "size" in call.args else None
+def _own_or_call(op, field, call_field, calls):
+    """What the record itself says, else what its API call was given (AMD records have sizes and shapes only there)."""
+    if field in op.args:
+        return op.args[field]
+    call = calls.get(op.correlation)
+    value = call.args.get(call_field) if call is not None else None
+    return int(value) if isinstance(value, str) else value
 
 
 def _sum_known(values):
