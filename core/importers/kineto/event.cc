@@ -34,6 +34,40 @@ consteval auto table_of() {
 constexpr auto kEventKeys = table_of<Place::event>();
 constexpr auto kArgKeys = table_of<Place::args>();
 
+// Every key as Kineto prints it, with quotes, colon and space.
+#define GPUPROF_KINETO_PRINTED(name, place, key) "\"" key "\": ",
+constexpr std::string_view kPrinted[] = {GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_PRINTED) ""};
+#undef GPUPROF_KINETO_PRINTED
+
+// Reads the keys of one place. A recorder prints the keys of a kind of event in one order, so the key that followed the last
+// one before is tried first: one comparison instead of finding the key's end and looking it up.
+template <Place place>
+class KeyReader {
+public:
+    explicit KeyReader(Event::Followers& followers) : followers_(followers) {}
+
+    Scan read(const char*& p, const char* end, Field& field) {
+        Field& guess = followers_[static_cast<std::size_t>(last_)];
+        std::string_view printed = kPrinted[static_cast<std::size_t>(guess)];
+        if (guess != Field::unknown && p + printed.size() < end && same_bytes(p, printed.data(), printed.size())) {
+            p = skip_space(p + printed.size(), end);
+            field = guess;
+        } else {
+            RawValue key;
+            if (Scan scan = scan_key(p, end, key); scan != Scan::ok) return scan;
+            field = (place == Place::event ? kEventKeys.find(key.text(), Field::unknown)
+                                           : kArgKeys.find(key.text(), Field::unknown));
+            guess = field;
+        }
+        last_ = field;
+        return Scan::ok;
+    }
+
+private:
+    Event::Followers& followers_;
+    Field last_ = Field::unknown;
+};
+
 Scan read_field(const char*& p, const char* end, Field field, Event& event) {
     RawValue value;
     bool too_deep = false;
@@ -47,8 +81,11 @@ Scan read_field(const char*& p, const char* end, Field field, Event& event) {
 }
 
 Scan read_args(const char*& p, const char* end, Event& event) {
-    return scan_members(p, end, [&](const RawValue& key) {
-        return read_field(p, end, kArgKeys.find(key.text(), Field::unknown), event);
+    KeyReader<Place::args> keys(event.arg_followers);
+    return scan_items(p, end, '}', [&] {
+        Field field;
+        if (Scan scan = keys.read(p, end, field); scan != Scan::ok) return scan;
+        return read_field(p, end, field, event);
     });
 }
 
@@ -57,8 +94,10 @@ Scan read_args(const char*& p, const char* end, Event& event) {
 Scan read_event(const char*& p, const char* end, Event& event) {
     event.present = 0;
     event.too_deep = false;
-    return scan_members(p, end, [&](const RawValue& key) {
-        Field field = kEventKeys.find(key.text(), Field::unknown);
+    KeyReader<Place::event> keys(event.key_followers);
+    return scan_items(p, end, '}', [&] {
+        Field field;
+        if (Scan scan = keys.read(p, end, field); scan != Scan::ok) return scan;
         if (field == Field::args && *p == '{') return read_args(p, end, event);
         return read_field(p, end, field, event);
     });
@@ -76,7 +115,7 @@ bool looks_like_event(const char* begin, const char* p, const char* end) {
     while (p < limit && *p != '"') ++p;
     if (p >= limit) return false;
     std::string_view name{key, static_cast<std::size_t>(p - key)};
-    if (name != "s" && name != "bp" && kEventKeys.find(name, Field::unknown) == Field::unknown) return false;
+    if (kEventKeys.find(name, Field::unknown) == Field::unknown) return false;
     p = skip_space(p + 1, end);
     return p < limit && *p == ':';
 }

@@ -17,6 +17,14 @@ inline constexpr std::size_t kFields = static_cast<std::size_t>(Field::unknown);
 static_assert(kFields < 64, "presence is one 64-bit mask");
 
 struct Event {
+    // By field, the field that came after it last time; see KeyReader in event.cc.
+    using Followers = std::array<Field, kFields + 1>;
+    Followers key_followers, arg_followers;
+    Event() {
+        key_followers.fill(Field::unknown);
+        arg_followers.fill(Field::unknown);
+    }
+
     std::uint64_t present = 0;
     bool too_deep = false;  // some value was nested too deep and was left out
     std::array<RawValue, kFields + 1> values;

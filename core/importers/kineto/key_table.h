@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace gpuprof::kineto {
@@ -14,6 +15,25 @@ struct KeyName {
     std::string_view text;
     Enum value;
 };
+
+// Equality of two texts of n bytes in a few loads, where a call of memcmp would cost more than the comparison.
+inline bool same_bytes(const char* a, const char* b, std::size_t n) {
+    auto differ = [&]<class Word>(std::size_t at, Word) {
+        Word x, y;
+        std::memcpy(&x, a + at, sizeof x);
+        std::memcpy(&y, b + at, sizeof y);
+        return x ^ y;
+    };
+    if (n >= 8) {
+        for (std::size_t at = 0; at + 8 < n; at += 8)
+            if (differ(at, std::uint64_t{}) != 0) return false;
+        return differ(n - 8, std::uint64_t{}) == 0;
+    }
+    if (n >= 4) return (differ(0, std::uint32_t{}) | differ(n - 4, std::uint32_t{})) == 0;
+    for (std::size_t at = 0; at < n; ++at)
+        if (a[at] != b[at]) return false;
+    return true;
+}
 
 template <class Enum, std::size_t N>
 class KeyTable {
@@ -27,7 +47,8 @@ public:
     // The enumerator of `text`, or `unknown`.
     Enum find(std::string_view text, Enum unknown) const {
         const KeyName<Enum>& slot = slots_[slot_of(text)];
-        return slot.text == text ? slot.value : unknown;
+        return slot.text.size() == text.size() && same_bytes(slot.text.data(), text.data(), text.size()) ? slot.value
+                                                                                                         : unknown;
     }
 
 private:
