@@ -270,10 +270,11 @@ IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& a
             result.gaps.push_back(gap);
         };
         while (ops.next()) {
+            if (ops.span().length() <= 0) continue;  // covers no time, so it ends no gap
             gap.after = ops.row();
             gap.after_op = ops.kind();
             gap.host_thread = gap.host_what = kNoString;
-            if (ops.span().start > free_from && ops.span().length() > 0) close(ops.span().start);
+            if (ops.span().start > free_from) close(ops.span().start);
             if (ops.span().end > free_from || gap.before == kNoRow) {
                 free_from = std::max(free_from, ops.span().end);
                 gap.before = ops.row();
