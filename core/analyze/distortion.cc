@@ -63,9 +63,8 @@ Distortion assess_distortion(const Study& study) {
     }
     result.explained_ns = std::min(result.estimated_ns, result.host_idle);
     auto window = static_cast<double>(trace.window().length()) * static_cast<double>(std::max<std::size_t>(1, study.gaps().devices.size()));
-    bool host_doubtful = 2 * result.explained_ns >= result.host_idle && static_cast<double>(result.host_idle) > kNoticeable * window;
-    bool overhead_large = static_cast<double>(result.idle_in_overhead) > kNoticeable * window;
-    result.distorted = host_doubtful || overhead_large;
+    result.host_doubtful = 2 * result.explained_ns >= result.host_idle && static_cast<double>(result.host_idle) > kNoticeable * window;
+    result.overhead_large = static_cast<double>(result.idle_in_overhead) > kNoticeable * window;
     return result;
 }
 

@@ -16,7 +16,14 @@ struct Distortion {
     DurNs estimated_ns = 0;       // lower estimate of what making those records cost the host
     DurNs host_idle = 0;          // device idle time blamed on launching and host code, all devices
     DurNs explained_ns = 0;       // the part of host_idle that the estimate can explain
-    bool distorted = false;       // explains so much that conclusions about launch and host code need care
+    bool host_doubtful = false;   // explains so much that conclusions about launch and host code need care
+    bool overhead_large = false;  // the overhead records alone are a noticeable part of the window
+    // The part of `idle`, launching or host code, that the recorder cannot have made.
+    DurNs undoubted(DurNs idle) const {
+        if (host_idle == 0) return idle;
+        return static_cast<DurNs>(static_cast<double>(idle) * (1.0 - static_cast<double>(explained_ns) / static_cast<double>(host_idle)));
+    }
+    bool distorted() const { return host_doubtful || overhead_large; }
 };
 
 Distortion assess_distortion(const Study& study);

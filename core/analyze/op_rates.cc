@@ -67,6 +67,7 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
     if (std::optional<double> peak = peaks->tflops(rate.path); peak && rate.flops) rate.compute_pct = 100 * *rate.flops / seconds / (*peak * 1e12);
     if (peaks->memory_gb_per_s && rate.bytes) rate.bandwidth_pct = 100 * *rate.bytes / seconds / (*peaks->memory_gb_per_s * 1e9);
     double compute = rate.compute_pct.value_or(0), bandwidth = rate.bandwidth_pct.value_or(0);
+    if (rate.nominal) compute = 0;  // right only within a small factor: enough to say memory, not compute
     if (std::max(compute, bandwidth) >= kNearPeak) rate.bound = compute > bandwidth ? Bound::compute : Bound::memory;
 }
 

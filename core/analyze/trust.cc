@@ -50,12 +50,12 @@ void add_losses(const Trace& trace, Trust& trust) {
     if (lost == 0) trust.statements.push_back({false, "no records lost"});
 }
 
-void add_distortion(const Distortion& distortion, DurNs window, Trust& trust) {
+void add_distortion(const Distortion& distortion, Trust& trust) {
     if (distortion.idle_in_overhead > 0)
         trust.statements.push_back(
-            {100 * distortion.idle_in_overhead > 3 * window,
+            {distortion.overhead_large,
              fmt::format("{} of the idle time is the profiler's own work", readable_duration(static_cast<double>(distortion.idle_in_overhead)))});
-    if (distortion.explained_ns > 0 && distortion.distorted)
+    if (distortion.host_doubtful)
         trust.statements.push_back(
             {true, fmt::format("the profiler slowed the host: writing {} host records cost about {} or more, enough to explain {} of the {} the GPU "
                                "waited for launches and host code; without the profiler those gaps may not exist",
@@ -82,7 +82,7 @@ Trust trust_of(const Study& study) {
     Trust trust;
     trust.statements.push_back({false, what_was_recorded(study)});
     add_losses(study.trace(), trust);
-    add_distortion(study.diagnosis().distortion, study.trace().window().length(), trust);
+    add_distortion(study.diagnosis().distortion, trust);
     add_missing(study.trace(), trust);
     return trust;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/analyze/activity.h"
+#include "core/analyze/op_rates.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -16,21 +18,19 @@ constexpr double kLeast = 20;
 // Alternatives below this share of the window are not worth a line.
 constexpr double kWorthNaming = 1;
 
-// One explanation and the time it accounts for.
+// While the device is busy with both, arithmetic decides although moving data takes somewhat longer: data-moving kernels can
+// be fused into the arithmetic ones, so arithmetic is the floor that remains.
+constexpr double kFloor = 0.8;
+
+// One explanation, the time it accounts for, and how much of it acting could give back (-1: not known).
 struct Explanation {
     std::string_view name;
     DurNs time;
+    DurNs gives_back;
     std::string because;
 };
 
 std::string ns(DurNs dur) { return readable_duration(static_cast<double>(dur)); }
-
-// `time` without the part of it that the recorder may have made.
-DurNs undoubted(const Distortion& distortion, DurNs time) {
-    if (distortion.host_idle == 0) return time;
-    double kept = 1.0 - static_cast<double>(distortion.explained_ns) / static_cast<double>(distortion.host_idle);
-    return static_cast<DurNs>(static_cast<double>(time) * kept);
-}
 
 // The two kernel classes that hold most of the time of one bound, e.g. "gemm and attention".
 std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
@@ -58,25 +58,25 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
     auto busy_with = [&](Bound bound, std::string_view what) {
         return fmt::format("{} {} run {}", what, main_classes(diagnosis.kernels, bound), ns(shares.kernel_of(bound)));
     };
-    DurNs launch = undoubted(distortion, idle(IdleCause::launch)), host = undoubted(distortion, idle(IdleCause::host_compute));
+    DurNs launch = distortion.undoubted(idle(IdleCause::launch)), host = distortion.undoubted(idle(IdleCause::host_compute));
     DurNs other = host + idle(IdleCause::compilation) + idle(IdleCause::nothing_submitted);
     DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy);
     DurNs comm = shares.exposed_comm + idle(IdleCause::communication_wait);
     return {
-        {"compute-bound", shares.kernel_of(Bound::compute), busy_with(Bound::compute, "arithmetic-heavy")},
-        {"memory-bandwidth-bound", shares.kernel_of(Bound::memory), busy_with(Bound::memory, "data-moving")},
-        {"underfilled", shares.kernel_of(Bound::underfilled),
+        {"compute-bound", shares.kernel_of(Bound::compute), -1, busy_with(Bound::compute, "arithmetic-heavy")},
+        {"memory-bandwidth-bound", shares.kernel_of(Bound::memory), -1, busy_with(Bound::memory, "data-moving")},
+        {"underfilled", shares.kernel_of(Bound::underfilled), shares.unfilled,
          fmt::format("{}, with too few blocks or threads to fill the multiprocessors", busy_with(Bound::underfilled, "small"))},
-        {"cannot tell", shares.kernel_of(Bound::unknown),
+        {"cannot tell", shares.kernel_of(Bound::unknown), -1,
          fmt::format("{} {} in kernels whose limits neither names, shapes nor counters tell; record operator shapes (record_shapes=True) or counters",
                      ns(shares.kernel_of(Bound::unknown)), shares.kernel_of(Bound::unknown) > 0 ? "are" : "is")},
-        {"input-bound", idle(IdleCause::input_pipeline), fmt::format("the GPU waits {} for the input pipeline", ns(idle(IdleCause::input_pipeline)))},
-        {"launch-bound", launch, fmt::format("the GPU waits {} for the host to launch the next kernel", ns(launch))},
-        {"synchronisation-bound", idle(IdleCause::synchronisation), fmt::format("the GPU is idle for {} after the host waited for it", ns(idle(IdleCause::synchronisation)))},
-        {"transfer-bound", transfer, fmt::format("copies that no kernel hides take {}", ns(transfer))},
-        {"communication-bound", comm, fmt::format("collectives that no kernel hides take {}", ns(comm))},
-        {"allocation-bound", idle(IdleCause::allocation), fmt::format("the GPU waits {} for memory to be allocated or freed", ns(idle(IdleCause::allocation)))},
-        {"host-bound (other)", other, fmt::format("the GPU waits {} while the host runs other code", ns(other))},
+        {"input-bound", idle(IdleCause::input_pipeline), idle(IdleCause::input_pipeline), fmt::format("the GPU waits {} for the input pipeline", ns(idle(IdleCause::input_pipeline)))},
+        {"launch-bound", launch, launch, fmt::format("the GPU waits {} for the host to launch the next kernel", ns(launch))},
+        {"synchronisation-bound", idle(IdleCause::synchronisation), idle(IdleCause::synchronisation), fmt::format("the GPU is idle for {} after the host waited for it", ns(idle(IdleCause::synchronisation)))},
+        {"transfer-bound", transfer, transfer, fmt::format("copies that no kernel hides take {}", ns(transfer))},
+        {"communication-bound", comm, comm, fmt::format("collectives that no kernel hides take {}", ns(comm))},
+        {"allocation-bound", idle(IdleCause::allocation), idle(IdleCause::allocation), fmt::format("the GPU waits {} for memory to be allocated or freed", ns(idle(IdleCause::allocation)))},
+        {"host-bound (other)", other, other, fmt::format("the GPU waits {} while the host runs other code", ns(other))},
     };
 }
 
@@ -88,7 +88,40 @@ Verdict no_device_work(const Trace& trace) {
     return verdict;
 }
 
-Candidate candidate(const Explanation& each, const Shares& shares) { return {std::string(each.name), shares.pct(each.time), each.because}; }
+std::optional<double> given_back(const Explanation& each, const Shares& shares) {
+    return each.gives_back < 0 ? std::nullopt : std::optional<double>(shares.pct(each.gives_back));
+}
+
+Candidate candidate(const Explanation& each, const Shares& shares) {
+    return {std::string(each.name), shares.pct(each.time), given_back(each, shares), each.because};
+}
+
+// The largest first; between arithmetic and moving data, the floor decides.
+void order(std::vector<Explanation>& all) {
+    std::stable_sort(all.begin(), all.end(), [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
+    auto named = [&](std::string_view name) { return std::find_if(all.begin(), all.end(), [&](const Explanation& each) { return each.name == name; }); };
+    auto compute = named("compute-bound"), memory = named("memory-bandwidth-bound");
+    if (memory < compute && static_cast<double>(compute->time) >= kFloor * static_cast<double>(memory->time)) std::rotate(memory, compute, compute + 1);
+}
+
+// What is good already and worth saying beside the verdict.
+std::string praise(const Study& study, const Shares& shares) {
+    DurNs copies = 0;
+    for (const DeviceActivity& device : study.activity()) copies += length(device.memcpy);
+    if (shares.pct(copies) < kWorthNaming || 10 * shares.exposed_memcpy > copies) return "";
+    return fmt::format("; copies ({}) are hidden behind kernels", ns(copies));
+}
+
+// How near to the peak the compute-bound operators come, when shapes were recorded.
+std::string nearness(const Study& study) {
+    double weighted = 0, time = 0;
+    for (const OpRate& rate : study.op_rates().rates) {
+        if (rate.bound != Bound::compute || !rate.compute_pct) continue;
+        weighted += *rate.compute_pct * static_cast<double>(rate.device_ns);
+        time += static_cast<double>(rate.device_ns);
+    }
+    return time > 0 ? fmt::format("; those with recorded shapes reach {:.0f} % of the device's peak FLOP/s (`arithmetic`)", weighted / time) : "";
+}
 
 }  // namespace
 
@@ -96,22 +129,28 @@ Verdict judge(const Study& study, const Diagnosis& diagnosis) {
     const Shares& shares = diagnosis.shares;
     if (shares.busy == 0 || shares.effective <= 0) return no_device_work(study.trace());
     std::vector<Explanation> all = explanations(diagnosis);
-    std::stable_sort(all.begin(), all.end(), [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
+    order(all);
     Verdict verdict;
     const Explanation &first = all[0], &second = all[1];
     double effective = shares.effective_pct(first.time) * static_cast<double>(shares.effective) /
                        static_cast<double>(std::max<DurNs>(1, shares.effective - shares.host_idle_doubtful));
-    bool mixed = static_cast<double>(second.time) > kMixed * static_cast<double>(first.time) || effective < kLeast;
+    bool busy_with_both = first.name == "compute-bound" && second.name == "memory-bandwidth-bound";
+    bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) || effective < kLeast;
     verdict.name = mixed ? "mixed" : std::string(first.name);
     verdict.because = mixed ? fmt::format("no single cause stands out: {} ({} %), {} ({} %)", first.name, readable_percent(shares.pct(first.time)), second.name,
                                           readable_percent(shares.pct(second.time)))
                             : first.because;
-    if (!mixed) verdict.share_pct = shares.pct(first.time);
+    if (!mixed) {
+        verdict.share_pct = shares.pct(first.time);
+        verdict.gives_back_pct = given_back(first, shares);
+        if (first.name == "compute-bound") verdict.because += nearness(study);
+        verdict.because += praise(study, shares);
+    }
     for (std::size_t i = mixed ? 0 : 1; i < all.size(); ++i)
         if (shares.pct(all[i].time) >= kWorthNaming) verdict.alternatives.push_back(candidate(all[i], shares));
     DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
-    if (diagnosis.distortion.distorted && shares.pct(recorder) >= kWorthNaming)
-        verdict.alternatives.push_back({"the profiler", shares.pct(recorder), fmt::format("{} of idle time may be the recorder's own cost", ns(recorder))});
+    if (diagnosis.distortion.distorted() && shares.pct(recorder) >= kWorthNaming)
+        verdict.alternatives.push_back({"the profiler", shares.pct(recorder), std::nullopt, fmt::format("{} of idle time may be the recorder's own cost", ns(recorder))});
     return verdict;
 }
 

@@ -22,16 +22,19 @@ struct Trust {
     std::vector<Statement> statements;
 };
 
-// One candidate explanation with the share of the window that acting on it would give back.
+// One candidate explanation: the share of the window it accounts for, and how much of the window acting on it would give
+// back at most. Waiting is given back whole; how much faster kernels could be is not known without counters, so absent.
 struct Candidate {
     std::string name;
     double share_pct = 0;
+    std::optional<double> gives_back_pct;
     std::string because;
 };
 
 struct Verdict {
     std::string name;  // one of the closed list in docs/concepts.md
-    std::optional<double> share_pct;
+    std::optional<double> share_pct;       // as in Candidate
+    std::optional<double> gives_back_pct;  // as in Candidate
     std::string because;
     std::vector<Candidate> alternatives;
 };

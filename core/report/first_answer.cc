@@ -46,6 +46,7 @@ private:
         for (const std::string& line : wrap(printable(text), style_.width - indent))
             add(std::string(static_cast<std::size_t>(indent), ' ') + line);
     }
+    std::string file() const { return printable(report_.origin.file); }
     std::string_view dot() const { return style_.unicode ? " · " : " - "; }
     std::string share(double percent) const { return readable_percent(percent) + " %"; }
 
@@ -67,7 +68,8 @@ private:
     void verdict() {
         const Verdict& verdict = answer_.verdict;
         std::string head = paint_.bold(verdict.name);
-        if (verdict.share_pct) head += fmt::format("   up to {} of the window to win back", share(*verdict.share_pct));
+        if (verdict.share_pct) head += fmt::format("   {} of the window", share(*verdict.share_pct));
+        if (verdict.gives_back_pct) head += fmt::format(", up to {} to win back", share(*verdict.gives_back_pct));
         add(head);
         paragraph(verdict.because, 2);
         std::string others;
@@ -95,7 +97,7 @@ private:
         add(paint_.dim(fmt::format("{}0{}", std::string(8, ' '), pad_left(end, width - 1))));
         if (shown < answer_.pictures.size())
             add(paint_.dim(
-                fmt::format("{} more GPUs: gpu-profile report FILE devices", answer_.pictures.size() - shown)));
+                fmt::format("{} more GPUs: gpu-profile report {} devices", answer_.pictures.size() - shown, file())));
         add();
     }
 
@@ -207,7 +209,7 @@ private:
             lines_.insert(lines_.end(), lines.begin(), lines.end());
         }
         if (shown < findings.size())
-            add(paint_.dim(fmt::format("  {} more: gpu-profile report FILE findings", findings.size() - shown)));
+            add(paint_.dim(fmt::format("  {} more: gpu-profile report {} findings", findings.size() - shown, file())));
         add();
     }
 

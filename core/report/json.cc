@@ -19,6 +19,7 @@ void member_or_null(JsonWriter& json, std::string_view name, std::string_view va
 
 void write_source(JsonWriter& json, const Report& report) {
     json.key("source");
+    if (report.origin.file.empty()) return json.null();  // an answer that is about no recording
     json.begin_object();
     json.member("file", report.origin.file);
     json.member("importer", report.origin.importer);
@@ -124,6 +125,8 @@ void write_verdict(JsonWriter& json, const Verdict& verdict) {
     json.member("name", verdict.name);
     json.key("share_pct");
     verdict.share_pct ? json.real(*verdict.share_pct) : json.null();
+    json.key("gives_back_pct");
+    verdict.gives_back_pct ? json.real(*verdict.gives_back_pct) : json.null();
     json.member("because", verdict.because);
     json.key("alternatives");
     json.begin_array();
@@ -132,6 +135,8 @@ void write_verdict(JsonWriter& json, const Verdict& verdict) {
         json.member("name", candidate.name);
         json.key("share_pct");
         json.real(candidate.share_pct);
+        json.key("gives_back_pct");
+        candidate.gives_back_pct ? json.real(*candidate.gives_back_pct) : json.null();
         json.member("because", candidate.because);
         json.end_object();
     }

@@ -36,8 +36,9 @@ void write_trust(const Trust& trust, bool quiet_too, Sink& sink) {
 
 void write_verdict(const Verdict& verdict, Sink& sink) {
     sink.write(fmt::format("\n**{}**", markdown_escaped(verdict.name)));
-    if (verdict.share_pct)
-        sink.write(fmt::format(", up to {} % of the window to win back", readable_percent(*verdict.share_pct)));
+    if (verdict.share_pct) sink.write(fmt::format(", {} % of the window", readable_percent(*verdict.share_pct)));
+    if (verdict.gives_back_pct)
+        sink.write(fmt::format(", up to {} % to win back", readable_percent(*verdict.gives_back_pct)));
     sink.write(fmt::format(": {}\n", markdown_escaped(verdict.because)));
     if (!verdict.alternatives.empty()) sink.write("\nAlso:\n");
     for (const Candidate& candidate : verdict.alternatives)

@@ -219,14 +219,14 @@ void look_for_throttling(Case& look) { look.abstain("throttling", "clocks and th
 
 void look_for_profiler_cost(Case& look) {
     const Distortion& distortion = look.distortion();
-    if (!distortion.distorted) return;
+    if (!distortion.distorted()) return;
     Finding finding;
     finding.id = "profiler-cost";
     finding.cost_ns = std::min(distortion.idle_in_overhead + distortion.explained_ns, look.shares().window);
     finding.title = fmt::format("The profiler itself made up to {} of the idle time", ns(finding.cost_ns));
     if (distortion.idle_in_overhead > 0)
         finding.evidence.push_back(fmt::format("{} of idle time lies inside the profiler's own overhead records", ns(distortion.idle_in_overhead)));
-    if (distortion.explained_ns > 0)
+    if (distortion.host_doubtful)
         finding.evidence.push_back(fmt::format("{} host records on the submitting threads, each costing the host 2 us or more, against {} of waiting for launches and "
                                                "host code", readable_count(static_cast<std::int64_t>(distortion.records)), ns(distortion.host_idle)));
     finding.remedy = "Do not optimise these gaps yet: record once with less (CUDA activities only, no stacks or shapes) or with a lighter recorder, and compare the step time "

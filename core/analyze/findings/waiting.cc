@@ -18,14 +18,6 @@ void push_known(std::vector<std::string>& evidence, std::string text) {
     if (!text.empty()) evidence.push_back(std::move(text));
 }
 
-// Part of the idle time blamed on launching and host code that the recorder cannot have made.
-DurNs undoubted(const Case& look, DurNs idle) {
-    const Distortion& distortion = look.distortion();
-    if (distortion.host_idle == 0) return idle;
-    double kept = 1.0 - static_cast<double>(distortion.explained_ns) / static_cast<double>(distortion.host_idle);
-    return static_cast<DurNs>(static_cast<double>(idle) * kept);
-}
-
 bool single_process_loader(const Trace& trace) {
     for (Row row = 0; row < trace.range().rows; ++row)
         if (trace.text(trace.range().name.value_or(row, kNoString)).find("SingleProcessDataLoader") != std::string_view::npos) return true;
@@ -76,7 +68,7 @@ void look_for_input_wait(Case& look) {
 
 void look_for_launch_cost(Case& look) {
     DurNs idle = look.shares().idle_of(IdleCause::launch);
-    DurNs cost = undoubted(look, idle);
+    DurNs cost = look.distortion().undoubted(idle);
     if (look.shares().effective_pct(cost) < kWorthSaying) return;
     DurNs kernel = median_kernel(look.trace()), call = median_launch_call(look.trace());
     bool small = call > 0 && kernel < 2 * call;
@@ -92,7 +84,7 @@ void look_for_launch_cost(Case& look) {
     if (cost < idle) finding.evidence.push_back(fmt::format("{} more of launch wait may be the profiler's own cost and is not counted", ns(idle - cost)));
     finding.remedy = "Launch less and larger: torch.compile or fused operators, CUDA graphs for the steady state, larger batches, foreach/fused optimizers; "
                      "less Python between launches.";
-    finding.confidence = small && !look.distortion().distorted ? Weight::high : Weight::medium;
+    finding.confidence = small && !look.distortion().host_doubtful ? Weight::high : Weight::medium;
     finding.would_change_if = "a recording with less overhead (gpu-profile record, nsys) showed the queue filled between kernels";
     look.add(std::move(finding));
 }
@@ -124,7 +116,7 @@ void look_for_synchronisation(Case& look) {
 }
 
 void look_for_idle_gaps(Case& look) {
-    DurNs host = undoubted(look, look.shares().idle_of(IdleCause::host_compute));
+    DurNs host = look.distortion().undoubted(look.shares().idle_of(IdleCause::host_compute));
     DurNs cost = host + look.shares().idle_of(IdleCause::nothing_submitted) + look.shares().idle_of(IdleCause::compilation) +
                  look.shares().idle_of(IdleCause::unknown);
     if (look.shares().effective_pct(cost) < kWorthSaying) return;
@@ -139,7 +131,7 @@ void look_for_idle_gaps(Case& look) {
     }
     finding.remedy = "Move host work off the path that feeds the GPU: prepare the next step while this one runs, less Python between launches, "
                      "CUDA graphs, compile and load modules before the loop.";
-    finding.confidence = look.distortion().distorted ? Weight::low : Weight::medium;
+    finding.confidence = look.distortion().host_doubtful ? Weight::low : Weight::medium;
     finding.would_change_if = "the window was cut to the steady state (start-up and the last wait count as idle here)";
     look.add(std::move(finding));
 }
