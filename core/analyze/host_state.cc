@@ -170,6 +170,9 @@ PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
         flat.open(span.start, open);
     }
     flat.finish();
+    for (HostSegment& segment : flat.segments)
+        if (segment.cause == IdleCause::launch && segment.end - segment.start > kLongestLaunch)
+            segment.cause = kind_of_call(trace_.text(segment.name)) == CallKind::launch ? IdleCause::compilation : IdleCause::host_compute;
     return std::move(flat.segments);
 }
 

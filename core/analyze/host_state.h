@@ -17,6 +17,10 @@ struct HostSegment {
     bool working = false;  // an operator or call is open, not only a range or Python frame around other threads' work
 };
 
+// Submitting one op takes microseconds. A call that launches and takes longer than this while the device is idle loads or
+// compiles a module first (CUDA loads lazily); an operator that takes longer before it launches computes on the host.
+inline constexpr DurNs kLongestLaunch = 1'000'000;
+
 // What a thread's spans mean for an idle device, by name; remembers each name's answer. Used by one thread.
 class HostMeaning {
 public:

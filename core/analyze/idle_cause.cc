@@ -147,7 +147,10 @@ private:
         if (submit > part.start) explain_host(thread, {part.start, std::min(submit, part.end)});
         Interval within{std::max(part.start, submit), std::min(part.end, submitted)};
         StringId call_name = trace_.api_call().name[call];
-        if (within.length() > 0) pieces_.add(gap.after_op == DeviceOp::memcpy ? IdleCause::host_memcpy : IdleCause::launch, call_name, thread, within.length());
+        IdleCause calling = gap.after_op == DeviceOp::memcpy       ? IdleCause::host_memcpy
+                            : submitted - submit > kLongestLaunch ? IdleCause::compilation
+                                                                  : IdleCause::launch;
+        pieces_.add(calling, call_name, thread, within.length());
         Interval queued{std::max(part.start, submitted), part.end};
         if (queued.length() > 0) explain_queue(gap, thread, queued, call_name);
     }

@@ -60,6 +60,7 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
     };
     DurNs launch = distortion.undoubted(idle(IdleCause::launch)), host = distortion.undoubted(idle(IdleCause::host_compute));
     DurNs other = host + idle(IdleCause::compilation) + idle(IdleCause::nothing_submitted);
+    DurNs untold = shares.kernel_of(Bound::unknown) + idle(IdleCause::unknown);
     DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy);
     DurNs comm = shares.exposed_comm + idle(IdleCause::communication_wait);
     return {
@@ -67,9 +68,10 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
         {"memory-bandwidth-bound", shares.kernel_of(Bound::memory), -1, busy_with(Bound::memory, "data-moving")},
         {"underfilled", shares.kernel_of(Bound::underfilled), shares.unfilled,
          fmt::format("{}, with too few blocks or threads to fill the multiprocessors", busy_with(Bound::underfilled, "small"))},
-        {"cannot tell", shares.kernel_of(Bound::unknown), -1,
-         fmt::format("{} {} in kernels whose limits neither names, shapes nor counters tell; record operator shapes (record_shapes=True) or counters",
-                     ns(shares.kernel_of(Bound::unknown)), shares.kernel_of(Bound::unknown) > 0 ? "are" : "is")},
+        {"cannot tell", untold, -1,
+         fmt::format("{} of kernels have limits that neither names, shapes nor counters tell, and {} of idle time has no recorded cause; record operator "
+                     "shapes (record_shapes=True), the CUDA calls of every thread, or counters",
+                     ns(shares.kernel_of(Bound::unknown)), ns(idle(IdleCause::unknown)))},
         {"input-bound", idle(IdleCause::input_pipeline), idle(IdleCause::input_pipeline), fmt::format("the GPU waits {} for the input pipeline", ns(idle(IdleCause::input_pipeline)))},
         {"launch-bound", launch, launch, fmt::format("the GPU waits {} for the host to launch the next kernel", ns(launch))},
         {"synchronisation-bound", idle(IdleCause::synchronisation), idle(IdleCause::synchronisation), fmt::format("the GPU is idle for {} after the host waited for it", ns(idle(IdleCause::synchronisation)))},

@@ -117,14 +117,15 @@ void look_for_synchronisation(Case& look) {
 
 void look_for_idle_gaps(Case& look) {
     DurNs host = look.distortion().undoubted(look.shares().idle_of(IdleCause::host_compute));
-    DurNs cost = host + look.shares().idle_of(IdleCause::nothing_submitted) + look.shares().idle_of(IdleCause::compilation) +
-                 look.shares().idle_of(IdleCause::unknown);
+    DurNs cost = host + look.shares().idle_of(IdleCause::nothing_submitted) + look.shares().idle_of(IdleCause::compilation);
+    if (DurNs unknown = look.shares().idle_of(IdleCause::unknown); look.shares().effective_pct(unknown) >= kWorthSaying)
+        look.abstain("idle-gaps", fmt::format("{} of idle time follows ops that were submitted long before, or calls that were not recorded", ns(unknown)));
     if (look.shares().effective_pct(cost) < kWorthSaying) return;
     Finding finding;
     finding.id = "idle-gaps";
     finding.cost_ns = cost;
     finding.title = fmt::format("The GPU is idle {} % of the time while the host runs other code", readable_percent(look.shares().pct(cost)));
-    for (IdleCause cause : {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation, IdleCause::unknown}) {
+    for (IdleCause cause : {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation}) {
         if (look.shares().idle_of(cause) == 0) continue;
         finding.evidence.push_back(look.idle(cause));
         push_known(finding.evidence, look.longest_gap(cause));
