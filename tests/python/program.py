@@ -54,7 +54,7 @@ class Report:
 
 
 class Program:
-    COMPARED = ("kernels", "memcpy", "memset", "devices", "ops", "gaps", "idle", "overlap", "streams", "api", "launches", "memory")
+    COMPARED = ("kernels", "memcpy", "memset", "devices", "ops", "gaps", "idle", "overlap", "streams", "api", "launches")
 
     def __init__(self, path):
         self.path = path

@@ -127,12 +127,12 @@ def test_launches(recording, recordings, reports):
     diff.none()
 
 
-def test_memory_peak(recording, recordings, reports):
+def test_memory_peak(recording, recordings, program):
     trace = recordings(recording)
     start, _ = timeline.window(trace)
     wanted = timeline.memory_peaks(trace)
     for row in wanted.values():
         row["at_ns"] -= start
     diff = Differences("memory")
-    diff.check_rows(reports(recording)["memory"].by("device"), wanted)
+    diff.check_rows(program.report(recording, "memory")["memory"].by("device"), wanted)
     diff.none()
