@@ -106,7 +106,7 @@ def test_streams(recording, recordings, reports):
 def test_api(recording, recordings, reports):
     got = reports(recording)["api"].by("name")
     diff = Differences("api")
-    diff.check_rows(got, {name: rows_without(row, "variance", "min_ns", "threads")
+    diff.check_rows(got, {name: rows_without(row, "variance", "min_ns")
                           for name, row in timeline.api(recordings(recording)).items()})
     diff.none()
 
