@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gpuprof::kineto {
 
 void Assembly::take(ParsedPiece& piece) {
@@ -26,7 +28,7 @@ void Assembly::take(ParsedPiece& piece) {
     accept(block);
     pending_offset_ += used;
     pending_.drop_front(used);
-    wanted_ = 2 * pending_.size();
+    wanted_ = std::min(2 * pending_.size(), kMaxItem + 1);
 }
 
 void Assembly::accept(Block& block) {

@@ -47,8 +47,8 @@ public:
     // The enumerator of `text`, or `unknown`.
     Enum find(std::string_view text, Enum unknown) const {
         const KeyName<Enum>& slot = slots_[slot_of(text)];
-        return slot.text.size() == text.size() && same_bytes(slot.text.data(), text.data(), text.size()) ? slot.value
-                                                                                                         : unknown;
+        bool same = slot.text.size() == text.size() && same_bytes(slot.text.data(), text.data(), text.size());
+        return same && !text.empty() ? slot.value : unknown;
     }
 
 private:

@@ -8,9 +8,6 @@
 namespace gpuprof::kineto {
 namespace {
 
-// An item longer than this is given up, so that memory stays bounded whatever the input is.
-constexpr std::size_t kMaxItem = std::size_t{64} << 20;
-
 class PieceParser {
 public:
     PieceParser(std::string_view file, const Piece& piece, State state, Block& block)
@@ -70,7 +67,7 @@ private:
         }
         bool too_deep = false;
         if (scan == Scan::ok) scan = scan_value(p_, end_, value, too_deep);
-        if (scan != Scan::ok) return failed(item, scan);
+        if (scan != Scan::ok || too_long(item)) return failed(item, scan);
         if (too_deep) rows_.lose(Loss::too_deep, offset_of(item));
         if (!too_deep) read_header_member(key.text(), value, block_);
         return true;
@@ -85,7 +82,7 @@ private:
         }
         if (*p_ != '{') return foreign_item();
         Scan scan = read_event(p_, end_, event_);
-        if (scan != Scan::ok) return failed(item, scan);
+        if (scan != Scan::ok || too_long(item)) return failed(item, scan);
         rows_.write(event_, offset_of(item));
         return true;
     }
@@ -101,8 +98,10 @@ private:
         return true;
     }
 
+    bool too_long(const char* item) const { return static_cast<std::size_t>(p_ - item) > kMaxItem; }
+
     bool failed(const char* item, Scan scan) {
-        if (scan == Scan::bad) return broken(item);
+        if (scan != Scan::cut_off) return broken(item);
         if (piece_.last) {
             rows_.lose(Loss::truncated, offset_of(item));
             block_.cut_off = true;

@@ -13,6 +13,9 @@
 
 namespace gpuprof::kineto {
 
+// An item longer than this is given up, so that memory stays bounded whatever the input is.
+inline constexpr std::size_t kMaxItem = std::size_t{64} << 20;
+
 enum class State {
     start,   // nothing read
     header,  // among the members of the outermost object, or past the end of a bare array

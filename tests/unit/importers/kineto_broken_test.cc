@@ -9,13 +9,15 @@ std::string op(std::string_view name) { return event("cpu_op", name); }
 // The names of the operators, in order of their rows.
 std::string op_names(const Trace& trace) {
     std::string names;
-    for (Row row = 0; row < trace.op().rows; ++row) names += (row > 0 ? " " : "") + std::string(trace.text(trace.op().name[row]));
+    for (Row row = 0; row < trace.op().rows; ++row)
+        names += (row > 0 ? " " : "") + std::string(trace.text(trace.op().name[row]));
     return names;
 }
 
 TEST(KinetoBroken, NumbersThatAreNone) {
-    Trace trace = import_text(object_trace(op("a") + "," + event("cpu_op", "b", "", "NaN") + "," + event("cpu_op", "c", "", "1", "Infinity") +
-                                           "," + event("cpu_op", "d", R"("External id": NaN)") + "," + op("e")));
+    Trace trace = import_text(object_trace(op("a") + "," + event("cpu_op", "b", "", "NaN") + "," +
+                                           event("cpu_op", "c", "", "1", "Infinity") + "," +
+                                           event("cpu_op", "d", R"("External id": NaN)") + "," + op("e")));
     EXPECT_EQ(op_names(trace), "a d e");
     EXPECT_EQ(losses(trace, "bad_number"), 3);
     EXPECT_EQ(losses(trace, "missing_field"), 2);
@@ -25,8 +27,9 @@ TEST(KinetoBroken, NumbersThatAreNone) {
 
 TEST(KinetoBroken, TimesOutOfRange) {
     Trace trace = import_text(object_trace(op("a") + "," + event("cpu_op", "b", "", "9223372036854775.807") + "," +
-                                           event("cpu_op", "c", "", "1", "1e300") + "," + event("cpu_op", "d", "", "-9223372036854775.808") + "," +
-                                           event("cpu_op", "e", "", "1", "-3"),
+                                               event("cpu_op", "c", "", "1", "1e300") + "," +
+                                               event("cpu_op", "d", "", "-9223372036854775.808") + "," +
+                                               event("cpu_op", "e", "", "1", "-3"),
                                            R"("baseTimeNanoseconds": 9223372036854775807)"));
     EXPECT_EQ(op_names(trace), "a e");
     EXPECT_EQ(losses(trace, "time_out_of_range"), 3);
@@ -36,14 +39,16 @@ TEST(KinetoBroken, TimesOutOfRange) {
 }
 
 TEST(KinetoBroken, MissingFields) {
-    Trace trace = import_text(object_trace(op("a") + R"(,{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 7, "tid": 8, "ts": 1},
+    Trace trace =
+        import_text(object_trace(op("a") + R"(,{"ph": "X", "cat": "cpu_op", "name": "b", "pid": 7, "tid": 8, "ts": 1},
         {"ph": "X", "cat": "cpu_op", "pid": 7, "tid": 8, "ts": 1, "dur": 1}, {"cat": "cpu_op", "name": "c"}, {})"));
     EXPECT_EQ(op_names(trace), "a");
     EXPECT_EQ(losses(trace, "missing_field"), 4);
 }
 
 TEST(KinetoBroken, Strings) {
-    Trace trace = import_text(object_trace(op("a\\q") + "," + op("line\nbreak") + "," + op("\\ud800") + "," + op("\xFF\xC0")));
+    Trace trace =
+        import_text(object_trace(op("a\\q") + "," + op("line\nbreak") + "," + op("\\ud800") + "," + op("\xFF\xC0")));
     EXPECT_EQ(op_names(trace), "a\\q line\nbreak \\ud800 \xFF\xC0");
     EXPECT_EQ(losses(trace, "bad_string"), 3);
 }
@@ -57,15 +62,14 @@ TEST(KinetoBroken, AnUnescapedQuoteCostsItsEvent) {
 }
 
 TEST(KinetoBroken, ReadingGoesOnAfterEachKindOfDamage) {
-    for (std::string_view damage : {
-             R"({"ph": "X", "cat": "cpu_op", "name": "x, "pid": 7})",        // quote missing
-             R"({"ph": "X", "args": {"a": 1, "name": "x"})",                 // brace missing
-             R"({"ph": "X", "args": {"grid": [1, 2}}})",                     // bracket missing
-             R"({"ph": "X" "cat": "cpu_op"})",                               // comma missing
-             R"({"ph" "X"})",                                                // colon missing
-             R"({"ph": })",                                                  // value missing
-             R"("ph": "X"})",                                                // brace missing in front
-             R"(}}]])", R"(17)", R"([1, 2])", R"(null)", R"("text")", R"({{}})", R"(: : :)"}) {
+    for (std::string_view damage : {R"({"ph": "X", "cat": "cpu_op", "name": "x, "pid": 7})",  // quote missing
+                                    R"({"ph": "X", "args": {"a": 1, "name": "x"})",           // brace missing
+                                    R"({"ph": "X", "args": {"grid": [1, 2}}})",               // bracket missing
+                                    R"({"ph": "X" "cat": "cpu_op"})",                         // comma missing
+                                    R"({"ph" "X"})",                                          // colon missing
+                                    R"({"ph": })",                                            // value missing
+                                    R"("ph": "X"})",                                          // brace missing in front
+                                    R"(}}]])", R"(17)", R"([1, 2])", R"(null)", R"("text")", R"({{}})", R"(: : :)"}) {
         Trace trace = import_text(object_trace(op("a") + "," + std::string(damage) + "," + op("b")));
         EXPECT_EQ(op_names(trace), "a b") << damage;
         EXPECT_GE(losses(trace, "malformed_event"), 1) << damage;
@@ -73,7 +77,8 @@ TEST(KinetoBroken, ReadingGoesOnAfterEachKindOfDamage) {
 }
 
 TEST(KinetoBroken, HeaderAfterDamageIsFound) {
-    std::string text = "{\"traceEvents\": [" + op("a") + ", {\"ph\": \"X\" \"x\"}\n  ],\n  \"baseTimeNanoseconds\": 1000000}";
+    std::string text =
+        "{\"traceEvents\": [" + op("a") + ", {\"ph\": \"X\" \"x\"}\n  ],\n  \"baseTimeNanoseconds\": 1000000}";
     Trace trace = import_text(text);
     EXPECT_EQ(trace.op().start[0], 1001000);
     EXPECT_EQ(losses(trace, "malformed_event"), 1);
@@ -140,26 +145,30 @@ TEST(KinetoBroken, DeepNesting) {
     std::string objects;
     for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
     objects += "1" + std::string(100'000, '}');
-    std::string events = event("cpu_op", "a", "\"x\": " + deep) + "," + event("cpu_op", "b", "\"Input Dims\": " + objects) + "," + op("c");
+    std::string events = event("cpu_op", "a", "\"x\": " + deep) + "," +
+                         event("cpu_op", "b", "\"Input Dims\": " + objects) + "," + op("c");
     Trace trace = import_text("{\"traceEvents\": [" + events + "], \"more\": " + deep + "}");
     EXPECT_EQ(op_names(trace), "a b c");
     EXPECT_EQ(losses(trace, "too_deep"), 3);
     EXPECT_FALSE(trace.op().input_dims.has(1));
-    Trace unclosed = import_text(object_trace(op("a") + "," + event("cpu_op", "b", "\"x\": " + std::string(100'000, '['))));
+    Trace unclosed =
+        import_text(object_trace(op("a") + "," + event("cpu_op", "b", "\"x\": " + std::string(100'000, '['))));
     EXPECT_EQ(op_names(unclosed), "a");
 }
 
 TEST(KinetoBroken, CyclicPythonParents) {
-    Trace trace = import_text(object_trace(event("python_function", "f", R"("Python id": 1, "Python parent id": 2)") + "," +
-                                           event("python_function", "g", R"("Python id": 2, "Python parent id": 1)") + "," +
-                                           event("python_function", "h", R"("Python id": 3, "Python parent id": 3)")));
+    Trace trace =
+        import_text(object_trace(event("python_function", "f", R"("Python id": 1, "Python parent id": 2)") + "," +
+                                 event("python_function", "g", R"("Python id": 2, "Python parent id": 1)") + "," +
+                                 event("python_function", "h", R"("Python id": 3, "Python parent id": 3)")));
     EXPECT_EQ(trace.tables().python_call.rows, 3u);
 }
 
 TEST(KinetoBroken, OddShapes) {
-    Trace trace = import_text(object_trace(event("kernel", "k", R"("grid": [1, 2, 3, 4], "block": "x")") + "," +
-                                           event("kernel", "l", R"("grid": [-1, 1, 1], "block": [])") + "," +
-                                           event("kernel", "m", R"("grid": [5], "device": 99999999999, "stream": "seven")")));
+    Trace trace =
+        import_text(object_trace(event("kernel", "k", R"("grid": [1, 2, 3, 4], "block": "x")") + "," +
+                                 event("kernel", "l", R"("grid": [-1, 1, 1], "block": [])") + "," +
+                                 event("kernel", "m", R"("grid": [5], "device": 99999999999, "stream": "seven")")));
     EXPECT_EQ(trace.kernel().rows, 3u);
     EXPECT_EQ(losses(trace, "bad_number"), 6);
     EXPECT_FALSE(trace.kernel().grid_x.has(0));

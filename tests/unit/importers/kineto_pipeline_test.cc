@@ -11,7 +11,8 @@ std::string dump_in_pieces(std::string_view bytes, unsigned workers, std::size_t
     auto source = memory_source("t", bytes);
     TraceBuilder builder(Origin{});
     kineto::Assembly assembly("t", builder);
-    Status status = kineto::parse_all(**source, {workers, piece_bytes}, [&](kineto::ParsedPiece& piece) { assembly.take(piece); });
+    Status status =
+        kineto::parse_all(**source, {workers, piece_bytes}, [&](kineto::ParsedPiece& piece) { assembly.take(piece); });
     EXPECT_TRUE(status.ok());
     Status finished = assembly.finish();
     if (!finished) return finished.error().message;
@@ -24,12 +25,14 @@ std::string dump_whole(std::string_view bytes) { return dump_in_pieces(bytes, 1,
 void expect_same_in_pieces(std::string_view bytes) {
     std::string whole = dump_whole(bytes);
     for (std::size_t piece_bytes : {997u, 4096u, 65536u})
-        for (unsigned workers : {1u, 3u}) EXPECT_TRUE(dump_in_pieces(bytes, workers, piece_bytes) == whole) << piece_bytes << " " << workers;
+        for (unsigned workers : {1u, 3u})
+            EXPECT_TRUE(dump_in_pieces(bytes, workers, piece_bytes) == whole) << piece_bytes << " " << workers;
 }
 
 TEST(KinetoPipeline, RealTraces) {
-    for (std::string name : {"kineto/transformer-stacks-shapes-memory", "kineto/input_bound", "public/nccl_parser_config__nccl_data",
-                             "public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto", "public/trace_filter__sampled_rank-0"}) {
+    for (std::string name :
+         {"kineto/transformer-stacks-shapes-memory", "kineto/input_bound", "public/nccl_parser_config__nccl_data",
+          "public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto", "public/trace_filter__sampled_rank-0"}) {
         SCOPED_TRACE(name);
         expect_same_in_pieces(fixture(name + ".json.gz"));
     }
@@ -46,8 +49,10 @@ TEST(KinetoPipeline, SmallTraceInEveryPieceSize) {
 TEST(KinetoPipeline, WrongGuesses) {
     std::string events;
     for (int i = 0; i < 300; ++i)
-        events += (i > 0 ? ",\n" : "") + event("cpu_op", "op" + std::to_string(i), R"("Input Dims": [[1], {"ph": "X", "name": "inner"}, {"ph": "i"}],
-            "text": "}, {\"ph\": 1}, \\", "grid": [{"ts": 1}])", std::to_string(i));
+        events += (i > 0 ? ",\n" : "") + event("cpu_op", "op" + std::to_string(i),
+                                               R"("Input Dims": [[1], {"ph": "X", "name": "inner"}, {"ph": "i"}],
+            "text": "}, {\"ph\": 1}, \\", "grid": [{"ts": 1}])",
+                                               std::to_string(i));
     expect_same_in_pieces(object_trace(events));
     EXPECT_EQ(import_text(object_trace(events)).op().rows, 300u);
 }

@@ -14,19 +14,24 @@ std::string rows_of(std::string_view events, std::string_view header = "") {
         std::size_t line_end = all.find('\n', at);
         std::string line = all.substr(at, line_end - at);
         at = line_end + 1;
-        if (!line.starts_with("process ") && !line.starts_with("thread ") && !line.starts_with("meta ")) rows += line + "\n";
+        if (!line.starts_with("process ") && !line.starts_with("thread ") && !line.starts_with("meta "))
+            rows += line + "\n";
     }
     return rows;
 }
 
 TEST(Kineto, Operator) {
-    EXPECT_EQ(rows_of(event("cpu_op", "aten::mul",
-                            R"("External id": 5,"Record function id": 0, "Sequence number": 9, "Fwd thread id": 1, "Input Dims": [[2, 3], []],
+    EXPECT_EQ(
+        rows_of(event(
+            "cpu_op", "aten::mul",
+            R"("External id": 5,"Record function id": 0, "Sequence number": 9, "Fwd thread id": 1, "Input Dims": [[2, 3], []],
                                "Input type": ["float", "Scalar"], "Input Strides": [[3, 1], []], "Concrete Inputs": ["", "2"], "Ev Idx": 0)")),
-              "op start=1000 dur=2000 thread=7/8 name=aten::mul external_id=5 sequence=9 forward_thread=1 input_dims=[[2, 3], []] "
-              "input_types=[\"float\", \"Scalar\"] input_strides=[[3, 1], []] concrete_inputs=[\"\", \"2\"]\n");
-    EXPECT_EQ(rows_of(event("cpu_op", "f", R"("Call stack": "a.py(1): f;b.py(2): g", "Module Hierarchy": "Net.layer")")),
-              "op start=1000 dur=2000 thread=7/8 name=f call_stack=a.py(1): f;b.py(2): g module=Net.layer\n");
+        "op start=1000 dur=2000 thread=7/8 name=aten::mul external_id=5 sequence=9 forward_thread=1 input_dims=[[2, "
+        "3], []] "
+        "input_types=[\"float\", \"Scalar\"] input_strides=[[3, 1], []] concrete_inputs=[\"\", \"2\"]\n");
+    EXPECT_EQ(
+        rows_of(event("cpu_op", "f", R"("Call stack": "a.py(1): f;b.py(2): g", "Module Hierarchy": "Net.layer")")),
+        "op start=1000 dur=2000 thread=7/8 name=f call_stack=a.py(1): f;b.py(2): g module=Net.layer\n");
 }
 
 TEST(Kineto, RangesAndPython) {
@@ -36,13 +41,16 @@ TEST(Kineto, RangesAndPython) {
               "device_range start=1000 dur=2000 device=0 stream=7 name=step external_id=3\n");
     EXPECT_EQ(rows_of(event("python_function", "a.py(1): f", R"("Python parent id": null, "Python id": 1)")),
               "python_call start=1000 dur=2000 thread=7/8 name=a.py(1): f python_id=1\n");
-    EXPECT_EQ(rows_of(event("overhead", "Buffer Flush", "", "1", "2", "-1", "0")), "overhead start=1000 dur=2000 name=Buffer Flush\n");
-    EXPECT_EQ(rows_of(event("overhead", "Buffer Flush")), "overhead start=1000 dur=2000 thread=7/8 name=Buffer Flush\n");
+    EXPECT_EQ(rows_of(event("overhead", "Buffer Flush", "", "1", "2", "-1", "0")),
+              "overhead start=1000 dur=2000 name=Buffer Flush\n");
+    EXPECT_EQ(rows_of(event("overhead", "Buffer Flush")),
+              "overhead start=1000 dur=2000 thread=7/8 name=Buffer Flush\n");
 }
 
 TEST(Kineto, Calls) {
     EXPECT_EQ(rows_of(event("cuda_runtime", "cudaLaunchKernel", R"("External id": 9,"cbid": 211, "correlation": 15)")),
-              "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaLaunchKernel correlation=15 external_id=9\n");
+              "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaLaunchKernel correlation=15 "
+              "external_id=9\n");
     EXPECT_EQ(rows_of(event("cuda_driver", "cuLaunchKernel", R"("correlation": 15)")),
               "api_call start=1000 dur=2000 thread=7/8 process=7 api=driver name=cuLaunchKernel correlation=15\n");
     EXPECT_EQ(rows_of(event("cuda_runtime", "hipMemset", R"("correlation": 15)")),
@@ -51,26 +59,30 @@ TEST(Kineto, Calls) {
 
 TEST(Kineto, Kernel) {
     std::string call = event("cuda_runtime", "cudaLaunchKernel", R"("correlation": 15)");
-    std::string kernel =
-        event("kernel", "k<int>", R"("External id": 9, "queued": 0, "device": 1, "context": 2, "stream": 7, "correlation": 15,
+    std::string kernel = event(
+        "kernel", "k<int>", R"("External id": 9, "queued": 0, "device": 1, "context": 2, "stream": 7, "correlation": 15,
         "registers per thread": 74, "shared memory": 20480, "blocks per SM": 0.36, "grid": [8, 1, 6], "block": [128, 2, 1],
-        "graph id": 3, "graph node id": 4, "est. achieved occupancy %": 2)", "10.5", "0.001", "1", "7");
+        "graph id": 3, "graph node id": 4, "est. achieved occupancy %": 2)",
+        "10.5", "0.001", "1", "7");
     EXPECT_EQ(rows_of(call + "," + kernel),
-              "kernel start=10500 dur=1 process=7 device=1 context=2 stream=7 name=k<int> correlation=15 external_id=9 grid_x=8 grid_y=1 "
+              "kernel start=10500 dur=1 process=7 device=1 context=2 stream=7 name=k<int> correlation=15 external_id=9 "
+              "grid_x=8 grid_y=1 "
               "grid_z=6 block_x=128 block_y=2 block_z=1 registers=74 shared_bytes=20480 graph_id=3 graph_node_id=4\n"
               "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaLaunchKernel correlation=15\n");
 }
 
 TEST(Kineto, DeviceAndStreamFallBackToPidAndTid) {
-    EXPECT_NE(rows_of(event("kernel", "k", R"("grid": [1, 1, 1], "graph id": 0, "graph node id": 0)", "1", "2", "3", "21"))
-                  .find("kernel start=1000 dur=2000 device=3 stream=21 name=k grid_x=1 grid_y=1 grid_z=1\n"),
-              std::string::npos);
+    EXPECT_NE(
+        rows_of(event("kernel", "k", R"("grid": [1, 1, 1], "graph id": 0, "graph node id": 0)", "1", "2", "3", "21"))
+            .find("kernel start=1000 dur=2000 device=3 stream=21 name=k grid_x=1 grid_y=1 grid_z=1\n"),
+        std::string::npos);
 }
 
 TEST(Kineto, CopiesAndFills) {
-    std::string copies = event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", R"("device": 0, "stream": 7, "bytes": 4)") + "," +
-                         event("gpu_memset", "Memset (Device)", R"("device": 0, "stream": 7, "bytes": 8)") + "," +
-                         event("gpu_memcpy", "something else", R"("device": 0, "stream": 7, "bytes": 5, "kind": "DtoH")", "2");
+    std::string copies =
+        event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", R"("device": 0, "stream": 7, "bytes": 4)") + "," +
+        event("gpu_memset", "Memset (Device)", R"("device": 0, "stream": 7, "bytes": 8)") + "," +
+        event("gpu_memcpy", "something else", R"("device": 0, "stream": 7, "bytes": 5, "kind": "DtoH")", "2");
     EXPECT_EQ(rows_of(copies),
               "memcpy start=1000 dur=2000 device=0 stream=7 kind=HtoD src=pageable dst=device bytes=4\n"
               "memcpy start=2000 dur=2000 device=0 stream=7 kind=DtoH bytes=5\n"
@@ -81,25 +93,33 @@ TEST(Kineto, CopiesAndFills) {
 TEST(Kineto, RocmWritesSizeAndShapeOnTheCall) {
     // The copy stands before its call, and the ids are text.
     std::string events =
-        event("gpu_memcpy", "Memcpy HtoD (Host -> Device)", R"("device": 2, "stream": 0, "correlation": 117, "kind": "HtoD")") + "," +
-        event("cuda_runtime", "hipMemcpyWithStream", R"("stream": "0x0", "correlation": 117, "size": "2560", "kind": "1")") + "," +
+        event("gpu_memcpy", "Memcpy HtoD (Host -> Device)",
+              R"("device": 2, "stream": 0, "correlation": 117, "kind": "HtoD")") +
+        "," +
+        event("cuda_runtime", "hipMemcpyWithStream",
+              R"("stream": "0x0", "correlation": 117, "size": "2560", "kind": "1")") +
+        "," +
         event("cuda_runtime", "hipLaunchKernel",
-              R"("correlation": 118, "grid": [3, 1, 1], "block": [128, 1, 1], "shared memory": 64)") + "," +
-        event("kernel", "k", R"("device": 2, "stream": 0, "correlation": 118, "kind": "Dispatch Kernel")");
+              R"("correlation": 118, "grid": [3, 1, 1], "block": [128, 1, 1], "shared memory": 64)") +
+        "," + event("kernel", "k", R"("device": 2, "stream": 0, "correlation": 118, "kind": "Dispatch Kernel")");
     EXPECT_EQ(rows_of(events),
-              "kernel start=1000 dur=2000 process=7 device=2 stream=0 name=k correlation=118 grid_x=3 grid_y=1 grid_z=1 block_x=128 "
+              "kernel start=1000 dur=2000 process=7 device=2 stream=0 name=k correlation=118 grid_x=3 grid_y=1 "
+              "grid_z=1 block_x=128 "
               "block_y=1 block_z=1 shared_bytes=64\n"
-              "memcpy start=1000 dur=2000 process=7 device=2 stream=0 kind=HtoD src=host dst=device bytes=2560 correlation=117\n"
+              "memcpy start=1000 dur=2000 process=7 device=2 stream=0 kind=HtoD src=host dst=device bytes=2560 "
+              "correlation=117\n"
               "api_call start=1000 dur=2000 thread=7/8 process=7 api=hip name=hipMemcpyWithStream correlation=117\n"
               "api_call start=1000 dur=2000 thread=7/8 process=7 api=hip name=hipLaunchKernel correlation=118\n");
 }
 
 TEST(Kineto, Synchronisation) {
-    EXPECT_EQ(rows_of(event("cuda_sync", "Stream Wait Event",
-                            R"("cuda_sync_kind": "Stream Wait Event", "stream": 7, "correlation": 15, "device": 0, "context": 1,
+    EXPECT_EQ(
+        rows_of(
+            event("cuda_sync", "Stream Wait Event",
+                  R"("cuda_sync_kind": "Stream Wait Event", "stream": 7, "correlation": 15, "device": 0, "context": 1,
                                "wait_on_stream": 20, "wait_on_cuda_event_record_corr_id": 12, "wait_on_cuda_event_id": 3)")),
-              "sync start=1000 dur=2000 device=0 context=1 stream=7 kind=Stream Wait Event correlation=15 wait_on_stream=20 "
-              "wait_on_correlation=12\n");
+        "sync start=1000 dur=2000 device=0 context=1 stream=7 kind=Stream Wait Event correlation=15 wait_on_stream=20 "
+        "wait_on_correlation=12\n");
 }
 
 TEST(Kineto, MemoryEvents) {
@@ -107,10 +127,11 @@ TEST(Kineto, MemoryEvents) {
         return R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7, "tid": 8, "ts": 1, "args": {)" +
                std::string(args) + "}}";
     };
-    EXPECT_EQ(rows_of(instant(R"("Total Reserved": 30, "Total Allocated": 20, "Bytes": -10, "Device Id": 0, "Device Type": 1,
+    EXPECT_EQ(
+        rows_of(instant(R"("Total Reserved": 30, "Total Allocated": 20, "Bytes": -10, "Device Id": 0, "Device Type": 1,
                                  "Addr": 140382113366016)")),
-              "memory_event time=1000 thread=7/8 device_type=1 device=0 address=140382113366016 bytes=-10 total_allocated=20 "
-              "total_reserved=30\n");
+        "memory_event time=1000 thread=7/8 device_type=1 device=0 address=140382113366016 bytes=-10 total_allocated=20 "
+        "total_reserved=30\n");
     EXPECT_EQ(rows_of(instant(R"("Bytes": 10, "Device Id": -1, "Device Type": 0, "Addr": 18446744073709551615)")),
               "memory_event time=1000 thread=7/8 device_type=0 address=-1 bytes=10\n");
 }
@@ -131,25 +152,30 @@ TEST(Kineto, AutogradArrowsInEitherOrder) {
 }
 
 TEST(Kineto, Collectives) {
-    std::string_view args = R"("External id": 4, "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 10, "Out msg nelems": 20,
+    std::string_view args =
+        R"("External id": 4, "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 10, "Out msg nelems": 20,
                                "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]")";
     std::string call = event("cuda_runtime", "cudaLaunchKernelExC", R"("correlation": 15)");
-    std::string kernel = event("kernel", "ncclDevKernel", R"("correlation": 15, "grid": [1, 1, 1], )" + std::string(args), "1", "2", "0", "7");
+    std::string kernel = event("kernel", "ncclDevKernel",
+                               R"("correlation": 15, "grid": [1, 1, 1], )" + std::string(args), "1", "2", "0", "7");
     std::string rows = rows_of(event("cpu_op", "record_param_comms", args) + "," + call + "," + kernel);
-    EXPECT_NE(rows.find("collective process=7 external_id=4 name=allreduce type=Float in_elements=10 out_elements=20 group_size=2 group=0\n"
-                        "collective process=7 correlation=15 external_id=4 name=allreduce type=Float in_elements=10 out_elements=20 "
+    EXPECT_NE(rows.find("collective process=7 external_id=4 name=allreduce type=Float in_elements=10 out_elements=20 "
+                        "group_size=2 group=0\n"
+                        "collective process=7 correlation=15 external_id=4 name=allreduce type=Float in_elements=10 "
+                        "out_elements=20 "
                         "group_size=2 group=0\n"),
               std::string::npos)
         << rows;
 }
 
 TEST(Kineto, NamesOfProcessesAndThreads) {
-    std::string events = R"--({"name": "process_name", "ph": "M", "ts": 1, "pid": 7, "tid": 0, "args": {"name": "python3"}},
+    std::string events =
+        R"--({"name": "process_name", "ph": "M", "ts": 1, "pid": 7, "tid": 0, "args": {"name": "python3"}},
         {"name": "process_labels", "ph": "M", "ts": 1, "pid": 7, "tid": 0, "args": {"labels": "CPU"}},
         {"name": "process_name", "ph": "M", "ts": 1, "pid": 0, "tid": 0, "args": {"name": "python3"}},
         {"name": "thread_name", "ph": "M", "ts": 1, "pid": 0, "tid": 7, "args": {"name": "stream 7 "}},
         {"name": "thread_name", "ph": "M", "ts": 1, "pid": 7, "tid": 8, "args": {"name": "thread 8 (pt_autograd_0)"}},)--" +
-                         event("cpu_op", "f");
+        event("cpu_op", "f");
     EXPECT_EQ(dump(import_text(object_trace(events))),
               "process key=7 pid=7 name=python3\n"
               "thread key=7/8 process=7 tid=8 name=pt_autograd_0\n"
@@ -157,7 +183,8 @@ TEST(Kineto, NamesOfProcessesAndThreads) {
 }
 
 TEST(Kineto, HeaderBeforeOrAfterTheEvents) {
-    std::string_view header = R"("schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8, "pg_config": [{"ranks": [0]}]},
+    std::string_view header =
+        R"("schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8, "pg_config": [{"ranks": [0]}]},
         "deviceProperties": [{"id": 0, "name": "NVIDIA H200", "totalGlobalMem": 150109880320, "computeMajor": 9, "computeMinor": 0,
         "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "warpSize": 32, "sharedMemPerBlock": 49152,
         "numSms": 132, "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 232448, "sharedMemPerMultiprocessor": 233472}],
@@ -168,8 +195,10 @@ TEST(Kineto, HeaderBeforeOrAfterTheEvents) {
     std::string expected =
         "process key=7 pid=7 rank=3 world_size=8\n"
         "thread key=7/8 process=7 tid=8\n"
-        "device device=0 name=NVIDIA H200 vendor=nvidia memory_bytes=150109880320 cc_major=9 cc_minor=0 sms=132 warp_size=32 "
-        "max_threads_per_block=1024 max_threads_per_sm=2048 registers_per_block=65536 registers_per_sm=65536 shared_bytes_per_block=49152 "
+        "device device=0 name=NVIDIA H200 vendor=nvidia memory_bytes=150109880320 cc_major=9 cc_minor=0 sms=132 "
+        "warp_size=32 "
+        "max_threads_per_block=1024 max_threads_per_sm=2048 registers_per_block=65536 registers_per_sm=65536 "
+        "shared_bytes_per_block=49152 "
         "shared_bytes_per_block_optin=232448 shared_bytes_per_sm=233472\n"
         "op start=1795214539462267313 dur=500 thread=7/8 name=f\n"
         "meta key=schemaVersion value=1\n"
@@ -186,7 +215,9 @@ TEST(Kineto, HeaderBeforeOrAfterTheEvents) {
 }
 
 TEST(Kineto, ProfilerSpanIsAFactNotAnEvent) {
-    std::string events = event("cpu_op", "f") + R"--(,{"ph": "X", "cat": "Trace", "ts": 0.5, "dur": 100, "pid": "Spans", "tid": "PyTorch Profiler",
+    std::string events =
+        event("cpu_op", "f") +
+        R"--(,{"ph": "X", "cat": "Trace", "ts": 0.5, "dur": 100, "pid": "Spans", "tid": "PyTorch Profiler",
         "name": "PyTorch Profiler (0)", "args": {"Op count": 0}},
         {"name": "Iteration Start: PyTorch Profiler", "ph": "i", "s": "g", "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": 0.5},
         {"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 200})--";
@@ -200,7 +231,8 @@ TEST(Kineto, ProfilerSpanIsAFactNotAnEvent) {
 
 TEST(Kineto, VendorsOfDevices) {
     auto vendor = [](std::string_view name) {
-        Trace trace = import_text(object_trace("", R"("deviceProperties": [{"id": 0, "name": ")" + std::string(name) + R"("}])"));
+        Trace trace =
+            import_text(object_trace("", R"("deviceProperties": [{"id": 0, "name": ")" + std::string(name) + R"("}])"));
         return std::string(trace.text(trace.tables().device.vendor.value_or(0, kNoString)));
     };
     EXPECT_EQ(vendor("AMD Radeon Graphics"), "amd");
@@ -211,9 +243,11 @@ TEST(Kineto, VendorsOfDevices) {
 }
 
 TEST(Kineto, BareArrayAndFirstSchema) {
-    std::string events = event("Operator", "aten::add") + ",\n" + event("Runtime", "cudaLaunchKernel", R"("correlation": 2)") + ",\n" +
+    std::string events = event("Operator", "aten::add") + ",\n" +
+                         event("Runtime", "cudaLaunchKernel", R"("correlation": 2)") + ",\n" +
                          event("Kernel", "k", R"("device": 0, "stream": 7, "correlation": 2, "grid": [1, 1, 1])");
-    for (std::string_view text : {"[" + events + "]", "\xEF\xBB\xBF \n[" + events + "]\n", "[" + events, "[" + events + ",]"}) {
+    for (std::string_view text :
+         {"[" + events + "]", "\xEF\xBB\xBF \n[" + events + "]\n", "[" + events, "[" + events + ",]"}) {
         Trace trace = import_text(text);
         EXPECT_EQ(trace.op().rows, 1u);
         EXPECT_EQ(trace.api_call().rows, 1u);
@@ -224,7 +258,8 @@ TEST(Kineto, BareArrayAndFirstSchema) {
 }
 
 TEST(Kineto, KeysInAnyOrderAndTwice) {
-    std::string odd = R"({"args":{"External id":1,"External id":2},"dur":3,"tid":8,"name":"old","ts":1,"pid":7,"cat":"cpu_op","extra":{"a":[1]},"name":"new","ph":"X"})";
+    std::string odd =
+        R"({"args":{"External id":1,"External id":2},"dur":3,"tid":8,"name":"old","ts":1,"pid":7,"cat":"cpu_op","extra":{"a":[1]},"name":"new","ph":"X"})";
     EXPECT_EQ(rows_of(event("cpu_op", "f") + "," + odd + "," + event("cpu_op", "g", R"("ph": 5, "name": "inner")")),
               "op start=1000 dur=3000 thread=7/8 name=new external_id=2\n"
               "op start=1000 dur=2000 thread=7/8 name=f\n"
@@ -232,15 +267,19 @@ TEST(Kineto, KeysInAnyOrderAndTwice) {
 }
 
 TEST(Kineto, UnknownKindsAreCounted) {
-    Trace trace = import_text(object_trace(event("cpu_op", "f") + "," + event("mtia_runtime", "g") +
-                                           R"(,{"ph": "C", "name": "util", "pid": "GPU 0 Counters", "ts": 1, "args": {"x": 1}})"));
+    Trace trace = import_text(
+        object_trace(event("cpu_op", "f") + "," + event("mtia_runtime", "g") +
+                     R"(,{"ph": "C", "name": "util", "pid": "GPU 0 Counters", "ts": 1, "args": {"x": 1}})"));
     EXPECT_EQ(losses(trace, "unknown_event"), 2);
     EXPECT_EQ(trace.tables().loss.rows, 1u);
 }
 
 TEST(Kineto, WhatIsNoTrace) {
     EXPECT_EQ(import_error("").message, "t: empty");
-    for (std::string_view text : {"hello", "{\"a\": 1}", "[1, 2, 3]", "[]", "\x7F" "ELF", "<html>", "{", "null"}) {
+    for (std::string_view text : {"hello", "{\"a\": 1}", "[1, 2, 3]", "[]",
+                                  "\x7F"
+                                  "ELF",
+                                  "<html>", "{", "null"}) {
         Error error = import_error(text);
         EXPECT_EQ(error.code, ExitCode::unreadable) << text;
         EXPECT_TRUE(error.message.starts_with("t: not a trace gpu-profile knows (")) << error.message;
@@ -265,7 +304,8 @@ TEST(Kineto, SeveralProcessesKeepTheirDeviceWork) {
                          event("cuda_runtime", "cudaLaunchKernel", R"("correlation": 3)", "1", "2", "7", "7") + "," +
                          event("cuda_runtime", "cudaLaunchKernel", R"("correlation": 3)", "1", "2", "9", "9");
     for (int id = 1; id <= 3; ++id)
-        events += "," + event("kernel", "k", R"("grid": [1, 1, 1], "correlation": )" + std::to_string(id), std::to_string(id), "1", "0", "7");
+        events += "," + event("kernel", "k", R"("grid": [1, 1, 1], "correlation": )" + std::to_string(id),
+                              std::to_string(id), "1", "0", "7");
     Trace trace = import_text(object_trace(events));
     EXPECT_EQ(trace.text(trace.kernel().process[0]), "7");
     EXPECT_EQ(trace.text(trace.kernel().process[1]), "9");

@@ -54,15 +54,17 @@ TEST(Number, TheEdgeOf64Bits) {
     EXPECT_EQ(ns("9223372036854775.807"), INT64_MAX);
     EXPECT_EQ(ns("-9223372036854775.808"), INT64_MIN);
     std::int64_t value = kUnset;
-    for (std::string_view text : {"9223372036854775.808", "-9223372036854775.809", "9223372036854775.8075", "9223372036854776", "9223372036854775807",
-                                  "99999999999999999999999", "1e16", "1e999999999999", "18446744073709551.615", "18446744073709551.6155"})
+    for (std::string_view text : {"9223372036854775.808", "-9223372036854775.809", "9223372036854775.8075",
+                                  "9223372036854776", "9223372036854775807", "99999999999999999999999", "1e16",
+                                  "1e999999999999", "18446744073709551.615", "18446744073709551.6155"})
         EXPECT_EQ(parse_microseconds(text, value), Number::out_of_range) << text;
     EXPECT_EQ(value, kUnset);
 }
 
 TEST(Number, WhatIsNoNumber) {
     std::int64_t value = kUnset;
-    for (std::string_view text : {"NaN", "nan", "Infinity", "-Infinity", "true", "-", "+", ".", "1.2.3", "1e", "1e+", "12a", "0x10", "1 2", "--1"})
+    for (std::string_view text : {"NaN", "nan", "Infinity", "-Infinity", "true", "-", "+", ".", "1.2.3", "1e", "1e+",
+                                  "12a", "0x10", "1 2", "--1"})
         EXPECT_EQ(parse_microseconds(text, value), Number::bad) << text;
     EXPECT_EQ(parse_microseconds("", value), Number::absent);
     EXPECT_EQ(parse_microseconds("null", value), Number::absent);

@@ -19,8 +19,9 @@ Error import_error(std::string_view bytes);
 // {"traceEvents": [events]} with `header` members before it.
 std::string object_trace(std::string_view events, std::string_view header = "");
 // One complete event: name, category, pid, tid, ts, dur and the inside of args.
-std::string event(std::string_view category, std::string_view name, std::string_view args = "", std::string_view ts = "1.000",
-                  std::string_view dur = "2.000", std::string_view pid = "7", std::string_view tid = "8");
+std::string event(std::string_view category, std::string_view name, std::string_view args = "",
+                  std::string_view ts = "1.000", std::string_view dur = "2.000", std::string_view pid = "7",
+                  std::string_view tid = "8");
 
 // Every table, row and present value as text. With `losses` false, without the table of losses.
 std::string dump(const Trace& trace, bool losses = true);

@@ -26,10 +26,11 @@ std::string object_trace(std::string_view events, std::string_view header) {
     return fmt::format("{{{}{}\"traceEvents\": [{}]}}", header, header.empty() ? "" : ", ", events);
 }
 
-std::string event(std::string_view category, std::string_view name, std::string_view args, std::string_view ts, std::string_view dur,
-                  std::string_view pid, std::string_view tid) {
-    return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})", category,
-                       name, pid, tid, ts, dur, args);
+std::string event(std::string_view category, std::string_view name, std::string_view args, std::string_view ts,
+                  std::string_view dur, std::string_view pid, std::string_view tid) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
+        category, name, pid, tid, ts, dur, args);
 }
 
 namespace {

@@ -58,7 +58,8 @@ TEST(Scan, Values) {
 }
 
 TEST(Scan, CutOffAtEveryByte) {
-    std::string_view text = "{\"a\": [1, \"x\\\"y\", {\"b\": null}], \"c\": \"0123456789012345678901234567890123456789\"}";
+    std::string_view text =
+        "{\"a\": [1, \"x\\\"y\", {\"b\": null}], \"c\": \"0123456789012345678901234567890123456789\"}";
     EXPECT_EQ(scanned(text).scan, Scan::ok);
     for (std::size_t n = 0; n < text.size(); ++n) EXPECT_EQ(scanned(text.substr(0, n)).scan, Scan::cut_off) << n;
 }
