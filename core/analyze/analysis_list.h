@@ -14,6 +14,7 @@
     ANALYSIS(Gaps)                 \
     ANALYSIS(Idle)                 \
     ANALYSIS(Overlap)              \
+    ANALYSIS(Ranges)               \
     ANALYSIS(Ops)                  \
     ANALYSIS(Streams)              \
     ANALYSIS(Arithmetic)           \

@@ -1,0 +1,69 @@
+// The annotated spans of a trace as nested instances, each with its path ("training_step/forward"), and which instance
+// each device op was submitted in.
+// Nesting is by time on one thread. A device op belongs to the innermost instance open on the calling thread when its call
+// began, and to all instances around that one. A call outside any range of its own thread counts on the ranged thread of
+// its process, the thread whose outermost ranges cover the most time: PyTorch runs backward operators on a thread of its
+// own, while the ranges around backward() are open on the thread that waits for it. Every ProfilerStep#N has the one name
+// ProfilerStep*.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/pod_vector.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+inline constexpr std::uint32_t kNoRange = 0xFFFFFFFFu;
+
+struct RangePath {
+    StringId name = kNoString;        // of the last part
+    std::uint32_t parent = kNoRange;  // index of the path around it, always smaller
+    std::uint32_t depth = 0;          // parts before the last
+};
+
+struct RangeInstance {
+    TimeNs start = 0;
+    TimeNs end = 0;
+    DurNs self = 0;                   // time in which no instance that began later was open
+    std::uint32_t parent = kNoRange;  // index of the instance around it, always smaller
+    std::uint32_t path = 0;
+    Row row = kNoRow;  // in `range`
+};
+
+class RangeTree {
+public:
+    explicit RangeTree(const Trace& trace);
+
+    const PodVector<RangeInstance>& instances() const { return instances_; }
+    const std::vector<RangePath>& paths() const { return paths_; }
+    // "a/b/c"; of very deep paths the middle is left out ("a/.../z").
+    std::string text(std::uint32_t path) const;
+    // The innermost instance an API call was made in, or kNoRange.
+    std::uint32_t instance_of_call(Row call) const { return call == kNoRow ? kNoRange : instance_of_call_[call]; }
+    // Calls that count on another thread than their own.
+    std::uint64_t lent_calls() const { return lent_calls_; }
+
+private:
+    struct Thread {
+        StringId key = kNoString;
+        std::uint32_t begin = 0, end = 0;  // its instances
+        DurNs covered = 0;                 // by outermost ones
+    };
+    void read_threads();
+    void measure_selves();
+    void place_calls();
+    std::uint32_t open_at(const Thread& thread, TimeNs time) const;
+
+    const Trace& trace_;
+    PodVector<RangeInstance> instances_;
+    std::vector<RangePath> paths_;
+    std::vector<Thread> threads_;
+    PodVector<std::uint32_t> instance_of_call_;
+    std::uint64_t lent_calls_ = 0;
+};
+
+}  // namespace gpuprof
