@@ -3,9 +3,14 @@
 namespace gpuprof {
 
 extern const Command kReportCommand;
+extern const Command kExportCommand;
+extern const Command kSchemaCommand;
+extern const Command kDoctorCommand;
+extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
-    static constexpr const Command* kCommands[] = {&kReportCommand};
+    static constexpr const Command* kCommands[] = {&kReportCommand, &kExportCommand, &kSchemaCommand, &kDoctorCommand,
+                                                   &kCompletionsCommand};
     return kCommands;
 }
 

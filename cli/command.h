@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 
@@ -14,6 +15,12 @@ class App;
 
 namespace gpuprof {
 
+// The words an argument may be, for completion: of an option ("--format") or of a positional by its name ("ANALYSIS").
+struct Choices {
+    std::string_view argument;
+    std::vector<std::string_view> words;
+};
+
 struct Command {
     std::string_view name;
     std::string_view group;     // heading it stands under in the help
@@ -21,6 +28,7 @@ struct Command {
     std::string_view doc;
     // Declares the arguments on `app` and answers what to run once they have been parsed.
     std::function<Result<ExitCode>()> (*declare)(CLI::App& app);
+    std::vector<Choices> (*choices)() = [] { return std::vector<Choices>(); };
 };
 
 // Every command, in the order of the help.

@@ -36,9 +36,10 @@ std::string program_help() {
     text +=
         "\nStart with   gpu-profile report FILE\n"
         "More about a command   gpu-profile COMMAND --help\n\n"
-        "A FILE is recognised by its content, compressed or not; - is standard input.\n"
-        "Exit status: 0 ok, 1 a --fail-on condition, 2 usage, 3 unreadable input, 4 nothing captured,\n"
-        "5 not permitted, 6 internal error.\n";
+        "A FILE is recognised by its content, compressed or not; - is standard input.\n\n"
+        "Exit status\n";
+    for (const ExitCodeSpec& spec : kExitCodes)
+        text += fmt::format("  {}  {}\n", static_cast<int>(spec.code), spec.doc);
     return text;
 }
 

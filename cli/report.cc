@@ -4,16 +4,19 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "core/analyze/analysis.h"
+#include "core/analyze/answer.h"
+#include "core/analyze/trust.h"
 #include "core/importers/importer.h"
 #include "core/report/report.h"
 
@@ -32,40 +35,27 @@ struct Arguments {
 struct Plan {
     const ReportFormat* format = nullptr;
     std::vector<const Analysis*> analyses;
+    bool first_answer = false;
+    bool all_findings = false;
 };
-
-std::vector<std::string_view> analysis_names() {
-    std::vector<std::string_view> names;
-    for (const Analysis* analysis : analyses()) names.push_back(analysis->name);
-    return names;
-}
-
-Error unknown_analysis(std::string_view name) {
-    std::vector<std::string_view> names = analysis_names();
-    std::string hint = did_you_mean(name, names);
-    if (hint.empty()) hint = fmt::format("; there are: {}", joined(names));
-    return {ExitCode::usage, fmt::format("there is no analysis {}{}", name, hint)};
-}
-
-Error unknown_format(std::string_view name) {
-    std::vector<std::string_view> names;
-    for (const ReportFormat& format : report_formats()) names.push_back(format.name);
-    return {ExitCode::usage, fmt::format("there is no format {}; there are: {}", name, joined(names))};
-}
 
 Result<Plan> plan_of(const Arguments& arguments) {
     Plan plan;
     plan.format = find_report_format(arguments.format);
-    if (plan.format == nullptr) return unknown_format(arguments.format);
+    if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
     for (const std::string& name : arguments.analyses) {
-        plan.analyses.push_back(find_analysis(name));
-        if (plan.analyses.back() == nullptr) return unknown_analysis(name);
+        const Analysis* analysis = find_analysis(name);
+        if (analysis == nullptr) return unknown_choice("analysis", name, names_of(analyses()));
+        plan.analyses.push_back(analysis);
+        plan.first_answer |= analysis->name == "summary";
+        plan.all_findings |= analysis->name == "findings";
     }
+    plan.first_answer |= plan.analyses.empty();
     if (plan.format->one_table && plan.analyses.size() != 1)
         return Error{
             ExitCode::usage,
-            fmt::format("{} holds one table: name one analysis, e.g. gpu-profile report FILE kernels --format {}",
-                        plan.format->name, plan.format->name)};
+            fmt::format("{0} holds one table: name one analysis, e.g. gpu-profile report FILE kernels --format {0}",
+                        plan.format->name)};
     return plan;
 }
 
@@ -77,33 +67,59 @@ void note_left_off(const Plan& plan, const Report& report, std::int64_t limit) {
             note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.rows(), table.name()));
 }
 
+// Everything a report needs besides the trace, kept alive until it is written.
+struct Found {
+    std::optional<Answer> answer;
+    Trust trust;
+    std::vector<ResultTable> tables;
+};
+
+Result<Found> analyse(const Plan& plan, const Study& study) {
+    Found found;
+    if (plan.first_answer || plan.all_findings) {
+        Result<Answer> answer = make_answer(study);
+        if (!answer.ok()) return answer.error();
+        found.trust = answer->trust;
+        found.answer = std::move(answer).value();
+    } else {
+        found.trust = trust_of(study);
+    }
+    for (const Analysis* analysis : plan.analyses) {
+        Result<ResultTable> table = analysis->run(study);
+        if (!table.ok()) return table.error();
+        found.tables.push_back(std::move(table).value());
+    }
+    return found;
+}
+
+Result<ExitCode> write(const Plan& plan, const Report& report, const Arguments& arguments) {
+    Result<Output> output = Output::open(arguments.output);
+    if (!output.ok()) return output.error();
+    Style style = style_for(arguments.output);
+    style.limit = arguments.options.limit;
+    plan.format->write(report, style, *output);
+    if (Status closed = output->close(); !closed.ok()) return closed.error();
+    note_left_off(plan, report, style.limit);
+    return ExitCode::ok;
+}
+
 Result<ExitCode> run(const Arguments& arguments) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
     Result<Trace> trace = open_trace(arguments.file);
     if (!trace.ok()) return trace.error();
-
     Study study(*trace, arguments.options);
-    std::vector<ResultTable> tables;
-    for (const Analysis* analysis : plan->analyses) {
-        Result<ResultTable> table = analysis->run(study);
-        if (!table.ok()) return table.error();
-        tables.push_back(std::move(table).value());
-    }
+    Result<Found> found = analyse(*plan, study);
+    if (!found.ok()) return found.error();
     Report report{.version = program_version(),
                   .origin = trace->origin(),
                   .window = trace->window(),
-                  .trust = {},
-                  .tables = tables};
-
-    Result<Output> output = Output::open(arguments.output);
-    if (!output.ok()) return output.error();
-    Style style = style_for(arguments.output);
-    style.limit = arguments.options.limit;
-    plan->format->write(report, style, *output);
-    note_left_off(*plan, report, style.limit);
-    if (Status closed = output->close(); !closed.ok()) return closed.error();
-    return ExitCode::ok;
+                  .trust = found->trust,
+                  .answer = found->answer ? &*found->answer : nullptr,
+                  .first_answer = plan->first_answer,
+                  .all_findings = plan->all_findings,
+                  .tables = found->tables};
+    return write(*plan, report, arguments);
 }
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
@@ -124,7 +140,14 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 }  // namespace
 
 extern const Command kReportCommand;
-const Command kReportCommand{"report", "Read a recording", "FILE [ANALYSIS...] [OPTION...]",
-                             "Where the time went; with no analysis named, the first answer.", declare};
+const Command kReportCommand{
+    "report",
+    "Read a recording",
+    "FILE [ANALYSIS...]",
+    "Where the time went; with no analysis named, the first answer.",
+    declare,
+    [] {
+        return std::vector<Choices>{{"ANALYSIS", names_of(analyses())}, {"--format", names_of(report_formats())}};
+    }};
 
 }  // namespace gpuprof

@@ -40,7 +40,7 @@ void write_text(const Report& report, const Style& style, Sink& sink) {
         write_head(report, style, sink);
     if (report.all_findings && report.answer != nullptr) write_findings(*report.answer, style, sink);
     for (const ResultTable& table : report.tables)
-        if (!shown_as_prose(report, table)) write_titled(table, style, sink);
+        shown_as_prose(report, table) ? write_notes(table, style, sink) : write_titled(table, style, sink);
 }
 
 }  // namespace gpuprof

@@ -189,13 +189,22 @@ void write_after(const ResultTable& table, const Style& style, Sink& sink) {
         sink.write(paint.dim(fmt::format("{} and {} more rows (--limit 0 shows all)", mark, count)) + "\n");
     }
     if (table.rows() == 0) sink.write(paint.dim("no rows") + "\n");
-    for (const std::string& note : table.notes) sink.write(fmt::format("{} {}\n", paint.dim("note:"), printable(note)));
+    write_notes(table, style, sink);
 }
 
 }  // namespace
 
 std::string handle_of(const ResultTable& table, std::size_t row) {
     return fmt::format("{}-{}", table.handle_prefix, row + 1);
+}
+
+void write_notes(const ResultTable& table, const Style& style, Sink& sink) {
+    Paint paint(style.colour);
+    for (const std::string& note : table.notes) {
+        std::vector<std::string> lines = wrap(printable(note), style.width - 6);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            sink.write((i == 0 ? paint.dim("note: ") : "      ") + lines[i] + "\n");
+    }
 }
 
 void write_text_table(const ResultTable& table, const Style& style, Sink& sink) {

@@ -9,6 +9,9 @@ namespace gpuprof {
 
 void write_text_table(const ResultTable& table, const Style& style, Sink& sink);
 
+// The notes of the table, each a paragraph of its own.
+void write_notes(const ResultTable& table, const Style& style, Sink& sink);
+
 // "k-12" for row 11 of a table with the prefix "k".
 std::string handle_of(const ResultTable& table, std::size_t row);
 

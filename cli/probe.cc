@@ -1,0 +1,225 @@
+#include "cli/probe.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// The first 64 KiB of a file; absent when it cannot be read.
+std::optional<std::string> read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    std::string text(64 * 1024, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
+}
+
+std::vector<std::string> matching(const std::string& pattern) {
+    glob_t found{};
+    std::vector<std::string> paths;
+    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    globfree(&found);
+    return paths;
+}
+
+// The value of "KEY: value" on a line of its own.
+std::string value_of(const std::string& text, std::string_view key) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.rfind(key, 0) != 0 || line[key.size()] != ':') continue;
+        std::size_t begin = line.find_first_not_of(" \t", key.size() + 1);
+        return begin == std::string::npos ? "" : line.substr(begin);
+    }
+    return {};
+}
+
+using Library = std::unique_ptr<void, int (*)(void*)>;
+Library load(const char* name) { return {dlopen(name, RTLD_LAZY | RTLD_LOCAL), dlclose}; }
+
+constexpr std::string_view kInContainer = "in a container, start it with --gpus all (NVIDIA container toolkit)";
+
+Check check_module(const Machine& machine) {
+    Check check{.name = "NVIDIA kernel driver", .found = {}, .remedy = {}};
+    std::optional<std::string> version = read_text(machine.root + "/proc/driver/nvidia/version");
+    if (!version) {
+        check.found = "no /proc/driver/nvidia: the kernel module is not loaded";
+        check.remedy = fmt::format("install the NVIDIA driver; {}", kInContainer);
+        return check;
+    }
+    std::istringstream words(version->substr(0, version->find('\n')));
+    std::string word;
+    while (words >>
+           word)  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
+        if (word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) break;
+    check.health = Health::ok;
+    check.found = "version " + word;
+    return check;
+}
+
+Check check_gpus(const Machine& machine) {
+    Check check{.name = "GPUs", .found = {}, .remedy = {}};
+    std::string models;
+    std::size_t known = 0;
+    for (const std::string& path : matching(machine.root + "/proc/driver/nvidia/gpus/*/information")) {
+        ++known;
+        models += fmt::format("{}{}", models.empty() ? "" : ", ", value_of(read_text(path).value_or(""), "Model"));
+    }
+    std::size_t usable = 0;
+    for (const std::string& path : matching(machine.root + "/dev/nvidia[0-9]*"))
+        if (access(path.c_str(), R_OK | W_OK) == 0) ++usable;
+    check.health = usable == 0 ? Health::missing : usable < known ? Health::limited : Health::ok;
+    check.found = known == 0 && usable == 0 ? "none" : fmt::format("{} of {} usable: {}", usable, known, models);
+    if (check.health == Health::ok) check.found = models;
+    if (check.health != Health::ok)
+        check.remedy = fmt::format("give this user access to /dev/nvidia*; {}", kInContainer);
+    return check;
+}
+
+Check check_cuda() {
+    Check check{.name = "CUDA driver library",
+                .found = "libcuda.so.1 cannot be loaded",
+                .remedy = "install the NVIDIA driver of this machine"};
+    Library library = load("libcuda.so.1");
+    if (!library) return check;
+    // cuDriverGetVersion answers without cuInit (CUDA driver API, version management): 13000 is 13.0.
+    using GetVersion = int (*)(int*);
+    auto get_version = reinterpret_cast<GetVersion>(dlsym(library.get(), "cuDriverGetVersion"));
+    int version = 0;
+    bool known = get_version != nullptr && get_version(&version) == 0;
+    return {check.name, Health::ok,
+            known ? fmt::format("up to CUDA {}.{}", version / 1000, version % 1000 / 10) : "libcuda.so.1", ""};
+}
+
+Check check_nvml() {
+    Check check{.name = "NVML",
+                .found = "libnvidia-ml.so.1 cannot be loaded",
+                .remedy = "install the NVIDIA driver of this machine"};
+    Library library = load("libnvidia-ml.so.1");
+    if (!library) return check;
+    if (dlsym(library.get(), "nvmlInit_v2") == nullptr) {
+        check.found = "libnvidia-ml.so.1 has no nvmlInit_v2";
+        return check;
+    }
+    return {check.name, Health::ok, "libnvidia-ml.so.1", ""};
+}
+
+// Where toolkits and Python wheels put CUPTI.
+std::vector<std::string> cupti_patterns(const Machine& machine) {
+    std::vector<std::string> patterns;
+    for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
+        if (std::string home = machine.environment(name); !home.empty())
+            patterns.push_back(home + "/extras/CUPTI/lib64");
+    for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+        if (std::string home = machine.environment(name); !home.empty())
+            patterns.push_back(home + "/lib/python3*/site-packages/nvidia/*/lib");
+    if (std::string home = machine.environment("HOME"); !home.empty())
+        patterns.push_back(home + "/.local/lib/python3*/site-packages/nvidia/*/lib");
+    for (const char* folder :
+         {"/usr/local/cuda*/extras/CUPTI/lib64", "/usr/local/cuda*/lib64", "/opt/cuda/extras/CUPTI/lib64",
+          "/usr/lib/*-linux-gnu", "/usr/local/lib/python3*/*-packages/nvidia/*/lib",
+          "/usr/lib/python3*/*-packages/nvidia/*/lib"})
+        patterns.push_back(folder);
+    return patterns;
+}
+
+Check check_cupti(const Machine& machine) {
+    Check check{.name = "CUPTI", .found = {}, .remedy = {}};
+    std::vector<std::string> found;
+    for (const std::string& folder : cupti_patterns(machine))
+        for (const std::string& path : matching(machine.root + folder + "/libcupti.so.*")) found.push_back(path);
+    if (found.empty() && machine.root.empty() && load("libcupti.so")) found.push_back("libcupti.so");
+    if (found.empty()) {
+        check.found = "no libcupti.so in a toolkit or a Python environment";
+        check.remedy = "install the CUDA toolkit, or pip install nvidia-cuda-cupti";
+        return check;
+    }
+    check.health = Health::ok;
+    check.found = found.size() == 1 ? found[0] : fmt::format("{} and {} more", found[0], found.size() - 1);
+    return check;
+}
+
+// Whether the process holds CAP_SYS_ADMIN (bit 21 of CapEff, capabilities(7)).
+bool is_admin(const Machine& machine) {
+    std::string mask = value_of(read_text(machine.root + "/proc/self/status").value_or(""), "CapEff");
+    return (std::strtoull(mask.c_str(), nullptr, 16) >> 21 & 1) != 0;
+}
+
+// NVIDIA's driver restricts hardware counters to administrators unless told otherwise
+// (https://developer.nvidia.com/ERR_NVGPUCTRPERM).
+Check check_counters(const Machine& machine) {
+    Check check{.name = "hardware counters", .found = {}, .remedy = {}};
+    std::optional<std::string> parameters = read_text(machine.root + "/proc/driver/nvidia/params");
+    std::string restricted = value_of(parameters.value_or(""), "RmProfilingAdminOnly");
+    if (restricted.empty()) {
+        check.found = "unknown: no RmProfilingAdminOnly in /proc/driver/nvidia/params";
+        return check;
+    }
+    bool open = restricted[0] == '0';
+    check.health = open || is_admin(machine) ? Health::ok : Health::limited;
+    check.found = open                         ? "open to every user"
+                  : check.health == Health::ok ? "open to this user (administrator)"
+                                               : "only for administrators";
+    if (check.health != Health::ok)
+        check.remedy = "load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN";
+    return check;
+}
+
+Check check_smi(const Machine& machine) {
+    std::istringstream folders(machine.environment("PATH"));
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (std::string path = machine.root + folder + "/nvidia-smi"; access(path.c_str(), X_OK) == 0)
+            return {"nvidia-smi", Health::ok, path, ""};
+    return {"nvidia-smi", Health::missing, "not in PATH", "install the NVIDIA driver's utilities"};
+}
+
+// Limits of cgroup v2 (kernel documentation, admin-guide/cgroup-v2): "max 100000" and "max" are none.
+Check check_limits(const Machine& machine) {
+    unsigned cpus = std::thread::hardware_concurrency();
+    std::string limits;
+    std::istringstream quota(read_text(machine.root + "/sys/fs/cgroup/cpu.max").value_or("max"));
+    double time = 0, period = 0;
+    if (quota >> time >> period && period > 0) limits = fmt::format("{:.1f} of {} CPUs", time / period, cpus);
+    std::istringstream memory(read_text(machine.root + "/sys/fs/cgroup/memory.max").value_or("max"));
+    if (double bytes = 0; memory >> bytes)
+        limits += fmt::format("{}{} of memory", limits.empty() ? "" : ", ", readable_bytes(bytes));
+    bool container = access((machine.root + "/.dockerenv").c_str(), F_OK) == 0 ||
+                     access((machine.root + "/run/.containerenv").c_str(), F_OK) == 0;
+    std::string where = container ? "in a container" : "not in a container";
+    if (limits.empty()) return {"limits", Health::ok, where + ", no CPU or memory limit", ""};
+    return {"limits", Health::limited, fmt::format("{}, limited to {}", where, limits),
+            "none needed; timings of the host depend on it"};
+}
+
+}  // namespace
+
+std::string_view name_of(Health health) {
+    return health == Health::ok ? "ok" : health == Health::limited ? "limited" : "missing";
+}
+
+std::vector<Check> check_machine(const Machine& machine) {
+    return {check_module(machine), check_gpus(machine),     check_cuda(),       check_nvml(),
+            check_cupti(machine),  check_counters(machine), check_smi(machine), check_limits(machine)};
+}
+
+std::vector<Check> check_machine() {
+    auto environment = [](const char* name) {
+        const char* value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    return check_machine({"", environment});
+}
+
+}  // namespace gpuprof

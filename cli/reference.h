@@ -1,0 +1,23 @@
+// The reference page as tables, made from the declarations: in sections for people, flat for programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/result_table.h"
+
+namespace gpuprof {
+
+struct Section {
+    int level;  // 1 a chapter, 2 one table of it
+    std::string title;
+    std::string doc;
+    std::optional<ResultTable> table;
+};
+
+std::vector<Section> reference_sections();
+// tables, columns, analyses, analysis_columns, options, losses, exit_codes, importers, formats.
+std::vector<ResultTable> reference_tables();
+
+}  // namespace gpuprof

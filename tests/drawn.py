@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Turns a timeline drawn as text into a Kineto trace, so that a person can count what an analysis must say.
+
+    # 1 char = 1 us
+    host   main  |L..L......S####......|   L launch, S sync, # waiting
+    op     main  |[aten::mm]...........|
+    stream 7     |..AAAA..BB...........|
+    gpu 1 stream 7 |....hh...............|
+
+A row is a label, cells between the first and the last `|`, and a remark. A comment sets the scale: `1 char = N us` (or ns).
+  host THREAD    calls: L cudaLaunchKernel, C cudaMemcpyAsync, P cudaMemcpy, Z cudaMemsetAsync, S cudaStreamSynchronize,
+                 D cudaDeviceSynchronize, M cudaMalloc, F cudaFree; `#` or `=` goes on with the call before it
+  stream N       device ops (of GPU 0; `gpu D stream N` of another): a run of one letter is one op, `=` goes on with it;
+                 a capital is the kernel of that name, h HtoD, d DtoH, p DtoD copies of 1000 bytes a cell, z a memset
+  op THREAD      framework operators: `[name--]` is a span from bracket to bracket; deeper operators in further rows
+  range THREAD   user annotations, drawn like operators
+Calls L, C or P, Z are paired with kernels, copies, memsets in the order of their starts; what is left over stays unpaired.
+A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter.
+"""
+
+import json
+import re
+import sys
+
+CALLS = {"L": "cudaLaunchKernel", "C": "cudaMemcpyAsync", "P": "cudaMemcpy", "Z": "cudaMemsetAsync",
+         "S": "cudaStreamSynchronize", "D": "cudaDeviceSynchronize", "M": "cudaMalloc", "F": "cudaFree"}
+LAUNCHES = {"L": "kernel", "C": "gpu_memcpy", "P": "gpu_memcpy", "Z": "gpu_memset"}
+COPIES = {"h": "Memcpy HtoD (Pinned -> Device)", "d": "Memcpy DtoH (Device -> Pinned)", "p": "Memcpy DtoD (Device -> Device)"}
+PROCESS = 100
+BASE_US = 1000
+
+
+class DrawingError(ValueError):
+    pass
+
+
+def runs(cells):
+    """(letter, first cell, cells) of each run; `#` and `=` lengthen the run before them."""
+    out = []
+    for at, cell in enumerate(cells):
+        if cell in "#=":
+            if not out or out[-1][1] + out[-1][2] != at:
+                raise DrawingError(f"`{cell}` at {at} has nothing to go on with: {cells}")
+            out[-1][2] += 1
+        elif cell not in ". ":
+            if out and out[-1][0] == cell and out[-1][1] + out[-1][2] == at and cells[at - 1] == cell and cell not in LAUNCHES:
+                out[-1][2] += 1
+            else:
+                out.append([cell, at, 1])
+    return out
+
+
+class Drawing:
+    def __init__(self, text):
+        self.scale = 1.0  # us a cell
+        self.events, self.names, self.threads, self.devices = [], {}, {}, set()
+        for line in text.splitlines():
+            self.take(line)
+        self.pair()
+
+    def take(self, line):
+        if line.startswith("#"):
+            scale = re.search(r"1 char = (\d+) (us|ns)", line)
+            if scale:
+                self.scale = int(scale.group(1)) / (1 if scale.group(2) == "us" else 1000)
+            return
+        if not line.strip():
+            return
+        renamed = re.fullmatch(r"name (\w) = (.+)", line.strip())
+        if renamed:
+            self.names[renamed.group(1)] = renamed.group(2)
+            return
+        row = re.fullmatch(r"\s*([^|]+?)\s*\|(.*)\|[^|]*", line)
+        if not row:
+            raise DrawingError(f"not a row: {line}")
+        label, cells = row.group(1).split(), row.group(2)
+        if label[0] in ("stream", "gpu"):
+            device, stream = (0, label[1]) if label[0] == "stream" else (int(label[1]), label[3])
+            self.stream(device, int(stream), cells)
+        elif label[0] == "host":
+            self.host(label[1], cells)
+        elif label[0] in ("op", "range"):
+            self.spans("cpu_op" if label[0] == "op" else "user_annotation", label[1], cells)
+        else:
+            raise DrawingError(f"no kind of row: {label[0]}")
+
+    def add(self, category, name, pid, tid, first, cells, **args):
+        event = {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid,
+                 "ts": BASE_US + round(first * self.scale, 3), "dur": round(cells * self.scale, 3), "args": args}
+        self.events.append(event)
+        return event
+
+    def thread(self, name):
+        return self.threads.setdefault(name, PROCESS + len(self.threads))
+
+    def host(self, thread, cells):
+        for letter, first, length in runs(cells):
+            if letter not in CALLS:
+                raise DrawingError(f"no call is drawn as {letter}")
+            self.add("cuda_runtime", CALLS[letter], PROCESS, self.thread(thread), first, length)["drawn"] = letter
+
+    def spans(self, category, thread, cells):
+        for span in re.finditer(r"\[([^\]]*)\]", cells):
+            name = span.group(1).strip("-")
+            self.add(category, name, PROCESS, self.thread(thread), span.start(), span.end() - span.start())
+
+    def stream(self, device, stream, cells):
+        self.devices.add(device)
+        for letter, first, length in runs(cells):
+            place = {"device": device, "context": 1, "stream": stream}
+            if letter in COPIES:
+                self.add("gpu_memcpy", COPIES[letter], device, stream, first, length, **place, bytes=1000 * length)
+            elif letter == "z":
+                self.add("gpu_memset", "Memset (Device)", device, stream, first, length, **place, bytes=1000 * length)
+            elif letter.isupper():
+                shape = {"grid": [1, 1, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 0}
+                self.add("kernel", self.names.get(letter, letter), device, stream, first, length, **place, **shape)
+            else:
+                raise DrawingError(f"no device op is drawn as {letter}")
+
+    def pair(self):
+        self.events.sort(key=lambda e: (e["ts"], -e["dur"]))
+        waiting = {category: [e for e in self.events if e["cat"] == category] for category in set(LAUNCHES.values())}
+        number = 0
+        for event in self.events:
+            letter = event.pop("drawn", None)
+            if letter is None:
+                continue
+            number += 1
+            event["args"]["correlation"] = number
+            operations = waiting.get(LAUNCHES.get(letter), [])
+            if operations:
+                operations.pop(0)["args"]["correlation"] = number
+
+    def trace(self):
+        properties = [{"id": d, "name": "Drawn GPU", "totalGlobalMem": 1 << 30, "computeMajor": 9, "computeMinor": 0,
+                       "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536,
+                       "regsPerMultiprocessor": 65536, "warpSize": 32, "sharedMemPerBlock": 49152,
+                       "sharedMemPerMultiprocessor": 233472, "numSms": 100, "sharedMemPerBlockOptin": 232448}
+                      for d in sorted(self.devices)]
+        names = [{"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "ts": 0, "args": {"name": f"thread {tid} ({name})"}}
+                 for name, tid in self.threads.items()]
+        return {"schemaVersion": 1, "deviceProperties": properties, "traceEvents": names + self.events}
+
+
+def kineto_of(text):
+    return json.dumps(Drawing(text).trace(), indent=1)
+
+
+def main():
+    if len(sys.argv) != 2:
+        print("usage: drawn.py TIMELINE > TRACE.json", file=sys.stderr)
+        return 2
+    with open(sys.argv[1]) as file:
+        print(kineto_of(file.read()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
