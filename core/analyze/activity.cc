@@ -1,17 +1,14 @@
 #include "core/analyze/activity.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "core/analyze/knowledge/collective_name.h"
 #include "core/model/trace.h"
 
 namespace gpuprof {
 namespace {
-
-// NCCL names its kernels ncclKernel_... (to 2.18) or ncclDevKernel_... (from 2.19); RCCL keeps NCCL's names or says rccl.
-bool is_collective_kernel(std::string_view name) {
-    return name.starts_with("ncclKernel") || name.starts_with("ncclDevKernel") || name.starts_with("rccl");
-}
 
 // Ops of one device while they are gathered.
 struct Gathered {
@@ -67,6 +64,16 @@ std::vector<bool> collective_names(const Trace& trace) {
 }
 
 }  // namespace
+
+bool is_collective_kernel(std::string_view name) {
+    auto begins = [name](std::string_view prefix) {
+        return name.size() >= prefix.size() &&
+               std::equal(prefix.begin(), prefix.end(), name.begin(), [](char a, char b) {
+                   return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
+               });
+    };
+    return begins("nccl") || begins("rccl") || parse_collective(name).has_value();
+}
 
 std::vector<DeviceActivity> device_activity(const Trace& trace, std::int64_t only_device) {
     std::vector<bool> collective = collective_names(trace);

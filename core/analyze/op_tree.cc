@@ -125,15 +125,15 @@ void OpForest::credit_overhead(PodVector<OpNode>& nodes, std::uint32_t process) 
         opens.push_back({i, open});
         open = static_cast<std::uint32_t>(opens.size() - 1);
     }
+    std::size_t next = 0;
+    open = kNoRow;
     for (OpNode& overhead : nodes) {
         if (overhead.kind != OpKind::overhead) continue;
-        auto* found = std::upper_bound(opens.begin(), opens.end(), overhead.start,
-                                       [&](TimeNs at, const Open& o) { return at < nodes[o.node].start; });
-        if (found == opens.begin()) continue;
-        auto owner = static_cast<std::uint32_t>(found - opens.begin() - 1);
-        while (owner != kNoRow && nodes[opens[owner].node].end() < overhead.start) owner = opens[owner].parent;
-        if (owner == kNoRow) continue;
-        if (auto id = owner_id(nodes[opens[owner].node])) overhead.device_ns = linked_[process].find(*id);
+        for (; next < opens.size() && nodes[opens[next].node].start <= overhead.start; ++next)
+            open = static_cast<std::uint32_t>(next);
+        while (open != kNoRow && nodes[opens[open].node].end() < overhead.start) open = opens[open].parent;
+        if (open == kNoRow) continue;
+        if (auto id = owner_id(nodes[opens[open].node])) overhead.device_ns = linked_[process].find(*id);
         overhead.adopted_credit = overhead.device_ns != 0;
     }
 }

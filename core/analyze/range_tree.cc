@@ -71,14 +71,11 @@ void RangeTree::measure_selves() {
     }
 }
 
-std::uint32_t RangeTree::open_at(const Thread& thread, TimeNs time) const {
-    auto after = [](TimeNs at, const RangeInstance& instance) { return at < instance.start; };
-    const RangeInstance* first = instances_.begin() + thread.begin;
-    const RangeInstance* found = std::upper_bound(first, instances_.begin() + thread.end, time, after);
-    if (found == first) return kNoRange;
-    auto open = static_cast<std::uint32_t>(found - instances_.begin() - 1);
-    while (open != kNoRange && instances_[open].end <= time) open = instances_[open].parent;
-    return open;
+// Times must not decrease from call to call: then every instance is opened and closed once.
+std::uint32_t RangeTree::open_at(Thread& thread, TimeNs time) const {
+    for (; thread.next < thread.end && instances_[thread.next].start <= time; ++thread.next) thread.open = thread.next;
+    while (thread.open != kNoRange && instances_[thread.open].end <= time) thread.open = instances_[thread.open].parent;
+    return thread.open;
 }
 
 void RangeTree::place_calls() {
@@ -88,10 +85,11 @@ void RangeTree::place_calls() {
     std::vector<std::uint32_t> process_of(threads.size(), processes.other());
     for (Row row = 0; row < tables.thread.rows; ++row)
         process_of[threads.of(tables.thread.key[row])] = processes.of(tables.thread.process.value_or(row, kNoString));
-    std::vector<const Thread*> own(threads.size()), lender(processes.size());
-    for (const Thread& thread : threads_) {
+    std::vector<Thread*> own(threads.size()), lender(processes.size());
+    for (Thread& thread : threads_) {
+        thread.next = thread.begin;
         own[threads.of(thread.key)] = &thread;
-        const Thread*& most = lender[process_of[threads.of(thread.key)]];
+        Thread*& most = lender[process_of[threads.of(thread.key)]];
         if (most == nullptr || thread.covered > most->covered) most = &thread;
     }
     const ApiCallTable& calls = trace_.api_call();
@@ -99,7 +97,7 @@ void RangeTree::place_calls() {
     if (instances_.empty()) return;
     for (Row call = 0; call < calls.rows; ++call) {
         std::uint32_t slot = threads.of(calls.thread.value_or(call, kNoString));
-        const Thread* other = lender[process_of[slot]];
+        Thread* other = lender[process_of[slot]];
         std::uint32_t& instance = instance_of_call_[call];
         if (own[slot] != nullptr) instance = open_at(*own[slot], calls.start[call]);
         if (instance != kNoRange || other == nullptr || other == own[slot]) continue;

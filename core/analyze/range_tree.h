@@ -52,11 +52,13 @@ private:
         StringId key = kNoString;
         std::uint32_t begin = 0, end = 0;  // its instances
         DurNs covered = 0;                 // by outermost ones
+        std::uint32_t next = 0;            // first instance that open_at() has not reached
+        std::uint32_t open = kNoRange;     // innermost one open where open_at() is
     };
     void read_threads();
     void measure_selves();
     void place_calls();
-    std::uint32_t open_at(const Thread& thread, TimeNs time) const;
+    std::uint32_t open_at(Thread& thread, TimeNs time) const;
 
     const Trace& trace_;
     PodVector<RangeInstance> instances_;

@@ -15,6 +15,8 @@ namespace {
 constexpr double kMixed = 0.85;
 // A winner below this share of the effective window explains too little to be the verdict.
 constexpr double kLeast = 20;
+// Compute-bound with this share of the effective window, at this share of the device's peak or more, is near the limit.
+constexpr double kNearLimitShare = 80, kNearLimitRate = 65;
 // Alternatives below this share of the window are not worth a line.
 constexpr double kWorthNaming = 1;
 
@@ -73,7 +75,7 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
                      "shapes (record_shapes=True), the CUDA calls of every thread, or counters",
                      ns(shares.kernel_of(Bound::unknown)), ns(idle(IdleCause::unknown)))},
         {"input-bound", idle(IdleCause::input_pipeline), idle(IdleCause::input_pipeline), fmt::format("the GPU waits {} for the input pipeline", ns(idle(IdleCause::input_pipeline)))},
-        {"launch-bound", launch, launch, fmt::format("the GPU waits {} for the host to launch the next kernel", ns(launch))},
+        {"launch-bound", launch, launch, fmt::format("launching leaves the GPU idle for {} between kernels", ns(launch))},
         {"synchronisation-bound", idle(IdleCause::synchronisation), idle(IdleCause::synchronisation), fmt::format("the GPU is idle for {} after the host waited for it", ns(idle(IdleCause::synchronisation)))},
         {"transfer-bound", transfer, transfer, fmt::format("copies that no kernel hides take {}", ns(transfer))},
         {"communication-bound", comm, comm, fmt::format("collectives that no kernel hides take {}", ns(comm))},
@@ -114,15 +116,15 @@ std::string praise(const Study& study, const Shares& shares) {
     return fmt::format("; copies ({}) are hidden behind kernels", ns(copies));
 }
 
-// How near to the peak the compute-bound operators come, when shapes were recorded.
-std::string nearness(const Study& study) {
+// How near to the device's peak FLOP/s the compute-bound operators come, in percent, when shapes were recorded.
+std::optional<double> nearness(const Study& study) {
     double weighted = 0, time = 0;
     for (const OpRate& rate : study.op_rates().rates) {
         if (rate.bound != Bound::compute || !rate.compute_pct) continue;
         weighted += *rate.compute_pct * static_cast<double>(rate.device_ns);
         time += static_cast<double>(rate.device_ns);
     }
-    return time > 0 ? fmt::format("; those with recorded shapes reach {:.0f} % of the device's peak FLOP/s (`arithmetic`)", weighted / time) : "";
+    return time > 0 ? std::optional<double>(weighted / time) : std::nullopt;
 }
 
 }  // namespace
@@ -145,7 +147,9 @@ Verdict judge(const Study& study, const Diagnosis& diagnosis) {
     if (!mixed) {
         verdict.share_pct = shares.pct(first.time);
         verdict.gives_back_pct = given_back(first, shares);
-        if (first.name == "compute-bound") verdict.because += nearness(study);
+        std::optional<double> rate = first.name == "compute-bound" ? nearness(study) : std::nullopt;
+        if (rate) verdict.because += fmt::format("; those with recorded shapes reach {:.0f} % of the device's peak FLOP/s (`arithmetic`)", *rate);
+        if (rate.value_or(0) >= kNearLimitRate && effective >= kNearLimitShare) verdict.name = "healthy/near limit";
         verdict.because += praise(study, shares);
     }
     for (std::size_t i = mixed ? 0 : 1; i < all.size(); ++i)

@@ -78,9 +78,13 @@ bool has_math(KernelClass kind) noexcept {
            kind == KernelClass::attention;
 }
 
+// What a name says stands at its start; demangled templates run to thousands of bytes, hostile ones to millions.
+constexpr std::size_t kNameLength = 16 * 1024;
+
 }  // namespace
 
 KernelTraits classify_kernel(std::string_view name) noexcept {
+    name = name.substr(0, kNameLength);
     KernelTraits traits;
     traits.collective = parse_collective(name);
     if (traits.collective) {
