@@ -1,6 +1,7 @@
 // A growing array of trivially copyable values on realloc. Traces hold hundreds of millions of column values:
 // realloc lets the system move pages instead of copying them, capacity that was never touched costs no memory, and
-// values are not zeroed before they are written. Not for types with constructors.
+// values are not zeroed before they are written. Large arrays ask for huge pages: touching gigabytes for the first time
+// costs more than computing what is written there. Not for types with constructors.
 // Out of memory ends the process with one line: no caller could go on.
 #pragma once
 
@@ -12,6 +13,9 @@
 #include <utility>
 
 namespace gpuprof {
+
+// Asks the system to back the whole pages of a range with huge ones; without effect where it does not do that.
+void advise_huge_pages(void* begin, std::size_t bytes);
 
 template <class T>
 class PodVector {
@@ -73,6 +77,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t kLargeBytes = std::size_t{8} << 20;
+
     void grow(std::size_t need) {
         std::size_t next = capacity_ + capacity_ / 2 + 16;
         reallocate(next > need ? next : need);
@@ -85,6 +91,7 @@ private:
         }
         data_ = static_cast<T*>(moved);
         capacity_ = n;
+        if (n * sizeof(T) >= kLargeBytes) advise_huge_pages(moved, n * sizeof(T));
     }
 
     T* data_ = nullptr;
