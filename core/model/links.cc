@@ -1,6 +1,7 @@
 #include "core/model/links.h"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 
 #include "core/model/tables.h"
@@ -8,8 +9,10 @@
 namespace gpuprof {
 namespace {
 
-// The calls of one process by correlation id. Recorders number calls densely, so a flat array serves; scattered ids fall
-// back to a hash map.
+// The calls of one process by correlation id. Recorders number calls one after the other but do not record all of them, so
+// a bitmap says which ids are there and rows are stored for those only: the row of an id is at its rank, the number of
+// ids below it. Scattered ids fall back to a hash map.
+// Filled in three passes over the calls: note() each, prepare(), mark() each, rank(), add() each.
 class CallsById {
 public:
     void note(std::int64_t id) {
@@ -18,31 +21,51 @@ public:
         ++count_;
     }
     void prepare() {
-        if (count_ == 0) return;
-        auto span = static_cast<std::uint64_t>(highest_) - static_cast<std::uint64_t>(lowest_);
-        if (span < 16 * count_ + 4096) flat_.resize(span + 1, kNoRow);
+        auto span = count_ == 0 ? 0 : static_cast<std::uint64_t>(highest_) - static_cast<std::uint64_t>(lowest_);
+        if (count_ > 0 && span < 256 * count_ + 4096) words_.resize(span / 64 + 1, Word{0, 0});
+    }
+    void mark(std::int64_t id) {
+        if (!words_.empty()) words_[offset_of(id) / 64].present |= bit_of(id);
+    }
+    void rank() {
+        std::uint64_t below = 0;
+        for (Word& word : words_) {
+            word.below = static_cast<Row>(below);
+            below += static_cast<std::uint64_t>(std::popcount(word.present));
+        }
+        rows_.resize(below, kNoRow);
     }
     // Whether the id was free.
     bool add(std::int64_t id, Row row) {
-        if (flat_.empty()) return scattered_.emplace(id, row).second;
-        Row& slot = flat_[slot_of(id)];
-        if (slot != kNoRow) return false;
-        slot = row;
+        if (words_.empty()) return scattered_.emplace(id, row).second;
+        Row& known = rows_[rank_of(id)];
+        if (known != kNoRow) return false;
+        known = row;
         return true;
     }
     Row find(std::int64_t id) const {
         if (count_ == 0 || id < lowest_ || id > highest_) return kNoRow;
-        if (!flat_.empty()) return flat_[slot_of(id)];
+        if (!words_.empty()) return words_[offset_of(id) / 64].present & bit_of(id) ? rows_[rank_of(id)] : kNoRow;
         auto found = scattered_.find(id);
         return found == scattered_.end() ? kNoRow : found->second;
     }
 
 private:
-    std::size_t slot_of(std::int64_t id) const { return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(lowest_); }
+    struct Word {
+        std::uint64_t present;  // which of 64 ids are there
+        Row below;              // how many ids before these
+    };
+    std::uint64_t offset_of(std::int64_t id) const { return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(lowest_); }
+    std::uint64_t bit_of(std::int64_t id) const { return std::uint64_t{1} << (offset_of(id) % 64); }
+    std::size_t rank_of(std::int64_t id) const {
+        const Word& word = words_[offset_of(id) / 64];
+        return word.below + static_cast<std::size_t>(std::popcount(word.present & (bit_of(id) - 1)));
+    }
 
     std::int64_t lowest_ = INT64_MAX, highest_ = INT64_MIN;
     std::uint64_t count_ = 0;
-    PodVector<Row> flat_;
+    PodVector<Word> words_;
+    PodVector<Row> rows_;
     std::unordered_map<std::int64_t, Row> scattered_;
 };
 
@@ -65,6 +88,8 @@ Calls index_calls(const ApiCallTable& calls, LinkCounts& counts) {
     };
     each_call([](CallsById& known, Row, std::int64_t id) { known.note(id); });
     for (auto& [process, known] : by_process) known.prepare();
+    each_call([](CallsById& known, Row, std::int64_t id) { known.mark(id); });
+    for (auto& [process, known] : by_process) known.rank();
     each_call([&](CallsById& known, Row row, std::int64_t id) {
         if (!known.add(id, row)) ++counts.duplicate_correlations;
     });
@@ -73,10 +98,16 @@ Calls index_calls(const ApiCallTable& calls, LinkCounts& counts) {
 
 template <class Table>
 PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& counts) {
-    PodVector<Row> launch(ops.rows, kNoRow);
+    PodVector<Row> launch(ops.rows);
+    const CallsById* known = nullptr;
+    StringId process = kNoString;
     for (Row row = 0; row < ops.rows; ++row) {
-        auto known = by_process.find(index_of(ops.process[row]));
-        if (known != by_process.end() && ops.correlation.has(row)) launch[row] = known->second.find(ops.correlation[row]);
+        if (row == 0 || ops.process[row] != process) {
+            process = ops.process[row];
+            auto found = by_process.find(index_of(process));
+            known = found == by_process.end() ? nullptr : &found->second;
+        }
+        launch[row] = known != nullptr && ops.correlation.has(row) ? known->find(ops.correlation[row]) : kNoRow;
         if (launch[row] == kNoRow) ++counts.unmatched;
     }
     return launch;
