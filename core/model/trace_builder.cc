@@ -14,6 +14,8 @@ constexpr TimeNs kLatest = TimeNs{1} << 61;
 
 bool in_range(TimeNs time) { return time > -kLatest && time < kLatest; }
 
+bool usable(TimeNs start, DurNs dur) { return in_range(start) && in_range(dur) && in_range(start + dur) && dur >= 0; }
+
 template <class Table>
 constexpr bool kHasSpan = requires(Table t) { t.start; t.dur; };
 
@@ -26,9 +28,12 @@ void gather(Table& table, const PodVector<Row>& order) {
 // Drops rows without a usable span; a negative duration becomes 0. Everything is counted.
 template <class Table>
 void repair_spans(Table& table, std::string_view name, Batch& losses) {
-    PodVector<Row> kept;
-    kept.reserve(table.rows);
-    for (Row row = 0; row < table.rows; ++row) {
+    Row row = 0;
+    while (row < table.rows && table.start.has(row) && table.dur.has(row) && usable(table.start[row], table.dur[row])) ++row;
+    if (row == table.rows) return;
+    PodVector<Row> kept(row);
+    for (Row sound = 0; sound < row; ++sound) kept[sound] = sound;
+    for (; row < table.rows; ++row) {
         if (!table.start.has(row) || !table.dur.has(row)) {
             losses.lose(Loss::missing_field, fmt::format("{} row {}", name, row));
             continue;
@@ -128,8 +133,13 @@ void Batch::lose(Loss loss, std::string_view place, std::uint64_t count) {
 
 void TraceBuilder::append(Batch&& batch) {
     batch.tables.close();
-    std::vector<StringId> ids = trace_.strings_.merge(batch.strings);
-    append_tables(trace_.tables_, batch.tables, ids);
+    if (empty_) {
+        trace_.tables_ = std::move(batch.tables);
+        trace_.strings_ = std::move(batch.strings);
+    } else {
+        append_tables(trace_.tables_, batch.tables, trace_.strings_.merge(batch.strings));
+    }
+    empty_ = false;
     for (std::size_t kind = 0; kind < kLossKinds; ++kind)
         if (batch.losses[kind].count > 0) rest_.lose(Loss{static_cast<int>(kind)}, batch.losses[kind].place, batch.losses[kind].count);
     batch = Batch{};

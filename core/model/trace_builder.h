@@ -30,6 +30,9 @@ struct Batch {
     std::array<LossCount, kLossKinds> losses;
 };
 
+// The losses that finish() itself finds, whatever was appended. Files do not store them: reading finds them again.
+inline constexpr Loss kDerivedLosses[] = {Loss::duplicate_correlation, Loss::unmatched_launch};
+
 class TraceBuilder {
 public:
     explicit TraceBuilder(Origin origin) { trace_.origin_ = std::move(origin); }
@@ -50,6 +53,7 @@ private:
     Trace trace_;
     TimeNs time_base_ = 0;
     Batch rest_;  // rows made here: meta and losses
+    bool empty_ = true;  // no batch was appended yet; the first one is moved, not copied
 };
 
 }  // namespace gpuprof
