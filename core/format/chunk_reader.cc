@@ -27,7 +27,7 @@ Status ChunkReader::want(std::size_t bytes) {
         Result<std::size_t> got = input_.read(buffer_.data() + old, kPiece);
         buffer_.resize(old + (got ? *got : 0));
         if (!got) return got.error();
-        at_end_ = *got < kPiece;
+        at_end_ = *got == 0;
     }
     return {};
 }

@@ -36,28 +36,38 @@ bool fits(ColumnType type, Encoding encoding) {
 
 }  // namespace
 
-std::optional<TableChunk> TableChunk::read(std::string_view payload, Decompressor& zstd) {
+bool read_preamble(std::string_view& payload, std::uint64_t length, ChunkPreamble& into) {
     ByteCursor cursor(payload);
+    into.table = cursor.text();
+    for (std::uint64_t* number : {&into.rows, &into.front_raw, &into.front_stored, &into.values_raw, &into.values_stored})
+        *number = cursor.varint();
+    if (!cursor.ok()) return false;
+    payload.remove_prefix(payload.size() - cursor.left());
+    return into.rows <= kMaxChunkRows && into.front_raw <= kMaxSectionBytes && into.values_raw <= kMaxSectionBytes &&
+           length >= least_payload(into.rows, into.front_raw + into.values_raw);
+}
+
+std::optional<TableChunk> TableChunk::read(std::string_view payload, Decompressor& zstd) {
+    ChunkPreamble preamble;
+    std::string_view rest = payload;
+    if (!read_preamble(rest, payload.size(), preamble)) return {};
+    ByteCursor cursor(rest);
     TableChunk chunk;
-    std::uint64_t front_raw = cursor.varint(), front_stored = cursor.varint();
-    std::uint64_t values_raw = cursor.varint(), values_stored = cursor.varint();
-    std::string_view front = cursor.take(front_stored);
-    chunk.stored_values_ = cursor.take(values_stored);
-    if (!cursor.ok() || front_raw > kMaxSectionBytes || values_raw > kMaxSectionBytes) return {};
-    if (payload.size() < least_payload(0, front_raw + values_raw)) return {};
-    chunk.values_size_ = values_raw;
-    chunk.front_.resize(front_raw);
-    if (!zstd.decompress(front, chunk.front_.data(), front_raw) || !chunk.read_front()) return {};
-    if (payload.size() < least_payload(chunk.rows_, 0)) return {};
+    std::string_view front = cursor.take(preamble.front_stored);
+    chunk.stored_values_ = cursor.take(preamble.values_stored);
+    if (!cursor.ok()) return {};
+    chunk.table_ = preamble.table;
+    chunk.rows_ = preamble.rows;
+    chunk.values_size_ = preamble.values_raw;
+    chunk.front_.resize(preamble.front_raw);
+    if (!zstd.decompress(front, chunk.front_.data(), preamble.front_raw) || !chunk.read_front()) return {};
     return chunk;
 }
 
 bool TableChunk::read_front() {
     ByteCursor front({front_.data(), front_.size()});
-    table_ = front.text();
-    std::uint64_t rows = front.varint(), columns = front.varint();
-    if (!front.ok() || rows > kMaxChunkRows || columns > front.left()) return false;
-    rows_ = rows;
+    std::uint64_t columns = front.varint();
+    if (!front.ok() || columns > front.left()) return false;
     for (std::uint64_t i = 0; i < columns; ++i)
         if (!read_column(front)) return false;
     std::size_t used = columns_.empty() ? 0 : columns_.back().at + rows_ * columns_.back().width;

@@ -1,9 +1,9 @@
 // The payload of a chunk, read: some rows of one table, described by itself.
 //
-//   | front raw size | front stored size | values raw size | values stored size | front | values | padding |
+//   | table | rows | front raw size | front stored size | values raw size | values stored size | front | values | padding |
 //
-// The front names the table and describes its columns (name, type, unit, validity, encoding, dictionary); the values are
-// the byte planes of the columns in that order. Both are zstd frames where that is smaller. Reading comes in two steps,
+// The front describes the columns (name, type, unit, validity, encoding, dictionary); the values are the byte planes of the
+// columns in that order. Both are zstd frames where that is smaller. Reading comes in two steps,
 // so that many chunks can be laid out in order cheaply and their values decoded on several threads.
 // Everything is checked against the bytes that are there: a payload is taken whole or not at all, except that columns of
 // an unknown type or encoding stay in the list, marked. So that a few bytes cannot make a reader allocate gigabytes, a
@@ -46,6 +46,16 @@ struct ChunkColumn {
     bool has(std::size_t row) const { return validity.empty() || ((validity[row / 64] >> (row % 64)) & 1u); }
 };
 
+// The beginning of a payload, which tells what is in it without decompressing anything.
+struct ChunkPreamble {
+    std::string_view table;
+    std::uint64_t rows = 0, front_raw = 0, front_stored = 0, values_raw = 0, values_stored = 0;
+};
+
+// Reads the preamble from `payload`, of which the beginning is enough; the chunk's whole payload has `length` bytes. Leaves
+// `payload` at the front. False when the preamble is not sound.
+bool read_preamble(std::string_view& payload, std::uint64_t length, ChunkPreamble& into);
+
 class TableChunk {
 public:
     // Reads the front of `payload`, which must outlive this object. Nothing when it is not sound.
@@ -64,7 +74,7 @@ private:
     bool read_parameter(ChunkColumn& column, std::string_view bytes) const;
 
     PodVector<char> front_;  // what the views of the columns point into
-    std::string_view table_;
+    std::string_view table_;  // in the payload
     std::size_t rows_ = 0;
     std::vector<ChunkColumn> columns_;
     std::size_t values_size_ = 0;

@@ -93,19 +93,19 @@ Status CaptureWriter::write_rows(ChunkKind kind, const TableView& table, const S
     if (std::max(columns.size(), values.bytes.size()) >= kMaxSectionBytes)
         return failure(fmt::format("a row of table {} is too large for a capture", table.name));
     std::string front;
-    put_text(front, table.name);
-    put_varint(front, rows);
     put_varint(front, count);
-    Status status = write_chunk(kind, encode_payload(rows, front + columns, values));
+    Status status = write_chunk(kind, encode_payload(table.name, rows, front + columns, values));
     if (status && kind == ChunkKind::table) rows_[std::string(table.name)] += static_cast<std::int64_t>(rows);
     return status;
 }
 
-std::string CaptureWriter::encode_payload(std::size_t rows, const std::string& front, const Planes& values) {
+std::string CaptureWriter::encode_payload(std::string_view table, std::size_t rows, const std::string& front,
+                                          const Planes& values) {
     std::string stored_front(zstd_.compress(front));
     std::string_view stored_values = zstd_.compress(values.bytes, values.ends);
     std::string payload;
-    for (std::size_t size : {front.size(), stored_front.size(), values.bytes.size(), stored_values.size()})
+    put_text(payload, table);
+    for (std::size_t size : {rows, front.size(), stored_front.size(), values.bytes.size(), stored_values.size()})
         put_varint(payload, size);
     payload += stored_front;
     payload += stored_values;

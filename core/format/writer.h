@@ -49,7 +49,7 @@ private:
     Status write_facts(ChunkKind kind, std::string_view table, std::span<const std::string_view> keys, std::string_view column,
                        std::span<const std::int64_t> numbers, std::span<const std::string_view> texts);
     Status write_chunk(ChunkKind kind, std::string_view payload);
-    std::string encode_payload(std::size_t rows, const std::string& front, const Planes& values);
+    std::string encode_payload(std::string_view table, std::size_t rows, const std::string& front, const Planes& values);
 
     Sink& sink_;
     WriterOptions options_;

@@ -1,6 +1,7 @@
 #include "core/importers/capture.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -25,6 +26,27 @@ private:
     Source& source_;
 };
 
+// Rows of each table by the chunks' preambles, without reading the chunks; up to the first place that is not sound. No
+// more than the file has bytes: recordings take several bytes a row, and what a hostile file claims must cost nothing.
+std::map<std::string, std::size_t, std::less<>> expected_rows(int fd, std::uint64_t size) {
+    std::map<std::string, std::size_t, std::less<>> rows;
+    char bytes[kChunkHeaderBytes + 128];
+    for (std::uint64_t at = 0; at < size;) {
+        ssize_t got = ::pread(fd, bytes, sizeof bytes, static_cast<off_t>(at));
+        std::string_view head(bytes, got > 0 ? static_cast<std::size_t>(got) : 0);
+        std::optional<ChunkHeader> header = decode_header(head);
+        if (!header) break;
+        std::string_view payload = head.substr(kChunkHeaderBytes, header->length);
+        ChunkPreamble preamble;
+        if (header->is(ChunkKind::table) && read_preamble(payload, header->length, preamble)) {
+            std::size_t& known = rows[std::string(preamble.table)];
+            known = std::min<std::uint64_t>(known + preamble.rows, size);
+        }
+        at += kChunkHeaderBytes + header->length;
+    }
+    return rows;
+}
+
 struct Group {
     std::deque<RawChunk> chunks;  // a deque: what is placed points into them
     Status status;
@@ -38,6 +60,7 @@ public:
     Status run() {
         for (unsigned worker = 0; worker < usual_threads(); ++worker)
             scratch_.push_back(std::make_unique<FillScratch>());
+        if (source_.plain_fd() >= 0) tables_.expect(expected_rows(source_.plain_fd(), source_.plain_size()));
         Group group;
         read(group);
         while (!group.chunks.empty()) {

@@ -58,12 +58,14 @@ void CaptureTables::place_rows(const TableSpec& spec, Table& table, PlacedChunk&
 
 // False when the table has no such column, or the chunk had it before.
 template <class Table>
-bool CaptureTables::place_column(const TableSpec&, Table& table, PlacedChunk& placed, std::size_t source) {
+bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, PlacedChunk& placed, std::size_t source) {
+    auto expected = expected_.find(table_spec.name);
     const ChunkColumn& from = placed.chunk.columns()[source];
     bool taken = false;
     table.each_column([&](const ColumnSpec& spec, auto& column) {
         using T = typename std::remove_reference_t<decltype(column)>::value_type;
         if (spec.name != from.name || !readable_as<T>(from) || column.size() > placed.first) return;
+        if (expected != expected_.end()) column.reserve(expected->second);
         column.pad(placed.first);
         column.extend(from.validity.empty() ? nullptr : from.validity.data(), placed.chunk.rows());
         ColumnFill fill{source, &column, {}};

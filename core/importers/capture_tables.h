@@ -46,6 +46,8 @@ class CaptureTables {
 public:
     CaptureTables(Batch& batch, std::string file) : batch_(batch), file_(std::move(file)) {}
 
+    // Says how many rows each table will have, as far as the file tells; only to save moving them as tables grow.
+    void expect(std::map<std::string, std::size_t, std::less<>> rows) { expected_ = std::move(rows); }
     // Makes room for a chunk of kind `table`; nothing when it cannot be used, which is counted. `raw` must outlive
     // the placed chunk.
     std::optional<PlacedChunk> place(const RawChunk& raw);
@@ -66,6 +68,7 @@ private:
     Batch& batch_;
     std::string file_;
     Decompressor zstd_;
+    std::map<std::string, std::size_t, std::less<>> expected_;
     std::map<std::string, std::int64_t, std::less<>> rows_;
     std::set<std::string, std::less<>> unknown_columns_;
     std::vector<std::pair<std::string_view, std::pair<Row, std::size_t>>> failed_;  // table, first row, rows
