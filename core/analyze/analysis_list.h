@@ -17,6 +17,7 @@
     ANALYSIS(Ranges)               \
     ANALYSIS(Ops)                  \
     ANALYSIS(Streams)              \
+    ANALYSIS(Memory)               \
     ANALYSIS(Collectives)          \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(Findings)             \
