@@ -20,6 +20,7 @@
     ANALYSIS(Memory)               \
     ANALYSIS(Collectives)          \
     ANALYSIS(Arithmetic)           \
+    ANALYSIS(LossRows)             \
     ANALYSIS(Findings)             \
     ANALYSIS(Summary)
 
