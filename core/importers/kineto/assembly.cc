@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/importers/kineto/event.h"
+
 namespace gpuprof::kineto {
 
 void Assembly::take(ParsedPiece& piece) {
@@ -12,6 +14,7 @@ void Assembly::take(ParsedPiece& piece) {
     if (guessed_right) {
         accept(piece.block);
         state_ = piece.after;
+        before_ = last_visible(piece.bytes.begin(), piece.bytes.begin() + piece.used, before_);
         pending_offset_ = piece.offset + piece.used;
         pending_.append(piece.bytes.begin() + piece.used, piece.bytes.size() - piece.used);
         wanted_ = 2 * pending_.size();
@@ -23,9 +26,10 @@ void Assembly::take(ParsedPiece& piece) {
     if (pending_.size() < wanted_ && !piece.last) return;
     pending_.seal();
     Block block;
-    std::size_t used =
-        parse_piece(file_, {pending_.begin(), pending_.end(), pending_offset_, piece.last}, state_, block);
+    Piece bytes{pending_.begin(), pending_.end(), pending_offset_, piece.last, before_};
+    std::size_t used = parse_piece(file_, bytes, state_, block);
     accept(block);
+    before_ = last_visible(pending_.begin(), pending_.begin() + used, before_);
     pending_offset_ += used;
     pending_.drop_front(used);
     wanted_ = std::min(2 * pending_.size(), kMaxItem + 1);

@@ -36,6 +36,7 @@ private:
     std::string_view file_;
     TraceBuilder& builder_;
     State state_ = State::start;
+    char before_ = ',';  // the last visible byte taken in; a comma stands for none
     bool is_object_ = false, has_events_ = false, cut_off_ = false;
     PaddedBytes pending_;  // bytes of an item that goes on in the next piece
     std::uint64_t pending_offset_ = 0;

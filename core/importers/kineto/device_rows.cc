@@ -1,5 +1,7 @@
 // RowWriter's device side: kernels, copies, fills, synchronisation, device ranges, collectives, launch notes.
 // Device and stream of an event are its arguments of that name, else its pid and tid, which is where Kineto draws them.
+#include <algorithm>
+
 #include "core/importers/kineto/number.h"
 #include "core/importers/kineto/put.h"
 #include "core/importers/kineto/row_writer.h"
@@ -9,14 +11,15 @@ namespace {
 
 // Up to three integers of a JSON array such as [16, 32, 1]; how many there were, 0 when it is no such array.
 std::size_t read_shape(std::string_view text, std::int64_t (&values)[3]) {
+    static constexpr std::string_view kBlank = " \t\r\n";  // an indented file breaks arrays into lines
     if (text.size() < 2 || text.front() != '[' || text.back() != ']') return 0;
     text = text.substr(1, text.size() - 2);
     std::size_t n = 0;
     while (n < 3) {
         std::size_t comma = text.find(',');
         std::string_view item = text.substr(0, comma);
-        while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
-        while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
+        item.remove_prefix(std::min(item.find_first_not_of(kBlank), item.size()));
+        item.remove_suffix(item.size() - (item.find_last_not_of(kBlank) + 1));
         if (parse_integer(item, values[n]) != Number::ok || values[n] < 0 || values[n] > INT32_MAX) return 0;
         ++n;
         if (comma == std::string_view::npos) return n;

@@ -103,20 +103,23 @@ Scan read_event(const char*& p, const char* end, Event& event) {
     });
 }
 
-bool looks_like_event(const char* begin, const char* p, const char* end) {
+char last_visible(const char* begin, const char* p, char otherwise) {
+    while (p > begin && static_cast<unsigned char>(p[-1]) <= ' ') --p;
+    return p > begin ? p[-1] : otherwise;
+}
+
+bool looks_like_event(char before, const char* p, const char* end) {
     if (p >= end || *p != '{') return false;
-    const char* before = p;
-    while (before > begin && static_cast<unsigned char>(before[-1]) <= ' ') --before;
-    if (before > begin && before[-1] != ',' && before[-1] != '[' && before[-1] != '}') return false;
-    const char* limit = end - p > 64 ? p + 64 : end;
-    p = skip_space(p + 1, end);
+    if (before != ',' && before != '[' && before != '}') return false;
+    const char* limit = end - p > kEventLook ? p + kEventLook : end;
+    p = skip_space(p + 1, limit);
     if (p >= limit || *p != '"') return false;
     const char* key = ++p;
     while (p < limit && *p != '"') ++p;
     if (p >= limit) return false;
     std::string_view name{key, static_cast<std::size_t>(p - key)};
     if (kEventKeys.find(name, Field::unknown) == Field::unknown) return false;
-    p = skip_space(p + 1, end);
+    p = skip_space(p + 1, limit);
     return p < limit && *p == ':';
 }
 

@@ -43,8 +43,12 @@ struct Event {
 // On failure p is where reading stopped and the event is not to be used.
 Scan read_event(const char*& p, const char* end, Event& event);
 
-// Whether an event seems to begin at p: what stands before (from `begin` on) ends an item, then come a brace and a key that
-// events begin with.
-bool looks_like_event(const char* begin, const char* p, const char* end);
+// Whether an event seems to begin at p: the last visible byte before p ends an item, then come a brace and a key that events begin
+// with. Looks at most kEventLook bytes past p.
+inline constexpr std::ptrdiff_t kEventLook = 64;
+bool looks_like_event(char before, const char* p, const char* end);
+
+// The last visible byte of [begin, p), or `otherwise` when there is none.
+char last_visible(const char* begin, const char* p, char otherwise);
 
 }  // namespace gpuprof::kineto

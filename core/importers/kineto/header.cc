@@ -137,26 +137,34 @@ void add_meta(std::string_view key, const RawValue& value, Batch& rows) {
     meta.value.set(row, rows.intern(value.is_string() ? decode_string(value, scratch, clean) : value.text()));
 }
 
-std::optional<std::int64_t> integer(const RawValue& value) {
+// Whether the value is an integer, which is then put into `into`.
+bool take_integer(const RawValue& value, std::optional<std::int64_t>& into) {
     std::int64_t n = 0;
-    return parse_integer(value.text(), n) == Number::ok ? std::optional(n) : std::nullopt;
+    bool ok = parse_integer(value.text(), n) == Number::ok;
+    if (ok) into = n;
+    return ok;
 }
 
-void read_job(const RawValue& value, Block& block) {
+bool read_job(const RawValue& value, Block& block) {
+    bool ok = true;
     each_member(value, [&](std::string_view key, const RawValue& member) {
-        if (key == "rank") block.rank = integer(member);
-        if (key == "world_size") block.world_size = integer(member);
+        if (key == "rank") ok &= take_integer(member, block.rank);
+        if (key == "world_size") ok &= take_integer(member, block.world_size);
         add_meta("distributedInfo." + std::string(key), member, block.rows);
     });
+    return ok;
 }
 
 }  // namespace
 
-void read_header_member(std::string_view key, const RawValue& value, Block& block) {
-    if (key == "deviceProperties") return read_devices(value, block.rows);
+bool read_header_member(std::string_view key, const RawValue& value, Block& block) {
+    if (key == "deviceProperties") {
+        read_devices(value, block.rows);
+        return true;
+    }
     if (key == "distributedInfo") return read_job(value, block);
-    if (key == "baseTimeNanoseconds") block.base_time = integer(value);
     add_meta(key, value, block.rows);
+    return key != "baseTimeNanoseconds" || take_integer(value, block.base_time);
 }
 
 }  // namespace gpuprof::kineto

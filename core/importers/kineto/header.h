@@ -9,7 +9,8 @@
 
 namespace gpuprof::kineto {
 
-// Takes in one member. What it does not understand becomes meta as it stands.
-void read_header_member(std::string_view key, const RawValue& value, Block& block);
+// Takes in one member. What it does not understand becomes meta as it stands. False when a number it needs is none; it is
+// left absent then.
+bool read_header_member(std::string_view key, const RawValue& value, Block& block);
 
 }  // namespace gpuprof::kineto

@@ -69,7 +69,7 @@ private:
         if (scan == Scan::ok) scan = scan_value(p_, end_, value, too_deep);
         if (scan != Scan::ok || too_long(item)) return failed(item, scan);
         if (too_deep) rows_.lose(Loss::too_deep, offset_of(item));
-        if (!too_deep) read_header_member(key.text(), value, block_);
+        if (!too_deep && !read_header_member(key.text(), value, block_)) rows_.lose(Loss::bad_number, offset_of(item));
         return true;
     }
 
@@ -120,35 +120,38 @@ private:
         return true;
     }
 
-    // Looks for the next event, or for the end of the events (`]` between a brace and a comma and key).
+    // Looks for the next event, or for the end of the events.
     bool find_next() {
         for (const char* at = p_; at < end_; ++at) {
             at = find_stop(at, end_, nesting_stops);
             if (at >= end_) break;
-            if (*at == '{' && looks_like_event(piece_.begin, at, end_)) return found(at, State::events);
-            if (*at == ']' && looks_like_end(at)) return found(at + 1, State::header);
-            if (!piece_.last && end_ - at < 128 && (*at == '{' || *at == ']')) return keep(at);
+            if (*at != '{' && *at != ']') continue;
+            // Near the end of a piece, what follows is needed to tell.
+            if (!piece_.last && end_ - at <= kEventLook) return stop_at(at);
+            char before = last_visible(piece_.begin, at, piece_.before);
+            if (looks_like_event(before, at, end_)) return go_on_at(at, State::events);
+            if (*at == ']' && before == '}' && looks_like_end(at)) return go_on_at(at + 1, State::header);
         }
-        return keep(end_);
+        return stop_at(end_);
     }
-    bool found(const char* at, State state) {
+    bool go_on_at(const char* at, State state) {
         p_ = at;
         state_ = state;
         return true;
     }
-    bool keep(const char* at) {
+    bool stop_at(const char* at) {
         p_ = at;
         return false;
     }
+    // Whether a brace, or a comma and a key, follow the bracket.
     bool looks_like_end(const char* at) const {
-        const char* before = at;
-        while (before > piece_.begin && static_cast<unsigned char>(before[-1]) <= ' ') --before;
-        if (before == piece_.begin || before[-1] != '}') return false;
-        const char* after = skip_space(at + 1, end_);
-        if (after < end_ && *after == '}') return true;
-        if (after >= end_ || *after != ',') return false;
-        after = skip_space(after + 1, end_);
-        return after < end_ && *after == '"';
+        const char* limit = end_ - at > kEventLook ? at + kEventLook : end_;
+        const char* after = skip_space(at + 1, limit);
+        if (after < limit && *after == ',') {
+            after = skip_space(after + 1, limit);
+            return after < limit && *after == '"';
+        }
+        return after < limit && *after == '}';
     }
 
     std::uint64_t offset_of(const char* at) const {
@@ -178,7 +181,7 @@ const char* find_cut(const char* begin, const char* end) {
         const void* brace = memrchr(begin, '{', static_cast<std::size_t>(at - begin));
         if (brace == nullptr) break;
         at = static_cast<const char*>(brace);
-        if (at > begin && looks_like_event(begin, at, end)) return at;
+        if (at > begin && looks_like_event(last_visible(begin, at, ','), at, end)) return at;
     }
     return end;
 }

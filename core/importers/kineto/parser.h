@@ -29,7 +29,8 @@ struct Piece {
     const char* begin;
     const char* end;
     std::uint64_t offset;
-    bool last;  // nothing follows
+    bool last;    // nothing follows
+    char before;  // the last visible byte in front of it
 };
 
 // Parses the items of `piece` from `state` into `block` and moves `state` on. Answers how many bytes were taken in; the rest

@@ -108,7 +108,8 @@ TEST(Scan, BrokenStringsAreKeptByteByByte) {
 TEST(Scan, LooksLikeEvent) {
     auto looks = [](std::string_view text, std::size_t at) {
         Padded padded(text);
-        return looks_like_event(padded.begin(), padded.begin() + at, padded.end());
+        const char* p = padded.begin() + at;
+        return looks_like_event(last_visible(padded.begin(), p, ','), p, padded.end());
     };
     EXPECT_TRUE(looks("{\"ph\": 1", 0));
     EXPECT_TRUE(looks("},\n  {\n    \"name\" : 1", 5));
