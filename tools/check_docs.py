@@ -6,6 +6,9 @@ has links to the checkout's top level, so that relative paths are right and what
 commands of one page share the folder, in order. `gpu-profile` is the program given as the first argument. A command
 must end with 0, or with N when it is followed by the comment `# exit N`. Printed output in the block is an illustration
 and not compared. Blocks without `$ ` are not run.
+
+A fenced block right below the line `<!-- output of: COMMAND -->` is compared with what the command prints on a terminal
+100 columns wide; `--gold` writes it there.
 """
 
 import os
@@ -19,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"#\s*exit (\d+)\s*$")
+SHOWN = re.compile(r"^(<!-- output of: ([^\n]*) -->\n```[^\n]*\n)(.*?)^```", re.MULTILINE | re.DOTALL)
 SECONDS = 300
 
 
@@ -32,6 +36,20 @@ def commands(markdown):
         first = markdown.count("\n", 0, block.start(1)) + 1
         for match in COMMAND.finditer(block.group(1)):
             yield first + block.group(1).count("\n", 0, match.start()), match.group(1)
+
+
+def shown_problem(page, folder, environment, gold):
+    """Compares the outputs that a page shows, or rewrites them; None when they are what the commands print."""
+
+    def rewrite(match):
+        done = subprocess.run(["bash", "-c", match[2]], cwd=folder, env=environment, capture_output=True, check=False)
+        return match[1] + done.stdout.decode() + "```"
+
+    text = page.read_text()
+    printed = SHOWN.sub(rewrite, text)
+    if gold:
+        page.write_text(printed)
+    return None if gold or printed == text else "shows other output than the command prints; see --gold"
 
 
 def run(command, folder, environment):
@@ -51,24 +69,28 @@ def run(command, folder, environment):
     return f"exit {done.returncode} instead of {wanted}: {said[-1] if said else 'nothing was said'}"
 
 
-def check_page(page, environment):
+def check_page(page, environment, gold):
     with tempfile.TemporaryDirectory() as folder:
         for entry in ROOT.iterdir():
             if entry.name not in (".git", "build", ".venv"):
                 os.symlink(entry, Path(folder) / entry.name)
         for number, command in commands(page.read_text()):
             yield f"{page.relative_to(ROOT)}:{number}: {command}", run(command, folder, environment)
+        if SHOWN.search(page.read_text()):
+            yield str(page.relative_to(ROOT)), shown_problem(page, folder, environment, gold)
 
 
 def main():
-    if len(sys.argv) != 2:
-        print("usage: check_docs.py PROGRAM", file=sys.stderr)
+    arguments = [argument for argument in sys.argv[1:] if argument != "--gold"]
+    if len(arguments) != 1:
+        print("usage: check_docs.py [--gold] PROGRAM", file=sys.stderr)
         return 2
-    program = Path(sys.argv[1]).resolve()
+    program, gold = Path(arguments[0]).resolve(), "--gold" in sys.argv
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
-    results = [result for page in pages() if page.exists() for result in check_page(page, environment)]
+    environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+    results = [result for page in pages() if page.exists() for result in check_page(page, environment, gold)]
     failed = [f"{where}\n    {problem}" for where, problem in results if problem]
-    print("\n".join(failed) if failed else f"{len(results)} commands of the documentation work")
+    print("\n".join(failed) if failed else f"{len(results)} commands and outputs of the documentation are right")
     return 1 if failed or not results else 0
 
 

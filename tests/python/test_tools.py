@@ -99,3 +99,12 @@ def test_commands_of_a_page():
 def test_exit_of_a_command(tmp_path, command, problem):
     happened = check_docs.run(command, tmp_path, None)
     assert (happened is None) if problem is None else (problem in happened)
+
+
+def test_output_of_a_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- output of: echo right -->\n```\nwrong\n```\nrest\n")
+    assert "shows other output" in check_docs.shown_problem(page, tmp_path, None, gold=False)
+    assert check_docs.shown_problem(page, tmp_path, None, gold=True) is None
+    assert page.read_text() == "<!-- output of: echo right -->\n```\nright\n```\nrest\n"
+    assert check_docs.shown_problem(page, tmp_path, None, gold=False) is None
