@@ -1,5 +1,6 @@
 // `report`: reads a recording and shows analyses of it. The order of work is the order of possible complaints: first
 // everything that can be wrong with the command line, then the file, then the output.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "core/analyze/analysis.h"
 #include "core/analyze/answer.h"
@@ -63,8 +65,8 @@ Result<Plan> plan_of(const Arguments& arguments) {
 void note_left_off(const Plan& plan, const Report& report, std::int64_t limit) {
     if (!plan.format->one_table) return;
     for (const ResultTable& table : report.tables)
-        if (std::size_t shown = shown_rows(table, limit); shown < table.rows())
-            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.rows(), table.name()));
+        if (std::size_t shown = shown_rows(table, limit); shown < table.total_rows())
+            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.total_rows(), table.name()));
 }
 
 // Everything a report needs besides the trace, kept alive until it is written.
@@ -82,7 +84,8 @@ Result<Found> analyse(const Plan& plan, const Study& study) {
         found.trust = answer->trust;
         found.answer = std::move(answer).value();
     } else {
-        found.trust = trust_of(study);
+        bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(), [](const Analysis* each) { return each->about_idle; });
+        found.trust = trust_of(study, about_idle);
     }
     for (const Analysis* analysis : plan.analyses) {
         Result<ResultTable> table = analysis->run(study);
@@ -134,6 +137,7 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
     app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
         ->type_name("FILE");
     declare_options(app, arguments->options);
+    app.footer("Analyses: " + joined(names_of(analyses())));
     return [arguments] { return run(*arguments); };
 }
 

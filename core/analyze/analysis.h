@@ -18,6 +18,7 @@ struct Analysis {
     std::string_view doc;
     std::span<const ResultColumn> columns;
     Result<ResultTable> (*run)(const Study&);
+    bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
 };
 
 // Every analysis, in the order of the reference page.

@@ -62,7 +62,7 @@ Result<Answer> make_answer(const Study& study) {
     if (!has_events(trace)) return Error{ExitCode::empty, trace.origin().file + ": the trace holds no event; nothing was captured"};
     Answer answer;
     answer.window = trace.window();
-    answer.trust = trust_of(study);
+    answer.trust = trust_of(study, true);
     answer.verdict = study.diagnosis().verdict;
     answer.findings = study.diagnosis().findings;
     for (const DeviceActivity& device : study.activity()) answer.pictures.push_back(draw(device, trace.window()));

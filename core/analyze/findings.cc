@@ -40,6 +40,6 @@ Result<ResultTable> run(const Study& study) {
 
 }  // namespace
 
-const Analysis kFindings{"findings", "", "What to change, with cost, evidence and remedy.", kColumns, run};
+const Analysis kFindings{"findings", "", "What to change, with cost, evidence and remedy.", kColumns, run, true};
 
 }  // namespace gpuprof

@@ -33,11 +33,25 @@ Cell op_name(const Trace& trace, DeviceOp op, Row row) {
     return kAbsent;
 }
 
+// The gaps to list, in order; only those the limit shows are sorted, since a trace can have millions.
+std::vector<const IdleGap*> listed(const Study& study, std::size_t& omitted) {
+    std::vector<const IdleGap*> gaps;
+    for (const IdleGap& gap : study.gaps().gaps)
+        if (gap.dur >= study.options().gap_min_ns) gaps.push_back(&gap);
+    std::size_t shown = gaps.size();
+    if (study.options().limit > 0) shown = std::min(shown, static_cast<std::size_t>(study.options().limit));
+    omitted = gaps.size() - shown;
+    std::partial_sort(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(shown), gaps.end(),
+                      [](const IdleGap* a, const IdleGap* b) { return listed_before(*a, *b); });
+    gaps.resize(shown);
+    return gaps;
+}
+
 Result<ResultTable> run(const Study& study) {
     const Trace& trace = study.trace();
     ResultTable table("gaps", kColumns);
     table.handle_prefix = "gap";
-    for (const IdleGap* gap : study.gaps_by_length()) {
+    for (const IdleGap* gap : listed(study, table.omitted)) {
         table.add_row({
             integer(gap->device),
             integer(gap->start - trace.window().start),
@@ -54,6 +68,6 @@ Result<ResultTable> run(const Study& study) {
 
 }  // namespace
 
-const Analysis kGaps{"gaps", "gpu_gaps", "Idle intervals of a device, the longest first, with their causes.", kColumns, run};
+const Analysis kGaps{"gaps", "gpu_gaps", "Idle intervals of a device, the longest first, with their causes.", kColumns, run, true};
 
 }  // namespace gpuprof

@@ -41,6 +41,6 @@ Result<ResultTable> run(const Study& study) {
 
 }  // namespace
 
-const Analysis kIdle{"idle", "", "Idle time of each device by cause; sums to idle exactly.", kColumns, run};
+const Analysis kIdle{"idle", "", "Idle time of each device by cause; sums to idle exactly.", kColumns, run, true};
 
 }  // namespace gpuprof

@@ -255,6 +255,11 @@ std::string_view name_of(IdleCause cause) {
     return "";
 }
 
+bool listed_before(const IdleGap& a, const IdleGap& b) {
+    if (a.dur != b.dur) return a.dur > b.dur;
+    return a.start != b.start ? a.start < b.start : a.device < b.device;
+}
+
 IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& activity) {
     IdleGaps result;
     HostStates states(trace);

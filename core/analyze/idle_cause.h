@@ -64,6 +64,9 @@ struct IdleGaps {
     std::vector<DeviceIdle> devices;
 };
 
+// The order in which gaps are listed and counted (gap-1, gap-2, ...): the longest first, then by start, then by device.
+bool listed_before(const IdleGap& a, const IdleGap& b);
+
 IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& activity);
 
 }  // namespace gpuprof

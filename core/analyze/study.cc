@@ -1,8 +1,5 @@
 #include "core/analyze/study.h"
 
-#include <algorithm>
-#include <tuple>
-
 #include "core/analyze/activity.h"
 #include "core/analyze/diagnosis.h"
 #include "core/analyze/idle_cause.h"
@@ -21,17 +18,6 @@ const std::vector<DeviceActivity>& Study::activity() const {
 const IdleGaps& Study::gaps() const {
     if (!gaps_) gaps_ = std::make_unique<IdleGaps>(find_idle_gaps(trace_, activity()));
     return *gaps_;
-}
-
-const std::vector<const IdleGap*>& Study::gaps_by_length() const {
-    if (gaps_by_length_) return *gaps_by_length_;
-    gaps_by_length_ = std::make_unique<std::vector<const IdleGap*>>();
-    for (const IdleGap& gap : gaps().gaps)
-        if (gap.dur >= options_.gap_min_ns) gaps_by_length_->push_back(&gap);
-    std::sort(gaps_by_length_->begin(), gaps_by_length_->end(), [](const IdleGap* a, const IdleGap* b) {
-        return std::tuple(-a->dur, a->start, a->device) < std::tuple(-b->dur, b->start, b->device);
-    });
-    return *gaps_by_length_;
 }
 
 const OpRates& Study::op_rates() const {

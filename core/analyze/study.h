@@ -11,7 +11,6 @@
 namespace gpuprof {
 
 struct DeviceActivity;  // core/analyze/activity.h
-struct IdleGap;
 struct IdleGaps;        // core/analyze/idle_cause.h
 struct Diagnosis;       // core/analyze/diagnosis.h
 struct OpRates;         // core/analyze/op_rates.h
@@ -30,8 +29,6 @@ public:
     const std::vector<DeviceActivity>& activity() const;
     // Every idle interval of every device with its cause. See idle_cause.h.
     const IdleGaps& gaps() const;
-    // Gaps of at least options().gap_min_ns, the longest first, then by start, then by device: what gap-1, gap-2, ... count.
-    const std::vector<const IdleGap*>& gaps_by_length() const;
     // Achieved rates of operators with recorded shapes. See op_rates.h.
     const OpRates& op_rates() const;
     // Shares, verdict and findings. See diagnosis.h.
@@ -42,7 +39,6 @@ private:
     Options options_;
     mutable std::unique_ptr<std::vector<DeviceActivity>> activity_;
     mutable std::unique_ptr<IdleGaps> gaps_;
-    mutable std::unique_ptr<std::vector<const IdleGap*>> gaps_by_length_;
     mutable std::unique_ptr<OpRates> op_rates_;
     mutable std::unique_ptr<Diagnosis> diagnosis_;
 };

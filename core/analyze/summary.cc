@@ -38,6 +38,6 @@ Result<ResultTable> run(const Study& study) {
 
 }  // namespace
 
-const Analysis kSummary{"summary", "", "The first answer, one statement a row.", kColumns, run};
+const Analysis kSummary{"summary", "", "The first answer, one statement a row.", kColumns, run, true};
 
 }  // namespace gpuprof

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/diagnosis.h"
+#include "core/analyze/activity.h"
+#include "core/analyze/distortion.h"
 #include "core/base/readable.h"
 #include "core/schema/losses.h"
 
@@ -78,11 +79,11 @@ void add_missing(const Trace& trace, Trust& trust) {
 
 }  // namespace
 
-Trust trust_of(const Study& study) {
+Trust trust_of(const Study& study, bool about_idle) {
     Trust trust;
     trust.statements.push_back({false, what_was_recorded(study)});
     add_losses(study.trace(), trust);
-    add_distortion(study.diagnosis().distortion, trust);
+    if (about_idle) add_distortion(assess_distortion(study), trust);
     add_missing(study.trace(), trust);
     return trust;
 }

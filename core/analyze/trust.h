@@ -7,6 +7,7 @@
 
 namespace gpuprof {
 
-Trust trust_of(const Study& study);
+// `about_idle`: whether what is shown speaks of idle time, so that what the recorder made of it must be said.
+Trust trust_of(const Study& study, bool about_idle);
 
 }  // namespace gpuprof

@@ -48,6 +48,10 @@ public:
     // The column of this name, or columns().size().
     std::size_t column(std::string_view name) const;
 
+    // Rows the analysis left out at the end because the reader's limit hides them anyway; counted in total_rows().
+    std::size_t omitted = 0;
+    std::size_t total_rows() const { return rows_ + omitted; }
+
     // A letter code that makes row handles such as k-12 (rows count from 1); empty when rows have no handle.
     std::string handle_prefix;
     // Sentences the reader of the table must know (what is missing and why).

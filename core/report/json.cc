@@ -88,7 +88,7 @@ void write_table(JsonWriter& json, const ResultTable& table, std::int64_t limit,
     json.member("name", table.name());
     member_or_null(json, "handle_prefix", table.handle_prefix);
     write_columns(json, table.columns());
-    json.member("row_count", static_cast<std::int64_t>(table.rows()));
+    json.member("row_count", static_cast<std::int64_t>(table.total_rows()));
     write_rows(json, table, shown_rows(table, limit), sink);
     write_strings(json, "notes", table.notes);
     json.end_object();

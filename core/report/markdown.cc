@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/readable.h"
 #include "core/report/lines.h"
 #include "core/report/text_table.h"
@@ -78,13 +80,14 @@ void write_answer(const Report& report, Sink& sink) {
 }  // namespace
 
 std::string markdown_escaped(std::string_view text) {
-    // A pipe would end a cell, < begin a tag, [ a link, # a reference; the others begin emphasis or code.
-    static constexpr std::string_view kSpecial = "|\\`*<[#";
+    // A pipe would end a cell, < begin a tag, [ a link, # a reference, * emphasis. Backticks in pairs are meant as code.
     std::string plain = printable(text), out;
+    bool code = std::count(plain.begin(), plain.end(), '`') % 2 == 0;
+    std::string_view special = code ? "|\\*<[#" : "|\\*<[#`";
     for (std::size_t i = 0; i < plain.size(); ++i) {
         // An underscore inside a word is one; at its ends it could begin emphasis.
         bool edge = i == 0 || i + 1 == plain.size() || plain[i - 1] == ' ' || plain[i + 1] == ' ';
-        if (kSpecial.find(plain[i]) != std::string_view::npos || (plain[i] == '_' && edge)) out += '\\';
+        if (special.find(plain[i]) != std::string_view::npos || (plain[i] == '_' && edge)) out += '\\';
         out += plain[i];
     }
     return out;
@@ -99,9 +102,9 @@ void write_markdown_table(const ResultTable& table, std::int64_t limit, Sink& si
             line += fmt::format(" {} |", markdown_escaped(format_cell(table.cell(row, i), table.columns()[i], true)));
         sink.write(line + "\n");
     }
-    if (std::size_t hidden = table.rows() - rows; hidden > 0)
-        sink.write(fmt::format("\n… and {} more rows (--limit 0 shows all)\n",
-                               readable_count(static_cast<std::int64_t>(hidden))));
+    if (std::size_t hidden = table.total_rows() - rows; hidden > 0)
+        sink.write(fmt::format("\n… and {} more {} (--limit 0 shows all)\n",
+                               readable_count(static_cast<std::int64_t>(hidden)), hidden == 1 ? "row" : "rows"));
     for (const std::string& note : table.notes) sink.write(fmt::format("\n> {}\n", markdown_escaped(note)));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/base/readable.h"
 #include "core/report/lines.h"
@@ -21,7 +22,8 @@ struct Shown {
     std::size_t source;  // index in the table
     bool handle = false;
     bool right = false;
-    bool empty = true;  // no row has a value
+    bool prose = false;  // sentences, wrapped instead of cut
+    bool empty = true;   // no row has a value
     int width = 0;
     std::string header;
 };
@@ -36,6 +38,9 @@ public:
             const ResultColumn& column = table.columns()[i];
             columns_.push_back({.source = i, .right = is_number(column), .header = header_of(column)});
         }
+        // Sentences can only be wrapped where nothing follows them.
+        std::string_view last = table.columns().back().name;
+        columns_.back().prose = last == "doc" || last == "text" || last == "remedy";
         for (Shown& column : columns_) measure(column);
     }
 
@@ -87,8 +92,10 @@ private:
 
     // Takes the least useful column out; false when only what names the row and one figure are left.
     bool leave_out_one() {
-        static constexpr std::string_view kFinerFirst[] = {"std_ns", "std",    "min_ns", "min",   "p50_ns",
-                                                           "p50",    "max_ns", "max",    "p95_ns"};
+        // The finer statistics and the launch shape say less than what follows from them.
+        static constexpr std::string_view kFinerFirst[] = {"std_ns", "std",          "min_ns", "min",   "p50_ns",
+                                                           "p50",    "shared_bytes", "grid",   "block", "registers",
+                                                           "max_ns", "max",          "p95_ns"};
         std::size_t keep = columns_[0].handle ? 3 : 2;
         if (columns_.size() <= keep) return false;
         auto first = columns_.begin() + static_cast<std::ptrdiff_t>(keep);
@@ -112,8 +119,18 @@ private:
         for (std::size_t row = 0; row < rows_ && !sink.failed(); ++row) {
             line.clear();
             for (const Shown& column : columns_)
-                append(line, shorten_name(cell(row, column), column.width, style_.unicode), column);
+                if (!column.prose) append(line, shorten_name(cell(row, column), column.width, style_.unicode), column);
+            if (columns_.back().prose) append_prose(line, cell(row, columns_.back()), columns_.back().width);
             sink.write(trimmed(line) + "\n");
+        }
+    }
+
+    // The last column in as many lines as it needs.
+    static void append_prose(std::string& line, const std::string& text, int width) {
+        std::string indent(static_cast<std::size_t>(display_width(line) + (line.empty() ? 0 : kBetween)), ' ');
+        std::string between(line.empty() ? 0 : kBetween, ' ');
+        for (const std::string& part : wrap(text, width)) {
+            line += std::exchange(between, "\n" + indent) + part;
         }
     }
 
@@ -182,11 +199,13 @@ private:
 
 void write_after(const ResultTable& table, const Style& style, Sink& sink) {
     Paint paint(style.colour);
-    std::size_t hidden = table.rows() - shown_rows(table, style.limit);
+    std::size_t hidden = table.total_rows() - shown_rows(table, style.limit);
     if (hidden > 0) {
         std::string_view mark = style.unicode ? "…" : "...";
         std::string count = readable_count(static_cast<std::int64_t>(hidden));
-        sink.write(paint.dim(fmt::format("{} and {} more rows (--limit 0 shows all)", mark, count)) + "\n");
+        sink.write(paint.dim(fmt::format("{} and {} more {} (--limit 0 shows all)", mark, count,
+                                         hidden == 1 ? "row" : "rows")) +
+                   "\n");
     }
     if (table.rows() == 0) sink.write(paint.dim("no rows") + "\n");
     write_notes(table, style, sink);

@@ -60,15 +60,16 @@ std::string Case::idle(IdleCause cause) const {
 }
 
 std::string Case::longest_gap(IdleCause cause) const {
-    const std::vector<const IdleGap*>& gaps = study.gaps_by_length();
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-        if (gaps[i]->cause != cause) continue;
-        std::string text = fmt::format("gap-{}: {} idle", i + 1, readable_duration(static_cast<double>(gaps[i]->dur)));
-        if (gaps[i]->host_what != kNoString) text += fmt::format(" while {} ran", trace().text(gaps[i]->host_what));
-        if (gaps[i]->host_thread != kNoString) text += fmt::format(" on thread {}", trace().text(gaps[i]->host_thread));
-        return text;
-    }
-    return "";
+    const std::vector<IdleGap>& gaps = study.gaps().gaps;
+    const IdleGap* longest = nullptr;
+    for (const IdleGap& gap : gaps)
+        if (gap.cause == cause && gap.dur >= study.options().gap_min_ns && (longest == nullptr || listed_before(gap, *longest))) longest = &gap;
+    if (longest == nullptr) return "";
+    auto before = std::count_if(gaps.begin(), gaps.end(), [&](const IdleGap& gap) { return listed_before(gap, *longest); });
+    std::string text = fmt::format("gap-{}: {} idle", before + 1, readable_duration(static_cast<double>(longest->dur)));
+    if (longest->host_what != kNoString) text += fmt::format(" while {} ran", trace().text(longest->host_what));
+    if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace().text(longest->host_thread));
+    return text;
 }
 
 std::string Case::row(std::string_view analysis, std::string_view column, std::string_view value) const {
