@@ -1,6 +1,7 @@
 #include "core/analyze/diagnosis.h"
 
 #include <algorithm>
+#include <future>
 
 #include "core/analyze/findings/rule.h"
 #include "core/analyze/verdict.h"
@@ -9,7 +10,11 @@ namespace gpuprof {
 
 Diagnosis diagnose(const Study& study) {
     Diagnosis diagnosis;
-    diagnosis.kernels = judge_kernels(study);
+    // Judging kernels reads nothing that finding gaps makes, so both cores work; op_rates() is made before either needs it.
+    study.op_rates();
+    std::future<std::vector<KernelGroup>> kernels = std::async(std::launch::async, [&] { return judge_kernels(study); });
+    study.gaps();
+    diagnosis.kernels = kernels.get();
     diagnosis.distortion = assess_distortion(study);
     diagnosis.shares = split_window(study, diagnosis.kernels, diagnosis.distortion);
     diagnosis.verdict = judge(study, diagnosis);

@@ -25,10 +25,17 @@ public:
                 if (call != kNoRow && trace.api_call().thread.has(call)) note(trace.api_call().thread[call]);
     }
 
-    const PodVector<HostSegment>& of(StringId thread) {
+    // What one thread did, and where its last look-up ended.
+    struct State {
+        PodVector<HostSegment> segments;
+        std::size_t hint = 0;
+    };
+    State& of(StringId thread) {
+        if (last_state_ != nullptr && thread == last_thread_) return *last_state_;
         auto [known, added] = states_.try_emplace(index_of(thread));
-        if (added) known->second = meaning_.segments(timeline_.spans(thread));
-        return known->second;
+        if (added) known->second.segments = meaning_.segments(timeline_.spans(thread));
+        last_thread_ = thread;
+        return *(last_state_ = &known->second);
     }
     // Threads that submit device work, the busiest first.
     const std::vector<StringId>& submitters() {
@@ -50,7 +57,9 @@ private:
     const Trace& trace_;
     HostTimeline timeline_;
     HostMeaning meaning_;
-    std::map<std::uint32_t, PodVector<HostSegment>> states_;
+    std::map<std::uint32_t, State> states_;
+    StringId last_thread_ = kNoString;
+    State* last_state_ = nullptr;
     std::map<std::uint32_t, std::uint64_t> counts_;
     StringId last_ = kNoString;
     std::uint64_t* last_count_ = nullptr;
@@ -100,10 +109,19 @@ private:
     std::vector<Piece> pieces_;
 };
 
-// First segment that ends after `time`.
-std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time) {
-    auto found = std::upper_bound(segments.begin(), segments.end(), time, [](TimeNs t, const HostSegment& s) { return t < s.end; });
-    return static_cast<std::size_t>(found - segments.begin());
+// First segment that ends after `time`. Gaps come in order of time, so the answer is mostly just after the last one (`hint`):
+// steps grow from there before the search is cut in halves.
+std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std::size_t& hint) {
+    std::size_t low = std::min(hint, segments.size());
+    if (low > 0 && segments[low - 1].end > time) low = 0;
+    std::size_t high = low;
+    for (std::size_t step = 1; high < segments.size() && segments[high].end <= time; step *= 2) {
+        low = high + 1;
+        high += step;
+    }
+    auto found = std::upper_bound(segments.begin() + low, segments.begin() + std::min(high, segments.size()), time,
+                                  [](TimeNs t, const HostSegment& s) { return t < s.end; });
+    return hint = static_cast<std::size_t>(found - segments.begin());
 }
 
 class GapReader {
@@ -113,8 +131,13 @@ public:
     void read(IdleGap& gap, DeviceIdle& device) {
         pieces_.clear();
         Interval span{gap.start, gap.start + gap.dur};
-        for (const Interval& part : intersect({span}, profiler_near(span))) pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part.length());
-        for (const Interval& part : subtract({span}, profiler_near(span))) explain(gap, part);
+        IntervalSet profiler = profiler_near(span);
+        if (profiler.empty()) {
+            explain(gap, span);
+        } else {
+            for (const Interval& part : intersect({span}, profiler)) pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part.length());
+            for (const Interval& part : subtract({span}, profiler)) explain(gap, part);
+        }
         pieces_.settle(gap, device);
     }
 
@@ -171,9 +194,10 @@ private:
     // What `thread` did during `part`; where it only waited inside a range, what the process's other submitting threads did
     // (the autograd engine works while the main thread waits, and the reverse).
     void explain_host(StringId thread, Interval part) {
-        const PodVector<HostSegment>& segments = states_.of(thread);
+        HostStates::State& state = states_.of(thread);
+        const PodVector<HostSegment>& segments = state.segments;
         TimeNs at = part.start;
-        for (std::size_t i = first_after(segments, part.start); i < segments.size() && segments[i].start < part.end; ++i) {
+        for (std::size_t i = first_after(segments, part.start, state.hint); i < segments.size() && segments[i].start < part.end; ++i) {
             const HostSegment& segment = segments[i];
             if (segment.start > at) explain_silence(thread, {at, segment.start});
             at = std::max(at, segment.start);
@@ -192,7 +216,7 @@ private:
     }
     // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
     IdleCause silence_of(StringId thread, Interval part) {
-        const PodVector<HostSegment>& segments = states_.of(thread);
+        const PodVector<HostSegment>& segments = states_.of(thread).segments;
         bool between = !segments.empty() && segments[0].start < part.end && segments.back().end > part.start;
         return between ? IdleCause::host_compute : IdleCause::nothing_submitted;
     }
@@ -205,8 +229,9 @@ private:
     bool explain_by_partner(StringId thread, Interval part, const std::optional<HostSegment>& rest, bool (*counts)(const HostSegment&)) {
         for (StringId partner : states_.submitters()) {
             if (partner == thread) continue;
-            const PodVector<HostSegment>& segments = states_.of(partner);
-            std::size_t i = first_after(segments, part.start);
+            HostStates::State& state = states_.of(partner);
+            const PodVector<HostSegment>& segments = state.segments;
+            std::size_t i = first_after(segments, part.start, state.hint);
             while (i < segments.size() && segments[i].start < part.end && !counts(segments[i])) ++i;
             if (i == segments.size() || segments[i].start >= part.end) continue;
             TimeNs at = part.start;
