@@ -16,6 +16,7 @@
     ANALYSIS(Overlap)              \
     ANALYSIS(Ranges)               \
     ANALYSIS(Ops)                  \
+    ANALYSIS(Steps)                \
     ANALYSIS(Streams)              \
     ANALYSIS(Memory)               \
     ANALYSIS(Collectives)          \

@@ -52,7 +52,31 @@ struct HostThread {
     std::uint32_t innermost_at(TimeNs time) const;
     // Index of the last span with start <= time, or kNoSpan.
     std::uint32_t last_started(TimeNs time) const;
+    // Calls visit(span, duration) for each stretch of `within`: the span that began last of those open, or kNoSpan.
+    template <class Visit>
+    void each_innermost(Interval within, Visit&& visit) const;
 };
+
+template <class Visit>
+void HostThread::each_innermost(Interval within, Visit&& visit) const {
+    std::uint32_t open = innermost_at(within.start);
+    std::uint32_t next = last_started(within.start) + 1;  // kNoSpan + 1 is 0
+    TimeNs now = within.start;
+    auto spend_until = [&](TimeNs time) {
+        if (time > now) visit(open, time - now);
+        now = time > now ? time : now;
+    };
+    auto close_until = [&](TimeNs time) {
+        for (; open != kNoSpan && spans[open].end <= time; open = spans[open].parent) spend_until(spans[open].end);
+    };
+    for (; next < spans.size() && spans[next].start < within.end; ++next) {
+        close_until(spans[next].start);
+        spend_until(spans[next].start);
+        open = next;
+    }
+    close_until(within.end);
+    spend_until(within.end);
+}
 
 class HostTimeline {
 public:
