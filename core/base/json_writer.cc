@@ -65,6 +65,11 @@ void JsonWriter::null() {
     sink_.write("null");
 }
 
+void JsonWriter::raw(std::string_view json) {
+    before_value();
+    sink_.write(json);
+}
+
 void JsonWriter::begin(char bracket) {
     before_value();
     sink_.write({&bracket, 1});

@@ -31,6 +31,8 @@ public:
     void real(double value);
     void boolean(bool value);
     void null();
+    // A value that is JSON already; the caller has checked it.
+    void raw(std::string_view json);
 
     // A key and its value.
     void member(std::string_view name, std::string_view value) { key(name), text(value); }

@@ -1,0 +1,109 @@
+// The Chrome exporter: a trace in the JSON of Chrome's trace viewer as PyTorch's Kineto writes it, for Perfetto, chrome://tracing
+// and the scripts around them, and readable by our own Kineto importer. What that format has no place for is left out:
+// losses, clock pairs, the process of a device op (it follows from the submitting call), ranks but those of one process.
+#include <charconv>
+#include <set>
+#include <string>
+
+#include "core/base/json_writer.h"
+#include "core/exporters/chrome/events.h"
+#include "core/exporters/exporter.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+// The start of the window's second: times since then have few digits.
+TimeNs base_of(const Trace& trace) {
+    TimeNs start = trace.window().start;
+    return start - ((start % kSecond) + kSecond) % kSecond;
+}
+
+template <class T>
+void number(JsonWriter& json, std::string_view key, const Column<T>& column, Row row) {
+    if (column.has(row)) json.member(key, static_cast<std::int64_t>(column[row]));
+}
+
+void write_devices(const Trace& trace, JsonWriter& json) {
+    const DeviceTable& device = trace.tables().device;
+    json.key("deviceProperties");
+    json.begin_array();
+    for (Row row = 0; row < device.rows; ++row) {
+        json.begin_object();
+        number(json, "id", device.device, row);
+        if (device.name.has(row)) json.member("name", trace.text(device.name[row]));
+        if (device.uuid.has(row)) json.member("uuid", trace.text(device.uuid[row]));
+        number(json, "totalGlobalMem", device.memory_bytes, row);
+        number(json, "computeMajor", device.cc_major, row);
+        number(json, "computeMinor", device.cc_minor, row);
+        number(json, "maxThreadsPerBlock", device.max_threads_per_block, row);
+        number(json, "maxThreadsPerMultiprocessor", device.max_threads_per_sm, row);
+        number(json, "regsPerBlock", device.registers_per_block, row);
+        number(json, "regsPerMultiprocessor", device.registers_per_sm, row);
+        number(json, "warpSize", device.warp_size, row);
+        number(json, "sharedMemPerBlock", device.shared_bytes_per_block, row);
+        number(json, "sharedMemPerMultiprocessor", device.shared_bytes_per_sm, row);
+        number(json, "sharedMemPerBlockOptin", device.shared_bytes_per_block_optin, row);
+        number(json, "numSms", device.sms, row);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_job(const Trace& trace, JsonWriter& json) {
+    const ProcessTable& process = trace.tables().process;
+    for (Row row = 0; row < process.rows; ++row) {
+        if (!process.rank.has(row)) continue;
+        json.key("distributedInfo");
+        json.begin_object();
+        number(json, "rank", process.rank, row);
+        number(json, "world_size", process.world_size, row);
+        json.end_object();
+        return;
+    }
+}
+
+bool reserved(std::string_view key) {
+    for (std::string_view taken : {"schemaVersion", "baseTimeNanoseconds", "deviceProperties", "traceEvents", "distributedInfo",
+                                   "profiler_span_start_ns", "profiler_span_dur_ns"})
+        if (key == taken) return true;
+    return key.starts_with("distributedInfo.");
+}
+
+// Facts of the header as they were; a whole number is written as one.
+void write_facts(const Trace& trace, JsonWriter& json) {
+    const MetaTable& meta = trace.tables().meta;
+    std::set<StringId> written;  // recordings that were put together may say the same several times
+    for (Row row = 0; row < meta.rows; ++row) {
+        if (!meta.key.has(row) || !meta.value.has(row) || reserved(trace.text(meta.key[row]))) continue;
+        if (!written.insert(meta.key[row]).second) continue;
+        std::string_view value = trace.text(meta.value[row]);
+        std::int64_t whole = 0;
+        auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), whole);
+        json.key(trace.text(meta.key[row]));
+        if (error == std::errc{} && end == value.data() + value.size() && std::to_string(whole) == value) json.integer(whole);
+        else json.text(value);
+    }
+}
+
+}  // namespace
+
+Status export_chrome(const Trace& trace, Sink& sink) {
+    JsonWriter json(sink, 2);
+    TimeNs base = base_of(trace);
+    json.begin_object();
+    json.member("schemaVersion", std::int64_t{1});
+    json.member("baseTimeNanoseconds", base);
+    write_devices(trace, json);
+    write_job(trace, json);
+    write_facts(trace, json);
+    json.key("traceEvents");
+    json.begin_array();
+    ChromeEvents(trace, base, json).write();
+    json.end_array();
+    json.end_object();
+    return {};
+}
+
+}  // namespace gpuprof

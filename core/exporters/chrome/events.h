@@ -1,0 +1,82 @@
+// Writes the rows of a trace as events of Chrome's trace format, with the categories and arguments of PyTorch's Kineto, so
+// that every viewer and script made for those files reads them. One function per table; the caller has opened the array.
+// Times are microseconds with three decimals since `base`, which keeps them exact in readers that use doubles.
+// Specs: the Trace Event Format document of the Chromium project; libkineto/src/output_json.cpp of pytorch/kineto.
+#pragma once
+
+#include <unordered_map>
+
+#include "core/base/json_writer.h"
+#include "core/exporters/chrome/identity.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+class ChromeEvents {
+public:
+    ChromeEvents(const Trace& trace, TimeNs base, JsonWriter& json);
+
+    // Every event of the trace, metadata first.
+    void write();
+
+private:
+    // Fields of an event; open() leaves it within its "args" object.
+    struct Head {
+        std::string_view phase, category, name;
+        std::int64_t pid, tid;
+        TimeNs time;
+        DurNs dur = -1;  // none
+    };
+    void open(const Head& head);
+    void close();
+    void metadata(std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key, std::string_view value);
+
+    void names();
+    void host_calls();
+    void ops();
+    void ranges();
+    void python_calls();
+    void overheads();
+    void memory_events();
+    void flows();
+    void kernels();
+    void memcpys();
+    void memsets();
+    void syncs();
+    void device_ranges();
+    void profiler_span();
+
+    template <class Table>
+    Head device_head(const Table& table, Row row, std::string_view category, std::string_view name) const;
+    template <class Table>
+    void device_args(const Table& table, Row row);
+    void launch_arrow(Row launch, const Head& device_op);
+    void flow_end(std::string_view phase, std::string_view category, std::int64_t id, std::int64_t pid, std::int64_t tid, TimeNs time);
+    void collective_args(const std::unordered_map<std::int64_t, Row>& known, const Column<std::int64_t>& id, Row row);
+    template <class T>
+    void number(std::string_view key, const Column<T>& column, Row row) {
+        if (column.has(row)) json_.member(key, static_cast<std::int64_t>(column[row]));
+    }
+    void text(std::string_view key, const Column<StringId>& column, Row row);
+    void json_text(std::string_view key, const Column<StringId>& column, Row row);
+    void shape(std::string_view key, const Column<std::int32_t>& x, const Column<std::int32_t>& y,
+               const Column<std::int32_t>& z, Row row);
+    void time(std::string_view key, std::int64_t ns);
+    // A span on a host thread.
+    template <class Table>
+    Head host_head(const Table& table, Row row, std::string_view category) const {
+        HostId id = host(table.thread, row);
+        return {"X", category, text_of(table.name, row), id.pid, id.tid, table.start[row], table.dur[row]};
+    }
+    HostId host(const Column<StringId>& thread, Row row) const;
+    std::string_view text_of(const Column<StringId>& column, Row row, std::string_view otherwise = {}) const;
+
+    const Trace& trace_;
+    const Tables& tables_;
+    TimeNs base_;
+    JsonWriter& json_;
+    ChromeIdentity ids_;
+    std::unordered_map<std::int64_t, Row> device_collectives_, host_collectives_;  // by correlation, by external id
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+// The numbers by which Chrome's trace format names processes and threads. A trace names them by keys, which may be any
+// text; here each key gets its process or thread id where that is known and unique, else a number nobody else has.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+struct HostId {
+    std::int64_t pid = 0, tid = 0;
+};
+
+class ChromeIdentity {
+public:
+    explicit ChromeIdentity(const Trace& trace);
+
+    // Of a key of `process` or `thread`; a key without a row there has pid -1, as Kineto writes what it does not know.
+    std::int64_t process(StringId key) const;
+    HostId thread(StringId key) const;
+
+private:
+    std::map<StringId, std::int64_t> processes_;
+    std::map<StringId, HostId> threads_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,12 @@
+// Whether a text is one JSON value (RFC 8259), so that it may stand in a document as it is. Traces keep shapes and scalar
+// arguments as the recorder wrote them, and not every recorder writes JSON.
+#pragma once
+
+#include <string_view>
+
+namespace gpuprof {
+
+// Nesting deeper than 64 and bytes that are not UTF-8 count as no JSON.
+bool is_json(std::string_view text);
+
+}  // namespace gpuprof
