@@ -1,6 +1,8 @@
 #include "core/importers/kineto/number.h"
 
+#include <bit>
 #include <charconv>
+#include <cstring>
 
 namespace gpuprof::kineto {
 namespace {
@@ -20,6 +22,34 @@ struct Parts {
         return static_cast<unsigned>((i < whole.size() ? whole[i] : fraction[i - whole.size()]) - '0');
     }
 };
+
+// The value of eight digits, first digit in the lowest byte of `chunk`; the digits are paired up in three steps.
+std::int64_t eight_digits(std::uint64_t chunk) {
+    chunk -= 0x3030303030303030u;
+    chunk = chunk * 10 + (chunk >> 8);
+    chunk = ((chunk & 0x000000FF000000FFu) * 0x000F424000000064u +
+             (chunk >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+            32;
+    return static_cast<std::int64_t>(chunk);
+}
+
+bool all_digits(std::uint64_t chunk) {
+    constexpr std::uint64_t kHigh = 0xF0F0F0F0F0F0F0F0u, kThrees = 0x3030303030303030u;
+    return (chunk & kHigh) == kThrees && ((chunk + 0x0606060606060606u) & kHigh) == kThrees;
+}
+
+// Reads the digits at p, eight at a time where the machine stores the first byte lowest.
+std::int64_t read_digits(const char*& p, const char* end, std::int64_t value) {
+    while (std::endian::native == std::endian::little && end - p >= 8) {
+        std::uint64_t chunk;
+        std::memcpy(&chunk, p, sizeof chunk);
+        if (!all_digits(chunk)) break;
+        value = value * 100'000'000 + eight_digits(chunk);
+        p += 8;
+    }
+    while (p < end && is_digit(*p)) value = value * 10 + (*p++ - '0');
+    return value;
+}
 
 std::string_view take_digits(std::string_view& text) {
     std::size_t n = 0;
@@ -93,12 +123,12 @@ Number parse_decimal(std::string_view text, int scale, std::int64_t& value) {
     bool negative = *p == '-';
     p += negative ? 1 : 0;
     if (end - p > 18 || p == end || !is_digit(*p)) return parse_slow(text, scale, value);
-    std::int64_t magnitude = 0;
-    while (p < end && is_digit(*p)) magnitude = magnitude * 10 + (*p++ - '0');
+    std::int64_t magnitude = read_digits(p, end, 0);
     int missing = scale;
     if (p < end && *p == '.') {
         if (end - p - 1 > scale) return parse_slow(text, scale, value);
-        for (++p; p < end && is_digit(*p); --missing) magnitude = magnitude * 10 + (*p++ - '0');
+        missing -= static_cast<int>(end - p - 1);
+        magnitude = read_digits(++p, end, magnitude);
     }
     if (p != end || magnitude > INT64_MAX / kPowers[missing]) return parse_slow(text, scale, value);
     magnitude *= kPowers[missing];
