@@ -19,7 +19,8 @@ struct Flag {
     std::vector<std::string> names;  // with dashes
     std::string doc;
     bool takes_value;
-    std::string words;  // the values it may have, separated by spaces; empty is a file
+    bool file;
+    std::string words;  // the values it may have, separated by spaces
 };
 
 // A command as a shell sees it.
@@ -36,8 +37,11 @@ std::string words_of(const Command& command, const std::string& argument) {
 }
 
 Flag flag_of(const Command& command, const CLI::Option& option) {
-    Flag flag{
-        .names = {}, .doc = option.get_description(), .takes_value = option.get_items_expected_max() > 0, .words = {}};
+    Flag flag{.names = {},
+              .doc = option.get_description(),
+              .takes_value = option.get_items_expected_max() > 0,
+              .file = option.get_type_name() == "FILE",
+              .words = {}};
     for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) {
         flag.names.push_back("--" + name);
@@ -91,9 +95,9 @@ std::string bash_case(const Shape& shape) {
         flags += fmt::format("{}{}", flags.empty() ? "" : " ", fmt::format("{}", fmt::join(flag.names, " ")));
         if (!flag.takes_value) continue;
         with_value += fmt::format("{}{}", with_value.empty() ? "" : "|", fmt::format("{}", fmt::join(flag.names, "|")));
-        values += fmt::format(
-            "            {}) {}; return ;;\n", fmt::join(flag.names, "|"),
-            flag.words.empty() ? "_gpu_profile_files" : fmt::format("_gpu_profile_words '{}'", shell_quoted(flag.words)));
+        values += fmt::format("            {}) {}; return ;;\n", fmt::join(flag.names, "|"),
+                              flag.words.empty() ? "_gpu_profile_files"
+                                                 : fmt::format("_gpu_profile_words '{}'", shell_quoted(flag.words)));
     }
     std::string positions;
     for (std::size_t i = 0; i < shape.positionals.size(); ++i)
@@ -143,7 +147,7 @@ std::string zsh_script(const std::vector<Shape>& shapes) {
         text += fmt::format("        {})\n            _arguments", shape.command->name);
         for (const Flag& flag : shape.flags)
             for (const std::string& name : flag.names) {
-                std::string action = flag.words.empty() ? "_files" : fmt::format("({})", flag.words);
+                std::string action = flag.file ? "_files" : fmt::format("({})", flag.words);
                 text += fmt::format(" \\\n                '{}[{}]{}'", name, zsh_text(flag.doc),
                                     flag.takes_value ? ": :" + action : "");
             }
@@ -172,7 +176,7 @@ std::string fish_script(const std::vector<Shape>& shapes) {
             text += seen;
             for (const std::string& name : flag.names)
                 text += name[1] == '-' ? " -l " + name.substr(2) : " -s " + name.substr(1);
-            if (flag.takes_value) text += flag.words.empty() ? " -r" : fmt::format(" -x -a '{}'", shell_quoted(flag.words));
+            if (flag.takes_value) text += flag.file ? " -r" : fmt::format(" -x -a '{}'", shell_quoted(flag.words));
             text += fmt::format(" -d '{}'\n", shell_quoted(flag.doc));
         }
     }

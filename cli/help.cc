@@ -12,7 +12,11 @@ namespace {
 // CLI11's formatter with the usage line and the headings of this program.
 class HelpFormatter final : public CLI::Formatter {
 public:
-    explicit HelpFormatter(const Command& command) : command_(command) { column_width(28); }
+    explicit HelpFormatter(const Command& command) : command_(command) {
+        column_width(28);
+        label("REQUIRED", "");
+        label("Positionals", "Arguments");
+    }
     std::string make_usage(const CLI::App*, std::string) const override {
         return fmt::format("\nusage: gpu-profile {} {}\n", command_.name, command_.synopsis);
     }

@@ -1,7 +1,7 @@
 // `report`: reads a recording and shows analyses of it. The order of work is the order of possible complaints: first
 // everything that can be wrong with the command line, then the file, then the output.
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -66,7 +66,8 @@ void note_left_off(const Plan& plan, const Report& report, std::int64_t limit) {
     if (!plan.format->one_table) return;
     for (const ResultTable& table : report.tables)
         if (std::size_t shown = shown_rows(table, limit); shown < table.total_rows())
-            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.total_rows(), table.name()));
+            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.total_rows(),
+                             table.name()));
 }
 
 // Everything a report needs besides the trace, kept alive until it is written.
@@ -84,7 +85,8 @@ Result<Found> analyse(const Plan& plan, const Study& study) {
         found.trust = answer->trust;
         found.answer = std::move(answer).value();
     } else {
-        bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(), [](const Analysis* each) { return each->about_idle; });
+        bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(),
+                                      [](const Analysis* each) { return each->about_idle; });
         found.trust = trust_of(study, about_idle);
     }
     for (const Analysis* analysis : plan.analyses) {

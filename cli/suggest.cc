@@ -31,7 +31,7 @@ std::size_t strangeness(std::string_view word, std::string_view known) {
     std::size_t edits = distance(word, known);
     bool part =
         word.size() >= 3 && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos);
-    return part ? std::min<std::size_t>(edits, 2) : edits;
+    return part ? std::min<std::size_t>(edits, 1) : edits;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::vector<std::string_view> close_matches(std::string_view word, std::span<con
     std::vector<std::pair<std::size_t, std::string_view>> found;
     if (word.size() > kLongestWord) return {};
     for (std::string_view known : words)
-        if (std::size_t far = strangeness(word, known); far <= std::max<std::size_t>(2, word.size() / 3))
+        if (std::size_t far = strangeness(word, known); far <= std::max<std::size_t>(1, word.size() / 3))
             found.emplace_back(far, known);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string_view> out;

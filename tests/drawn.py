@@ -34,8 +34,8 @@ class DrawingError(ValueError):
     pass
 
 
-def runs(cells):
-    """(letter, first cell, cells) of each run; `#` and `=` lengthen the run before them."""
+def runs(cells, single=""):
+    """(letter, first cell, cells) of each run; `#` and `=` lengthen the run before them. Letters of `single` do not run."""
     out = []
     for at, cell in enumerate(cells):
         if cell in "#=":
@@ -43,7 +43,7 @@ def runs(cells):
                 raise DrawingError(f"`{cell}` at {at} has nothing to go on with: {cells}")
             out[-1][2] += 1
         elif cell not in ". ":
-            if out and out[-1][0] == cell and out[-1][1] + out[-1][2] == at and cells[at - 1] == cell and cell not in LAUNCHES:
+            if out and out[-1][0] == cell and out[-1][1] + out[-1][2] == at and cells[at - 1] == cell and cell not in single:
                 out[-1][2] += 1
             else:
                 out.append([cell, at, 1])
@@ -94,7 +94,7 @@ class Drawing:
         return self.threads.setdefault(name, PROCESS + len(self.threads))
 
     def host(self, thread, cells):
-        for letter, first, length in runs(cells):
+        for letter, first, length in runs(cells, single="".join(CALLS)):
             if letter not in CALLS:
                 raise DrawingError(f"no call is drawn as {letter}")
             self.add("cuda_runtime", CALLS[letter], PROCESS, self.thread(thread), first, length)["drawn"] = letter
@@ -118,8 +118,19 @@ class Drawing:
             else:
                 raise DrawingError(f"no device op is drawn as {letter}")
 
+    def number_operators(self):
+        """As PyTorch does: each operator an id, each call and its device op the id of the innermost operator around it."""
+        operators = [e for e in self.events if e["cat"] == "cpu_op"]
+        for number, operator in enumerate(operators, 1):
+            operator["args"]["External id"] = number
+        for call in self.events:
+            around = [o for o in operators if "drawn" in call and o["tid"] == call["tid"] and o["ts"] <= call["ts"] < o["ts"] + o["dur"]]
+            if around:
+                call["args"]["External id"] = around[-1]["args"]["External id"]
+
     def pair(self):
         self.events.sort(key=lambda e: (e["ts"], -e["dur"]))
+        self.number_operators()
         waiting = {category: [e for e in self.events if e["cat"] == category] for category in set(LAUNCHES.values())}
         number = 0
         for event in self.events:
@@ -130,7 +141,7 @@ class Drawing:
             event["args"]["correlation"] = number
             operations = waiting.get(LAUNCHES.get(letter), [])
             if operations:
-                operations.pop(0)["args"]["correlation"] = number
+                operations.pop(0)["args"] |= event["args"]
 
     def trace(self):
         properties = [{"id": d, "name": "Drawn GPU", "totalGlobalMem": 1 << 30, "computeMajor": 9, "computeMinor": 0,

@@ -52,18 +52,21 @@ std::string joined_evidence(const Finding& finding) {
     return text;
 }
 
-void cut(std::vector<std::string>& lines, std::size_t most, bool unicode) {
-    if (lines.size() <= most) return;
-    lines.resize(most);
-    lines.back() += unicode ? " …" : " ...";
-}
-
+// At most `most` lines; the last one is filled to the width and says by an ellipsis that there is more.
 void add_brief(std::vector<std::string>& lines, std::string_view head, std::string_view text, std::size_t most,
-               Style style) {
+               const Style& style) {
+    Style plain = style;
+    plain.colour = false;  // until the lines have their length
     std::vector<std::string> part;
-    style.width -= 4;  // room for the ellipsis
-    add_wrapped(part, head, text, style);
-    cut(part, most, style.unicode);
+    add_wrapped(part, head, text, plain);
+    if (part.size() > most) {
+        std::string_view mark = style.unicode ? "…" : "...";
+        std::string last = part[most - 1];
+        for (std::size_t i = most; i < part.size(); ++i) last += part[i].substr(part[i].find_first_not_of(' ') - 1);
+        part.resize(most);
+        part.back() = cut_end(last, style.width - display_width(mark)) + std::string(mark);
+    }
+    if (!part.empty() && !head.empty()) part[0].replace(kIndent, head.size(), Paint(style.colour).dim(head));
     lines.insert(lines.end(), part.begin(), part.end());
 }
 

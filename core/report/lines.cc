@@ -94,6 +94,8 @@ int display_width(std::string_view text) {
     return width;
 }
 
+std::string cut_end(const std::string& text, int width) { return text.substr(0, bytes_of_cells(text, width)); }
+
 std::string shorten_middle(const std::string& text, int width, bool unicode) {
     return shorten(text, width, 60, unicode);  // the beginning of a name says a little more than its end
 }

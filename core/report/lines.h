@@ -12,6 +12,8 @@ namespace gpuprof {
 std::string printable(std::string_view text);
 // Terminal cells of a printable text.
 int display_width(std::string_view text);
+// The beginning of a printable text, at most `width` cells of it.
+std::string cut_end(const std::string& text, int width);
 // A printable text cut in the middle to at most `width` cells, with an ellipsis of its style.
 std::string shorten_middle(const std::string& text, int width, bool unicode);
 // A printable name cut to at most `width` cells. A C++ name that is too long first loses what tells least: a leading

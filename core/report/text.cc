@@ -2,6 +2,8 @@
 // then each table under its name. Warnings are always shown; quiet statements of trust only with the first answer.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/base/readable.h"
 #include "core/report/findings.h"
 #include "core/report/first_answer.h"
@@ -21,8 +23,12 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
     if (!report.origin.tool.empty()) head += fmt::format("{}{}", dot, printable(report.origin.tool));
     head += fmt::format("{}{} window", dot, readable_duration(static_cast<double>(report.window.length())));
     sink.write(head + "\n");
-    for (const Trust::Statement& statement : report.trust.statements)
-        if (statement.warning) sink.write(fmt::format("{} {}\n", paint.warning("warning:"), printable(statement.text)));
+    for (const Trust::Statement& statement : report.trust.statements) {
+        if (!statement.warning) continue;
+        std::string mark = paint.warning("!") + " ";
+        for (const std::string& line : wrap(printable(statement.text), style.width - 2))
+            sink.write(std::exchange(mark, "  ") + line + "\n");
+    }
 }
 
 void write_titled(const ResultTable& table, const Style& style, Sink& sink) {

@@ -13,9 +13,11 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kBetween = 2;             // spaces between columns
-constexpr int kLeastText = 24;          // a text column is not cut below this while a column can be left out instead
-constexpr std::size_t kMostTurned = 6;  // rows that may be shown as columns
+constexpr int kBetween = 2;  // spaces between columns
+// Text columns are not cut below these while a column can be left out instead: the first one names the row.
+constexpr int kLeastName = 32, kLeastText = 16;
+constexpr int kLeastDoc = 24;
+constexpr std::size_t kMostTurned = 4;  // rows that may be shown as columns
 
 // One column of the text: of the table, or the handles.
 struct Shown {
@@ -45,11 +47,11 @@ public:
     }
 
     void write(Sink& sink) {
-        bool wide = total() > style_.width && !shrink(kLeastText);
+        bool wide = total() > style_.width && !shrink(kLeastName, kLeastText);
         if (rows_ > 0 && wide && rows_ <= kMostTurned && turned_width() <= style_.width) return write_turned(sink);
-        while (total() > style_.width && !shrink(kLeastText) && leave_out_one()) {
+        while (total() > style_.width && !shrink(kLeastName, kLeastText) && leave_out_one()) {
         }
-        shrink(8);
+        shrink(8, 8);
         write_lines(sink);
         write_left_out(sink);
     }
@@ -76,18 +78,35 @@ private:
 
     bool is_text(const Shown& column) const { return !column.right && !column.handle; }
 
-    // Narrows text columns, the widest first, down to `least`; whether the table fits then. Does nothing when it cannot fit.
-    bool shrink(int least) {
-        int gain = 0;
-        for (const Shown& column : columns_) gain += is_text(column) ? std::max(column.width - least, 0) : 0;
+    // Narrows text columns, the widest first, the first one down to `name` and the others to `text`; whether the table fits
+    // then. Does nothing when it cannot fit.
+    bool shrink(int name, int text) {
+        int gain = 0, least = name;
+        for (const Shown& column : columns_) {
+            if (!is_text(column)) continue;
+            gain += std::max(column.width - least, 0);
+            least = text;
+        }
         if (total() - gain > style_.width) return false;
         while (total() > style_.width) {
-            auto widest = std::max_element(columns_.begin(), columns_.end(), [this](const Shown& a, const Shown& b) {
-                return (is_text(a) ? a.width : 0) < (is_text(b) ? b.width : 0);
-            });
-            --widest->width;
+            --widest_text(name, text).width;
         }
         return true;
+    }
+
+    // The text column with the most cells above its least.
+    Shown& widest_text(int name, int text) {
+        Shown* widest = nullptr;
+        int most = 0, least = name;
+        for (Shown& column : columns_) {
+            if (!is_text(column)) continue;
+            if (column.width - least > most || widest == nullptr) {
+                most = column.width - least;
+                widest = &column;
+            }
+            least = text;
+        }
+        return *widest;
     }
 
     // Takes the least useful column out; false when only what names the row and one figure are left.
@@ -152,9 +171,8 @@ private:
         std::string names;
         for (std::size_t source : order)
             names += fmt::format("{}{}", names.empty() ? "" : ", ", table_.columns()[source].name);
-        sink.write(Paint(style_.colour)
-                       .dim(fmt::format("too narrow for: {} (a wider terminal or --format csv has them)", names)) +
-                   "\n");
+        std::string text = fmt::format("too narrow for: {} (a wider terminal or --format csv has them)", names);
+        for (const std::string& line : wrap(text, style_.width)) sink.write(Paint(style_.colour).dim(line) + "\n");
     }
 
     // On its side: one line per column, one column per row; a single row leaves room for what each figure means.
@@ -164,9 +182,14 @@ private:
         return width;
     }
 
+    // Every row gets the same room; figures must fit into it, text is cut to it.
     int row_width(std::size_t row) const {
+        int room = (style_.width - label_width()) / static_cast<int>(rows_) - kBetween;
         int width = 0;
-        for (const Shown& column : columns_) width = std::max(width, display_width(cell(row, column)));
+        for (const Shown& column : columns_) {
+            int wanted = display_width(cell(row, column));
+            width = std::max(width, is_text(column) ? std::min(wanted, room) : wanted);
+        }
         return width;
     }
 
@@ -181,9 +204,11 @@ private:
         int labels = label_width();
         for (const Shown& column : columns_) {
             std::string line;
-            for (std::size_t row = 0; row < rows_; ++row) line += "  " + pad_left(cell(row, column), row_width(row));
+            for (std::size_t row = 0; row < rows_; ++row)
+                line +=
+                    "  " + pad_left(shorten_name(cell(row, column), row_width(row), style_.unicode), row_width(row));
             int room = style_.width - turned_width() - kBetween;
-            if (rows_ == 1 && room >= kLeastText && !column.handle)
+            if (rows_ == 1 && room >= kLeastDoc && !column.handle)
                 line += "  " + paint.dim(shorten_middle(std::string(table_.columns()[column.source].doc), room,
                                                         style_.unicode));
             sink.write(trimmed(paint.dim(pad_right(column.header, labels)) + line) + "\n");

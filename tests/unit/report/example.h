@@ -81,11 +81,12 @@ inline Answer answer() {
          "of the "
          "200 ms the GPU waited for launches and host code; without the profiler those gaps may not exist"}};
     out.window = {1000, 2340001000};
-    out.verdict = {"input-bound",
-                   66.3,
-                   "the GPU is busy 26.1 % of the window; in 88 % of the idle time the host was inside the data loader "
-                   "(gap-1, gap-2)",
-                   {{"launch-bound", 4.2, "many small kernels"}}};
+    out.verdict.name = "input-bound";
+    out.verdict.share_pct = out.verdict.gives_back_pct = 66.3;
+    out.verdict.because =
+        "the GPU is busy 26.1 % of the window; in 88 % of the idle time the host was inside the data loader (gap-1, "
+        "gap-2)";
+    out.verdict.alternatives.push_back({"launch-bound", 4.2, 4.2, "many small kernels"});
     DevicePicture picture{0, {}};
     for (int i = 0; i < 200; ++i) picture.busy.push_back(i % 20 < 5 ? 0.8 : 0);
     out.pictures.push_back(picture);
