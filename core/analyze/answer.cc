@@ -21,7 +21,8 @@ DevicePicture draw(const DeviceActivity& device, Interval window) {
     double slice = static_cast<double>(window.length()) / static_cast<double>(kSlices);
     if (slice <= 0) return picture;
     for (const Interval& busy : device.busy) {
-        double from = static_cast<double>(busy.start - window.start) / slice, to = static_cast<double>(busy.end - window.start) / slice;
+        double from = static_cast<double>(busy.start - window.start) / slice,
+               to = static_cast<double>(busy.end - window.start) / slice;
         for (auto i = static_cast<std::size_t>(from); i < kSlices && static_cast<double>(i) < to; ++i) {
             double low = std::max(from, static_cast<double>(i)), high = std::min(to, static_cast<double>(i + 1));
             picture.busy[i] += high - low;
@@ -35,13 +36,17 @@ DevicePicture draw(const DeviceActivity& device, Interval window) {
 std::vector<std::string> next_steps(const Study& study, const Verdict& verdict) {
     std::string file = study.trace().origin().file;
     std::vector<std::string> steps;
-    auto show = [&](std::string_view analyses) { steps.push_back(fmt::format("gpu-profile report {} {}", file, analyses)); };
+    auto show = [&](std::string_view analyses) {
+        steps.push_back(fmt::format("gpu-profile report {} {}", file, analyses));
+    };
     if (study.activity().empty()) return steps;
-    if (verdict.name == "input-bound" || verdict.name == "launch-bound" || verdict.name == "synchronisation-bound" || verdict.name == "host-bound (other)")
+    if (verdict.name == "input-bound" || verdict.name == "launch-bound" || verdict.name == "synchronisation-bound" ||
+        verdict.name == "host-bound (other)")
         show("gaps idle");
     if (verdict.name == "transfer-bound") show("memcpy overlap");
     if (verdict.name == "communication-bound") show("collectives overlap");
-    if (verdict.name == "compute-bound" || verdict.name == "memory-bandwidth-bound" || verdict.name == "underfilled" || verdict.name == "cannot tell" || verdict.name == "mixed")
+    if (verdict.name == "compute-bound" || verdict.name == "memory-bandwidth-bound" || verdict.name == "underfilled" ||
+        verdict.name == "cannot tell" || verdict.name == "mixed")
         show(study.trace().op().rows > 0 ? "kernels ops" : "kernels launches");
     show("findings");
     return steps;
@@ -59,7 +64,8 @@ bool has_events(const Trace& trace) {
 
 Result<Answer> make_answer(const Study& study) {
     const Trace& trace = study.trace();
-    if (!has_events(trace)) return Error{ExitCode::empty, trace.origin().file + ": the trace holds no event; nothing was captured"};
+    if (!has_events(trace))
+        return Error{ExitCode::empty, trace.origin().file + ": the trace holds no event; nothing was captured"};
     Answer answer;
     answer.window = trace.window();
     answer.trust = trust_of(study, true);

@@ -19,10 +19,13 @@ constexpr ResultColumn kColumns[] = {
     {"flop_per_byte", CellType::real, Unit::flop_per_byte, "Arithmetic intensity."},
     {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved rate."},
     {"gb_per_s", CellType::real, Unit::gb_per_s, "Achieved rate of those bytes."},
-    {"compute_pct", CellType::real, Unit::percent, "Achieved FLOP/s of the device's dense peak for the arithmetic used."},
+    {"compute_pct", CellType::real, Unit::percent,
+     "Achieved FLOP/s of the device's dense peak for the arithmetic used."},
     {"bandwidth_pct", CellType::real, Unit::percent, "Achieved GB/s of the device's memory bandwidth."},
-    {"math", CellType::text, Unit::none, "Unit and format of the arithmetic, as the kernel's name or the operands tell."},
-    {"bound", CellType::text, Unit::none, "compute or memory: the peak it comes nearer to; absent when it reaches 25 % of neither."},
+    {"math", CellType::text, Unit::none,
+     "Unit and format of the arithmetic, as the kernel's name or the operands tell."},
+    {"bound", CellType::text, Unit::none,
+     "compute or memory: the peak it comes nearer to; absent when it reaches 25 % of neither."},
 };
 
 Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
@@ -37,19 +40,25 @@ Result<ResultTable> run(const Study& study) {
     table.handle_prefix = "ar";
     for (const OpRate& rate : study.op_rates().rates) {
         auto seconds = static_cast<double>(rate.device_ns) * 1e-9;
-        auto per_second = [&](const std::optional<double>& amount, double scale) { return amount ? ratio(*amount * scale, seconds) : kAbsent; };
+        auto per_second = [&](const std::optional<double>& amount, double scale) {
+            return amount ? ratio(*amount * scale, seconds) : kAbsent;
+        };
         std::string math = math_text(rate.path);
-        table.add_row({text_or_absent(study.trace(), rate.name), text_or_absent(study.trace(), rate.dims), text_or_absent(study.trace(), rate.types),
-                       integer(rate.count), integer(rate.device_ns), real(rate.flops), real(rate.bytes),
-                       rate.flops && rate.bytes ? ratio(*rate.flops, *rate.bytes) : kAbsent, per_second(rate.flops, 1), per_second(rate.bytes, 1e-9),
-                       real(rate.compute_pct), real(rate.bandwidth_pct), std::string_view(math), rate.bound ? Cell{name_of(*rate.bound)} : kAbsent});
+        table.add_row({text_or_absent(study.trace(), rate.name), text_or_absent(study.trace(), rate.dims),
+                       text_or_absent(study.trace(), rate.types), integer(rate.count), integer(rate.device_ns),
+                       real(rate.flops), real(rate.bytes),
+                       rate.flops && rate.bytes ? ratio(*rate.flops, *rate.bytes) : kAbsent, per_second(rate.flops, 1),
+                       per_second(rate.bytes, 1e-9), real(rate.compute_pct), real(rate.bandwidth_pct),
+                       std::string_view(math), rate.bound ? Cell{name_of(*rate.bound)} : kAbsent});
     }
-    if (study.trace().op().input_dims.none_present()) table.notes.push_back("operator shapes were not recorded; record with record_shapes=True");
+    if (study.trace().op().input_dims.none_present())
+        table.notes.push_back("operator shapes were not recorded; record with record_shapes=True");
     return table;
 }
 
 }  // namespace
 
-const Analysis kArithmetic{"arithmetic", "", "FLOPs, bytes and achieved rates of operators against the device's peaks.", kColumns, run};
+const Analysis kArithmetic{"arithmetic", "", "FLOPs, bytes and achieved rates of operators against the device's peaks.",
+                           kColumns, run};
 
 }  // namespace gpuprof

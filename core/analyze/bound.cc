@@ -58,9 +58,9 @@ Bound by_name(const KernelTraits& traits) {
         case KernelClass::optimizer:
         case KernelClass::embedding_index: return Bound::memory;
         case KernelClass::triton:
-            return traits.triton_kind == TritonKind::matmul_template                                          ? Bound::compute
+            return traits.triton_kind == TritonKind::matmul_template                                   ? Bound::compute
                    : traits.triton_kind == TritonKind::other || traits.triton_kind == TritonKind::none ? Bound::unknown
-                                                                                                              : Bound::memory;
+                                                                                                       : Bound::memory;
         case KernelClass::sort_scan:
         case KernelClass::random:
         case KernelClass::other: return Bound::unknown;
@@ -76,14 +76,17 @@ struct Launch {
 
 Launch launch_shape(const KernelTable& kernels, Row row) {
     if (!kernels.grid_x.has(row) || !kernels.block_x.has(row)) return {};
-    auto product = [](std::int64_t x, std::int64_t y, std::int64_t z) { return std::max<std::int64_t>(0, x) * std::max<std::int64_t>(0, y) * std::max<std::int64_t>(0, z); };
+    auto product = [](std::int64_t x, std::int64_t y, std::int64_t z) {
+        return std::max<std::int64_t>(0, x) * std::max<std::int64_t>(0, y) * std::max<std::int64_t>(0, z);
+    };
     std::int64_t blocks = product(kernels.grid_x[row], kernels.grid_y.value_or(row, 1), 1);
     std::int64_t depth = std::max<std::int64_t>(0, kernels.grid_z.value_or(row, 1));
     // Grids are bounded by 2^31 x 2^16 x 2^16; a hostile file is not.
     if (depth > 0 && blocks > INT64_MAX / 2048 / depth) return {};
     blocks *= depth;
-    std::int64_t threads = std::min<std::int64_t>(product(kernels.block_x[row], kernels.block_y.value_or(row, 1), 1), 1024) *
-                           std::clamp<std::int64_t>(kernels.block_z.value_or(row, 1), 0, 64);
+    std::int64_t threads =
+        std::min<std::int64_t>(product(kernels.block_x[row], kernels.block_y.value_or(row, 1), 1), 1024) *
+        std::clamp<std::int64_t>(kernels.block_z.value_or(row, 1), 0, 64);
     return {blocks, blocks * std::min<std::int64_t>(threads, 1024), threads};
 }
 
@@ -99,12 +102,14 @@ bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device) {
 }
 
 bool streams(const KernelTable& kernels, Row row, const Launch& launch, const DeviceSize& device) {
-    return launch.threads && device.threads > 0 && kernels.registers.has(row) && kernels.registers[row] <= kStreamingRegisters &&
-           kernels.shared_bytes.has(row) && kernels.shared_bytes[row] == 0 && kernels.dur[row] >= kStreamingLength &&
+    return launch.threads && device.threads > 0 && kernels.registers.has(row) &&
+           kernels.registers[row] <= kStreamingRegisters && kernels.shared_bytes.has(row) &&
+           kernels.shared_bytes[row] == 0 && kernels.dur[row] >= kStreamingLength &&
            *launch.threads >= kStreamingWaves * device.threads;
 }
 
-Bound judge(const KernelTable& kernels, Row row, const KernelTraits& traits, const DeviceSize& device, double& unfilled) {
+Bound judge(const KernelTable& kernels, Row row, const KernelTraits& traits, const DeviceSize& device,
+            double& unfilled) {
     Bound named = by_name(traits);
     if (named == Bound::communication) return named;
     Launch launch = launch_shape(kernels, row);

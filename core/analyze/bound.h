@@ -26,9 +26,9 @@ struct KernelGroup {
     KernelTraits traits;
     std::uint64_t count = 0;
     DurNs total_ns = 0;
-    std::array<DurNs, kBounds> by_bound{};   // sums to total_ns
-    DurNs by_shapes_ns = 0;                  // part of total_ns judged from operator shapes
-    DurNs unfilled_ns = 0;                   // sum of duration x share of the multiprocessors without a block
+    std::array<DurNs, kBounds> by_bound{};  // sums to total_ns
+    DurNs by_shapes_ns = 0;                 // part of total_ns judged from operator shapes
+    DurNs unfilled_ns = 0;                  // sum of duration x share of the multiprocessors without a block
 };
 
 // Every group, the longest total first, then by name: the order of the `kernels` analysis.

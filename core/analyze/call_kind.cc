@@ -23,15 +23,17 @@ std::string_view bare(std::string_view name) {
 CallKind kind_of_call(std::string_view name) {
     std::string_view what = bare(name);
     if (contains(what, "Synchronize")) return CallKind::sync;
-    if (contains_any(what, {"Launch"}) && !contains_any(what, {"LaunchHostFunc", "Attribute", "ExtentSet"})) return CallKind::launch;
+    if (contains_any(what, {"Launch"}) && !contains_any(what, {"LaunchHostFunc", "Attribute", "ExtentSet"}))
+        return CallKind::launch;
     if (what.starts_with("Memcpy") || what.starts_with("MemPrefetch")) return CallKind::copy;
     if (what.starts_with("Memset")) return CallKind::set;
-    if (contains_any(what, {"Malloc", "HostAlloc", "HostRegister", "HostUnregister", "FreeHost", "FreeAsync", "MemAlloc", "MemFree",
-                            "MemCreate", "MemMap", "MemUnmap", "MemRelease", "MemSetAccess", "MemAddressReserve", "MemAddressFree"}) ||
+    if (contains_any(what, {"Malloc", "HostAlloc", "HostRegister", "HostUnregister", "FreeHost", "FreeAsync",
+                            "MemAlloc", "MemFree", "MemCreate", "MemMap", "MemUnmap", "MemRelease", "MemSetAccess",
+                            "MemAddressReserve", "MemAddressFree"}) ||
         what.starts_with("Free"))
         return CallKind::allocation;
-    if (contains_any(what, {"ModuleLoad", "ModuleUnload", "LibraryLoad", "LibraryUnload", "LinkComplete", "LinkAdd", "GraphInstantiate",
-                            "ModuleGetLoadingMode"}))
+    if (contains_any(what, {"ModuleLoad", "ModuleUnload", "LibraryLoad", "LibraryUnload", "LinkComplete", "LinkAdd",
+                            "GraphInstantiate", "ModuleGetLoadingMode"}))
         return CallKind::compilation;
     return CallKind::other;
 }

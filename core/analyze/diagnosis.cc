@@ -12,7 +12,8 @@ Diagnosis diagnose(const Study& study) {
     Diagnosis diagnosis;
     // Judging kernels reads nothing that finding gaps makes, so both cores work; op_rates() is made before either needs it.
     study.op_rates();
-    std::future<std::vector<KernelGroup>> kernels = std::async(std::launch::async, [&] { return judge_kernels(study); });
+    std::future<std::vector<KernelGroup>> kernels =
+        std::async(std::launch::async, [&] { return judge_kernels(study); });
     study.gaps();
     diagnosis.kernels = kernels.get();
     diagnosis.distortion = assess_distortion(study);
@@ -21,7 +22,8 @@ Diagnosis diagnose(const Study& study) {
     Case look(study, diagnosis);
     if (diagnosis.shares.busy > 0)
         for (const Rule& rule : rules()) rule.look(look);
-    std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+    std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
     return diagnosis;
 }
 

@@ -49,7 +49,8 @@ Distortion assess_distortion(const Study& study) {
     Distortion result;
     std::vector<Interval> overhead;
     for (Row row = 0; row < trace.tables().overhead.rows; ++row)
-        overhead.push_back({trace.tables().overhead.start[row], trace.tables().overhead.start[row] + trace.tables().overhead.dur[row]});
+        overhead.push_back({trace.tables().overhead.start[row],
+                            trace.tables().overhead.start[row] + trace.tables().overhead.dur[row]});
     result.overhead_ns = length(unite(std::move(overhead)));
     for (const DeviceIdle& device : study.gaps().devices) {
         auto idle = [&](IdleCause cause) { return device.causes[static_cast<std::size_t>(cause)].total; };
@@ -58,12 +59,15 @@ Distortion assess_distortion(const Study& study) {
     }
     if (trace.origin().tool == "torch.profiler") {
         std::set<std::uint32_t> threads = submitting_threads(trace);
-        result.records = count_on(trace.op(), threads) + count_on(trace.api_call(), threads) + count_on(trace.tables().python_call, threads);
+        result.records = count_on(trace.op(), threads) + count_on(trace.api_call(), threads) +
+                         count_on(trace.tables().python_call, threads);
         result.estimated_ns = static_cast<DurNs>(result.records) * kTorchRecordCost;
     }
     result.explained_ns = std::min(result.estimated_ns, result.host_idle);
-    auto window = static_cast<double>(trace.window().length()) * static_cast<double>(std::max<std::size_t>(1, study.gaps().devices.size()));
-    result.host_doubtful = 2 * result.explained_ns >= result.host_idle && static_cast<double>(result.host_idle) > kNoticeable * window;
+    auto window = static_cast<double>(trace.window().length()) *
+                  static_cast<double>(std::max<std::size_t>(1, study.gaps().devices.size()));
+    result.host_doubtful =
+        2 * result.explained_ns >= result.host_idle && static_cast<double>(result.host_idle) > kNoticeable * window;
     result.overhead_large = static_cast<double>(result.idle_in_overhead) > kNoticeable * window;
     return result;
 }

@@ -21,7 +21,8 @@ struct Distortion {
     // The part of `idle`, launching or host code, that the recorder cannot have made.
     DurNs undoubted(DurNs idle) const {
         if (host_idle == 0) return idle;
-        return static_cast<DurNs>(static_cast<double>(idle) * (1.0 - static_cast<double>(explained_ns) / static_cast<double>(host_idle)));
+        return static_cast<DurNs>(static_cast<double>(idle) *
+                                  (1.0 - static_cast<double>(explained_ns) / static_cast<double>(host_idle)));
     }
     bool distorted() const { return host_doubtful || overhead_large; }
 };

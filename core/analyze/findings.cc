@@ -31,8 +31,9 @@ Result<ResultTable> run(const Study& study) {
     ResultTable table("findings", kColumns);
     table.handle_prefix = "f";
     for (const Finding& finding : study.diagnosis().findings)
-        table.add_row({std::string_view(finding.id), name_of(finding.severity), integer(finding.cost_ns), real(finding.share_pct),
-                       std::string_view(finding.title), std::string_view(joined(finding.evidence)), std::string_view(finding.remedy),
+        table.add_row({std::string_view(finding.id), name_of(finding.severity), integer(finding.cost_ns),
+                       real(finding.share_pct), std::string_view(finding.title),
+                       std::string_view(joined(finding.evidence)), std::string_view(finding.remedy),
                        name_of(finding.confidence), std::string_view(finding.would_change_if)});
     table.notes = study.diagnosis().abstentions;
     return table;

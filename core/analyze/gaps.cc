@@ -15,8 +15,10 @@ constexpr ResultColumn kColumns[] = {
     {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
     {"dur_ns", CellType::integer, Unit::ns, "Length."},
     {"cause", CellType::text, Unit::none, "The cause of the largest part of the gap."},
-    {"host_thread", CellType::text, Unit::none, "process/thread that explains it; absent when the trace does not tell."},
-    {"host_what", CellType::text, Unit::none, "What that thread was doing: the range, operator or call that decides the cause."},
+    {"host_thread", CellType::text, Unit::none,
+     "process/thread that explains it; absent when the trace does not tell."},
+    {"host_what", CellType::text, Unit::none,
+     "What that thread was doing: the range, operator or call that decides the cause."},
     {"before", CellType::text, Unit::none, "Device op that ended as the gap began."},
     {"after", CellType::text, Unit::none, "Device op that ended the gap."},
 };
@@ -68,6 +70,7 @@ Result<ResultTable> run(const Study& study) {
 
 }  // namespace
 
-const Analysis kGaps{"gaps", "gpu_gaps", "Idle intervals of a device, the longest first, with their causes.", kColumns, run, true};
+const Analysis kGaps{"gaps",   "gpu_gaps", "Idle intervals of a device, the longest first, with their causes.",
+                     kColumns, run,        true};
 
 }  // namespace gpuprof

@@ -12,7 +12,8 @@ namespace {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return result;
 }
 
@@ -26,20 +27,22 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
 // (enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__), its Python frames, and what people write in NVTX ranges.
 bool names_input(std::string_view text) {
     std::string name = lower(text);
-    if (contains_any(name, {"dataloader", "data_loader", "data loader", "dataload", "load_batch", "next_batch", "get_batch", "fetch_batch",
-                            "input_pipeline", "prefetch", "dali", "tf.data"}))
+    if (contains_any(name, {"dataloader", "data_loader", "data loader", "dataload", "load_batch", "next_batch",
+                            "get_batch", "fetch_batch", "input_pipeline", "prefetch", "dali", "tf.data"}))
         return true;
-    return name == "data" || name == "input" || name == "dataset" || name == "batch" || name.starts_with("data:") || name.starts_with("data/");
+    return name == "data" || name == "input" || name == "dataset" || name == "batch" || name.starts_with("data:") ||
+           name.starts_with("data/");
 }
 
 bool names_compilation(std::string_view text) {
-    return contains_any(lower(text), {"_compile.compile", "compile_fx", "torch/_inductor", "dynamo_timed", "nvrtc", "triton/compiler", "jit_compile",
-                                      "xla_compile", "backend_compile"});
+    return contains_any(lower(text), {"_compile.compile", "compile_fx", "torch/_inductor", "dynamo_timed", "nvrtc",
+                                      "triton/compiler", "jit_compile", "xla_compile", "backend_compile"});
 }
 
 bool names_communication_wait(std::string_view text) {
     std::string name = lower(text);
-    return contains_any(name, {"nccl", "c10d", "rccl", "processgroup", "distributed"}) && contains_any(name, {"wait", "barrier"});
+    return contains_any(name, {"nccl", "c10d", "rccl", "processgroup", "distributed"}) &&
+           contains_any(name, {"wait", "barrier"});
 }
 
 // While spans are open: the cause in force and the span that decided it.
@@ -145,7 +148,8 @@ PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
         const OpenSpan* around = flat.innermost();
         bool in_input = around != nullptr && around->cause == IdleCause::input_pipeline;
         bool inherits_launch = around != nullptr && around->cause == IdleCause::launch;
-        OpenSpan open{span.end, IdleCause::host_compute, span.name, span.kind == HostKind::op || span.kind == HostKind::api_call};
+        OpenSpan open{span.end, IdleCause::host_compute, span.name,
+                      span.kind == HostKind::op || span.kind == HostKind::api_call};
         switch (meaning_of(span)) {
             case Meaning::input: open.cause = IdleCause::input_pipeline; break;
             case Meaning::communication: open.cause = IdleCause::communication_wait; break;
@@ -172,7 +176,8 @@ PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
     flat.finish();
     for (HostSegment& segment : flat.segments)
         if (segment.cause == IdleCause::launch && segment.end - segment.start > kLongestLaunch)
-            segment.cause = kind_of_call(trace_.text(segment.name)) == CallKind::launch ? IdleCause::compilation : IdleCause::host_compute;
+            segment.cause = kind_of_call(trace_.text(segment.name)) == CallKind::launch ? IdleCause::compilation
+                                                                                        : IdleCause::host_compute;
     return std::move(flat.segments);
 }
 

@@ -31,7 +31,18 @@ public:
     PodVector<HostSegment> segments(const HostThread& thread);
 
 private:
-    enum class Meaning : std::uint8_t { unknown_yet, inherit, input, launch_call, copy, set, sync, allocation, compilation, communication };
+    enum class Meaning : std::uint8_t {
+        unknown_yet,
+        inherit,
+        input,
+        launch_call,
+        copy,
+        set,
+        sync,
+        allocation,
+        compilation,
+        communication
+    };
     Meaning meaning_of(const HostSpan& span);
 
     const Trace& trace_;

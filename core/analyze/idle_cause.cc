@@ -20,7 +20,8 @@ class HostStates {
 public:
     explicit HostStates(const Trace& trace)
         : trace_(trace), timeline_(trace, {HostKind::range, HostKind::op, HostKind::api_call}), meaning_(trace) {
-        for (const auto& launches : {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
+        for (const auto& launches :
+             {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
             for (Row call : *launches)
                 if (call != kNoRow && trace.api_call().thread.has(call)) note(trace.api_call().thread[call]);
     }
@@ -135,7 +136,8 @@ public:
         if (profiler.empty()) {
             explain(gap, span);
         } else {
-            for (const Interval& part : intersect({span}, profiler)) pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part.length());
+            for (const Interval& part : intersect({span}, profiler))
+                pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part.length());
             for (const Interval& part : subtract({span}, profiler)) explain(gap, part);
         }
         pieces_.settle(gap, device);
@@ -145,13 +147,15 @@ private:
     static IntervalSet overhead_of(const Trace& trace) {
         const OverheadTable& overhead = trace.tables().overhead;
         std::vector<Interval> spans;
-        for (Row row = 0; row < overhead.rows; ++row) spans.push_back({overhead.start[row], overhead.start[row] + overhead.dur[row]});
+        for (Row row = 0; row < overhead.rows; ++row)
+            spans.push_back({overhead.start[row], overhead.start[row] + overhead.dur[row]});
         return unite(std::move(spans));
     }
     // The profiler's own intervals that touch `span`; recorders write few, so this is short.
     IntervalSet profiler_near(Interval span) {
         IntervalSet near;
-        auto from = std::upper_bound(profiler_.begin(), profiler_.end(), span.start, [](TimeNs t, const Interval& i) { return t < i.end; });
+        auto from = std::upper_bound(profiler_.begin(), profiler_.end(), span.start,
+                                     [](TimeNs t, const Interval& i) { return t < i.end; });
         for (; from != profiler_.end() && from->start < span.end; ++from) near.push_back(*from);
         if (!near.empty()) overhead_name_ = trace_.tables().overhead.name[0];
         return near;
@@ -170,7 +174,7 @@ private:
         if (submit > part.start) explain_host(thread, {part.start, std::min(submit, part.end)});
         Interval within{std::max(part.start, submit), std::min(part.end, submitted)};
         StringId call_name = trace_.api_call().name[call];
-        IdleCause calling = gap.after_op == DeviceOp::memcpy       ? IdleCause::host_memcpy
+        IdleCause calling = gap.after_op == DeviceOp::memcpy      ? IdleCause::host_memcpy
                             : submitted - submit > kLongestLaunch ? IdleCause::compilation
                                                                   : IdleCause::launch;
         pieces_.add(calling, call_name, thread, within.length());
@@ -188,7 +192,8 @@ private:
         const std::vector<StringId>& submitters = states_.submitters();
         if (!submitters.empty()) return explain_host(submitters.front(), part);
         bool calls_recorded = trace_.api_call().rows > 0;
-        pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString, part.length());
+        pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString,
+                    part.length());
     }
 
     // What `thread` did during `part`; where it only waited inside a range, what the process's other submitting threads did
@@ -197,7 +202,8 @@ private:
         HostStates::State& state = states_.of(thread);
         const PodVector<HostSegment>& segments = state.segments;
         TimeNs at = part.start;
-        for (std::size_t i = first_after(segments, part.start, state.hint); i < segments.size() && segments[i].start < part.end; ++i) {
+        for (std::size_t i = first_after(segments, part.start, state.hint);
+             i < segments.size() && segments[i].start < part.end; ++i) {
             const HostSegment& segment = segments[i];
             if (segment.start > at) explain_silence(thread, {at, segment.start});
             at = std::max(at, segment.start);
@@ -211,7 +217,9 @@ private:
 
     // Nothing recorded on the thread itself: what others worked on, or else which ranges they had open.
     void explain_silence(StringId thread, Interval part) {
-        if (explain_by_partner(thread, part, std::nullopt, works) || explain_by_partner(thread, part, std::nullopt, is_open)) return;
+        if (explain_by_partner(thread, part, std::nullopt, works) ||
+            explain_by_partner(thread, part, std::nullopt, is_open))
+            return;
         pieces_.add(silence_of(thread, part), kNoString, thread, part.length());
     }
     // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
@@ -221,12 +229,15 @@ private:
         return between ? IdleCause::host_compute : IdleCause::nothing_submitted;
     }
 
-    static bool works(const HostSegment& segment) { return segment.working || segment.cause == IdleCause::input_pipeline; }
+    static bool works(const HostSegment& segment) {
+        return segment.working || segment.cause == IdleCause::input_pipeline;
+    }
     static bool is_open(const HostSegment&) { return true; }
 
     // Hands `part` to the first other submitting thread with a segment in it that `counts`. What that thread leaves
     // unexplained goes to `rest` (the own thread's weak explanation). Whether there was such a thread.
-    bool explain_by_partner(StringId thread, Interval part, const std::optional<HostSegment>& rest, bool (*counts)(const HostSegment&)) {
+    bool explain_by_partner(StringId thread, Interval part, const std::optional<HostSegment>& rest,
+                            bool (*counts)(const HostSegment&)) {
         for (StringId partner : states_.submitters()) {
             if (partner == thread) continue;
             HostStates::State& state = states_.of(partner);
@@ -251,7 +262,8 @@ private:
     }
     void add_rest(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
         if (part.length() <= 0) return;
-        pieces_.add(rest ? rest->cause : silence_of(thread, part), rest ? rest->name : kNoString, thread, part.length());
+        pieces_.add(rest ? rest->cause : silence_of(thread, part), rest ? rest->name : kNoString, thread,
+                    part.length());
     }
 
     const Trace& trace_;

@@ -41,11 +41,11 @@ struct IdleGap {
     std::int32_t device = 0;
     TimeNs start = 0;
     DurNs dur = 0;
-    StringId host_thread = kNoString;         // key of the thread that submitted the next op
-    StringId host_what = kNoString;           // name of the host span that explains the largest piece
-    Row before = kNoRow, after = kNoRow;      // ops that end and begin the gap; none at the window's ends
+    StringId host_thread = kNoString;     // key of the thread that submitted the next op
+    StringId host_what = kNoString;       // name of the host span that explains the largest piece
+    Row before = kNoRow, after = kNoRow;  // ops that end and begin the gap; none at the window's ends
     DeviceOp before_op = DeviceOp::none, after_op = DeviceOp::none;
-    IdleCause cause = IdleCause::unknown;     // the cause with the largest piece
+    IdleCause cause = IdleCause::unknown;  // the cause with the largest piece
 };
 
 // The pieces of one device's idle time that have one cause.

@@ -12,7 +12,8 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"kind", CellType::text, Unit::none, "Kind of loss."},
-    {"severity", CellType::text, Unit::none, "data = missing from the tables; value = repaired or left absent; notice = nothing is missing."},
+    {"severity", CellType::text, Unit::none,
+     "data = missing from the tables; value = repaired or left absent; notice = nothing is missing."},
     {"count", CellType::integer, Unit::count, "How many."},
     {"what", CellType::text, Unit::none, "What happened."},
     {"place", CellType::text, Unit::none, "Where the first one was."},
@@ -45,15 +46,18 @@ Result<ResultTable> run(const Study& study) {
     ResultTable table("losses", kColumns);
     table.handle_prefix = "loss";
     for (Row row : order) {
-        std::string_view kind = trace.text(losses.kind.value_or(row, kNoString)), place = trace.text(losses.place.value_or(row, kNoString));
+        std::string_view kind = trace.text(losses.kind.value_or(row, kNoString)),
+                         place = trace.text(losses.place.value_or(row, kNoString));
         const LossSpec* spec = spec_named(kind);
-        table.add_row({kind, severity_of(spec), integer(losses.count[row]), doc_of(spec), place.empty() ? kAbsent : Cell{place}, remedy_of(spec)});
+        table.add_row({kind, severity_of(spec), integer(losses.count[row]), doc_of(spec),
+                       place.empty() ? kAbsent : Cell{place}, remedy_of(spec)});
     }
     return table;
 }
 
 }  // namespace
 
-const Analysis kLossRows{"losses", "", "What was dropped, repaired or unreadable, with place and remedy.", kColumns, run};
+const Analysis kLossRows{"losses", "", "What was dropped, repaired or unreadable, with place and remedy.", kColumns,
+                         run};
 
 }  // namespace gpuprof

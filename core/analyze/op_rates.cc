@@ -22,10 +22,12 @@ public:
     explicit OpsById(const Trace& trace) {
         std::unordered_map<std::uint32_t, StringId> process_of;
         const ThreadTable& threads = trace.tables().thread;
-        for (Row row = 0; row < threads.rows; ++row) process_of[index_of(threads.key[row])] = threads.process.value_or(row, kNoString);
+        for (Row row = 0; row < threads.rows; ++row)
+            process_of[index_of(threads.key[row])] = threads.process.value_or(row, kNoString);
         const OpTable& ops = trace.op();
         for (Row row = 0; row < ops.rows; ++row)
-            if (ops.external_id.has(row)) rows_.emplace(key(process_of[index_of(ops.thread[row])], ops.external_id[row]), row);
+            if (ops.external_id.has(row))
+                rows_.emplace(key(process_of[index_of(ops.thread[row])], ops.external_id[row]), row);
     }
     Row find(StringId process, std::int64_t id) const {
         auto found = rows_.find(key(process, id));
@@ -47,7 +49,8 @@ std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device) {
         query.cc_major = devices.cc_major.value_or(row, 0);
         query.cc_minor = devices.cc_minor.value_or(row, 0);
         if (devices.sms.has(row)) query.num_sms = devices.sms[row];
-        if (devices.memory_bytes.has(row)) query.total_memory_bytes = static_cast<std::uint64_t>(devices.memory_bytes[row]);
+        if (devices.memory_bytes.has(row))
+            query.total_memory_bytes = static_cast<std::uint64_t>(devices.memory_bytes[row]);
         if (devices.warp_size.has(row)) query.warp_size = devices.warp_size[row];
         return find_peaks(query);
     }
@@ -56,7 +59,8 @@ std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device) {
 
 MathPath path_of(const KernelTraits& traits, MathType operands) {
     if (traits.math.unit != MathUnit::unknown) return traits.math;
-    bool product = traits.kind == KernelClass::gemm || traits.kind == KernelClass::convolution || traits.kind == KernelClass::attention;
+    bool product = traits.kind == KernelClass::gemm || traits.kind == KernelClass::convolution ||
+                   traits.kind == KernelClass::attention;
     if (!product) return {MathUnit::simt, MathType::fp32};  // pointwise work runs on CUDA cores, mostly in FP32
     return {operands == MathType::fp32 || operands == MathType::fp64 ? MathUnit::unknown : MathUnit::tensor, operands};
 }
@@ -64,8 +68,10 @@ MathPath path_of(const KernelTraits& traits, MathType operands) {
 void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
     if (!peaks || rate.device_ns <= 0) return;
     auto seconds = static_cast<double>(rate.device_ns) * 1e-9;
-    if (std::optional<double> peak = peaks->tflops(rate.path); peak && rate.flops) rate.compute_pct = 100 * *rate.flops / seconds / (*peak * 1e12);
-    if (peaks->memory_gb_per_s && rate.bytes) rate.bandwidth_pct = 100 * *rate.bytes / seconds / (*peaks->memory_gb_per_s * 1e9);
+    if (std::optional<double> peak = peaks->tflops(rate.path); peak && rate.flops)
+        rate.compute_pct = 100 * *rate.flops / seconds / (*peak * 1e12);
+    if (peaks->memory_gb_per_s && rate.bytes)
+        rate.bandwidth_pct = 100 * *rate.bytes / seconds / (*peaks->memory_gb_per_s * 1e9);
     double compute = rate.compute_pct.value_or(0), bandwidth = rate.bandwidth_pct.value_or(0);
     if (rate.nominal) compute = 0;  // right only within a small factor: enough to say memory, not compute
     if (std::max(compute, bandwidth) >= kNearPeak) rate.bound = compute > bandwidth ? Bound::compute : Bound::memory;
@@ -74,7 +80,9 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
 // Gathers the kernels of each operator call and the calls of each kind of operator.
 class Gathering {
 public:
-    explicit Gathering(const Trace& trace) : trace_(trace), ops_(trace) { result.rate_of_kernel.resize(trace.kernel().rows, kNoRow); }
+    explicit Gathering(const Trace& trace) : trace_(trace), ops_(trace) {
+        result.rate_of_kernel.resize(trace.kernel().rows, kNoRow);
+    }
 
     void add(Row kernel) {
         const KernelTable& kernels = trace_.kernel();
@@ -111,12 +119,14 @@ public:
 private:
     std::uint32_t rate_of(Row op) {
         const OpTable& ops = trace_.op();
-        std::tuple key{index_of(ops.name.value_or(op, kNoString)), index_of(ops.input_dims[op]), index_of(ops.input_types.value_or(op, kNoString)),
+        std::tuple key{index_of(ops.name.value_or(op, kNoString)), index_of(ops.input_dims[op]),
+                       index_of(ops.input_types.value_or(op, kNoString)),
                        index_of(ops.concrete_inputs.value_or(op, kNoString))};
         auto [found, added] = rates_.try_emplace(key, static_cast<std::uint32_t>(result.rates.size()));
         if (!added) return found->second;
         Arithmetic one = op_arithmetic({trace_.text(ops.name.value_or(op, kNoString)), trace_.text(ops.input_dims[op]),
-                                        trace_.text(ops.input_types.value_or(op, kNoString)), trace_.text(ops.concrete_inputs.value_or(op, kNoString))});
+                                        trace_.text(ops.input_types.value_or(op, kNoString)),
+                                        trace_.text(ops.concrete_inputs.value_or(op, kNoString))});
         OpRate rate;
         rate.name = ops.name.value_or(op, kNoString);
         rate.dims = ops.input_dims[op];
@@ -133,7 +143,9 @@ private:
     void order() {
         std::vector<std::uint32_t> by_time(result.rates.size()), place(result.rates.size());
         for (std::uint32_t i = 0; i < by_time.size(); ++i) by_time[i] = i;
-        std::stable_sort(by_time.begin(), by_time.end(), [&](std::uint32_t a, std::uint32_t b) { return result.rates[a].device_ns > result.rates[b].device_ns; });
+        std::stable_sort(by_time.begin(), by_time.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return result.rates[a].device_ns > result.rates[b].device_ns;
+        });
         std::vector<OpRate> sorted;
         for (std::uint32_t i = 0; i < by_time.size(); ++i) {
             place[by_time[i]] = i;

@@ -18,10 +18,10 @@ class Trace;
 
 struct OpRate {
     StringId name = kNoString;
-    StringId dims = kNoString;   // input shapes as recorded
-    StringId types = kNoString;  // input types as recorded
-    std::uint64_t count = 0;     // calls that launched kernels
-    DurNs device_ns = 0;         // summed durations of their kernels
+    StringId dims = kNoString;           // input shapes as recorded
+    StringId types = kNoString;          // input types as recorded
+    std::uint64_t count = 0;             // calls that launched kernels
+    DurNs device_ns = 0;                 // summed durations of their kernels
     std::optional<double> flops, bytes;  // of all calls together
     bool nominal = false;                // flops count elementary functions as one
     MathPath path;                       // of the longest kernel, or the operand type
@@ -31,8 +31,9 @@ struct OpRate {
 };
 
 struct OpRates {
-    std::vector<OpRate> rates;                     // by device time, the longest first
-    std::vector<std::uint32_t> rate_of_kernel;     // kernel row -> index in rates, or kNoRow; empty when no shapes were recorded
+    std::vector<OpRate> rates;  // by device time, the longest first
+    std::vector<std::uint32_t>
+        rate_of_kernel;  // kernel row -> index in rates, or kNoRow; empty when no shapes were recorded
 };
 
 OpRates achieved_rates(const Trace& trace, std::int64_t only_device);

@@ -38,7 +38,8 @@ Shares split_window(const Study& study, const std::vector<KernelGroup>& kernels,
     if (compute_sum == 0) return shares;
     double overlap_factor = static_cast<double>(kernel_busy - shares.exposed_comm) / static_cast<double>(compute_sum);
     for (std::size_t bound = 0; bound < kBounds; ++bound)
-        if (static_cast<Bound>(bound) != Bound::communication) shares.kernel[bound] = scaled(sums[bound], overlap_factor);
+        if (static_cast<Bound>(bound) != Bound::communication)
+            shares.kernel[bound] = scaled(sums[bound], overlap_factor);
     shares.unfilled = scaled(unfilled, overlap_factor);
     return shares;
 }

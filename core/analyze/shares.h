@@ -21,13 +21,15 @@ struct Shares {
     DurNs exposed_comm = 0;
     // Kernel busy time (unions) without exposed_comm, split in proportion to the kernels' durations.
     std::array<DurNs, kBounds> kernel{};
-    DurNs unfilled = 0;  // part of kernel busy time, as multiprocessors without a block times duration
+    DurNs unfilled = 0;            // part of kernel busy time, as multiprocessors without a block times duration
     DurNs host_idle_doubtful = 0;  // part of idle launch + host compute that the recorder may have made
 
     DurNs idle_of(IdleCause cause) const { return idle[static_cast<std::size_t>(cause)]; }
     DurNs kernel_of(Bound bound) const { return kernel[static_cast<std::size_t>(bound)]; }
     // Percent of the window, for reports.
-    double pct(DurNs part) const { return window > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(window) : 0; }
+    double pct(DurNs part) const {
+        return window > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(window) : 0;
+    }
     // Percent of the effective window, for decisions: the recorder's own work is nobody's fault.
     double effective_pct(DurNs part) const {
         return effective > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(effective) : 0;

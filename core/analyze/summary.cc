@@ -22,17 +22,23 @@ Result<ResultTable> run(const Study& study) {
     const Shares& shares = study.diagnosis().shares;
     ResultTable table("summary", kColumns);
     for (const Trust::Statement& statement : answer->trust.statements)
-        table.add_row({"trust", statement.warning ? "warning" : "note", kAbsent, kAbsent, std::string_view(statement.text)});
-    table.add_row({"verdict", std::string_view(answer->verdict.name), kAbsent, real(answer->verdict.share_pct), std::string_view(answer->verdict.because)});
+        table.add_row(
+            {"trust", statement.warning ? "warning" : "note", kAbsent, kAbsent, std::string_view(statement.text)});
+    table.add_row({"verdict", std::string_view(answer->verdict.name), kAbsent, real(answer->verdict.share_pct),
+                   std::string_view(answer->verdict.because)});
     for (const Candidate& other : answer->verdict.alternatives)
-        table.add_row({"alternative", std::string_view(other.name), kAbsent, real(other.share_pct), std::string_view(other.because)});
+        table.add_row({"alternative", std::string_view(other.name), kAbsent, real(other.share_pct),
+                       std::string_view(other.because)});
     table.add_row({"busy", "busy", integer(shares.busy), real(shares.pct(shares.busy)), kAbsent});
     for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
         if (shares.idle[cause] > 0)
-            table.add_row({"idle", name_of(static_cast<IdleCause>(cause)), integer(shares.idle[cause]), real(shares.pct(shares.idle[cause])), kAbsent});
+            table.add_row({"idle", name_of(static_cast<IdleCause>(cause)), integer(shares.idle[cause]),
+                           real(shares.pct(shares.idle[cause])), kAbsent});
     for (const Finding& finding : answer->findings)
-        table.add_row({"finding", std::string_view(finding.id), integer(finding.cost_ns), real(finding.share_pct), std::string_view(finding.title)});
-    for (const std::string& step : answer->next_steps) table.add_row({"next", kAbsent, kAbsent, kAbsent, std::string_view(step)});
+        table.add_row({"finding", std::string_view(finding.id), integer(finding.cost_ns), real(finding.share_pct),
+                       std::string_view(finding.title)});
+    for (const std::string& step : answer->next_steps)
+        table.add_row({"next", kAbsent, kAbsent, kAbsent, std::string_view(step)});
     return table;
 }
 

@@ -23,15 +23,18 @@ std::string devices_with_work(const Study& study) {
         for (Row row = 0; row < known.rows; ++row)
             if (known.device[row] == active.device && known.name.has(row)) name = known.name[row];
     if (name == kNoString) return plural(devices, "GPU");
-    return devices == 1 ? std::string(study.trace().text(name)) : fmt::format("{} x {}", devices, study.trace().text(name));
+    return devices == 1 ? std::string(study.trace().text(name))
+                        : fmt::format("{} x {}", devices, study.trace().text(name));
 }
 
 std::string what_was_recorded(const Study& study) {
     const Trace& trace = study.trace();
-    std::string_view tool = trace.origin().tool.empty() ? std::string_view("unknown recorder") : std::string_view(trace.origin().tool);
-    std::string text = fmt::format("{}, {} window, {}: {}, {}, {}", tool, readable_duration(static_cast<double>(trace.window().length())),
-                                   devices_with_work(study), plural(trace.kernel().rows, "kernel"), plural(trace.memcpy().rows, "memcpy"),
-                                   plural(trace.memset().rows, "memset"));
+    std::string_view tool =
+        trace.origin().tool.empty() ? std::string_view("unknown recorder") : std::string_view(trace.origin().tool);
+    std::string text = fmt::format("{}, {} window, {}: {}, {}, {}", tool,
+                                   readable_duration(static_cast<double>(trace.window().length())),
+                                   devices_with_work(study), plural(trace.kernel().rows, "kernel"),
+                                   plural(trace.memcpy().rows, "memcpy"), plural(trace.memset().rows, "memset"));
     if (trace.op().rows > 0) text += fmt::format(", {}", plural(trace.op().rows, "operator"));
     return text;
 }
@@ -45,23 +48,27 @@ void add_losses(const Trace& trace, Trust& trust) {
             if (spec.name != trace.text(losses.kind[row]) || spec.severity == Severity::notice) continue;
             ++lost;
             trust.statements.push_back({spec.severity == Severity::data,
-                                        fmt::format("{} x {} (first: {}); {}", readable_count(losses.count[row]), spec.doc,
-                                                    trace.text(losses.place[row]), spec.remedy)});
+                                        fmt::format("{} x {} (first: {}); {}", readable_count(losses.count[row]),
+                                                    spec.doc, trace.text(losses.place[row]), spec.remedy)});
         }
     if (lost == 0) trust.statements.push_back({false, "no records lost"});
 }
 
 void add_distortion(const Distortion& distortion, Trust& trust) {
     if (distortion.idle_in_overhead > 0)
-        trust.statements.push_back(
-            {distortion.overhead_large,
-             fmt::format("{} of the idle time is the profiler's own work", readable_duration(static_cast<double>(distortion.idle_in_overhead)))});
+        trust.statements.push_back({distortion.overhead_large,
+                                    fmt::format("{} of the idle time is the profiler's own work",
+                                                readable_duration(static_cast<double>(distortion.idle_in_overhead)))});
     if (distortion.host_doubtful)
         trust.statements.push_back(
-            {true, fmt::format("the profiler slowed the host: writing {} host records cost about {} or more, enough to explain {} of the {} the GPU "
+            {true, fmt::format("the profiler slowed the host: writing {} host records cost about {} or more, enough to "
+                               "explain {} of the {} the GPU "
                                "waited for launches and host code; without the profiler those gaps may not exist",
-                               readable_count(static_cast<std::int64_t>(distortion.records)), readable_duration(static_cast<double>(distortion.estimated_ns)),
-                               distortion.explained_ns >= distortion.host_idle ? "all" : readable_duration(static_cast<double>(distortion.explained_ns)),
+                               readable_count(static_cast<std::int64_t>(distortion.records)),
+                               readable_duration(static_cast<double>(distortion.estimated_ns)),
+                               distortion.explained_ns >= distortion.host_idle
+                                   ? "all"
+                                   : readable_duration(static_cast<double>(distortion.explained_ns)),
                                readable_duration(static_cast<double>(distortion.host_idle)))});
 }
 

@@ -38,7 +38,8 @@ std::string ns(DurNs dur) { return readable_duration(static_cast<double>(dur)); 
 std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
     std::vector<std::pair<DurNs, KernelClass>> sums;
     for (const KernelGroup& group : kernels) {
-        auto known = std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.second == group.traits.kind; });
+        auto known =
+            std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.second == group.traits.kind; });
         if (known == sums.end()) known = sums.insert(sums.end(), {0, group.traits.kind});
         known->first += group.by_bound[static_cast<std::size_t>(bound)];
     }
@@ -60,7 +61,8 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
     auto busy_with = [&](Bound bound, std::string_view what) {
         return fmt::format("{} {} run {}", what, main_classes(diagnosis.kernels, bound), ns(shares.kernel_of(bound)));
     };
-    DurNs launch = distortion.undoubted(idle(IdleCause::launch)), host = distortion.undoubted(idle(IdleCause::host_compute));
+    DurNs launch = distortion.undoubted(idle(IdleCause::launch)),
+          host = distortion.undoubted(idle(IdleCause::host_compute));
     DurNs other = host + idle(IdleCause::compilation) + idle(IdleCause::nothing_submitted);
     DurNs untold = shares.kernel_of(Bound::unknown) + idle(IdleCause::unknown);
     DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy);
@@ -69,17 +71,23 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
         {"compute-bound", shares.kernel_of(Bound::compute), -1, busy_with(Bound::compute, "arithmetic-heavy")},
         {"memory-bandwidth-bound", shares.kernel_of(Bound::memory), -1, busy_with(Bound::memory, "data-moving")},
         {"underfilled", shares.kernel_of(Bound::underfilled), shares.unfilled,
-         fmt::format("{}, with too few blocks or threads to fill the multiprocessors", busy_with(Bound::underfilled, "small"))},
+         fmt::format("{}, with too few blocks or threads to fill the multiprocessors",
+                     busy_with(Bound::underfilled, "small"))},
         {"cannot tell", untold, -1,
-         fmt::format("{} of kernels have limits that neither names, shapes nor counters tell, and {} of idle time has no recorded cause; record operator "
+         fmt::format("{} of kernels have limits that neither names, shapes nor counters tell, and {} of idle time has "
+                     "no recorded cause; record operator "
                      "shapes (record_shapes=True), the CUDA calls of every thread, or counters",
                      ns(shares.kernel_of(Bound::unknown)), ns(idle(IdleCause::unknown)))},
-        {"input-bound", idle(IdleCause::input_pipeline), idle(IdleCause::input_pipeline), fmt::format("the GPU waits {} for the input pipeline", ns(idle(IdleCause::input_pipeline)))},
-        {"launch-bound", launch, launch, fmt::format("launching leaves the GPU idle for {} between kernels", ns(launch))},
-        {"synchronisation-bound", idle(IdleCause::synchronisation), idle(IdleCause::synchronisation), fmt::format("the GPU is idle for {} after the host waited for it", ns(idle(IdleCause::synchronisation)))},
+        {"input-bound", idle(IdleCause::input_pipeline), idle(IdleCause::input_pipeline),
+         fmt::format("the GPU waits {} for the input pipeline", ns(idle(IdleCause::input_pipeline)))},
+        {"launch-bound", launch, launch,
+         fmt::format("launching leaves the GPU idle for {} between kernels", ns(launch))},
+        {"synchronisation-bound", idle(IdleCause::synchronisation), idle(IdleCause::synchronisation),
+         fmt::format("the GPU is idle for {} after the host waited for it", ns(idle(IdleCause::synchronisation)))},
         {"transfer-bound", transfer, transfer, fmt::format("copies that no kernel hides take {}", ns(transfer))},
         {"communication-bound", comm, comm, fmt::format("collectives that no kernel hides take {}", ns(comm))},
-        {"allocation-bound", idle(IdleCause::allocation), idle(IdleCause::allocation), fmt::format("the GPU waits {} for memory to be allocated or freed", ns(idle(IdleCause::allocation)))},
+        {"allocation-bound", idle(IdleCause::allocation), idle(IdleCause::allocation),
+         fmt::format("the GPU waits {} for memory to be allocated or freed", ns(idle(IdleCause::allocation)))},
         {"host-bound (other)", other, other, fmt::format("the GPU waits {} while the host runs other code", ns(other))},
     };
 }
@@ -87,8 +95,9 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
 Verdict no_device_work(const Trace& trace) {
     Verdict verdict;
     verdict.name = "cannot tell";
-    verdict.because = trace.op().rows + trace.api_call().rows > 0 ? "the trace holds host work but no GPU work; record with GPU activities on"
-                                                                  : "the trace holds no GPU work";
+    verdict.because = trace.op().rows + trace.api_call().rows > 0
+                          ? "the trace holds host work but no GPU work; record with GPU activities on"
+                          : "the trace holds no GPU work";
     return verdict;
 }
 
@@ -102,10 +111,14 @@ Candidate candidate(const Explanation& each, const Shares& shares) {
 
 // The largest first; between arithmetic and moving data, the floor decides.
 void order(std::vector<Explanation>& all) {
-    std::stable_sort(all.begin(), all.end(), [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
-    auto named = [&](std::string_view name) { return std::find_if(all.begin(), all.end(), [&](const Explanation& each) { return each.name == name; }); };
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
+    auto named = [&](std::string_view name) {
+        return std::find_if(all.begin(), all.end(), [&](const Explanation& each) { return each.name == name; });
+    };
     auto compute = named("compute-bound"), memory = named("memory-bandwidth-bound");
-    if (memory < compute && static_cast<double>(compute->time) >= kFloor * static_cast<double>(memory->time)) std::rotate(memory, compute, compute + 1);
+    if (memory < compute && static_cast<double>(compute->time) >= kFloor * static_cast<double>(memory->time))
+        std::rotate(memory, compute, compute + 1);
 }
 
 // What is good already and worth saying beside the verdict.
@@ -139,16 +152,20 @@ Verdict judge(const Study& study, const Diagnosis& diagnosis) {
     double effective = shares.effective_pct(first.time) * static_cast<double>(shares.effective) /
                        static_cast<double>(std::max<DurNs>(1, shares.effective - shares.host_idle_doubtful));
     bool busy_with_both = first.name == "compute-bound" && second.name == "memory-bandwidth-bound";
-    bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) || effective < kLeast;
+    bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
+                 effective < kLeast;
     verdict.name = mixed ? "mixed" : std::string(first.name);
-    verdict.because = mixed ? fmt::format("no single cause stands out: {} ({} %), {} ({} %)", first.name, readable_percent(shares.pct(first.time)), second.name,
+    verdict.because = mixed ? fmt::format("no single cause stands out: {} ({} %), {} ({} %)", first.name,
+                                          readable_percent(shares.pct(first.time)), second.name,
                                           readable_percent(shares.pct(second.time)))
                             : first.because;
     if (!mixed) {
         verdict.share_pct = shares.pct(first.time);
         verdict.gives_back_pct = given_back(first, shares);
         std::optional<double> rate = first.name == "compute-bound" ? nearness(study) : std::nullopt;
-        if (rate) verdict.because += fmt::format("; those with recorded shapes reach {:.0f} % of the device's peak FLOP/s (`arithmetic`)", *rate);
+        if (rate)
+            verdict.because += fmt::format(
+                "; those with recorded shapes reach {:.0f} % of the device's peak FLOP/s (`arithmetic`)", *rate);
         if (rate.value_or(0) >= kNearLimitRate && effective >= kNearLimitShare) verdict.name = "healthy/near limit";
         verdict.because += praise(study, shares);
     }
@@ -156,7 +173,8 @@ Verdict judge(const Study& study, const Diagnosis& diagnosis) {
         if (shares.pct(all[i].time) >= kWorthNaming) verdict.alternatives.push_back(candidate(all[i], shares));
     DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
     if (diagnosis.distortion.distorted() && shares.pct(recorder) >= kWorthNaming)
-        verdict.alternatives.push_back({"the profiler", shares.pct(recorder), std::nullopt, fmt::format("{} of idle time may be the recorder's own cost", ns(recorder))});
+        verdict.alternatives.push_back({"the profiler", shares.pct(recorder), std::nullopt,
+                                        fmt::format("{} of idle time may be the recorder's own cost", ns(recorder))});
     return verdict;
 }
 

@@ -11,6 +11,7 @@ namespace gpuprof {
 unsigned usual_threads();
 
 // Calls run(task, worker) for every task below `tasks`; worker is below `threads`. The calling thread is worker 0.
-void run_parallel(std::size_t tasks, unsigned threads, const std::function<void(std::size_t task, unsigned worker)>& run);
+void run_parallel(std::size_t tasks, unsigned threads,
+                  const std::function<void(std::size_t task, unsigned worker)>& run);
 
 }  // namespace gpuprof

@@ -84,7 +84,9 @@ private:
         reallocate(next > need ? next : need);
     }
     void reallocate(std::size_t n) {
-        void* moved = n <= static_cast<std::size_t>(-1) / sizeof(T) ? std::realloc(static_cast<void*>(data_), n * sizeof(T)) : nullptr;
+        void* moved = n <= static_cast<std::size_t>(-1) / sizeof(T)
+                          ? std::realloc(static_cast<void*>(data_), n * sizeof(T))
+                          : nullptr;
         if (moved == nullptr) {
             std::fprintf(stderr, "gpu-profile: out of memory (%zu values of %zu bytes)\n", n, sizeof(T));
             std::_Exit(6);

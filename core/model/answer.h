@@ -32,7 +32,7 @@ struct Candidate {
 };
 
 struct Verdict {
-    std::string name;  // one of the closed list in docs/concepts.md
+    std::string name;                      // one of the closed list in docs/concepts.md
     std::optional<double> share_pct;       // as in Candidate
     std::optional<double> gives_back_pct;  // as in Candidate
     std::string because;
@@ -67,7 +67,7 @@ struct Answer {
     Verdict verdict;
     std::vector<Finding> findings;
     std::vector<DevicePicture> pictures;
-    std::vector<ResultTable> tables;     // devices, idle, kernels: what the answer shows
+    std::vector<ResultTable> tables;      // devices, idle, kernels: what the answer shows
     std::vector<std::string> next_steps;  // commands to run next
 };
 

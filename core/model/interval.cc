@@ -19,7 +19,8 @@ void add_merged(IntervalSet& set, Interval next) {
 }  // namespace
 
 IntervalSet unite(std::vector<Interval> intervals) {
-    if (!std::is_sorted(intervals.begin(), intervals.end(), by_start)) std::sort(intervals.begin(), intervals.end(), by_start);
+    if (!std::is_sorted(intervals.begin(), intervals.end(), by_start))
+        std::sort(intervals.begin(), intervals.end(), by_start);
     IntervalSet set;
     for (const Interval& next : intervals) add_merged(set, next);
     return set;
@@ -76,7 +77,8 @@ DurNs length(const IntervalSet& set) {
 }
 
 DurNs length_within(const IntervalSet& set, Interval within) {
-    auto first = std::upper_bound(set.begin(), set.end(), within.start, [](TimeNs t, const Interval& i) { return t < i.end; });
+    auto first =
+        std::upper_bound(set.begin(), set.end(), within.start, [](TimeNs t, const Interval& i) { return t < i.end; });
     DurNs total = 0;
     for (; first != set.end() && first->start < within.end; ++first)
         total += std::min(first->end, within.end) - std::max(first->start, within.start);

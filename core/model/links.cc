@@ -55,7 +55,9 @@ private:
         std::uint64_t present;  // which of 64 ids are there
         Row below;              // how many ids before these
     };
-    std::uint64_t offset_of(std::int64_t id) const { return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(lowest_); }
+    std::uint64_t offset_of(std::int64_t id) const {
+        return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(lowest_);
+    }
     std::uint64_t bit_of(std::int64_t id) const { return std::uint64_t{1} << (offset_of(id) % 64); }
     std::size_t rank_of(std::int64_t id) const {
         const Word& word = words_[offset_of(id) / 64];

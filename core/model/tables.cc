@@ -25,21 +25,20 @@ void append_column(Column<T>& into, const Column<T>& from, const std::vector<Str
 
 }  // namespace
 
-#define GPUPROF_TABLE_SPEC(table, Type, doc)                  \
-    const TableSpec& Type##Table::spec() {                    \
-        static const TableSpec& found = spec_named(#table);   \
-        return found;                                         \
+#define GPUPROF_TABLE_SPEC(table, Type, doc)                \
+    const TableSpec& Type##Table::spec() {                  \
+        static const TableSpec& found = spec_named(#table); \
+        return found;                                       \
     }
 GPUPROF_TABLES(GPUPROF_TABLE_SPEC)
 #undef GPUPROF_TABLE_SPEC
 
 #define GPUPROF_APPEND_COLUMN(column, type, unit, doc) append_column(to.column, from.column, ids);
-#define GPUPROF_APPEND_TABLE(table, Type, doc)        \
-    {                                                 \
-        Type##Table& to = into.table;                 \
-        const Type##Table& from = batch.table;        \
-        GPUPROF_COLUMNS_##table(GPUPROF_APPEND_COLUMN) \
-        to.rows += from.rows;                         \
+#define GPUPROF_APPEND_TABLE(table, Type, doc)                               \
+    {                                                                        \
+        Type##Table& to = into.table;                                        \
+        const Type##Table& from = batch.table;                               \
+        GPUPROF_COLUMNS_##table(GPUPROF_APPEND_COLUMN) to.rows += from.rows; \
     }
 void append_tables(Tables& into, const Tables& batch, const std::vector<StringId>& ids) {
     GPUPROF_TABLES(GPUPROF_APPEND_TABLE)

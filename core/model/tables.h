@@ -26,25 +26,24 @@ using Str = StringId;
 
 #define GPUPROF_MEMBER(column, type, unit, doc) Column<storage::type> column;
 #define GPUPROF_VISIT(column, type, unit, doc) visit(*spec++, column);
-#define GPUPROF_STRUCT(table, Type, doc)                                        \
-    struct Type##Table {                                                        \
-        static const TableSpec& spec();                                         \
-        std::size_t rows = 0;                                                   \
-        GPUPROF_COLUMNS_##table(GPUPROF_MEMBER)                                 \
-        Row add() { return static_cast<Row>(rows++); }                          \
-        template <class Visit>                                                  \
-        void each_column(Visit&& visit) {                                       \
-            const ColumnSpec* spec = Type##Table::spec().columns.data();        \
-            GPUPROF_COLUMNS_##table(GPUPROF_VISIT)                              \
-        }                                                                       \
-        template <class Visit>                                                  \
-        void each_column(Visit&& visit) const {                                 \
-            const ColumnSpec* spec = Type##Table::spec().columns.data();        \
-            GPUPROF_COLUMNS_##table(GPUPROF_VISIT)                              \
-        }                                                                       \
-        void close() {                                                          \
-            each_column([this](const ColumnSpec&, auto& c) { c.pad(rows); });   \
-        }                                                                       \
+#define GPUPROF_STRUCT(table, Type, doc)                                                       \
+    struct Type##Table {                                                                       \
+        static const TableSpec& spec();                                                        \
+        std::size_t rows = 0;                                                                  \
+        GPUPROF_COLUMNS_##table(GPUPROF_MEMBER) Row add() { return static_cast<Row>(rows++); } \
+        template <class Visit>                                                                 \
+        void each_column(Visit&& visit) {                                                      \
+            const ColumnSpec* spec = Type##Table::spec().columns.data();                       \
+            GPUPROF_COLUMNS_##table(GPUPROF_VISIT)                                             \
+        }                                                                                      \
+        template <class Visit>                                                                 \
+        void each_column(Visit&& visit) const {                                                \
+            const ColumnSpec* spec = Type##Table::spec().columns.data();                       \
+            GPUPROF_COLUMNS_##table(GPUPROF_VISIT)                                             \
+        }                                                                                      \
+        void close() {                                                                         \
+            each_column([this](const ColumnSpec&, auto& c) { c.pad(rows); });                  \
+        }                                                                                      \
     };
 GPUPROF_TABLES(GPUPROF_STRUCT)
 #undef GPUPROF_MEMBER

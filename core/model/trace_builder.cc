@@ -17,7 +17,10 @@ bool in_range(TimeNs time) { return time > -kLatest && time < kLatest; }
 bool usable(TimeNs start, DurNs dur) { return in_range(start) && in_range(dur) && in_range(start + dur) && dur >= 0; }
 
 template <class Table>
-constexpr bool kHasSpan = requires(Table t) { t.start; t.dur; };
+constexpr bool kHasSpan = requires(Table t) {
+    t.start;
+    t.dur;
+};
 
 template <class Table>
 void gather(Table& table, const PodVector<Row>& order) {
@@ -29,7 +32,8 @@ void gather(Table& table, const PodVector<Row>& order) {
 template <class Table>
 void repair_spans(Table& table, std::string_view name, Batch& losses) {
     Row row = 0;
-    while (row < table.rows && table.start.has(row) && table.dur.has(row) && usable(table.start[row], table.dur[row])) ++row;
+    while (row < table.rows && table.start.has(row) && table.dur.has(row) && usable(table.start[row], table.dur[row]))
+        ++row;
     if (row == table.rows) return;
     PodVector<Row> kept(row);
     for (Row sound = 0; sound < row; ++sound) kept[sound] = sound;
@@ -99,7 +103,8 @@ void merge_by_key(Table& table, Column<Key>& key) {
         std::size_t end = begin;
         while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
         Row to = merged.add();
-        std::vector<Row> same(order.begin() + static_cast<std::ptrdiff_t>(begin), order.begin() + static_cast<std::ptrdiff_t>(end));
+        std::vector<Row> same(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                              order.begin() + static_cast<std::ptrdiff_t>(end));
         // Columns of the two tables are visited in lockstep by position.
         std::size_t at = 0;
         merged.each_column([&](const ColumnSpec&, auto& into) {
@@ -141,7 +146,8 @@ void TraceBuilder::append(Batch&& batch) {
     }
     empty_ = false;
     for (std::size_t kind = 0; kind < kLossKinds; ++kind)
-        if (batch.losses[kind].count > 0) rest_.lose(Loss{static_cast<int>(kind)}, batch.losses[kind].place, batch.losses[kind].count);
+        if (batch.losses[kind].count > 0)
+            rest_.lose(Loss{static_cast<int>(kind)}, batch.losses[kind].place, batch.losses[kind].count);
     batch = Batch{};
 }
 
@@ -170,7 +176,8 @@ Trace TraceBuilder::finish() && {
     adopt_processes(tables);
     LinkCounts counts;
     trace_.links_ = link_launches(tables, counts);
-    if (counts.duplicate_correlations > 0) rest_.lose(Loss::duplicate_correlation, "api_call", counts.duplicate_correlations);
+    if (counts.duplicate_correlations > 0)
+        rest_.lose(Loss::duplicate_correlation, "api_call", counts.duplicate_correlations);
     if (counts.unmatched > 0) rest_.lose(Loss::unmatched_launch, "device ops", counts.unmatched);
 
     Batch losses;

@@ -52,7 +52,7 @@ public:
 private:
     Trace trace_;
     TimeNs time_base_ = 0;
-    Batch rest_;  // rows made here: meta and losses
+    Batch rest_;         // rows made here: meta and losses
     bool empty_ = true;  // no batch was appended yet; the first one is moved, not copied
 };
 

@@ -6,7 +6,8 @@ namespace gpuprof {
 namespace {
 
 #define GPUPROF_SPEC(name, type, unit, doc) {#name, ColumnType::type, Unit::unit, doc},
-#define GPUPROF_SPECS(name, type, doc) constexpr ColumnSpec k_##name##_columns[] = {GPUPROF_COLUMNS_##name(GPUPROF_SPEC)};
+#define GPUPROF_SPECS(name, type, doc) \
+    constexpr ColumnSpec k_##name##_columns[] = {GPUPROF_COLUMNS_##name(GPUPROF_SPEC)};
 GPUPROF_TABLES(GPUPROF_SPECS)
 
 #define GPUPROF_TABLE_SPEC(name, type, doc) {#name, doc, k_##name##_columns},

@@ -29,21 +29,26 @@ void look_for_transfers(Case& look) {
         if (kind != "HtoD" && kind != "DtoH") continue;
         total += copies.dur[row];
         bytes += copies.bytes.value_or(row, 0);
-        std::string_view src = look.trace().text(copies.src.value_or(row, kNoString)), dst = look.trace().text(copies.dst.value_or(row, kNoString));
+        std::string_view src = look.trace().text(copies.src.value_or(row, kNoString)),
+                         dst = look.trace().text(copies.dst.value_or(row, kNoString));
         if (src == "pageable" || dst == "pageable") pageable += copies.dur[row];
     }
     Finding finding;
     finding.id = "memory-transfers";
     finding.cost_ns = cost;
     finding.title = fmt::format("Copies that nothing hides take {} % of the time", readable_percent(shares.pct(cost)));
-    finding.evidence.push_back(fmt::format("{} of copies run while no kernel does (`devices`: exposed_memcpy_ns)", ns(shares.exposed_memcpy)));
+    finding.evidence.push_back(
+        fmt::format("{} of copies run while no kernel does (`devices`: exposed_memcpy_ns)", ns(shares.exposed_memcpy)));
     if (shares.idle_of(IdleCause::host_memcpy) > 0) finding.evidence.push_back(look.idle(IdleCause::host_memcpy));
     if (total > 0)
-        finding.evidence.push_back(fmt::format("host copies move {} in {}; {} of that time from or to pageable memory (`memcpy`)",
-                                               readable_bytes(static_cast<double>(bytes)), ns(total), ns(pageable)));
-    finding.remedy = pageable > 0 ? "Pin the host buffers (pin_memory=True), copy with non_blocking=True on a stream of their own, prefetch the next batch, keep "
+        finding.evidence.push_back(
+            fmt::format("host copies move {} in {}; {} of that time from or to pageable memory (`memcpy`)",
+                        readable_bytes(static_cast<double>(bytes)), ns(total), ns(pageable)));
+    finding.remedy = pageable > 0 ? "Pin the host buffers (pin_memory=True), copy with non_blocking=True on a stream "
+                                    "of their own, prefetch the next batch, keep "
                                     "data on the GPU between steps."
-                                  : "Overlap copies with kernels: non_blocking=True, a copy stream, prefetch; keep data on the GPU between steps.";
+                                  : "Overlap copies with kernels: non_blocking=True, a copy stream, prefetch; keep "
+                                    "data on the GPU between steps.";
     finding.confidence = Weight::high;
     finding.would_change_if = "the copies overlapped kernels";
     look.add(std::move(finding));
@@ -52,13 +57,16 @@ void look_for_transfers(Case& look) {
 void look_for_allocation_churn(Case& look) {
     const ApiCallTable& calls = look.trace().api_call();
     if (calls.rows == 0) return look.abstain("allocation-churn", "CUDA calls were not recorded");
-    TimeNs steady = look.trace().window().start + look.trace().window().length() / 4;  // start-up allocates legitimately
+    TimeNs steady =
+        look.trace().window().start + look.trace().window().length() / 4;  // start-up allocates legitimately
     DurNs spent = 0;
     std::uint64_t count = 0;
     StringId example = kNoString;
     std::vector<Interval> spans;
     for (Row row = 0; row < calls.rows; ++row) {
-        if (calls.start[row] < steady || !calls.name.has(row) || kind_of_call(look.trace().text(calls.name[row])) != CallKind::allocation) continue;
+        if (calls.start[row] < steady || !calls.name.has(row) ||
+            kind_of_call(look.trace().text(calls.name[row])) != CallKind::allocation)
+            continue;
         spent += calls.dur[row];
         ++count;
         example = calls.name[row];
@@ -67,12 +75,16 @@ void look_for_allocation_churn(Case& look) {
     Finding finding;
     finding.id = "allocation-churn";
     finding.cost_ns = spent;
-    finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}", readable_count(static_cast<std::int64_t>(count)), ns(spent));
-    finding.evidence.push_back(fmt::format("{}: {} and the like after the first quarter of the window", look.row("api", "name", look.trace().text(example)),
+    finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",
+                                readable_count(static_cast<std::int64_t>(count)), ns(spent));
+    finding.evidence.push_back(fmt::format("{}: {} and the like after the first quarter of the window",
+                                           look.row("api", "name", look.trace().text(example)),
                                            look.trace().text(example)));
     if (look.shares().idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(look.idle(IdleCause::allocation));
-    finding.remedy = "Allocate once and reuse: the framework's caching allocator (cudaFree also synchronises), cudaMallocAsync pools, "
-                     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragmentation retries.";
+    finding.remedy =
+        "Allocate once and reuse: the framework's caching allocator (cudaFree also synchronises), cudaMallocAsync "
+        "pools, "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragmentation retries.";
     finding.confidence = Weight::high;
     finding.would_change_if = "the calls belong to start-up or shutdown";
     look.add(std::move(finding));
@@ -85,15 +97,20 @@ void look_for_exposed_communication(Case& look) {
     Finding finding;
     finding.id = "exposed-communication";
     finding.cost_ns = cost;
-    finding.title = fmt::format("Communication that nothing hides takes {} % of the time", readable_percent(shares.pct(cost)));
-    finding.evidence.push_back(fmt::format("{} of collectives run while no other kernel does (`devices`: exposed_comm_ns; `collectives`)", ns(shares.exposed_comm)));
+    finding.title =
+        fmt::format("Communication that nothing hides takes {} % of the time", readable_percent(shares.pct(cost)));
+    finding.evidence.push_back(
+        fmt::format("{} of collectives run while no other kernel does (`devices`: exposed_comm_ns; `collectives`)",
+                    ns(shares.exposed_comm)));
     for (std::size_t i = 0; i < look.kernels().size(); ++i)
         if (look.kernels()[i].traits.kind == KernelClass::collective) {
             finding.evidence.push_back(look.kernel(i));
             break;
         }
-    finding.remedy = "Overlap collectives with computation (gradient buckets, a stream of their own), tune bucket sizes, communicate less often or in lower "
-                     "precision; a rank that arrives late makes the others wait inside the collective.";
+    finding.remedy =
+        "Overlap collectives with computation (gradient buckets, a stream of their own), tune bucket sizes, "
+        "communicate less often or in lower "
+        "precision; a rank that arrives late makes the others wait inside the collective.";
     finding.confidence = Weight::medium;
     finding.would_change_if = "traces of all ranks showed that the time is spent waiting for a late rank";
     look.add(std::move(finding));

@@ -12,8 +12,10 @@ namespace {
 
 constexpr Rule kRules[] = {
     {"input-pipeline", "The device waits while the host fetches or prepares input.", look_for_input_wait},
-    {"small-kernels", "The device waits for launches: many kernels, each shorter than the cost of submitting it.", look_for_launch_cost},
-    {"synchronisation", "The host waits for the device and the device then waits for the host.", look_for_synchronisation},
+    {"small-kernels", "The device waits for launches: many kernels, each shorter than the cost of submitting it.",
+     look_for_launch_cost},
+    {"synchronisation", "The host waits for the device and the device then waits for the host.",
+     look_for_synchronisation},
     {"idle-gaps", "The device is idle while the host runs other code.", look_for_idle_gaps},
     {"memory-transfers", "Copies between host and device that nothing hides.", look_for_transfers},
     {"allocation-churn", "Device memory is allocated and freed in the steady state.", look_for_allocation_churn},
@@ -21,7 +23,8 @@ constexpr Rule kRules[] = {
     {"underfilled-device", "Kernels with too few blocks to use every multiprocessor.", look_for_underfilled_device},
     {"layout-conversion", "Kernels that only change the layout of data.", look_for_layout_changes},
     {"low-occupancy", "Launches that cannot keep enough warps resident.", look_for_low_occupancy},
-    {"slow-convolution", "Convolutions that dominate and could run by a faster algorithm, layout or precision.", look_for_slow_convolutions},
+    {"slow-convolution", "Convolutions that dominate and could run by a faster algorithm, layout or precision.",
+     look_for_slow_convolutions},
     {"no-tensor-cores", "Matrix products on CUDA cores of a device with tensor cores.", look_for_unused_tensor_cores},
     {"exposed-communication", "Collectives that no other kernel hides.", look_for_exposed_communication},
     {"throttling", "The device ran below its clocks for heat or power.", look_for_throttling},
@@ -36,7 +39,9 @@ std::span<const Rule> rules() { return kRules; }
 
 void Case::add(Finding finding) {
     finding.share_pct = shares().pct(finding.cost_ns);
-    finding.severity = finding.share_pct >= kHighShare ? Weight::high : finding.share_pct >= kMediumShare ? Weight::medium : Weight::low;
+    finding.severity = finding.share_pct >= kHighShare     ? Weight::high
+                       : finding.share_pct >= kMediumShare ? Weight::medium
+                                                           : Weight::low;
     diagnosis_.findings.push_back(std::move(finding));
 }
 
@@ -48,24 +53,29 @@ std::string Case::kernel(std::size_t group) const {
     DurNs sum = 0;
     for (const KernelGroup& each : kernels()) sum += each.total_ns;
     const KernelGroup& found = kernels()[group];
-    return fmt::format("k-{} ({} in {} launches, {} % of kernel time): {}", group + 1, readable_duration(static_cast<double>(found.total_ns)),
-                       readable_count(static_cast<std::int64_t>(found.count)),
-                       readable_percent(100.0 * static_cast<double>(found.total_ns) / static_cast<double>(std::max<DurNs>(1, sum))),
-                       trace().text(found.name));
+    return fmt::format(
+        "k-{} ({} in {} launches, {} % of kernel time): {}", group + 1,
+        readable_duration(static_cast<double>(found.total_ns)), readable_count(static_cast<std::int64_t>(found.count)),
+        readable_percent(100.0 * static_cast<double>(found.total_ns) / static_cast<double>(std::max<DurNs>(1, sum))),
+        trace().text(found.name));
 }
 
 std::string Case::idle(IdleCause cause) const {
     std::string handle = row("idle", "cause", name_of(cause));
-    return fmt::format("{}: {} of idle time is {}", handle, readable_duration(static_cast<double>(shares().idle_of(cause))), name_of(cause));
+    return fmt::format("{}: {} of idle time is {}", handle,
+                       readable_duration(static_cast<double>(shares().idle_of(cause))), name_of(cause));
 }
 
 std::string Case::longest_gap(IdleCause cause) const {
     const std::vector<IdleGap>& gaps = study.gaps().gaps;
     const IdleGap* longest = nullptr;
     for (const IdleGap& gap : gaps)
-        if (gap.cause == cause && gap.dur >= study.options().gap_min_ns && (longest == nullptr || listed_before(gap, *longest))) longest = &gap;
+        if (gap.cause == cause && gap.dur >= study.options().gap_min_ns &&
+            (longest == nullptr || listed_before(gap, *longest)))
+            longest = &gap;
     if (longest == nullptr) return "";
-    auto before = std::count_if(gaps.begin(), gaps.end(), [&](const IdleGap& gap) { return listed_before(gap, *longest); });
+    auto before =
+        std::count_if(gaps.begin(), gaps.end(), [&](const IdleGap& gap) { return listed_before(gap, *longest); });
     std::string text = fmt::format("gap-{}: {} idle", before + 1, readable_duration(static_cast<double>(longest->dur)));
     if (longest->host_what != kNoString) text += fmt::format(" while {} ran", trace().text(longest->host_what));
     if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace().text(longest->host_thread));

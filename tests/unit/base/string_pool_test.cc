@@ -11,7 +11,8 @@ TEST(StringPool, InternsEachTextOnceAndKeepsItsBytes) {
     StringPool pool;
     std::string big(200'000, 'x');
     EXPECT_EQ(pool.find("a"), kNoString);
-    StringId empty = pool.intern(""), a = pool.intern("a"), nul = pool.intern(std::string_view("a\0b", 3)), large = pool.intern(big);
+    StringId empty = pool.intern(""), a = pool.intern("a"), nul = pool.intern(std::string_view("a\0b", 3)),
+             large = pool.intern(big);
     for (int i = 0; i < 10'000; ++i) pool.intern("text " + std::to_string(i));
     EXPECT_EQ(pool.intern("a"), a);
     EXPECT_EQ(pool.find(""), empty);
