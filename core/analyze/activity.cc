@@ -10,9 +10,10 @@
 namespace gpuprof {
 namespace {
 
-// Ops of one device while they are gathered.
+// Ops of one device while they are gathered. Tables are sorted by start, so unions grow as rows are read.
 struct Gathered {
-    std::vector<Interval> memcpy, memset, comm, compute;
+    IntervalSet memcpy, memset, comm, compute;
+    std::size_t kernels = 0, memcpys = 0, memsets = 0;
     std::set<std::pair<std::int32_t, std::int64_t>> streams;  // context, stream
 };
 
@@ -81,23 +82,30 @@ std::vector<DeviceActivity> device_activity(const Trace& trace, std::int64_t onl
     Gathering gathering(only_device);
     gathering.each(trace.kernel(), [&](Gathered& to, Interval span, Row row) {
         bool is_comm = names.has(row) && collective[index_of(names[row])];
-        (is_comm ? to.comm : to.compute).push_back(span);
+        add_merged(is_comm ? to.comm : to.compute, span);
+        ++to.kernels;
     });
-    gathering.each(trace.memcpy(), [](Gathered& to, Interval span, Row) { to.memcpy.push_back(span); });
-    gathering.each(trace.memset(), [](Gathered& to, Interval span, Row) { to.memset.push_back(span); });
+    gathering.each(trace.memcpy(), [](Gathered& to, Interval span, Row) {
+        add_merged(to.memcpy, span);
+        ++to.memcpys;
+    });
+    gathering.each(trace.memset(), [](Gathered& to, Interval span, Row) {
+        add_merged(to.memset, span);
+        ++to.memsets;
+    });
 
     std::vector<DeviceActivity> result;
     for (auto& [device, ops] : gathering.devices) {
         DeviceActivity& to = result.emplace_back();
         to.device = device;
-        to.kernels = ops.comm.size() + ops.compute.size();
-        to.memcpys = ops.memcpy.size();
-        to.memsets = ops.memset.size();
+        to.kernels = ops.kernels;
+        to.memcpys = ops.memcpys;
+        to.memsets = ops.memsets;
         to.streams = ops.streams.size();
-        to.memcpy = unite(std::move(ops.memcpy));
-        to.memset = unite(std::move(ops.memset));
-        to.comm = unite(std::move(ops.comm));
-        to.compute = unite(std::move(ops.compute));
+        to.memcpy = std::move(ops.memcpy);
+        to.memset = std::move(ops.memset);
+        to.comm = std::move(ops.comm);
+        to.compute = std::move(ops.compute);
         to.kernel = unite(to.comm, to.compute);
         to.busy = unite(unite(to.kernel, to.memcpy), to.memset);
     }

@@ -1,9 +1,10 @@
 // `overlap`: what runs at the same time, and what is exposed? Per device: kernels with copies and with collectives, where
 // there are any, and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
 // In the pair (kernel, comm), `kernel` means kernels that are not collectives.
-// A device with more than kStreamsPaired streams lists only the pairs of streams that overlap, and says so.
+// Of a device with very many streams only the busiest kStreamsPaired are paired, and a note says so.
 #include <algorithm>
-#include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,61 +27,41 @@ Pair pair_of(std::string_view a, std::string_view b, const IntervalSet& a_set, c
     return {std::string(a), std::string(b), length(a_set), length(b_set), length(intersect(a_set, b_set))};
 }
 
-// Time that each two of the streams share, by their indices (smaller first); pairs that share none are not in it.
-// One sweep over all starts and ends: linear in intervals times the streams that are busy at once.
-using Shared = std::map<std::pair<std::size_t, std::size_t>, DurNs>;
-
-Shared shared_time(const std::vector<const StreamWork*>& streams) {
-    struct Edge {
-        TimeNs at;
-        std::size_t stream;
-        bool begins;
-    };
-    std::vector<Edge> edges;
-    for (std::size_t i = 0; i < streams.size(); ++i)
-        for (Interval span : streams[i]->busy) {
-            edges.push_back({span.start, i, true});
-            edges.push_back({span.end, i, false});
-        }
-    std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
-
-    Shared shared;
-    std::vector<std::size_t> open;  // ascending
-    TimeNs last = 0;
-    for (const Edge& edge : edges) {
-        if (open.size() > 1 && edge.at > last)
-            for (std::size_t i = 0; i < open.size(); ++i)
-                for (std::size_t j = i + 1; j < open.size(); ++j) shared[{open[i], open[j]}] += edge.at - last;
-        auto place = std::lower_bound(open.begin(), open.end(), edge.stream);
-        if (edge.begins) {
-            open.insert(place, edge.stream);
-        } else {
-            open.erase(place);
-        }
-        last = edge.at;
+DurNs shared_length(const IntervalSet& a, const IntervalSet& b) {
+    DurNs sum = 0;
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        sum += std::max<DurNs>(0, std::min(a[i].end, b[j].end) - std::max(a[i].start, b[j].start));
+        a[i].end < b[j].end ? ++i : ++j;
     }
-    return shared;
+    return sum;
+}
+
+// The busiest kStreamsPaired streams of a device, in the order of stream_work().
+std::vector<const StreamWork*> streams_to_pair(const std::vector<StreamWork>& all, std::int32_t device,
+                                               std::size_t& left_out) {
+    std::vector<const StreamWork*> streams;
+    for (const StreamWork& stream : all)
+        if (stream.device == device) streams.push_back(&stream);
+    left_out = streams.size() - std::min(streams.size(), kStreamsPaired);
+    if (left_out == 0) return streams;
+    std::stable_sort(streams.begin(), streams.end(),
+                     [](auto* a, auto* b) { return length(a->busy) > length(b->busy); });
+    streams.resize(kStreamsPaired);
+    std::sort(streams.begin(), streams.end());  // they point into one array
+    return streams;
 }
 
 std::vector<Pair> stream_pairs(const std::vector<const StreamWork*>& streams) {
-    Shared shared = shared_time(streams);
-    std::vector<Pair> pairs;
-    auto add = [&](std::size_t a, std::size_t b, DurNs both) {
-        auto name = [](const StreamWork& work) {
-            return work.stream < 0 ? "stream ?" : fmt::format("stream {}", work.stream);
-        };
-        pairs.push_back(
-            {name(*streams[a]), name(*streams[b]), length(streams[a]->busy), length(streams[b]->busy), both});
+    std::vector<DurNs> busy;
+    for (const StreamWork* stream : streams) busy.push_back(length(stream->busy));
+    auto name = [](const StreamWork& work) {
+        return work.stream < 0 ? "stream ?" : fmt::format("stream {}", work.stream);
     };
-    if (streams.size() > kStreamsPaired) {
-        for (auto& [pair, both] : shared) add(pair.first, pair.second, both);
-    } else {
-        for (std::size_t a = 0; a < streams.size(); ++a)
-            for (std::size_t b = a + 1; b < streams.size(); ++b) {
-                auto found = shared.find({a, b});
-                add(a, b, found == shared.end() ? 0 : found->second);
-            }
-    }
+    std::vector<Pair> pairs;
+    for (std::size_t a = 0; a < streams.size(); ++a)
+        for (std::size_t b = a + 1; b < streams.size(); ++b)
+            pairs.push_back({name(*streams[a]), name(*streams[b]), busy[a], busy[b],
+                             shared_length(streams[a]->busy, streams[b]->busy)});
     std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.both_ns > b.both_ns; });
     return pairs;
 }
@@ -117,14 +98,12 @@ Result<ResultTable> run(const Study& study) {
         if (device.memcpys > 0)
             add_row(table, device.device, pair_of("kernel", "memcpy", device.kernel, device.memcpy));
         if (!device.comm.empty()) add_row(table, device.device, pair_of("kernel", "comm", device.compute, device.comm));
-        std::vector<const StreamWork*> streams;
-        for (const StreamWork& stream : all)
-            if (stream.device == device.device) streams.push_back(&stream);
-        for (const Pair& pair : stream_pairs(streams)) add_row(table, device.device, pair);
-        if (streams.size() > kStreamsPaired)
-            table.notes.push_back(
-                fmt::format("Device {} has {} streams: only pairs of streams that overlap are listed.", device.device,
-                            streams.size()));
+        std::size_t left_out = 0;
+        for (const Pair& pair : stream_pairs(streams_to_pair(all, device.device, left_out)))
+            add_row(table, device.device, pair);
+        if (left_out > 0)
+            table.notes.push_back(fmt::format("Device {}: pairs are of its {} busiest streams; {} others are left out.",
+                                              device.device, kStreamsPaired, left_out));
     }
     return table;
 }

@@ -10,40 +10,47 @@ namespace gpuprof {
 namespace {
 
 using Key = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
-using Spans = std::map<Key, std::vector<Interval>>;
+using Streams = std::map<Key, StreamWork>;
 
+// Adds the ops of one table, whose rows come by start.
 template <class Table>
-void gather(const Table& table, std::int64_t only_device, Spans& streams) {
+void gather(const Table& table, std::int64_t only_device, Streams& streams) {
+    std::map<Key, IntervalSet> unions;
     Key key{};
-    std::vector<Interval>* to = nullptr;
+    StreamWork* to = nullptr;
+    IntervalSet* busy = nullptr;
     for (Row row = 0; row < table.rows; ++row) {
         std::int32_t device = table.device.value_or(row, -1);
         if (only_device >= 0 && device != only_device) continue;
         Key here{device, table.context.value_or(row, -1), table.stream.value_or(row, -1)};
-        if (to == nullptr || key != here) to = &streams[key = here];
-        to->push_back({table.start[row], table.start[row] + table.dur[row]});
+        if (to == nullptr || key != here) {
+            key = here;
+            to = &streams[key];
+            busy = &unions[key];
+        }
+        TimeNs start = table.start[row], end = start + table.dur[row];
+        to->first = to->ops == 0 ? start : std::min(to->first, start);
+        to->last = to->ops == 0 ? end : std::max(to->last, end);
+        ++to->ops;
+        add_merged(*busy, {start, end});
+    }
+    for (auto& [stream, set] : unions) {
+        IntervalSet& known = streams[stream].busy;
+        known = known.empty() ? std::move(set) : unite(known, set);
     }
 }
 
 }  // namespace
 
 std::vector<StreamWork> stream_work(const Trace& trace, std::int64_t only_device) {
-    Spans streams;
+    Streams streams;
     gather(trace.kernel(), only_device, streams);
     gather(trace.memcpy(), only_device, streams);
     gather(trace.memset(), only_device, streams);
     std::vector<StreamWork> result;
-    for (auto& [key, spans] : streams) {
-        StreamWork& to = result.emplace_back();
-        std::tie(to.device, to.context, to.stream) = key;
-        to.ops = spans.size();
-        to.first = spans.front().start;
-        to.last = spans.front().end;
-        for (Interval span : spans) {
-            to.first = std::min(to.first, span.start);
-            to.last = std::max(to.last, span.end);
-        }
-        to.busy = unite(std::move(spans));
+    for (auto& [key, work] : streams) {
+        std::tie(work.device, work.context, work.stream) = key;
+        result.push_back(std::move(work));
     }
     return result;
 }

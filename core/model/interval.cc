@@ -7,6 +7,8 @@ namespace {
 
 bool by_start(const Interval& a, const Interval& b) { return a.start < b.start; }
 
+}  // namespace
+
 void add_merged(IntervalSet& set, Interval next) {
     if (next.end <= next.start) return;
     if (!set.empty() && next.start <= set.back().end) {
@@ -15,8 +17,6 @@ void add_merged(IntervalSet& set, Interval next) {
         set.push_back(next);
     }
 }
-
-}  // namespace
 
 IntervalSet unite(std::vector<Interval> intervals) {
     if (!std::is_sorted(intervals.begin(), intervals.end(), by_start))
@@ -27,6 +27,8 @@ IntervalSet unite(std::vector<Interval> intervals) {
 }
 
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b) {
+    if (a.empty()) return b;
+    if (b.empty()) return a;
     IntervalSet set;
     set.reserve(a.size() + b.size());
     std::size_t i = 0, j = 0;

@@ -19,6 +19,8 @@ struct Interval {
 
 using IntervalSet = std::vector<Interval>;
 
+// Makes `set` the union of itself and `next`, which must not start before any interval added earlier. Constant time.
+void add_merged(IntervalSet& set, Interval next);
 // The union of intervals in any order; empty ones vanish, touching ones become one.
 IntervalSet unite(std::vector<Interval> intervals);
 // The union of two sets.
