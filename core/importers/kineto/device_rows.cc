@@ -57,12 +57,19 @@ bool is_copy_kind(std::string_view kind) { return kind.size() == 4 && kind.subst
 
 }  // namespace
 
+// CUPTI writes all ones for "none" (CUPTI_SYNCHRONIZATION_INVALID_VALUE), Kineto prints it signed or unsigned.
+template <class T>
+void RowWriter::put_ordinal(Column<T>& column, Row row, const Event& event, Field field) {
+    std::optional<std::int64_t> value = integer(event, field);
+    if (value && *value >= 0 && *value != UINT32_MAX) put(column, row, event, field);
+}
+
 void RowWriter::put_device(Column<std::int32_t>& column, Row row, const Event& event) {
-    put(column, row, event, event.has(Field::device) ? Field::device : Field::pid);
+    put_ordinal(column, row, event, event.has(Field::device) ? Field::device : Field::pid);
 }
 
 void RowWriter::put_stream(Column<std::int64_t>& column, Row row, const Event& event) {
-    put(column, row, event, event.has(Field::stream) ? Field::stream : Field::tid);
+    put_ordinal(column, row, event, event.has(Field::stream) ? Field::stream : Field::tid);
 }
 
 void RowWriter::put_shape(Column<std::int32_t>* const (&columns)[3], Row row, const Event& event, Field field) {
@@ -134,8 +141,8 @@ void RowWriter::write_sync(const Event& event, Span span) {
     put_stream(sync.stream, row, event);
     put_text(sync.kind, row, event, event.has(Field::sync_kind) ? Field::sync_kind : Field::name, block_.rows);
     put(sync.correlation, row, event, Field::correlation);
-    put(sync.wait_on_stream, row, event, Field::wait_on_stream);
-    put(sync.wait_on_correlation, row, event, Field::wait_on_correlation);
+    put_ordinal(sync.wait_on_stream, row, event, Field::wait_on_stream);
+    put_ordinal(sync.wait_on_correlation, row, event, Field::wait_on_correlation);
 }
 
 void RowWriter::write_device_range(const Event& event, Span span) {

@@ -58,6 +58,8 @@ private:
     std::optional<std::int64_t> integer(const Event& event, Field field, bool bits = false);
     template <class T>
     void put(Column<T>& column, Row row, const Event& event, Field field);
+    template <class T>
+    void put_ordinal(Column<T>& column, Row row, const Event& event, Field field);
     void put_text(Column<StringId>& column, Row row, const Event& event, Field field, Batch& batch);
     void put_shape(Column<std::int32_t>* const (&columns)[3], Row row, const Event& event, Field field);
     void put_device(Column<std::int32_t>& column, Row row, const Event& event);

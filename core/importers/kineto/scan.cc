@@ -100,7 +100,7 @@ std::string_view decode_string(const RawValue& value, std::string& scratch, bool
     for (const char* p = value.begin; p < value.end;) {
         std::ptrdiff_t used = *p == '\\' ? decode_escape(p, value.end, scratch) : 0;
         if (used == 0) {
-            if (*p == '\\' || static_cast<unsigned char>(*p) < 0x20) clean = false;
+            if (*p == '\\' || *p == '"' || static_cast<unsigned char>(*p) < 0x20) clean = false;
             scratch.push_back(*p);
             used = 1;
         }

@@ -1,7 +1,7 @@
 // The lexical layer of the Kineto reader: finds where JSON strings, numbers and nested values end, 16 bytes at a time,
 // and decides nothing about what they mean.
 //
-// Tolerant where files of the wild are broken: a string keeps raw control characters and any escape, a bare word such as
+// Tolerant where files of the wild are broken: a string keeps raw control characters, quotes and any escape, a bare word such as
 // NaN is a scalar, separators may be missing or doubled. Not tolerant of structure: what cannot be delimited is `bad`.
 //
 // Invariant: the bytes [end, end + kScanPadding) are readable and all 0xFF, which is no JSON byte, so vector loads may pass
@@ -99,6 +99,14 @@ inline const char* skip_space(const char* p, const char* end) {
     return find_stop(p, end, not_space);
 }
 
+// Whether the quote at `at` ends its string: only a separator or a closing bracket may follow. Names with quotes of their own are
+// written as they are by some recorders (Kineto escapes nothing), and so stay whole. `cut_off` when what follows is not there.
+inline Scan closes_string(const char* at, const char* end) {
+    const char* next = skip_space(at + 1, end);
+    if (next >= end) return Scan::cut_off;
+    return *next == ',' || *next == ':' || *next == '}' || *next == ']' ? Scan::ok : Scan::bad;
+}
+
 // Reads the string whose opening quote is at p; p moves past the closing quote.
 inline Scan scan_string(const char*& p, const char* end, RawValue& out) {
     const char* at = p + 1;
@@ -107,7 +115,11 @@ inline Scan scan_string(const char*& p, const char* end, RawValue& out) {
     for (;;) {
         at = find_stop(at, end, string_stops);
         if (at >= end) return Scan::cut_off;
-        if (*at == '"') break;
+        if (*at == '"') {
+            Scan scan = closes_string(at, end);
+            if (scan == Scan::cut_off) return scan;
+            if (scan == Scan::ok) break;
+        }
         out.kind = ValueKind::escaped_string;
         at += *at == '\\' ? 2 : 1;
     }
@@ -139,7 +151,7 @@ inline Scan scan_value(const char*& p, const char* end, RawValue& out, bool& too
 }
 
 // The text of a string value; `scratch` holds it when it had to be decoded. `clean` becomes false when the string has an escape
-// that JSON does not allow, half a surrogate pair or a raw control character; those bytes are kept as they are.
+// that JSON does not allow, half a surrogate pair, a bare quote or a raw control character; those bytes are kept as they are.
 std::string_view decode_string(const RawValue& value, std::string& scratch, bool& clean);
 
 }  // namespace gpuprof::kineto

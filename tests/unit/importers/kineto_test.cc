@@ -1,6 +1,8 @@
 // What each kind of Kineto event becomes, in the forms that PyTorch releases and vendors write it.
 #include "core/importers/kineto.h"
 
+#include <fmt/format.h>
+
 #include "tests/unit/importers/reading.h"
 
 namespace gpuprof::test {
@@ -120,6 +122,18 @@ TEST(Kineto, Synchronisation) {
                                "wait_on_stream": 20, "wait_on_cuda_event_record_corr_id": 12, "wait_on_cuda_event_id": 3)")),
         "sync start=1000 dur=2000 device=0 context=1 stream=7 kind=Stream Wait Event correlation=15 wait_on_stream=20 "
         "wait_on_correlation=12\n");
+}
+
+TEST(Kineto, SynchronisationOfAWholeContextHasNoStream) {
+    for (std::string_view none : {"4294967295", "-1"})
+        EXPECT_EQ(
+            rows_of(event(
+                "cuda_sync", "Context Sync",
+                fmt::format(
+                    R"("cuda_sync_kind": "Context Sync", "stream": {}, "correlation": 15, "device": 0, "context": 1)",
+                    none),
+                "1", "2", "0", "-1")),
+            "sync start=1000 dur=2000 device=0 context=1 kind=Context Sync correlation=15\n");
 }
 
 TEST(Kineto, MemoryEvents) {

@@ -37,7 +37,7 @@ Scanned scanned(std::string_view text) {
 }
 
 std::string decoded(std::string_view inside, bool expect_clean) {
-    Padded padded("\"" + std::string(inside) + "\"");
+    Padded padded("\"" + std::string(inside) + "\",");
     const char* p = padded.begin();
     RawValue value;
     EXPECT_EQ(scan_string(p, padded.end(), value), Scan::ok);
@@ -103,6 +103,7 @@ TEST(Scan, BrokenStringsAreKeptByteByByte) {
     EXPECT_EQ(decoded(R"(\u12g4)", false), R"(\u12g4)");
     EXPECT_EQ(decoded("line\nbreak\x01", false), "line\nbreak\x01");
     EXPECT_EQ(decoded("\xFF\xFE", true), "\xFF\xFE");
+    EXPECT_EQ(decoded("say \"hi\" now", false), "say \"hi\" now");
 }
 
 TEST(Scan, LooksLikeEvent) {
