@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -95,9 +96,9 @@ std::string bash_case(const Shape& shape) {
         flags += fmt::format("{}{}", flags.empty() ? "" : " ", fmt::format("{}", fmt::join(flag.names, " ")));
         if (!flag.takes_value) continue;
         with_value += fmt::format("{}{}", with_value.empty() ? "" : "|", fmt::format("{}", fmt::join(flag.names, "|")));
-        values += fmt::format("            {}) {}; return ;;\n", fmt::join(flag.names, "|"),
-                              flag.words.empty() ? "_gpu_profile_files"
-                                                 : fmt::format("_gpu_profile_words '{}'", shell_quoted(flag.words)));
+        values += fmt::format(
+            "            {}) {}; return ;;\n", fmt::join(flag.names, "|"),
+            flag.file ? "_gpu_profile_files" : fmt::format("_gpu_profile_words '{}'", shell_quoted(flag.words)));
     }
     std::string positions;
     for (std::size_t i = 0; i < shape.positionals.size(); ++i)
@@ -170,8 +171,11 @@ std::string fish_script(const std::vector<Shape>& shapes) {
     for (const Shape& shape : shapes) {
         std::string seen =
             fmt::format("complete -c gpu-profile -n '__fish_seen_subcommand_from {}'", shape.command->name);
+        bool files = std::any_of(shape.positionals.begin(), shape.positionals.end(),
+                                 [](const auto& words) { return words.empty(); });
+        text += seen + (files ? " -F\n" : " -f\n");
         for (const std::string& words : shape.positionals)
-            text += words.empty() ? seen + " -F\n" : fmt::format("{} -a '{}'\n", seen, shell_quoted(words));
+            if (!words.empty()) text += fmt::format("{} -a '{}'\n", seen, shell_quoted(words));
         for (const Flag& flag : shape.flags) {
             text += seen;
             for (const std::string& name : flag.names)

@@ -1,7 +1,9 @@
 #include "cli/program.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <vector>
@@ -77,11 +79,20 @@ Result<ExitCode> dispatch(int argc, char** argv) {
     return ExitCode::ok;
 }
 
+// A program started without standard streams would give their numbers to the files it opens, and write its answer into
+// one of them. Nobody reads what goes to a closed stream.
+void fill_standard_streams() {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+        if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY) != stream)
+            return;
+}
+
 }  // namespace
 
 std::string_view program_version() { return GPUPROF_VERSION; }
 
 int run_program(int argc, char** argv) {
+    fill_standard_streams();
     signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(), which Output handles
     Result<ExitCode> result = dispatch(argc, argv);
     if (!result.ok()) return finish(result.error());
