@@ -1,0 +1,54 @@
+"""The bash completion, run by bash as it would be: words typed so far in, suggestions out. For zsh and fish only that the
+scripts are made; their shells are seldom on a test machine.
+"""
+
+import subprocess
+
+import pytest
+
+COMPLETE = """
+source {script}
+COMP_WORDS=({words})
+COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_gpu_profile 2>/dev/null
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.fixture(scope="module")
+def script(program, tmp_path_factory):
+    outcome = program.run("completions", "bash")
+    assert outcome.status == 0, outcome.errors
+    path = tmp_path_factory.mktemp("completions") / "gpu-profile.bash"
+    path.write_bytes(outcome.stdout)
+    return path
+
+
+def suggestions(script, folder, *words):
+    quoted = " ".join(f"'{word}'" for word in ("gpu-profile", *words))
+    done = subprocess.run(["bash", "-c", COMPLETE.format(script=script, words=quoted)], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(("words", "wanted"), [
+    (("re",), ["report"]),
+    (("report", "tra"), ["trace.json"]),
+    (("report", "trace.json", "kern"), ["kernels"]),
+    (("report", "--format", "csv", "trace.json", "idl"), ["idle"]),
+    (("report", "trace.json", "--format", ""), ["text", "csv", "json", "md"]),
+    (("report", "trace.json", "--li"), ["--limit"]),
+    (("report", "trace.json", "--limit", ""), []),
+    (("export", "capt"), ["capture"]),
+    (("completions", ""), ["bash", "zsh", "fish"]),
+])
+def test_bash_suggests(script, tmp_path, words, wanted):
+    (tmp_path / "trace.json").write_text("{}")
+    assert suggestions(script, tmp_path, *words) == wanted
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_know_every_option(program, shell):
+    outcome = program.run("completions", shell)
+    assert outcome.status == 0
+    for word in (b"gap-min-ns", b"kernels", b"completions"):
+        assert word in outcome.stdout
