@@ -1,6 +1,7 @@
 #include "core/model/trace_builder.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -92,12 +93,12 @@ void shift_times(Tables& tables, TimeNs base) {
 }
 
 // Captures that were concatenated describe a process, thread or device once per part; the last description of each
-// key wins, field by field.
-template <class Table, class Key>
-void merge_by_key(Table& table, Column<Key>& key) {
+// key wins, field by field. Sorted by key, so that the order does not depend on how the input came in pieces.
+template <class Table, class Key, class Before>
+void merge_by_key(Table& table, Column<Key>& key, Before before) {
     std::vector<Row> order(table.rows);
     for (Row row = 0; row < table.rows; ++row) order[row] = row;
-    std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) { return key[a] < key[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) { return before(key[a], key[b]); });
     Table merged;
     for (std::size_t begin = 0; begin < order.size();) {
         std::size_t end = begin;
@@ -169,9 +170,10 @@ Trace TraceBuilder::finish() && {
             widen(trace_.window_, any, table);
         }
     });
-    merge_by_key(tables.process, tables.process.key);
-    merge_by_key(tables.thread, tables.thread.key);
-    merge_by_key(tables.device, tables.device.device);
+    auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
+    merge_by_key(tables.process, tables.process.key, by_text);
+    merge_by_key(tables.thread, tables.thread.key, by_text);
+    merge_by_key(tables.device, tables.device.device, std::less<>{});
 
     adopt_processes(tables);
     LinkCounts counts;
