@@ -1,11 +1,12 @@
 // The capture exporter: every table of a trace as our own file. What TraceBuilder::finish() derives is not stored, it is
 // derived again on reading, so that importing the file gives the same tables. Two facts are added to `meta`: the tool
 // that recorded, and the importer that read its file, unless the trace came from a capture and has them.
+#include "core/exporters/capture.h"
+
 #include <type_traits>
 #include <vector>
 
 #include "core/exporters/exporter.h"
-#include "core/format/writer.h"
 #include "core/model/trace_builder.h"
 
 namespace gpuprof {
@@ -61,8 +62,8 @@ Status write_meta(CaptureWriter& writer, const Trace& trace) {
 
 }  // namespace
 
-Status export_capture(const Trace& trace, Sink& sink) {
-    CaptureWriter writer(sink);
+Status write_capture(const Trace& trace, Sink& sink, WriterOptions options) {
+    CaptureWriter writer(sink, std::move(options));
     Status status = writer.begin();
     trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
         using Table = std::remove_cvref_t<decltype(table)>;
@@ -73,5 +74,7 @@ Status export_capture(const Trace& trace, Sink& sink) {
     });
     return status ? writer.end() : status;
 }
+
+Status export_capture(const Trace& trace, Sink& sink) { return write_capture(trace, sink, {}); }
 
 }  // namespace gpuprof

@@ -65,8 +65,8 @@ void write_job(const Trace& trace, JsonWriter& json) {
 }
 
 bool reserved(std::string_view key) {
-    for (std::string_view taken : {"schemaVersion", "baseTimeNanoseconds", "deviceProperties", "traceEvents", "distributedInfo",
-                                   "profiler_span_start_ns", "profiler_span_dur_ns"})
+    for (std::string_view taken : {"schemaVersion", "baseTimeNanoseconds", "deviceProperties", "traceEvents",
+                                   "distributedInfo", "profiler_span_start_ns", "profiler_span_dur_ns"})
         if (key == taken) return true;
     return key.starts_with("distributedInfo.");
 }
@@ -82,8 +82,10 @@ void write_facts(const Trace& trace, JsonWriter& json) {
         std::int64_t whole = 0;
         auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), whole);
         json.key(trace.text(meta.key[row]));
-        if (error == std::errc{} && end == value.data() + value.size() && std::to_string(whole) == value) json.integer(whole);
-        else json.text(value);
+        if (error == std::errc{} && end == value.data() + value.size() && std::to_string(whole) == value)
+            json.integer(whole);
+        else
+            json.text(value);
     }
 }
 

@@ -30,9 +30,12 @@ void append_text(std::string& line, std::string_view text) {
 template <class T>
 void append_value(std::string& line, const Trace& trace, const Column<T>& column, Row row) {
     if (!column.has(row)) return;
-    if constexpr (std::is_same_v<T, StringId>) append_text(line, trace.text(column[row]));
-    else if constexpr (std::is_same_v<T, double>) append_real(line, column[row]);
-    else line += fmt::format_int(column[row]).c_str();
+    if constexpr (std::is_same_v<T, StringId>)
+        append_text(line, trace.text(column[row]));
+    else if constexpr (std::is_same_v<T, double>)
+        append_real(line, column[row]);
+    else
+        line += fmt::format_int(column[row]).c_str();
 }
 
 template <class Table>

@@ -5,7 +5,8 @@ namespace {
 
 constexpr Exporter kExporters[] = {
     {"capture", "This program's own file: small, checksummed, keeps every column.", ".gpuprof", true, export_capture},
-    {"chrome", "Chrome trace JSON as PyTorch writes it, for Perfetto and chrome://tracing.", ".json", false, export_chrome},
+    {"chrome", "Chrome trace JSON as PyTorch writes it, for Perfetto and chrome://tracing.", ".json", false,
+     export_chrome},
     {"csv", "Every table as CSV, one after the other.", ".csv", false, export_csv},
 };
 

@@ -8,8 +8,9 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 // A wrong payload is searched for chunks inside it (a capture that was cut off, with another behind it). Input made to
-// nest such payloads would be checked over and over; beyond this many times its size the whole payload is skipped.
+// nest such payloads would be checked over and over; beyond this many times what was read the whole payload is skipped.
 constexpr std::uint64_t kPatience = 16;
+constexpr std::uint64_t kPatienceFrom = std::uint64_t{16} << 20;
 
 }  // namespace
 
@@ -67,8 +68,10 @@ void ChunkReader::settle(const ChunkHeader& found) {
 }
 
 void ChunkReader::settle_end() {
-    if (losing_) gaps_.push_back(lost_);
-    else if (open_) gaps_.push_back({true, 1, offset_});
+    if (losing_)
+        gaps_.push_back(lost_);
+    else if (open_)
+        gaps_.push_back({true, 1, offset_});
     losing_ = open_ = false;
 }
 
@@ -89,8 +92,8 @@ Result<bool> ChunkReader::next(RawChunk& into) {
         }
         std::optional<ChunkHeader> header = decode_header(window());
         if (!header) {
-            bool cut = window().size() < kChunkHeaderBytes && kChunkMagic.substr(0, window().size()) ==
-                                                                  window().substr(0, kChunkMagic.size());
+            bool cut = window().size() < kChunkHeaderBytes &&
+                       kChunkMagic.substr(0, window().size()) == window().substr(0, kChunkMagic.size());
             lose_from_here(0, cut);
             skip(1);
             if (Status status = find_header(); !status) return status.error();
@@ -106,7 +109,7 @@ Result<bool> ChunkReader::next(RawChunk& into) {
         }
         lose_from_here(offset_ + size, !whole);
         wasted_ += whole ? header->length : 0;
-        bool patient = wasted_ <= kPatience * (offset_ + kMaxPayloadBytes);
+        bool patient = wasted_ <= kPatience * (offset_ + kPatienceFrom);
         skip(patient || !whole ? 1 : size);
         if (Status status = find_header(); !status) return status.error();
     }

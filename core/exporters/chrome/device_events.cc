@@ -18,15 +18,17 @@ std::string capitalised(std::string_view text) {
 template <class Table>
 ChromeEvents::Head ChromeEvents::device_head(const Table& table, Row row, std::string_view category,
                                              std::string_view name) const {
-    return {"X", category, name, table.device.value_or(row, 0), table.stream.value_or(row, 0), table.start[row], table.dur[row]};
+    return {
+        "X",           category, name, table.device.value_or(row, 0), table.stream.value_or(row, 0), table.start[row],
+        table.dur[row]};
 }
 
 template <class Table>
 void ChromeEvents::device_args(const Table& table, Row row) {
     number("External id", table.external_id, row);
-    number("device", table.device, row);
+    number_or_null("device", table.device, row);
     number("context", table.context, row);
-    number("stream", table.stream, row);
+    number_or_null("stream", table.stream, row);
     number("correlation", table.correlation, row);
     number("graph id", table.graph_id, row);
     number("graph node id", table.graph_node_id, row);
@@ -104,9 +106,9 @@ void ChromeEvents::syncs() {
     for (Row row = 0; row < sync.rows; ++row) {
         open(device_head(sync, row, "cuda_sync", text_of(sync.kind, row)));
         text("cuda_sync_kind", sync.kind, row);
-        number("device", sync.device, row);
+        number_or_null("device", sync.device, row);
         number("context", sync.context, row);
-        number("stream", sync.stream, row);
+        number_or_null("stream", sync.stream, row);
         number("correlation", sync.correlation, row);
         number("wait_on_stream", sync.wait_on_stream, row);
         number("wait_on_cuda_event_record_corr_id", sync.wait_on_correlation, row);
@@ -119,6 +121,8 @@ void ChromeEvents::device_ranges() {
     for (Row row = 0; row < range.rows; ++row) {
         open(device_head(range, row, "gpu_user_annotation", text_of(range.name, row)));
         number("External id", range.external_id, row);
+        number_or_null("device", range.device, row);
+        number_or_null("stream", range.stream, row);
         close();
     }
 }

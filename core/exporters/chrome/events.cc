@@ -15,8 +15,10 @@ ChromeEvents::ChromeEvents(const Trace& trace, TimeNs base, JsonWriter& json)
     const CollectiveTable& collective = tables_.collective;
     for (Row row = 0; row < collective.rows; ++row) {
         if (!collective.name.has(row)) continue;
-        if (collective.correlation.has(row)) device_collectives_.emplace(collective.correlation[row], row);
-        else if (collective.external_id.has(row)) host_collectives_.emplace(collective.external_id[row], row);
+        if (collective.correlation.has(row))
+            device_collectives_.emplace(collective.correlation[row], row);
+        else if (collective.external_id.has(row))
+            host_collectives_.emplace(collective.external_id[row], row);
     }
 }
 
@@ -79,11 +81,14 @@ void ChromeEvents::json_text(std::string_view key, const Column<StringId>& colum
     std::string_view value = trace_.text(column[row]);
     bool nested = !value.empty() && (value.front() == '[' || value.front() == '{');
     json_.key(key);
-    if (nested && is_json(value)) json_.raw(value);
-    else json_.text(value);
+    if (nested && is_json(value))
+        json_.raw(value);
+    else
+        json_.text(value);
 }
 
-void ChromeEvents::metadata(std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key, std::string_view value) {
+void ChromeEvents::metadata(std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key,
+                            std::string_view value) {
     open({"M", {}, what, pid, tid, trace_.window().start});
     json_.member(key, value);
     close();
@@ -92,16 +97,19 @@ void ChromeEvents::metadata(std::string_view what, std::int64_t pid, std::int64_
 void ChromeEvents::names() {
     const ProcessTable& process = tables_.process;
     for (Row row = 0; row < process.rows; ++row)
-        if (process.name.has(row)) metadata("process_name", ids_.process(process.key[row]), 0, "name", trace_.text(process.name[row]));
+        if (process.name.has(row))
+            metadata("process_name", ids_.process(process.key[row]), 0, "name", trace_.text(process.name[row]));
     const ThreadTable& thread = tables_.thread;
     for (Row row = 0; row < thread.rows; ++row) {
         HostId id = ids_.thread(thread.key[row]);
         if (thread.name.has(row))
-            metadata("thread_name", id.pid, id.tid, "name", fmt::format("thread {} ({})", id.tid, trace_.text(thread.name[row])));
+            metadata("thread_name", id.pid, id.tid, "name",
+                     fmt::format("thread {} ({})", id.tid, trace_.text(thread.name[row])));
     }
     std::set<std::pair<std::int32_t, std::int64_t>> streams;
     auto note = [&](const auto& table) {
-        for (Row row = 0; row < table.rows; ++row) streams.insert({table.device.value_or(row, 0), table.stream.value_or(row, 0)});
+        for (Row row = 0; row < table.rows; ++row)
+            streams.insert({table.device.value_or(row, 0), table.stream.value_or(row, 0)});
     };
     note(tables_.kernel);
     note(tables_.memcpy);

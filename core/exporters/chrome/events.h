@@ -29,7 +29,8 @@ private:
     };
     void open(const Head& head);
     void close();
-    void metadata(std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key, std::string_view value);
+    void metadata(std::string_view what, std::int64_t pid, std::int64_t tid, std::string_view key,
+                  std::string_view value);
 
     void names();
     void host_calls();
@@ -51,7 +52,8 @@ private:
     template <class Table>
     void device_args(const Table& table, Row row);
     void launch_arrow(Row launch, const Head& device_op);
-    void flow_end(std::string_view phase, std::string_view category, std::int64_t id, std::int64_t pid, std::int64_t tid, TimeNs time);
+    void flow_end(std::string_view phase, std::string_view category, std::int64_t id, std::int64_t pid,
+                  std::int64_t tid, TimeNs time);
     void collective_args(const std::unordered_map<std::int64_t, Row>& known, const Column<std::int64_t>& id, Row row);
     template <class T>
     void number(std::string_view key, const Column<T>& column, Row row) {
@@ -62,6 +64,13 @@ private:
     void shape(std::string_view key, const Column<std::int32_t>& x, const Column<std::int32_t>& y,
                const Column<std::int32_t>& z, Row row);
     void time(std::string_view key, std::int64_t ns);
+    // The same where readers take a number of the event's own in place of a missing one.
+    template <class T>
+    void number_or_null(std::string_view key, const Column<T>& column, Row row) {
+        if (column.has(row)) return json_.member(key, static_cast<std::int64_t>(column[row]));
+        json_.key(key);
+        json_.null();
+    }
     // A span on a host thread.
     template <class Table>
     Head host_head(const Table& table, Row row, std::string_view category) const {

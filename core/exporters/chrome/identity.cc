@@ -22,9 +22,8 @@ ChromeIdentity::ChromeIdentity(const Trace& trace) {
     std::set<std::pair<std::int64_t, std::int64_t>> tids;
     for (Row row = 0; row < thread.rows; ++row) {
         std::int64_t pid = thread.process.has(row) ? this->process(thread.process[row]) : -1;
-        std::int64_t tid = thread.tid.value_or(row, -1);
-        bool free = tid >= 0 && tids.insert({pid, tid}).second;
-        threads_[thread.key[row]] = {pid, free ? tid : kMadeUp + row};
+        bool free = thread.tid.has(row) && tids.insert({pid, thread.tid[row]}).second;
+        threads_[thread.key[row]] = {pid, free ? thread.tid[row] : kMadeUp + row};
     }
 }
 
