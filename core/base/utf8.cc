@@ -80,15 +80,21 @@ void append_utf8(std::string& out, char32_t value) {
 
 std::string valid_utf8(std::string_view text) {
     std::string out;
-    out.reserve(text.size());
-    while (!text.empty()) {
-        CodePoint point = decode_utf8(text);
-        if (point.valid)
-            out.append(text.substr(0, point.bytes));
-        else
+    std::size_t copied = 0;  // everything before is in `out`
+    for (std::size_t at = 0; at < text.size();) {
+        if (static_cast<unsigned char>(text[at]) < 0x80) {
+            ++at;
+            continue;
+        }
+        CodePoint point = decode_utf8(text.substr(at));
+        if (!point.valid) {
+            out.append(text.substr(copied, at - copied));
             append_utf8(out, kReplacement);
-        text.remove_prefix(point.bytes);
+            copied = at + point.bytes;
+        }
+        at += point.bytes;
     }
+    out.append(text.substr(copied));
     return out;
 }
 

@@ -70,6 +70,8 @@ std::string without_namespaces(std::string_view name) {
 }  // namespace
 
 std::string printable(std::string_view text) {
+    bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+    if (plain) return std::string(text);
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
@@ -87,6 +89,11 @@ std::string printable(std::string_view text) {
 int display_width(std::string_view text) {
     int width = 0;
     while (!text.empty()) {
+        if (static_cast<unsigned char>(text.front()) < 0x80) {
+            ++width;
+            text.remove_prefix(1);
+            continue;
+        }
         CodePoint point = decode_utf8(text);
         width += cell_width(point.value);
         text.remove_prefix(point.bytes);
