@@ -7,7 +7,7 @@
 #include "core/analyze/analysis_list.h"
 #include "core/analyze/call_kind.h"
 #include "core/analyze/cells.h"
-#include "core/analyze/row_groups.h"
+#include "core/analyze/name_groups.h"
 #include "core/analyze/stat.h"
 
 namespace gpuprof {
@@ -15,28 +15,32 @@ namespace {
 
 struct CallTimes {
     StringId name = kNoString;
-    std::span<const Row> rows;
     Stat stat;
-    std::size_t threads = 0;
+    std::unordered_set<std::uint32_t> threads;  // that are named
 };
 
-// Threads that are named; absent ones count as none.
-std::size_t count_threads(const Column<StringId>& threads, std::span<const Row> rows) {
-    std::unordered_set<std::uint32_t> seen;
-    StringId last = kNoString;
-    for (Row row : rows) {
-        StringId thread = threads.value_or(row, kNoString);
-        if (thread != last && thread != kNoString) seen.insert(index_of(thread));
-        last = thread;
+void find_threads(const ApiCallTable& calls, const NameGroups& names, std::vector<CallTimes>& groups) {
+    std::vector<StringId> last(groups.size(), kNoString);
+    for (Row row = 0; row < calls.rows; ++row) {
+        StringId thread = calls.thread.value_or(row, kNoString);
+        std::uint32_t group = names.of(row);
+        if (thread != last[group] && thread != kNoString) groups[group].threads.insert(index_of(thread));
+        last[group] = thread;
     }
-    return seen.size();
 }
 
-void measure(const ApiCallTable& calls, CallTimes& group) {
-    PodVector<std::int64_t> durations(group.rows.size());
-    for (std::size_t i = 0; i < group.rows.size(); ++i) durations[i] = calls.dur[group.rows[i]];
-    group.stat = stat_of({durations.data(), durations.size()});
-    group.threads = count_threads(calls.thread, group.rows);
+std::vector<CallTimes> measure(const Trace& trace, const NameGroups& names) {
+    std::vector<CallTimes> groups(names.size());
+    find_threads(trace.api_call(), names, groups);
+    PodVector<std::int64_t> durations = names.gather([&](Row row) { return trace.api_call().dur[row]; });
+    for_each_group(groups.size(), durations.size(), [&](std::size_t i) {
+        groups[i].name = names.name(i);
+        groups[i].stat = stat_of(names.slice(durations, i));
+    });
+    std::sort(groups.begin(), groups.end(), [&](const CallTimes& a, const CallTimes& b) {
+        return a.stat.sum != b.stat.sum ? a.stat.sum > b.stat.sum : trace.text(a.name) < trace.text(b.name);
+    });
+    return groups;
 }
 
 constexpr ResultColumn kColumns[] = {
@@ -53,15 +57,8 @@ constexpr ResultColumn kColumns[] = {
 
 Result<ResultTable> run(const Study& study) {
     const Trace& trace = study.trace();
-    const ApiCallTable& calls = trace.api_call();
-    RowsByName by_name(calls.name, trace.strings().size(), [](Row) { return true; });
-    std::vector<CallTimes> groups;
-    for (std::uint32_t key : by_name.used()) groups.push_back({by_name.name(key), by_name[key], {}, 0});
-    for_each_group(groups.size(), calls.rows, [&](std::size_t i) { measure(calls, groups[i]); });
-    std::sort(groups.begin(), groups.end(), [&](const CallTimes& a, const CallTimes& b) {
-        return a.stat.sum != b.stat.sum ? a.stat.sum > b.stat.sum : trace.text(a.name) < trace.text(b.name);
-    });
-
+    NameGroups names(trace.api_call().name, trace.strings().size(), [](Row) { return true; });
+    std::vector<CallTimes> groups = measure(trace, names);
     ResultTable table("api", kColumns);
     table.handle_prefix = "a";
     for (const CallTimes& group : groups) {
@@ -74,7 +71,7 @@ Result<ResultTable> run(const Study& study) {
             integer(group.stat.p95),
             integer(group.stat.max),
             group.name == kNoString ? kAbsent : Cell{call_blocks(trace.text(group.name))},
-            group.threads == 0 ? kAbsent : integer(group.threads),
+            group.threads.empty() ? kAbsent : integer(group.threads.size()),
         });
     }
     return table;

@@ -2,6 +2,7 @@
 // Launch shape columns hold the value all launches of the name share; they are absent as soon as two differ.
 // Occupancy is theoretical: from block, registers and shared memory of the launch and the limits of its devices.
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,21 +10,11 @@
 #include "core/analyze/analysis_list.h"
 #include "core/analyze/cells.h"
 #include "core/analyze/knowledge/occupancy.h"
-#include "core/analyze/row_groups.h"
+#include "core/analyze/name_groups.h"
 #include "core/analyze/stat.h"
 
 namespace gpuprof {
 namespace {
-
-// The value every row of a group has; absent when two differ or one has none.
-template <class T>
-std::optional<T> shared_value(const Column<T>& column, std::span<const Row> rows) {
-    if (column.none_present() || !column.has(rows.front())) return {};
-    T first = column[rows.front()];
-    for (Row row : rows)
-        if (!column.has(row) || column[row] != first) return {};
-    return first;
-}
 
 struct Extent {
     std::optional<std::int32_t> x, y, z;
@@ -33,8 +24,8 @@ struct Extent {
 
 struct KernelTimes {
     StringId name = kNoString;
-    std::span<const Row> rows;
     Stat stat;
+    std::vector<std::int32_t> devices;  // ordinals it ran on, -1 for none recorded
     Extent grid, block;
     std::optional<std::int32_t> registers;
     std::optional<std::int64_t> shared_bytes;
@@ -57,23 +48,12 @@ DeviceLimits limits_of(const Trace& trace, Row device) {
     return limits;
 }
 
-// Ordinals of the devices the rows ran on, ascending; -1 for a row that names none.
-std::vector<std::int32_t> devices_of(const KernelTable& kernels, std::span<const Row> rows) {
-    std::vector<std::int32_t> devices;
-    for (Row row : rows) {
-        std::int32_t device = kernels.device.value_or(row, -1);
-        if (!devices.empty() && devices.back() == device) continue;
-        if (std::find(devices.begin(), devices.end(), device) == devices.end()) devices.push_back(device);
-    }
-    return devices;
-}
-
 // Absent unless it is known, and the same, on every device the kernel ran on.
 std::optional<Occupancy> occupancy_of(const Trace& trace, const KernelTimes& group) {
     if (!group.block.known()) return {};
     LaunchShape shape{*group.block.x, *group.block.y, *group.block.z, group.registers, group.shared_bytes};
     std::optional<Occupancy> result;
-    for (std::int32_t ordinal : devices_of(trace.kernel(), group.rows)) {
+    for (std::int32_t ordinal : group.devices) {
         const auto& known = trace.tables().device.device;
         Row device = 0;
         while (device < known.size() && known.get(device) != ordinal) ++device;
@@ -85,17 +65,79 @@ std::optional<Occupancy> occupancy_of(const Trace& trace, const KernelTimes& gro
     return result;
 }
 
-void measure(const Trace& trace, KernelTimes& group) {
+void find_devices(const Trace& trace, const NameGroups& names, std::vector<KernelTimes>& groups) {
+    for (Row row = 0; row < names.rows(); ++row) {
+        if (names.of(row) == NameGroups::kLeftOut) continue;
+        std::vector<std::int32_t>& devices = groups[names.of(row)].devices;
+        std::int32_t device = trace.kernel().device.value_or(row, -1);
+        if (!devices.empty() && devices.back() == device) continue;
+        auto known = std::find(devices.begin(), devices.end(), device);
+        if (known == devices.end()) {
+            devices.push_back(device);
+        } else {
+            std::swap(*known, devices.back());
+        }
+    }
+}
+
+void find_shapes(const Trace& trace, const NameGroups& names, std::vector<KernelTimes>& groups) {
     const KernelTable& kernels = trace.kernel();
-    PodVector<std::int64_t> durations(group.rows.size());
-    for (std::size_t i = 0; i < group.rows.size(); ++i) durations[i] = kernels.dur[group.rows[i]];
-    group.stat = stat_of({durations.data(), durations.size()});
-    auto shared = [&](const auto& column) { return shared_value(column, group.rows); };
-    group.grid = {shared(kernels.grid_x), shared(kernels.grid_y), shared(kernels.grid_z)};
-    group.block = {shared(kernels.block_x), shared(kernels.block_y), shared(kernels.block_z)};
-    group.registers = shared(kernels.registers);
-    group.shared_bytes = shared(kernels.shared_bytes);
-    group.occupancy = occupancy_of(trace, group);
+    // Columns are independent: each task reads one and writes its own members.
+    auto take = [&](const auto& column, auto&& member) {
+        auto shared = names.shared(column);
+        for (std::size_t i = 0; i < groups.size(); ++i) member(groups[i]) = shared[i];
+    };
+    const std::function<void()> tasks[] = {
+        [&] {
+            take(
+                kernels.grid_x, [](KernelTimes & g) -> auto& { return g.grid.x; });
+        },
+        [&] {
+            take(
+                kernels.grid_y, [](KernelTimes & g) -> auto& { return g.grid.y; });
+        },
+        [&] {
+            take(
+                kernels.grid_z, [](KernelTimes & g) -> auto& { return g.grid.z; });
+        },
+        [&] {
+            take(
+                kernels.block_x, [](KernelTimes & g) -> auto& { return g.block.x; });
+        },
+        [&] {
+            take(
+                kernels.block_y, [](KernelTimes & g) -> auto& { return g.block.y; });
+        },
+        [&] {
+            take(
+                kernels.block_z, [](KernelTimes & g) -> auto& { return g.block.z; });
+        },
+        [&] {
+            take(
+                kernels.registers, [](KernelTimes & g) -> auto& { return g.registers; });
+        },
+        [&] {
+            take(
+                kernels.shared_bytes, [](KernelTimes & g) -> auto& { return g.shared_bytes; });
+        },
+        [&] { find_devices(trace, names, groups); },
+    };
+    for_each_group(std::size(tasks), kernels.rows, [&](std::size_t i) { tasks[i](); });
+}
+
+std::vector<KernelTimes> measure(const Trace& trace, const NameGroups& names) {
+    std::vector<KernelTimes> groups(names.size());
+    find_shapes(trace, names, groups);
+    PodVector<std::int64_t> durations = names.gather([&](Row row) { return trace.kernel().dur[row]; });
+    for_each_group(groups.size(), durations.size(), [&](std::size_t i) {
+        groups[i].name = names.name(i);
+        groups[i].stat = stat_of(names.slice(durations, i));
+        groups[i].occupancy = occupancy_of(trace, groups[i]);
+    });
+    std::sort(groups.begin(), groups.end(), [&](const KernelTimes& a, const KernelTimes& b) {
+        return a.stat.sum != b.stat.sum ? a.stat.sum > b.stat.sum : trace.text(a.name) < trace.text(b.name);
+    });
+    return groups;
 }
 
 constexpr ResultColumn kColumns[] = {
@@ -144,16 +186,9 @@ void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const
 Result<ResultTable> run(const Study& study) {
     const Trace& trace = study.trace();
     std::int64_t only = study.options().device;
-    RowsByName by_name(trace.kernel().name, trace.strings().size(),
-                       [&](Row row) { return only < 0 || trace.kernel().device.value_or(row, -1) == only; });
-    std::vector<KernelTimes> groups;
-    for (std::uint32_t key : by_name.used())
-        groups.push_back({by_name.name(key), by_name[key], {}, {}, {}, {}, {}, {}});
-    for_each_group(groups.size(), trace.kernel().rows, [&](std::size_t i) { measure(trace, groups[i]); });
-    std::sort(groups.begin(), groups.end(), [&](const KernelTimes& a, const KernelTimes& b) {
-        return a.stat.sum != b.stat.sum ? a.stat.sum > b.stat.sum : trace.text(a.name) < trace.text(b.name);
-    });
-
+    NameGroups names(trace.kernel().name, trace.strings().size(),
+                     [&](Row row) { return only < 0 || trace.kernel().device.value_or(row, -1) == only; });
+    std::vector<KernelTimes> groups = measure(trace, names);
     WideSum whole;
     for (const KernelTimes& group : groups) whole.add(group.stat.sum);
     ResultTable table("kernels", kColumns);

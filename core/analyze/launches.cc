@@ -8,7 +8,7 @@
 
 #include "core/analyze/analysis_list.h"
 #include "core/analyze/cells.h"
-#include "core/analyze/row_groups.h"
+#include "core/analyze/name_groups.h"
 #include "core/analyze/stat.h"
 
 namespace gpuprof {
@@ -21,25 +21,52 @@ struct Launched {
     std::int64_t queue_p95 = 0;
 };
 
-// `last_name[call]` is the last group, counted from 1, that has counted the call.
-Launched measure(const Trace& trace, std::span<const Row> rows, std::uint32_t group,
-                 PodVector<std::uint32_t>& last_name) {
-    const ApiCallTable& calls = trace.api_call();
-    Launched result;
-    PodVector<std::int64_t> queues(rows.size());
-    for (Row row : rows) {
-        Row call = trace.links().kernel_launch[row];
-        DurNs queue = trace.kernel().start[row] - (calls.start[call] + calls.dur[call]);
-        queues[result.count++] = queue;
-        result.queue.add(queue);
-        result.kernel.add(trace.kernel().dur[row]);
-        if (last_name[call] == group) continue;
-        last_name[call] = group;
-        ++result.calls;
-        result.call.add(calls.dur[call]);
+// Adds each call once to each kernel name it submitted. Most calls submit one kernel; of the others, the pairs of call and
+// name are sorted.
+void add_calls(const Trace& trace, const NameGroups& names, std::vector<Launched>& groups) {
+    const PodVector<Row>& launch = trace.links().kernel_launch;
+    auto add = [&](std::uint32_t group, Row call) {
+        ++groups[group].calls;
+        groups[group].call.add(trace.api_call().dur[call]);
+    };
+    PodVector<std::uint8_t> kernels(trace.api_call().rows, 0);  // of each call: 0, 1, or 2 for more
+    for (Row row = 0; row < names.rows(); ++row)
+        if (names.of(row) != NameGroups::kLeftOut && kernels[launch[row]] < 2) ++kernels[launch[row]];
+    std::vector<std::pair<std::uint32_t, Row>> several;  // group, call
+    for (Row row = 0; row < names.rows(); ++row) {
+        if (names.of(row) == NameGroups::kLeftOut) continue;
+        if (kernels[launch[row]] == 1) {
+            add(names.of(row), launch[row]);
+        } else {
+            several.emplace_back(names.of(row), launch[row]);
+        }
     }
-    result.queue_p95 = nearest_rank({queues.data(), queues.size()}, 95);
-    return result;
+    std::sort(several.begin(), several.end());
+    several.erase(std::unique(several.begin(), several.end()), several.end());
+    for (auto [group, call] : several) add(group, call);
+}
+
+std::vector<Launched> measure(const Trace& trace, const NameGroups& names) {
+    const ApiCallTable& calls = trace.api_call();
+    const PodVector<Row>& launch = trace.links().kernel_launch;
+    std::vector<Launched> groups(names.size());
+    PodVector<std::int64_t> queues = names.gather([&](Row row) {
+        Launched& group = groups[names.of(row)];
+        group.kernel.add(trace.kernel().dur[row]);
+        DurNs queue = trace.kernel().start[row] - (calls.start[launch[row]] + calls.dur[launch[row]]);
+        group.queue.add(queue);
+        return queue;
+    });
+    add_calls(trace, names, groups);
+    for_each_group(groups.size(), queues.size(), [&](std::size_t i) {
+        groups[i].name = names.name(i);
+        groups[i].count = names.count(i);
+        groups[i].queue_p95 = nearest_rank(names.slice(queues, i), 95);
+    });
+    std::sort(groups.begin(), groups.end(), [&](const Launched& a, const Launched& b) {
+        return a.kernel != b.kernel ? a.kernel > b.kernel : trace.text(a.name) < trace.text(b.name);
+    });
+    return groups;
 }
 
 constexpr ResultColumn kColumns[] = {
@@ -61,18 +88,10 @@ Result<ResultTable> run(const Study& study) {
         bool wanted = only < 0 || kernels.device.value_or(row, -1) == only;
         if (wanted && trace.links().kernel_launch[row] == kNoRow) ++unknown;
     }
-    RowsByName by_name(kernels.name, trace.strings().size(), [&](Row row) {
+    NameGroups names(kernels.name, trace.strings().size(), [&](Row row) {
         return trace.links().kernel_launch[row] != kNoRow && (only < 0 || kernels.device.value_or(row, -1) == only);
     });
-    std::vector<Launched> groups;
-    PodVector<std::uint32_t> last_name(trace.api_call().rows, 0);
-    for (std::uint32_t key : by_name.used()) {
-        groups.push_back(measure(trace, by_name[key], static_cast<std::uint32_t>(groups.size()) + 1, last_name));
-        groups.back().name = by_name.name(key);
-    }
-    std::sort(groups.begin(), groups.end(), [&](const Launched& a, const Launched& b) {
-        return a.kernel != b.kernel ? a.kernel > b.kernel : trace.text(a.name) < trace.text(b.name);
-    });
+    std::vector<Launched> groups = measure(trace, names);
 
     ResultTable table("launches", kColumns);
     table.handle_prefix = "l";

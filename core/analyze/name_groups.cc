@@ -1,4 +1,4 @@
-#include "core/analyze/row_groups.h"
+#include "core/analyze/name_groups.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,0 +1,91 @@
+// Rows of a large table by the name in one of its columns, for tables of statistics per name. Columns are read from the
+// first row to the last and never gathered group by group: with many names, the rows of one are scattered all over memory.
+// Groups are numbered in order of first use. Rows without a name are a group of their own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/pod_vector.h"
+#include "core/model/column.h"
+
+namespace gpuprof {
+
+// Calls work(i) for every i < n, on all processors when `items` (the amount of work behind them) is worth it. The calls
+// must not depend on each other.
+void for_each_group(std::size_t n, std::size_t items, const std::function<void(std::size_t)>& work);
+
+class NameGroups {
+public:
+    static constexpr std::uint32_t kLeftOut = 0xFFFFFFFFu;
+
+    // `strings` is the size of the trace's pool; rows for which keep(row) is false are in no group.
+    template <class Keep>
+    NameGroups(const Column<StringId>& names, std::size_t strings, Keep&& keep) : group_(names.size()) {
+        std::vector<std::uint32_t> by_name(strings + 1, kLeftOut);  // the last is "no name"
+        std::vector<std::uint32_t> counts;
+        for (Row row = 0; row < names.size(); ++row) {
+            group_[row] = kLeftOut;
+            if (!keep(row)) continue;
+            StringId name = names.value_or(row, kNoString);
+            std::uint32_t& group = by_name[name == kNoString ? strings : index_of(name)];
+            if (group == kLeftOut) {
+                group = static_cast<std::uint32_t>(names_.size());
+                names_.push_back(name);
+                counts.push_back(0);
+            }
+            ++counts[group];
+            group_[row] = group;
+        }
+        begin_.push_back(0);
+        for (std::uint32_t count : counts) begin_.push_back(begin_.back() + count);
+    }
+    std::size_t size() const { return names_.size(); }
+    StringId name(std::size_t group) const { return names_[group]; }
+    std::size_t count(std::size_t group) const { return begin_[group + 1] - begin_[group]; }
+    // The group of a row, or kLeftOut.
+    std::uint32_t of(Row row) const { return group_[row]; }
+    std::size_t rows() const { return group_.size(); }
+
+    // value(row) of every row that is in a group, put together by group; slice() is one group's part.
+    template <class Value>
+    PodVector<std::int64_t> gather(Value&& value) const {
+        PodVector<std::int64_t> values(begin_.back());
+        std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
+        for (Row row = 0; row < group_.size(); ++row)
+            if (group_[row] != kLeftOut) values[next[group_[row]]++] = value(row);
+        return values;
+    }
+    std::span<std::int64_t> slice(PodVector<std::int64_t>& values, std::size_t group) const {
+        return {values.data() + begin_[group], count(group)};
+    }
+
+    // Per group the value that all its rows have; absent when two differ or one has none.
+    template <class T>
+    std::vector<std::optional<T>> shared(const Column<T>& column) const {
+        std::vector<std::optional<T>> first(size());
+        if (column.none_present()) return first;
+        std::vector<std::uint8_t> seen(size(), 0), differs(size(), 0);
+        for (Row row = 0; row < group_.size(); ++row) {
+            std::uint32_t group = group_[row];
+            if (group == kLeftOut || differs[group]) continue;
+            if (!seen[group]) first[group] = column.get(row);
+            seen[group] = 1;
+            differs[group] = column.get(row) != first[group];
+        }
+        for (std::size_t group = 0; group < size(); ++group)
+            if (differs[group]) first[group].reset();
+        return first;
+    }
+
+private:
+    PodVector<std::uint32_t> group_;    // by row
+    std::vector<StringId> names_;       // by group
+    std::vector<std::uint32_t> begin_;  // where each group's values begin; one more than groups
+};
+
+}  // namespace gpuprof
