@@ -17,6 +17,8 @@ constexpr int kBetween = 2;  // spaces between columns
 // Text columns are not cut below these while a column can be left out instead: the first one names the row.
 constexpr int kLeastName = 32, kLeastText = 16;
 constexpr int kLeastDoc = 24;
+// Columns that hold sentences.
+constexpr std::string_view kProse[] = {"doc", "text", "what", "why", "remedy", "title", "evidence", "would_change_if"};
 constexpr std::size_t kMostTurned = 4;  // rows that may be shown as columns
 
 // One column of the text: of the table, or the handles.
@@ -38,11 +40,9 @@ public:
             columns_.push_back({.source = 0, .handle = true, .empty = false, .header = ""});
         for (std::size_t i = 0; i < table.columns().size(); ++i) {
             const ResultColumn& column = table.columns()[i];
-            columns_.push_back({.source = i, .right = is_number(column), .header = header_of(column)});
+            bool prose = std::find(std::begin(kProse), std::end(kProse), column.name) != std::end(kProse);
+            columns_.push_back({.source = i, .right = is_number(column), .prose = prose, .header = header_of(column)});
         }
-        // Sentences can only be wrapped where nothing follows them.
-        std::string_view last = table.columns().back().name;
-        columns_.back().prose = last == "doc" || last == "text" || last == "remedy";
         for (Shown& column : columns_) measure(column);
     }
 
@@ -135,21 +135,26 @@ private:
         for (const Shown& column : columns_)
             append(line, shorten_middle(column.header, column.width, style_.unicode), column);
         sink.write(paint.dim(trimmed(line)) + "\n");
-        for (std::size_t row = 0; row < rows_ && !sink.failed(); ++row) {
-            line.clear();
-            for (const Shown& column : columns_)
-                if (!column.prose) append(line, shorten_name(cell(row, column), column.width, style_.unicode), column);
-            if (columns_.back().prose) append_prose(line, cell(row, columns_.back()), columns_.back().width);
-            sink.write(trimmed(line) + "\n");
-        }
+        for (std::size_t row = 0; row < rows_ && !sink.failed(); ++row) write_row(row, sink);
     }
 
-    // The last column in as many lines as it needs.
-    static void append_prose(std::string& line, const std::string& text, int width) {
-        std::string indent(static_cast<std::size_t>(display_width(line) + (line.empty() ? 0 : kBetween)), ' ');
-        std::string between(line.empty() ? 0 : kBetween, ' ');
-        for (const std::string& part : wrap(text, width)) {
-            line += std::exchange(between, "\n" + indent) + part;
+    // A row has as many lines as its longest sentence needs.
+    void write_row(std::size_t row, Sink& sink) const {
+        std::vector<std::vector<std::string>> cells;
+        std::size_t height = 1;
+        for (const Shown& column : columns_) {
+            std::string text = cell(row, column);
+            if (column.prose)
+                cells.push_back(wrap(text, column.width));
+            else
+                cells.push_back({shorten_name(text, column.width, style_.unicode)});
+            height = std::max(height, cells.back().size());
+        }
+        for (std::size_t part = 0; part < height; ++part) {
+            std::string line;
+            for (std::size_t i = 0; i < columns_.size(); ++i)
+                append(line, part < cells[i].size() ? cells[i][part] : std::string(), columns_[i]);
+            sink.write(trimmed(line) + "\n");
         }
     }
 

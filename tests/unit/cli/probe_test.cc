@@ -80,8 +80,8 @@ TEST_F(Probe, counters_need_permission) {
 }
 
 TEST_F(Probe, finds_cupti_of_a_python_environment) {
-    environment_["VIRTUAL_ENV"] = "/home/me/venv";
-    put("home/me/venv/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13", "");
+    environment_["VIRTUAL_ENV"] = "/opt/venv";
+    put("opt/venv/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13", "");
     EXPECT_EQ(check("CUPTI").health, Health::ok);
     EXPECT_NE(check("CUPTI").found.find("libcupti.so.13"), std::string::npos);
 }
