@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "core/analyze/merge_tail.h"
+
 namespace gpuprof {
 namespace {
 
@@ -20,14 +22,6 @@ bool before(const HostSpan& a, const HostSpan& b) {
     if (a.start != b.start) return a.start < b.start;
     if (a.end != b.end) return a.end > b.end;
     return a.kind < b.kind;
-}
-
-// Merges spans[0, middle) and spans[middle, size), both in order, into one order.
-void merge_tail(PodVector<HostSpan>& spans, std::size_t middle) {
-    if (middle == 0 || middle == spans.size() || !before(spans[middle], spans[middle - 1])) return;
-    PodVector<HostSpan> merged(spans.size());
-    std::merge(spans.begin(), spans.begin() + middle, spans.begin() + middle, spans.end(), merged.begin(), before);
-    spans.swap(merged);
 }
 
 void nest(PodVector<HostSpan>& spans) {
@@ -119,7 +113,7 @@ HostThread HostTimeline::spans(StringId thread, HostKinds kinds) const {
             result.spans.push_back(
                 {start, start + table.dur[row], table.name.value_or(row, kNoString), row, kNoSpan, kind});
         }
-        merge_tail(result.spans, middle);
+        merge_tail(result.spans, middle, before);
     });
     nest(result.spans);
     return result;

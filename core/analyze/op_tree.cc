@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/analyze/merge_tail.h"
+
 namespace gpuprof {
 namespace {
 
@@ -13,15 +15,6 @@ bool before(const OpNode& a, const OpNode& b) {
     if (a.start != b.start) return a.start < b.start;
     if (a.dur != b.dur) return a.dur > b.dur;
     return is_operator(a) && !is_operator(b);
-}
-
-// Merges nodes[0, middle) and nodes[middle, size), both in the order of `less`.
-template <class Less>
-void merge_tail(PodVector<OpNode>& nodes, std::size_t middle, Less less) {
-    if (middle == 0 || middle == nodes.size() || !less(nodes[middle], nodes[middle - 1])) return;
-    PodVector<OpNode> merged(nodes.size());
-    std::merge(nodes.begin(), nodes.begin() + middle, nodes.begin() + middle, nodes.end(), merged.begin(), less);
-    nodes.swap(merged);
 }
 
 // Step 4.
@@ -84,6 +77,9 @@ PodVector<OpNode> OpForest::records_in_order(std::size_t index) const {
         }
     };
     PodVector<OpNode> nodes;
+    std::size_t total = 0;
+    for (const RowGroups& rows : records_) total += rows[index].size();
+    nodes.reserve(total);
     append(nodes, OpKind::op, trace_.op(), index);
     sort_ties(nodes.begin(), nodes.end());
     std::size_t middle = nodes.size();
