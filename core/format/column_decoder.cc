@@ -68,10 +68,12 @@ bool decode_integers(const ChunkColumn& column, const char* planes, std::size_t 
     switch (column.encoding) {
         case Encoding::constant: fill(out, rows, static_cast<T>(column.base)); break;
         case Encoding::offset:
-            each_number(column, planes, rows, [&](std::size_t row, std::uint64_t n) { out[row] = static_cast<T>(value + n); });
+            each_number(column, planes, rows,
+                        [&](std::size_t row, std::uint64_t n) { out[row] = static_cast<T>(value + n); });
             break;
         case Encoding::delta:
-            each_number(column, planes, rows, [&](std::size_t row, std::uint64_t n) { out[row] = static_cast<T>(value += n); });
+            each_number(column, planes, rows,
+                        [&](std::size_t row, std::uint64_t n) { out[row] = static_cast<T>(value += n); });
             break;
         case Encoding::signed_delta:
             each_number(column, planes, rows, [&](std::size_t row, std::uint64_t n) {
@@ -110,8 +112,10 @@ bool decode_column(const ChunkColumn& column, const char* planes, std::size_t ro
 bool decode_column(const ChunkColumn& column, const char* planes, std::size_t rows, const std::vector<StringId>& ids,
                    StringId* out) {
     bool sound = true;
-    if (column.encoding == Encoding::constant) fill(out, rows, ids.front());
-    else sound = decode_dictionary(column, planes, rows, ids.size(), out, [&](std::uint64_t n) { return ids[n]; });
+    if (column.encoding == Encoding::constant)
+        fill(out, rows, ids.front());
+    else
+        sound = decode_dictionary(column, planes, rows, ids.size(), out, [&](std::uint64_t n) { return ids[n]; });
     clear_absent(column, rows, out);
     return sound;
 }

@@ -153,8 +153,10 @@ ColumnEncoder::Choice ColumnEncoder::choose_numbers() {
     std::size_t best_size = static_cast<std::size_t>(-1);
     std::uint64_t range = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
     try_choice({Encoding::offset, width_of(range), base}, best, best_size);
-    if (rising) try_choice({Encoding::delta, width_of(largest), start}, best, best_size);
-    else try_choice({Encoding::signed_delta, width_of(largest_signed), start}, best, best_size);
+    if (rising)
+        try_choice({Encoding::delta, width_of(largest), start}, best, best_size);
+    else
+        try_choice({Encoding::signed_delta, width_of(largest_signed), start}, best, best_size);
     if (range < 256 || !find_distinct()) return best;
     std::string entries;
     put_varint(entries, distinct_.size());
@@ -165,8 +167,10 @@ ColumnEncoder::Choice ColumnEncoder::choose_numbers() {
 
 ColumnEncoder::Choice ColumnEncoder::choose_codes(const StringPool& strings) {
     Choice choice{Encoding::dictionary, width_of(dictionary_.size() - 1), {}};
-    if (dictionary_.size() == 1) choice = {Encoding::constant, 0, {}};
-    else put_varint(choice.parameter, dictionary_.size());
+    if (dictionary_.size() == 1)
+        choice = {Encoding::constant, 0, {}};
+    else
+        put_varint(choice.parameter, dictionary_.size());
     for (StringId id : dictionary_) put_text(choice.parameter, strings[id]);
     return choice;
 }

@@ -53,12 +53,12 @@ private:
     void try_choice(Choice candidate, Choice& best, std::size_t& best_size);
     void make_numbers(const Choice& choice, std::size_t rows);
 
-    std::vector<std::int64_t> numbers_;      // the column's values; absent rows repeat the row before
-    std::vector<std::uint64_t> coded_;       // what the chosen encoding makes of them
-    std::vector<std::int64_t> distinct_;     // of numbers_, in order of first use, when they are few
-    std::vector<std::uint8_t> code_;         // per row, its place in distinct_
-    std::vector<StringId> dictionary_;       // of a string column, in order of first use
-    std::vector<std::uint32_t> code_of_;     // per StringId, its place in dictionary_ + 1; 0 = not in it
+    std::vector<std::int64_t> numbers_;   // the column's values; absent rows repeat the row before
+    std::vector<std::uint64_t> coded_;    // what the chosen encoding makes of them
+    std::vector<std::int64_t> distinct_;  // of numbers_, in order of first use, when they are few
+    std::vector<std::uint8_t> code_;      // per row, its place in distinct_
+    std::vector<StringId> dictionary_;    // of a string column, in order of first use
+    std::vector<std::uint32_t> code_of_;  // per StringId, its place in dictionary_ + 1; 0 = not in it
     Compressor trial_{1};
 };
 

@@ -39,7 +39,8 @@ bool fits(ColumnType type, Encoding encoding) {
 bool read_preamble(std::string_view& payload, std::uint64_t length, ChunkPreamble& into) {
     ByteCursor cursor(payload);
     into.table = cursor.text();
-    for (std::uint64_t* number : {&into.rows, &into.front_raw, &into.front_stored, &into.values_raw, &into.values_stored})
+    for (std::uint64_t* number :
+         {&into.rows, &into.front_raw, &into.front_stored, &into.values_raw, &into.values_stored})
         *number = cursor.varint();
     if (!cursor.ok()) return false;
     payload.remove_prefix(payload.size() - cursor.left());
@@ -89,7 +90,8 @@ bool TableChunk::read_column(ByteCursor& front) {
     if (column.known) {
         column.type = ColumnType{type};
         column.encoding = Encoding{encoding};
-        if (!sound_width(column) || !fits(column.type, column.encoding) || !read_parameter(column, parameter)) return false;
+        if (!sound_width(column) || !fits(column.type, column.encoding) || !read_parameter(column, parameter))
+            return false;
     }
     columns_.push_back(std::move(column));
     return true;
@@ -101,8 +103,10 @@ bool TableChunk::read_parameter(ChunkColumn& column, std::string_view bytes) con
         std::uint64_t entries = column.encoding == Encoding::constant ? 1 : parameter.varint();
         if (entries == 0 || entries > parameter.left()) return false;
         for (std::uint64_t i = 0; i < entries; ++i) {
-            if (column.type == ColumnType::Str) column.texts.push_back(parameter.text());
-            else column.numbers.push_back(parameter.signed_varint());
+            if (column.type == ColumnType::Str)
+                column.texts.push_back(parameter.text());
+            else
+                column.numbers.push_back(parameter.signed_varint());
         }
     } else if (column.encoding != Encoding::plain) {
         column.base = parameter.signed_varint();

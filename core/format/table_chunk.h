@@ -37,11 +37,11 @@ struct ChunkColumn {
     Encoding encoding = Encoding::constant;
     bool known = false;  // type and encoding are ones of this version; the rest is only filled then
     std::uint8_t width = 0;
-    std::int64_t base = 0;               // the parameter of constant, offset and the deltas
-    std::vector<std::int64_t> numbers;   // dictionary of a column of numbers
+    std::int64_t base = 0;                // the parameter of constant, offset and the deltas
+    std::vector<std::int64_t> numbers;    // dictionary of a column of numbers
     std::vector<std::string_view> texts;  // dictionary of a column of strings; one entry when constant
     std::vector<std::uint64_t> validity;  // empty: every row is present
-    std::size_t at = 0;                  // where its planes begin in the values
+    std::size_t at = 0;                   // where its planes begin in the values
 
     bool has(std::size_t row) const { return validity.empty() || ((validity[row / 64] >> (row % 64)) & 1u); }
 };
@@ -66,14 +66,16 @@ public:
     const std::vector<ChunkColumn>& columns() const { return columns_; }
     std::size_t values_size() const { return values_size_; }
     // Writes the values, values_size() bytes, to `into`; false when they are damaged.
-    bool read_values(char* into, Decompressor& zstd) const { return zstd.decompress(stored_values_, into, values_size_); }
+    bool read_values(char* into, Decompressor& zstd) const {
+        return zstd.decompress(stored_values_, into, values_size_);
+    }
 
 private:
     bool read_front();
     bool read_column(class ByteCursor& front);
     bool read_parameter(ChunkColumn& column, std::string_view bytes) const;
 
-    PodVector<char> front_;  // what the views of the columns point into
+    PodVector<char> front_;   // what the views of the columns point into
     std::string_view table_;  // in the payload
     std::size_t rows_ = 0;
     std::vector<ChunkColumn> columns_;

@@ -73,7 +73,8 @@ Status CaptureWriter::write_facts(ChunkKind kind, std::string_view table, std::s
     std::vector<StringId> key_ids, text_ids;
     for (std::string_view key : keys) key_ids.push_back(strings.intern(key));
     for (std::string_view text : texts) text_ids.push_back(strings.intern(text));
-    ColumnView columns[] = {{"key", ColumnType::Str, "", key_ids.data()}, {column, ColumnType::Str, "", text_ids.data()}};
+    ColumnView columns[] = {{"key", ColumnType::Str, "", key_ids.data()},
+                            {column, ColumnType::Str, "", text_ids.data()}};
     if (texts.empty()) columns[1] = {column, ColumnType::I64, "count", numbers.data()};
     return write_rows(kind, {table, keys.size(), columns}, strings, 0, keys.size());
 }
@@ -115,7 +116,8 @@ std::string CaptureWriter::encode_payload(std::string_view table, std::size_t ro
 
 Status CaptureWriter::write_chunk(ChunkKind kind, std::string_view payload) {
     if (payload.size() > kMaxPayloadBytes)
-        return failure(fmt::format("a row of {} bytes is too large for a capture (limit {})", payload.size(), kMaxPayloadBytes));
+        return failure(
+            fmt::format("a row of {} bytes is too large for a capture (limit {})", payload.size(), kMaxPayloadBytes));
     sink_.write(encode_header(kind, sequence_++, payload));
     sink_.write(payload);
     sink_.flush();

@@ -45,11 +45,14 @@ private:
     // Runs `step` unless an earlier one failed; what it throws (out of memory) becomes an error.
     template <class Step>
     Status guarded(Step&& step) noexcept;
-    Status write_rows(ChunkKind kind, const TableView& table, const StringPool& strings, std::size_t first, std::size_t rows);
-    Status write_facts(ChunkKind kind, std::string_view table, std::span<const std::string_view> keys, std::string_view column,
-                       std::span<const std::int64_t> numbers, std::span<const std::string_view> texts);
+    Status write_rows(ChunkKind kind, const TableView& table, const StringPool& strings, std::size_t first,
+                      std::size_t rows);
+    Status write_facts(ChunkKind kind, std::string_view table, std::span<const std::string_view> keys,
+                       std::string_view column, std::span<const std::int64_t> numbers,
+                       std::span<const std::string_view> texts);
     Status write_chunk(ChunkKind kind, std::string_view payload);
-    std::string encode_payload(std::string_view table, std::size_t rows, const std::string& front, const Planes& values);
+    std::string encode_payload(std::string_view table, std::size_t rows, const std::string& front,
+                               const Planes& values);
 
     Sink& sink_;
     WriterOptions options_;
