@@ -31,8 +31,10 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (!trace.ok()) return trace.error();
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
-    if (Status exported = exporter->run(*trace, *output); !exported.ok()) return exported.error();
+    Status exported = exporter->run(*trace, *output);
+    // The output knows why writing failed, and that a reader which went away is no failure.
     if (Status closed = output->close(); !closed.ok()) return closed.error();
+    if (!exported.ok() && !output->failed()) return exported.error();
     return ExitCode::ok;
 }
 
