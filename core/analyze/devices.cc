@@ -39,7 +39,6 @@ constexpr ResultColumn kColumns[] = {
 
 Result<ResultTable> run(const Study& study) {
     ResultTable table("devices", kColumns);
-    table.handle_prefix = "dev";
     DurNs window = study.trace().window().length();
     for (const DeviceActivity& device : study.activity()) {
         DurNs busy = length(device.busy);
