@@ -31,19 +31,22 @@ bool print_line(const std::string& file) {
     Result<Trace> trace = open_trace(file);
     if (!trace) return fmt::print(stderr, "{}\n", trace.error().message), false;
     StringSink sink;
-    if (Status status = export_capture(*trace, sink); !status) return fmt::print(stderr, "{}\n", status.error().message), false;
+    if (Status status = export_capture(*trace, sink); !status)
+        return fmt::print(stderr, "{}\n", status.error().message), false;
     auto bytes = bytes_by_table(sink.text());
     std::size_t kernels = trace->kernel().rows, both = bytes["kernel"] + bytes["api_call"];
-    fmt::print("| {} | {} | {} | {} | {} | {:.1f} | {} |\n", file.substr(file.rfind('/') + 1), kernels, trace->api_call().rows,
-               bytes["kernel"], bytes["api_call"], kernels == 0 ? 0 : static_cast<double>(both) / static_cast<double>(kernels),
-               sink.text().size());
+    fmt::print("| {} | {} | {} | {} | {} | {:.1f} | {} |\n", file.substr(file.rfind('/') + 1), kernels,
+               trace->api_call().rows, bytes["kernel"], bytes["api_call"],
+               kernels == 0 ? 0 : static_cast<double>(both) / static_cast<double>(kernels), sink.text().size());
     return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    fmt::print("| trace | kernels | API calls | kernel bytes | api_call bytes | bytes per kernel with launch | whole capture |\n");
+    fmt::print(
+        "| trace | kernels | API calls | kernel bytes | api_call bytes | bytes per kernel with launch | whole capture "
+        "|\n");
     fmt::print("|---|---:|---:|---:|---:|---:|---:|\n");
     bool good = argc > 1;
     for (int i = 1; i < argc; ++i) good = print_line(argv[i]) && good;

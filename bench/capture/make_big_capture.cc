@@ -58,7 +58,8 @@ Stride measure(const Trace& trace) {
     trace.tables().each_table([&](const TableSpec&, const auto& table) {
         table.each_column([&](const ColumnSpec& spec, const auto& column) {
             using Value = typename std::remove_cvref_t<decltype(column)>::value_type;
-            if (!std::is_same_v<Value, std::int64_t> || (spec.name != "correlation" && spec.name != "external_id")) return;
+            if (!std::is_same_v<Value, std::int64_t> || (spec.name != "correlation" && spec.name != "external_id"))
+                return;
             Range& range = spec.name == "correlation" ? correlations : external_ids;
             for (Row row = 0; row < table.rows; ++row) {
                 if (!column.has(row)) continue;
@@ -71,7 +72,10 @@ Stride measure(const Trace& trace) {
 }
 
 template <class Table>
-constexpr bool kHasSpan = requires(Table t) { t.start; t.dur; };
+constexpr bool kHasSpan = requires(Table t) {
+    t.start;
+    t.dur;
+};
 
 template <class Table>
 void add_noise(Table& table, std::size_t first, std::mt19937& random) {
@@ -90,7 +94,8 @@ void append_shifted(Column<Value>& into, const Column<Value>& once, std::int64_t
     into.append(once);
     if (add == 0 || once.none_present()) return;
     for (std::size_t row = first; row < into.size(); ++row)
-        if (into.has(static_cast<Row>(row))) into.mutable_values()[row] = static_cast<Value>(into.mutable_values()[row] + add);
+        if (into.has(static_cast<Row>(row)))
+            into.mutable_values()[row] = static_cast<Value>(into.mutable_values()[row] + add);
 }
 
 // The column at `position` of a table.
@@ -115,8 +120,10 @@ void repeat(const Table& once, std::size_t times, const Stride& stride, Table& i
             using Here = std::remove_reference_t<decltype(column)>;
             const Here& from = column_at<Here>(once, position++);
             std::int64_t add = stride_of(spec, stride) * static_cast<std::int64_t>(i);
-            if constexpr (std::is_same_v<typename Here::value_type, StringId>) column.append(from);
-            else append_shifted(column, from, add);
+            if constexpr (std::is_same_v<typename Here::value_type, StringId>)
+                column.append(from);
+            else
+                append_shifted(column, from, add);
         });
         if constexpr (kHasSpan<Table>) add_noise(into, first, random);
     }
@@ -141,7 +148,8 @@ Status write(const Trace& trace, std::size_t times, bool all, Sink& sink) {
         std::vector<ColumnView> columns;
         repeated.each_column([&](const ColumnSpec& column_spec, const auto& column) {
             if (!column.none_present())
-                columns.push_back({column_spec.name, column_spec.type, name_of(column_spec.unit), column.values(), column.validity()});
+                columns.push_back({column_spec.name, column_spec.type, name_of(column_spec.unit), column.values(),
+                                   column.validity()});
         });
         status = writer.write({spec.name, repeated.rows, columns}, trace.strings());
     });

@@ -63,7 +63,8 @@ int main(int argc, char** argv) {
     if (!trace) return fmt::print(stderr, "{}\n", trace.error().message), 3;
     auto kernels = static_cast<double>(trace->kernel().rows);
     auto bytes = static_cast<double>(read_chunks(file));
-    fmt::print("{}: {:.1f} MB, {:.2f} million kernels, {:.1f} bytes per kernel\n", file, bytes / 1e6, kernels / 1e6, bytes / kernels);
+    fmt::print("{}: {:.1f} MB, {:.2f} million kernels, {:.1f} bytes per kernel\n", file, bytes / 1e6, kernels / 1e6,
+               bytes / kernels);
     trace = Error{};
     fmt::print("read and check chunks: {:.3f} s\n", best_seconds(runs, [&] { read_chunks(file); }));
     fmt::print("import into tables:    {:.3f} s\n", best_seconds(runs, [&] { import_only(file); }));

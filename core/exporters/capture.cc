@@ -68,9 +68,12 @@ Status write_capture(const Trace& trace, Sink& sink, WriterOptions options) {
     trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
         using Table = std::remove_cvref_t<decltype(table)>;
         if (!status) return;
-        if constexpr (std::is_same_v<Table, MetaTable>) status = write_meta(writer, trace);
-        else if constexpr (std::is_same_v<Table, LossTable>) status = write_losses(writer, trace);
-        else status = write_table(writer, spec, table, trace.strings());
+        if constexpr (std::is_same_v<Table, MetaTable>)
+            status = write_meta(writer, trace);
+        else if constexpr (std::is_same_v<Table, LossTable>)
+            status = write_losses(writer, trace);
+        else
+            status = write_table(writer, spec, table, trace.strings());
     });
     return status ? writer.end() : status;
 }

@@ -33,7 +33,7 @@ TEST(ChromeExport, HostileTextStaysValidJson) {
     }
     std::string text = chrome(std::move(batch));
     EXPECT_TRUE(is_json(text)) << text;
-    EXPECT_NE(text.find("\"Input Dims\": {\"a\": [1]}"), std::string::npos);   // JSON stays JSON
+    EXPECT_NE(text.find("\"Input Dims\": {\"a\": [1]}"), std::string::npos);       // JSON stays JSON
     EXPECT_NE(text.find("\"Input Dims\": \"[[1, 2], NaN]\""), std::string::npos);  // the rest becomes text
 }
 
@@ -67,10 +67,12 @@ TEST(ChromeExport, TimesAreExactAndNegativeOnesToo) {
 }
 
 TEST(JsonCheck, TakesJsonAndNothingElse) {
-    for (std::string_view good : {"0", "-0.5e+10", "[]", "{}", " [1, \"a\\u00e9\\n\", {\"k\": null}] ", "\"\xc3\xa9\"", "true", "1E5"})
+    for (std::string_view good :
+         {"0", "-0.5e+10", "[]", "{}", " [1, \"a\\u00e9\\n\", {\"k\": null}] ", "\"\xc3\xa9\"", "true", "1E5"})
         EXPECT_TRUE(is_json(good)) << good;
-    for (std::string_view bad : {"", "01", "1.", ".5", "+1", "[1,]", "[1 2]", "{1: 2}", "{\"a\"}", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "nul", "1 2",
-                                 "\"\xff\"", "NaN", "-", "1e", "[", "{\"a\": }"})
+    for (std::string_view bad : {"",       "01",       "1.",  ".5",      "+1",          "[1,]",   "[1 2]",
+                                 "{1: 2}", "{\"a\"}",  "\"",  "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "nul",
+                                 "1 2",    "\"\xff\"", "NaN", "-",       "1e",          "[",      "{\"a\": }"})
         EXPECT_FALSE(is_json(bad)) << bad;
     EXPECT_TRUE(is_json(std::string(60, '[') + std::string(60, ']')));
     EXPECT_FALSE(is_json(std::string(100'000, '[')));

@@ -46,7 +46,8 @@ TEST_P(Recording, ComesBackFromACapture) {
     EXPECT_EQ(back.window().start, trace->window().start);
     EXPECT_EQ(back.window().end, trace->window().end);
     const MetaTable& meta = trace->tables().meta;
-    for (Row row = 0; row < meta.rows; ++row) EXPECT_EQ(back.meta(trace->text(meta.key[row])), trace->meta(trace->text(meta.key[row])));
+    for (Row row = 0; row < meta.rows; ++row)
+        EXPECT_EQ(back.meta(trace->text(meta.key[row])), trace->meta(trace->text(meta.key[row])));
     EXPECT_EQ(export_bytes(back, "capture"), bytes);  // and once more changes nothing
 }
 

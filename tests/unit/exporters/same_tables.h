@@ -39,8 +39,12 @@ inline bool is_among(const std::vector<std::string_view>& names, std::string_vie
 inline void expect_same_tables(const Trace& a, const Trace& b, std::vector<std::string_view> except = {},
                                std::vector<std::string_view> any_order = {}) {
     std::vector<std::pair<std::string_view, std::vector<std::string>>> first, second;
-    a.tables().each_table([&](const TableSpec& spec, const auto& table) { first.push_back({spec.name, lines_of(a, table)}); });
-    b.tables().each_table([&](const TableSpec& spec, const auto& table) { second.push_back({spec.name, lines_of(b, table)}); });
+    a.tables().each_table([&](const TableSpec& spec, const auto& table) {
+        first.push_back({spec.name, lines_of(a, table)});
+    });
+    b.tables().each_table([&](const TableSpec& spec, const auto& table) {
+        second.push_back({spec.name, lines_of(b, table)});
+    });
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (is_among(except, first[i].first)) continue;
         if (is_among(any_order, first[i].first)) {

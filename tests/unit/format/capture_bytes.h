@@ -97,7 +97,8 @@ inline std::string write_bytes(const std::vector<PlainTable>& tables, WriterOpti
 // Input that hands out a few bytes at a time.
 class Bytes final : public ByteInput {
 public:
-    explicit Bytes(std::string_view bytes, std::size_t piece = static_cast<std::size_t>(-1)) : rest_(bytes), piece_(piece) {}
+    explicit Bytes(std::string_view bytes, std::size_t piece = static_cast<std::size_t>(-1))
+        : rest_(bytes), piece_(piece) {}
     Result<std::size_t> read(char* into, std::size_t size) override {
         size = std::min({size, piece_, rest_.size()});
         if (size > 0) std::memcpy(into, rest_.data(), size);
@@ -151,9 +152,12 @@ inline std::vector<Value> decode(const TableChunk& chunk, const ChunkColumn& col
     EXPECT_TRUE(sound);
     for (std::size_t row = 0; row < rows; ++row) {
         if (!column.has(row)) continue;
-        if (column.type == ColumnType::Str) values[row] = std::string(column.texts[index_of(ids[row])]);
-        else if (column.type == ColumnType::F64) values[row] = reals[row];
-        else values[row] = longs[row];
+        if (column.type == ColumnType::Str)
+            values[row] = std::string(column.texts[index_of(ids[row])]);
+        else if (column.type == ColumnType::F64)
+            values[row] = reals[row];
+        else
+            values[row] = longs[row];
     }
     return values;
 }
@@ -174,8 +178,10 @@ inline std::map<std::string, PlainTable> read_tables(const ReadBack& back) {
         table.name = chunk->table();
         std::size_t& known = rows[table.name];
         for (const ChunkColumn& from : chunk->columns()) {
-            auto into = std::find_if(table.columns.begin(), table.columns.end(), [&](const PlainColumn& c) { return c.name == from.name; });
-            if (into == table.columns.end()) into = table.columns.insert(into, {std::string(from.name), from.type, std::string(from.unit), {}});
+            auto into = std::find_if(table.columns.begin(), table.columns.end(),
+                                     [&](const PlainColumn& c) { return c.name == from.name; });
+            if (into == table.columns.end())
+                into = table.columns.insert(into, {std::string(from.name), from.type, std::string(from.unit), {}});
             into->values.resize(known);
             for (Value& value : decode(*chunk, from, planes.data())) into->values.push_back(std::move(value));
         }

@@ -30,7 +30,9 @@ std::vector<std::size_t> borders(const std::string& bytes) {
     return at;
 }
 
-bool same_chunk(const RawChunk& a, const RawChunk& b) { return a.header.kind == b.header.kind && a.bytes() == b.bytes(); }
+bool same_chunk(const RawChunk& a, const RawChunk& b) {
+    return a.header.kind == b.header.kind && a.bytes() == b.bytes();
+}
 
 TEST(ChunkReader, CutAnywhereKeepsWholeChunksAndCountsOneLoss) {
     std::string bytes = sample();
@@ -58,7 +60,8 @@ TEST(ChunkReader, EveryFlippedBitCostsItsChunkAndNoOther) {
         while (at[hit + 1] <= bit / 8) ++hit;
         ReadBack back = read_chunks(damaged);
         ASSERT_EQ(back.chunks.size(), whole.chunks.size() - 1) << bit;
-        for (std::size_t i = 0; i < back.chunks.size(); ++i) ASSERT_TRUE(same_chunk(back.chunks[i], whole.chunks[i + (i >= hit ? 1 : 0)])) << bit;
+        for (std::size_t i = 0; i < back.chunks.size(); ++i)
+            ASSERT_TRUE(same_chunk(back.chunks[i], whole.chunks[i + (i >= hit ? 1 : 0)])) << bit;
         ASSERT_EQ(back.missing(false), 1u) << bit;
         ASSERT_EQ(back.missing(true), 0u) << bit;
     }
@@ -69,7 +72,8 @@ TEST(ChunkReader, RemovedAndForeignBytesAreCounted) {
     std::vector<std::size_t> at = borders(bytes);
     std::string without = bytes.substr(0, at[1]) + bytes.substr(at[3]);  // two whole chunks are gone
     EXPECT_EQ(read_chunks(without).missing(false), 2u);
-    std::string foreign = bytes.substr(0, at[2]) + "\x89gpuprof is not here" + std::string(100, '\x89') + bytes.substr(at[2]);
+    std::string foreign =
+        bytes.substr(0, at[2]) + "\x89gpuprof is not here" + std::string(100, '\x89') + bytes.substr(at[2]);
     ReadBack back = read_chunks(foreign);
     EXPECT_EQ(back.chunks.size(), 5u);
     EXPECT_EQ(back.missing(false), 1u);

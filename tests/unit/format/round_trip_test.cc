@@ -14,11 +14,12 @@ using Random = std::mt19937_64;
 std::int64_t run(int way, std::size_t row, Random& random, std::int64_t& last) {
     switch (way) {
         case 0: return 42;
-        case 1: return last += static_cast<std::int64_t>(random() % 5000);           // rising times
-        case 2: return last += static_cast<std::int64_t>(random() % 2001) - 1000;    // a walk
-        case 3: return static_cast<std::int64_t>(random() % 7) * 1'000'000'007;      // few distinct
-        case 4: return static_cast<std::int64_t>(random());                          // noise over the whole range
-        case 5: return row % 2 == 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+        case 1: return last += static_cast<std::int64_t>(random() % 5000);         // rising times
+        case 2: return last += static_cast<std::int64_t>(random() % 2001) - 1000;  // a walk
+        case 3: return static_cast<std::int64_t>(random() % 7) * 1'000'000'007;    // few distinct
+        case 4: return static_cast<std::int64_t>(random());                        // noise over the whole range
+        case 5:
+            return row % 2 == 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
         default: return static_cast<std::int64_t>(random() % 300) - 150;
     }
 }
@@ -32,7 +33,10 @@ PlainColumn random_column(std::string name, ColumnType type, std::size_t rows, R
         std::int64_t number = run(way, row, random, last);
         if (random() % 4 < absent) continue;
         switch (type) {
-            case ColumnType::Str: column.values[row] = "name " + std::to_string(static_cast<std::uint64_t>(number) % (way < 4 ? 5 : 3000)); break;
+            case ColumnType::Str:
+                column.values[row] =
+                    "name " + std::to_string(static_cast<std::uint64_t>(number) % (way < 4 ? 5 : 3000));
+                break;
             case ColumnType::F64: column.values[row] = way == 0 ? std::nan("") : static_cast<double>(number) / 3; break;
             case ColumnType::I32: column.values[row] = std::int64_t{static_cast<std::int32_t>(number)}; break;
             default: column.values[row] = number;
@@ -49,7 +53,8 @@ bool all_absent(const PlainColumn& column) {
 
 void expect_equal(const PlainTable& written, const PlainTable& read) {
     for (const PlainColumn& column : written.columns) {
-        auto found = std::find_if(read.columns.begin(), read.columns.end(), [&](const PlainColumn& c) { return c.name == column.name; });
+        auto found = std::find_if(read.columns.begin(), read.columns.end(),
+                                  [&](const PlainColumn& c) { return c.name == column.name; });
         ASSERT_EQ(found == read.columns.end(), all_absent(column)) << column.name;
         if (found == read.columns.end()) continue;
         EXPECT_EQ(found->type, column.type);
@@ -66,7 +71,8 @@ TEST(CaptureRoundTrip, EveryTypeWithAbsences) {
         std::size_t rows = 1 + random() % (round % 10 == 0 ? 5000 : 200);
         PlainTable table{"t", {}};
         for (int i = 0; i < 8; ++i)
-            table.columns.push_back(random_column("c" + std::to_string(i), ColumnType{static_cast<int>(random() % kColumnTypes)}, rows, random));
+            table.columns.push_back(random_column("c" + std::to_string(i),
+                                                  ColumnType{static_cast<int>(random() % kColumnTypes)}, rows, random));
         WriterOptions options;
         options.rows_per_chunk = 1 + random() % 3000;
         options.level = static_cast<int>(random() % 3) + 1;
@@ -89,7 +95,8 @@ TEST(CaptureRoundTrip, AnyBytesInStrings) {
     std::string every;
     for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
     std::string huge(10'000'000, 'x');
-    PlainTable table{"t", {{"c", ColumnType::Str, "", {every, std::string(), huge, Value{}, every + every, std::string("\0", 1)}}}};
+    PlainTable table{
+        "t", {{"c", ColumnType::Str, "", {every, std::string(), huge, Value{}, every + every, std::string("\0", 1)}}}};
     auto tables = read_tables(read_chunks(write_bytes({table})));
     expect_equal(table, tables["t"]);
 }
@@ -147,7 +154,9 @@ TEST(CaptureRoundTrip, ColumnsMayComeAndGo) {
     PlainTable old_rows{"t", {{"a", ColumnType::I64, "", {std::int64_t{1}, std::int64_t{2}}}}};
     PlainTable new_rows{"t", {{"a", ColumnType::I64, "", {std::int64_t{3}}}, {"b", ColumnType::Str, "", {"x"}}}};
     auto tables = read_tables(read_chunks(write_bytes({old_rows, new_rows})));
-    expect_equal({"t", {{"a", ColumnType::I64, "", {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}}}, {"b", ColumnType::Str, "", {Value{}, Value{}, "x"}}}},
+    expect_equal({"t",
+                  {{"a", ColumnType::I64, "", {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}}},
+                   {"b", ColumnType::Str, "", {Value{}, Value{}, "x"}}}},
                  tables["t"]);
 }
 

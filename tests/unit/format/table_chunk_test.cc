@@ -14,7 +14,8 @@ std::optional<TableChunk> read(const std::string& payload) {
 std::string payload_of(std::uint64_t rows, const std::string& front, const std::string& values) {
     std::string payload;
     put_text(payload, "t");
-    for (std::uint64_t size : {rows, std::uint64_t{front.size()}, std::uint64_t{front.size()}, std::uint64_t{values.size()}, std::uint64_t{values.size()}})
+    for (std::uint64_t size : {rows, std::uint64_t{front.size()}, std::uint64_t{front.size()},
+                               std::uint64_t{values.size()}, std::uint64_t{values.size()}})
         put_varint(payload, size);
     return payload + front + values;
 }
@@ -60,10 +61,12 @@ TEST(TableChunk, RefusesWhatIsNotSound) {
     EXPECT_FALSE(read(payload_of(3, front_of({kNumbers}), "\x01\x02\x03\x04")));    // too many
     EXPECT_FALSE(read(payload_of(3, front_of({kNumbers}) + "x", "\x01\x02\x03")));  // bytes behind the columns
     EXPECT_FALSE(read(payload_of(3, front_of({column("n", 2, 1, 9, number(0))}), std::string(27, '\0'))));  // width
-    EXPECT_FALSE(read(payload_of(3, front_of({column("n", 2, 1, 1, "")}), "abc")));                         // no parameter
-    EXPECT_FALSE(read(payload_of(3, front_of({column("n", 2, 4, 1, "\x7f")}), "abc")));  // dictionary longer than its bytes
+    EXPECT_FALSE(read(payload_of(3, front_of({column("n", 2, 1, 1, "")}), "abc")));  // no parameter
+    EXPECT_FALSE(
+        read(payload_of(3, front_of({column("n", 2, 4, 1, "\x7f")}), "abc")));  // dictionary longer than its bytes
     EXPECT_FALSE(read(payload_of(3, front_of({column("n", 5, 1, 1, number(0))}), "abc")));  // a string by offset
-    EXPECT_FALSE(read(payload_of(3, front_of({column("n", 2, 5, 8, "")}), std::string(24, 'x'))));  // an integer as it is
+    EXPECT_FALSE(
+        read(payload_of(3, front_of({column("n", 2, 5, 8, "")}), std::string(24, 'x'))));  // an integer as it is
     std::string many;
     put_varint(many, 1u << 30);
     EXPECT_FALSE(read(payload_of(3, many, "")));
@@ -83,12 +86,15 @@ TEST(TableChunk, RefusesMoreThanItsBytesCanHold) {
     std::string bomb;
     put_text(bomb, "t");
     std::string_view stored = zstd.compress(zeros);
-    for (std::uint64_t size : {std::uint64_t{1}, std::uint64_t{zeros.size()}, std::uint64_t{stored.size()}, std::uint64_t{0}, std::uint64_t{0}}) put_varint(bomb, size);
+    for (std::uint64_t size : {std::uint64_t{1}, std::uint64_t{zeros.size()}, std::uint64_t{stored.size()},
+                               std::uint64_t{0}, std::uint64_t{0}})
+        put_varint(bomb, size);
     EXPECT_FALSE(read(bomb + std::string(stored)));
 }
 
 TEST(TableChunk, UnknownTypesAndEncodingsAreMarked) {
-    std::string front = front_of({column("new type", 200, 1, 2, "?"), column("new encoding", 2, 99, 1, "??"), kNumbers});
+    std::string front =
+        front_of({column("new type", 200, 1, 2, "?"), column("new encoding", 2, 99, 1, "??"), kNumbers});
     auto chunk = read(payload_of(3, front, "aaaaaabbb\x01\x02\x03"));
     ASSERT_TRUE(chunk.has_value());
     EXPECT_FALSE(chunk->columns()[0].known);
@@ -122,7 +128,8 @@ TEST(TableChunk, VarintsThatDoNotFitAreRefused) {
 }
 
 TEST(TableChunk, ZigzagIsItsOwnInverse) {
-    for (std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1}, INT64_MIN, INT64_MAX}) EXPECT_EQ(unzigzag(zigzag(value)), value);
+    for (std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1}, INT64_MIN, INT64_MAX})
+        EXPECT_EQ(unzigzag(zigzag(value)), value);
 }
 
 }  // namespace

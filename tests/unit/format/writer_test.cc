@@ -42,7 +42,8 @@ TEST(CaptureWriter, AFullDiskIsAnErrorAndLeavesACapture) {
         CaptureWriter writer(disk, options);
         Status begun = writer.begin(), written = writer.write(columns.view(), strings), ended = writer.end();
         ASSERT_FALSE(ended.ok()) << room;
-        EXPECT_NE((begun.ok() ? written.ok() ? ended : written : begun).error().message.find("disk is full"), std::string::npos);
+        EXPECT_NE((begun.ok() ? written.ok() ? ended : written : begun).error().message.find("disk is full"),
+                  std::string::npos);
         ReadBack back = read_chunks(disk.bytes());
         ASSERT_EQ(back.missing(true), room > 0 ? 1u : 0u) << room;
         ASSERT_EQ(back.missing(false), 0u) << room;

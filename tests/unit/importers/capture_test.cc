@@ -89,7 +89,8 @@ TEST(CaptureImport, AFlippedBitCostsTheRowsOfItsChunk) {
     std::vector<Place> places = chunks_of(bytes);
     auto whole = rows_of(imported(bytes));
     for (const Place& place : places) {
-        for (std::size_t byte : {place.begin, place.begin + 9, place.begin + 13, place.begin + 25, place.begin + 30, place.end - 1}) {
+        for (std::size_t byte :
+             {place.begin, place.begin + 9, place.begin + 13, place.begin + 25, place.begin + 30, place.end - 1}) {
             std::string damaged = bytes;
             damaged[byte] = static_cast<char>(damaged[byte] ^ 0x10);
             Trace trace = imported(damaged);
@@ -115,8 +116,8 @@ TEST(CaptureImport, OtherVersions) {
     PlainTable kernel{"kernel",
                       {{"start", ColumnType::Time, "ns", two},
                        {"dur", ColumnType::Dur, "ns", two},
-                       {"stream", ColumnType::I32, "", two},           // narrower than here: widened
-                       {"registers", ColumnType::I64, "count", two},   // wider than here: left out
+                       {"stream", ColumnType::I32, "", two},          // narrower than here: widened
+                       {"registers", ColumnType::I64, "count", two},  // wider than here: left out
                        {"warp_stalls", ColumnType::F64, "", {1.0, 2.0}}}};
     PlainTable unheard_of{"tensor_map", {{"key", ColumnType::Str, "", {"a"}}}};
     std::string bytes = write_bytes({kernel, unheard_of, kernel});
@@ -132,7 +133,9 @@ TEST(CaptureImport, OtherVersions) {
 }
 
 TEST(CaptureImport, ColumnsThatComeAndGo) {
-    PlainTable a{"range", {{"start", ColumnType::Time, "ns", {std::int64_t{1}}}, {"dur", ColumnType::Dur, "ns", {std::int64_t{1}}}}};
+    PlainTable a{
+        "range",
+        {{"start", ColumnType::Time, "ns", {std::int64_t{1}}}, {"dur", ColumnType::Dur, "ns", {std::int64_t{1}}}}};
     PlainTable b = a, c = a;
     b.columns[0].values[0] = std::int64_t{2};
     b.columns.push_back({"name", ColumnType::Str, "", {"second"}});
@@ -146,7 +149,10 @@ TEST(CaptureImport, ColumnsThatComeAndGo) {
 
 // A chunk whose checksums are right but whose values are not: a code beyond the dictionary. Its rows go, the others stay.
 TEST(CaptureImport, UnsoundValuesCostTheirChunk) {
-    PlainTable good{"range", {{"start", ColumnType::Time, "ns", {std::int64_t{1}, std::int64_t{2}}}, {"dur", ColumnType::Dur, "ns", {std::int64_t{1}, std::int64_t{1}}}, {"name", ColumnType::Str, "", {"a", "b"}}}};
+    PlainTable good{"range",
+                    {{"start", ColumnType::Time, "ns", {std::int64_t{1}, std::int64_t{2}}},
+                     {"dur", ColumnType::Dur, "ns", {std::int64_t{1}, std::int64_t{1}}},
+                     {"name", ColumnType::Str, "", {"a", "b"}}}};
     std::string bytes = write_bytes({good, good, good});
     ReadBack back = read_chunks(bytes);
     std::string spoiled;
@@ -180,7 +186,8 @@ TEST(CaptureImport, DoesNotDependOnThreads) {
     for (int round = 0; round < 5; ++round) {
         Trace again = imported(bytes);
         ASSERT_EQ(again.strings().size(), first.strings().size());
-        for (std::uint32_t id = 0; id < first.strings().size(); ++id) ASSERT_EQ(again.text(StringId{id}), first.text(StringId{id}));
+        for (std::uint32_t id = 0; id < first.strings().size(); ++id)
+            ASSERT_EQ(again.text(StringId{id}), first.text(StringId{id}));
         expect_same_tables(first, again);
     }
 }
