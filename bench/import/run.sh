@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 sizes=${*:-500 5000}
 cmake --preset bench >/dev/null
-cmake --build --preset bench --target gpu-profile grow_trace bench_import >/dev/null
+cmake --build build/bench --target gpu-profile grow_trace bench_import >/dev/null
 bin=build/bench
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM

@@ -39,7 +39,7 @@ constexpr auto kArgKeys = table_of<Place::args>();
 constexpr std::string_view kPrinted[] = {GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_PRINTED) ""};
 #undef GPUPROF_KINETO_PRINTED
 
-// Reads the keys of one place. A recorder prints the keys of a kind of event in one order, so the key that followed the last
+// Reads the keys of one place. A recorder prints the keys of a kind of event in one order, so the keys that followed the last
 // one before is tried first: one comparison instead of finding the key's end and looking it up.
 template <Place place>
 class KeyReader {
@@ -47,23 +47,33 @@ public:
     explicit KeyReader(Event::Followers& followers) : followers_(followers) {}
 
     Scan read(const char*& p, const char* end, Field& field) {
-        Field& guess = followers_[static_cast<std::size_t>(last_)];
-        std::string_view printed = kPrinted[static_cast<std::size_t>(guess)];
-        if (guess != Field::unknown && p + printed.size() < end && same_bytes(p, printed.data(), printed.size())) {
-            p = skip_space(p + printed.size(), end);
-            field = guess;
+        auto& [first, second] = followers_[static_cast<std::size_t>(last_)];
+        if (take(p, end, first)) {
+            field = first;
+        } else if (take(p, end, second)) {
+            field = second;
         } else {
             RawValue key;
             if (Scan scan = scan_key(p, end, key); scan != Scan::ok) return scan;
-            field = (place == Place::event ? kEventKeys.find(key.text(), Field::unknown)
-                                           : kArgKeys.find(key.text(), Field::unknown));
-            guess = field;
+            field = place == Place::event ? kEventKeys.find(key.text(), Field::unknown)
+                                          : kArgKeys.find(key.text(), Field::unknown);
+            second = first;
+            first = field;
         }
         last_ = field;
         return Scan::ok;
     }
 
 private:
+    // Moves p past the key `guess` when it is what stands there.
+    static bool take(const char*& p, const char* end, Field guess) {
+        std::string_view printed = kPrinted[static_cast<std::size_t>(guess)];
+        if (guess == Field::unknown || p + printed.size() >= end || !same_bytes(p, printed.data(), printed.size()))
+            return false;
+        p = skip_space(p + printed.size(), end);
+        return true;
+    }
+
     Event::Followers& followers_;
     Field last_ = Field::unknown;
 };

@@ -17,12 +17,12 @@ inline constexpr std::size_t kFields = static_cast<std::size_t>(Field::unknown);
 static_assert(kFields < 64, "presence is one 64-bit mask");
 
 struct Event {
-    // By field, the field that came after it last time; see KeyReader in event.cc.
-    using Followers = std::array<Field, kFields + 1>;
+    // By field, two fields that came after it before; see KeyReader in event.cc.
+    using Followers = std::array<std::array<Field, 2>, kFields + 1>;
     Followers key_followers, arg_followers;
     Event() {
-        key_followers.fill(Field::unknown);
-        arg_followers.fill(Field::unknown);
+        key_followers.fill({Field::unknown, Field::unknown});
+        arg_followers.fill({Field::unknown, Field::unknown});
     }
 
     std::uint64_t present = 0;
