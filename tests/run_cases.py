@@ -129,7 +129,7 @@ def rewrite(case, program):
 
 def main():
     parser = argparse.ArgumentParser(description="Runs tests/cases.")
-    parser.add_argument("--binary", default=os.environ.get("GPUPROF_BINARY", ROOT / "build" / "release" / "gpu-profile"))
+    parser.add_argument("--binary", default=os.environ.get("GPUPROF_BIN", ROOT / "build" / "release" / "gpu-profile"))
     parser.add_argument("--gold", action="store_true", help="rewrite what is expected")
     parser.add_argument("part", nargs="*", help="only cases whose path contains one of these")
     options = parser.parse_args()
