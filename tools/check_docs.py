@@ -86,6 +86,9 @@ def main():
         print("usage: check_docs.py [--gold] PROGRAM", file=sys.stderr)
         return 2
     program, gold = Path(arguments[0]).resolve(), "--gold" in sys.argv
+    if not os.access(program, os.X_OK):
+        print(f"{program} is no program; build it first", file=sys.stderr)
+        return 2
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
     environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8"}
     results = [result for page in pages() if page.exists() for result in check_page(page, environment, gold)]
