@@ -39,8 +39,8 @@ constexpr auto kArgKeys = table_of<Place::args>();
 constexpr std::string_view kPrinted[] = {GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_PRINTED) ""};
 #undef GPUPROF_KINETO_PRINTED
 
-// Reads the keys of one place. A recorder prints the keys of a kind of event in one order, so the keys that followed the last
-// one before is tried first: one comparison instead of finding the key's end and looking it up.
+// Reads the keys of one place. A recorder prints the keys of a kind of event in one order, so the two keys that followed the
+// last one before are tried first: a comparison instead of finding the key's end and looking it up.
 template <Place place>
 class KeyReader {
 public:

@@ -38,17 +38,16 @@ bool all_digits(std::uint64_t chunk) {
     return (chunk & kHigh) == kThrees && ((chunk + 0x0606060606060606u) & kHigh) == kThrees;
 }
 
-// Reads the digits at p, eight at a time where the machine stores the first byte lowest.
-std::int64_t read_digits(const char*& p, const char* end, std::int64_t value) {
-    while (std::endian::native == std::endian::little && end - p >= 8) {
-        std::uint64_t chunk;
-        std::memcpy(&chunk, p, sizeof chunk);
-        if (!all_digits(chunk)) break;
-        value = value * 100'000'000 + eight_digits(chunk);
-        p += 8;
-    }
-    while (p < end && is_digit(*p)) value = value * 10 + (*p++ - '0');
-    return value;
+// The value of the first n of the bytes at p, 1 <= n <= 8; false when one is no digit. Reads 8 bytes.
+bool read_up_to_eight(const char* p, std::size_t n, std::int64_t& value) {
+    std::uint64_t chunk;
+    std::memcpy(&chunk, p, sizeof chunk);
+    // Zeros in front instead of whatever follows.
+    unsigned shift = static_cast<unsigned>(64 - 8 * n);
+    chunk = chunk << shift | (std::uint64_t{0x3030303030303030u} & ((std::uint64_t{1} << shift) - 1));
+    if (!all_digits(chunk)) return false;
+    value = eight_digits(chunk);
+    return true;
 }
 
 std::string_view take_digits(std::string_view& text) {
@@ -123,16 +122,37 @@ Number parse_decimal(std::string_view text, int scale, std::int64_t& value) {
     bool negative = *p == '-';
     p += negative ? 1 : 0;
     if (end - p > 18 || p == end || !is_digit(*p)) return parse_slow(text, scale, value);
-    std::int64_t magnitude = read_digits(p, end, 0);
+    std::int64_t magnitude = 0;
+    while (p < end && is_digit(*p)) magnitude = magnitude * 10 + (*p++ - '0');
     int missing = scale;
     if (p < end && *p == '.') {
         if (end - p - 1 > scale) return parse_slow(text, scale, value);
-        missing -= static_cast<int>(end - p - 1);
-        magnitude = read_digits(++p, end, magnitude);
+        for (++p; p < end && is_digit(*p); --missing) magnitude = magnitude * 10 + (*p++ - '0');
     }
     if (p != end || magnitude > INT64_MAX / kPowers[missing]) return parse_slow(text, scale, value);
     magnitude *= kPowers[missing];
     value = negative ? -magnitude : magnitude;
+    return Number::ok;
+}
+
+bool parse_padded_digits(std::string_view text, std::int64_t& value) {
+    // The bytes are taken as a number of the machine, first digit lowest.
+    if (std::endian::native != std::endian::little || text.empty() || text.size() > 16) return false;
+    if (text.size() <= 8) return read_up_to_eight(text.data(), text.size(), value);
+    std::int64_t high = 0, low = 0;
+    if (!read_up_to_eight(text.data(), text.size() - 8, high)) return false;
+    if (!read_up_to_eight(text.data() + text.size() - 8, 8, low)) return false;
+    value = high * 100'000'000 + low;
+    return true;
+}
+
+Number parse_padded_microseconds(std::string_view text, std::int64_t& ns) {
+    std::int64_t whole = 0, decimals = 0;
+    std::size_t point = text.size() - 4;
+    bool usual = text.size() > 4 && text.size() <= 19 && text[point] == '.' && parse_padded_digits(text.substr(0, point), whole) &&
+                 parse_padded_digits(text.substr(point + 1), decimals);
+    if (!usual) return parse_microseconds(text, ns);
+    ns = whole * 1000 + decimals;
     return Number::ok;
 }
 

@@ -21,6 +21,14 @@ Number parse_decimal(std::string_view text, int scale, std::int64_t& value);
 // Decimal microseconds to nanoseconds.
 inline Number parse_microseconds(std::string_view text, std::int64_t& ns) { return parse_decimal(text, 3, ns); }
 
+// The two below read up to 8 bytes past the text, whatever those are; so the text must lie in a block with scan padding.
+
+// 1 to 16 digits and nothing else; false for any other text.
+bool parse_padded_digits(std::string_view text, std::int64_t& value);
+
+// As parse_microseconds, quick for the numbers Kineto writes: digits, a point, three digits.
+Number parse_padded_microseconds(std::string_view text, std::int64_t& ns);
+
 // An integer: decimal, or hexadecimal after 0x. Unsigned values up to 2^64-1 keep their bit pattern when `bits` is set.
 Number parse_integer(std::string_view text, std::int64_t& value, bool bits = false);
 

@@ -121,7 +121,7 @@ void RowWriter::lose(Loss loss, std::uint64_t offset) {
 }
 
 bool RowWriter::read_time(const Event& event, Field field, std::int64_t& ns) {
-    switch (event.has(field) ? parse_microseconds(event[field].text(), ns) : Number::absent) {
+    switch (event.has(field) ? parse_padded_microseconds(event[field].text(), ns) : Number::absent) {
         case Number::ok:
             if (ns > -kLatestTime && ns < kLatestTime) return true;
             [[fallthrough]];
@@ -145,6 +145,7 @@ bool RowWriter::read_span(const Event& event, Span& span) {
 std::optional<std::int64_t> RowWriter::integer(const Event& event, Field field, bool bits) {
     if (!event.has(field)) return std::nullopt;
     std::int64_t value = 0;
+    if (parse_padded_digits(event[field].text(), value)) return value;
     switch (parse_integer(event[field].text(), value, bits)) {
         case Number::ok: return value;
         case Number::absent: return std::nullopt;

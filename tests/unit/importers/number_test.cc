@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace gpuprof::kineto {
 namespace {
 
@@ -69,6 +71,29 @@ TEST(Number, WhatIsNoNumber) {
     EXPECT_EQ(parse_microseconds("", value), Number::absent);
     EXPECT_EQ(parse_microseconds("null", value), Number::absent);
     EXPECT_EQ(value, kUnset);
+}
+
+// The quick ways answer as the general ones do, or not at all.
+TEST(Number, QuickWaysAgree) {
+    std::string padding(64, '\xFF');
+    for (std::string_view text : {"0", "7", "12345678", "123456789", "1234567890123456", "12345678901234567", "", "-1", "1.5", "00", "12a",
+                                  "0.736", "1.500", "4357513462267.313", "123456789012345.678", "1234567890123456.789", ".123", "-1.234",
+                                  "1.23x", "x.123", "1,234", "/", ":", "1:", "1/2"}) {
+        std::string padded = std::string(text) + padding;
+        std::string_view view(padded.data(), text.size());
+        std::int64_t quick = kUnset, general = kUnset;
+        if (parse_padded_digits(view, quick)) {
+            EXPECT_EQ(parse_integer(text, general), Number::ok) << text;
+            EXPECT_EQ(quick, general) << text;
+        }
+        std::int64_t quick_ns = kUnset, general_ns = kUnset;
+        EXPECT_EQ(parse_padded_microseconds(view, quick_ns), parse_microseconds(text, general_ns)) << text;
+        EXPECT_EQ(quick_ns, general_ns) << text;
+    }
+    std::string padded = "4357513462267.313" + padding;
+    std::int64_t value = kUnset;
+    EXPECT_TRUE(parse_padded_digits(std::string_view(padded).substr(0, 13), value));
+    EXPECT_EQ(value, 4357513462267);
 }
 
 TEST(Number, Integers) {
