@@ -40,6 +40,13 @@ std::vector<StringId> StringPool::merge(const StringPool& other) {
     return ids;
 }
 
+void StringPool::clear() {
+    views_.clear();
+    for (Slot& slot : slots_) slot.id = kFree;
+    blocks_.clear();
+    block_left_ = bytes_ = 0;
+}
+
 // Linear probing in a power-of-two table; the slot that holds `text` or the free one where it belongs.
 std::size_t StringPool::slot_of(std::string_view text, std::uint64_t hash) const {
     std::size_t mask = slots_.size() - 1;

@@ -24,6 +24,8 @@ public:
     std::size_t size() const { return views_.size(); }
     // Bytes held by the texts, for memory accounting.
     std::size_t bytes() const { return bytes_; }
+    // Back to no strings; every id and view of it is void.
+    void clear();
     // Interns every string of `other`; answers its ids in this pool, by other's index.
     std::vector<StringId> merge(const StringPool& other);
 

@@ -30,6 +30,14 @@ public:
     // Marks rows size() .. rows-1 absent.
     void pad(std::size_t rows);
 
+    // Back to no rows; memory is kept for the next ones.
+    void clear() {
+        values_.clear();
+        valid_.clear();
+        size_ = 0;
+        absent_ = blank_ = false;
+    }
+
     std::size_t size() const { return size_; }
     bool has(Row row) const { return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u)); }
     // The value; T{} where absent. Ask has() first where that matters.

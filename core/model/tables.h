@@ -44,6 +44,10 @@ using Str = StringId;
         void close() {                                                                         \
             each_column([this](const ColumnSpec&, auto& c) { c.pad(rows); });                  \
         }                                                                                      \
+        void clear() {                                                                         \
+            each_column([](const ColumnSpec&, auto& c) { c.clear(); });                        \
+            rows = 0;                                                                          \
+        }                                                                                      \
     };
 GPUPROF_TABLES(GPUPROF_STRUCT)
 #undef GPUPROF_MEMBER
@@ -68,6 +72,10 @@ struct Tables {
     }
     void close() {
         each_table([](const TableSpec&, auto& table) { table.close(); });
+    }
+    // Back to no rows; memory is kept for the next ones.
+    void clear() {
+        each_table([](const TableSpec&, auto& table) { table.clear(); });
     }
 };
 

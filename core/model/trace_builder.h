@@ -28,6 +28,13 @@ struct Batch {
         std::string place;
     };
     std::array<LossCount, kLossKinds> losses;
+
+    // Back to nothing; memory is kept for what comes next.
+    void clear() {
+        tables.clear();
+        strings.clear();
+        losses = {};
+    }
 };
 
 // The losses that finish() itself finds, whatever was appended. Files do not store them: reading finds them again.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/model/trace_builder.h"
@@ -55,6 +56,16 @@ struct Block {
     bool cut_off = false;       // the input ended inside an item
     std::uint64_t events = 0;   // events that were understood, metadata included
     std::uint64_t foreign = 0;  // events of kinds that are not used
+
+    // Back to nothing; the memory of the rows is kept for what comes next.
+    void clear() {
+        Batch reused_rows = std::move(rows), reused_late = std::move(late);
+        *this = Block{};
+        rows = std::move(reused_rows);
+        late = std::move(reused_late);
+        rows.clear();
+        late.clear();
+    }
 };
 
 }  // namespace gpuprof::kineto

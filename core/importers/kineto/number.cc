@@ -149,7 +149,8 @@ bool parse_padded_digits(std::string_view text, std::int64_t& value) {
 Number parse_padded_microseconds(std::string_view text, std::int64_t& ns) {
     std::int64_t whole = 0, decimals = 0;
     std::size_t point = text.size() - 4;
-    bool usual = text.size() > 4 && text.size() <= 19 && text[point] == '.' && parse_padded_digits(text.substr(0, point), whole) &&
+    bool usual = text.size() > 4 && text.size() <= 19 && text[point] == '.' &&
+                 parse_padded_digits(text.substr(0, point), whole) &&
                  parse_padded_digits(text.substr(point + 1), decimals);
     if (!usual) return parse_microseconds(text, ns);
     ns = whole * 1000 + decimals;

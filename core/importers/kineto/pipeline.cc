@@ -20,7 +20,7 @@ Status read_piece(PieceReader& reader, ParsedPiece& piece) {
 
 void parse(std::string_view file, ParsedPiece& piece, State before) {
     piece.before = piece.after = before;
-    piece.block = Block{};
+    piece.block.clear();
     Piece bytes{piece.bytes.begin(), piece.bytes.end(), piece.offset, piece.last, ','};
     piece.used = parse_piece(file, bytes, piece.after, piece.block);
 }
