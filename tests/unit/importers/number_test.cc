@@ -76,9 +76,31 @@ TEST(Number, WhatIsNoNumber) {
 // The quick ways answer as the general ones do, or not at all.
 TEST(Number, QuickWaysAgree) {
     std::string padding(64, '\xFF');
-    for (std::string_view text : {"0", "7", "12345678", "123456789", "1234567890123456", "12345678901234567", "", "-1", "1.5", "00", "12a",
-                                  "0.736", "1.500", "4357513462267.313", "123456789012345.678", "1234567890123456.789", ".123", "-1.234",
-                                  "1.23x", "x.123", "1,234", "/", ":", "1:", "1/2"}) {
+    for (std::string_view text : {"0",
+                                  "7",
+                                  "12345678",
+                                  "123456789",
+                                  "1234567890123456",
+                                  "12345678901234567",
+                                  "",
+                                  "-1",
+                                  "1.5",
+                                  "00",
+                                  "12a",
+                                  "0.736",
+                                  "1.500",
+                                  "4357513462267.313",
+                                  "123456789012345.678",
+                                  "1234567890123456.789",
+                                  ".123",
+                                  "-1.234",
+                                  "1.23x",
+                                  "x.123",
+                                  "1,234",
+                                  "/",
+                                  ":",
+                                  "1:",
+                                  "1/2"}) {
         std::string padded = std::string(text) + padding;
         std::string_view view(padded.data(), text.size());
         std::int64_t quick = kUnset, general = kUnset;
