@@ -133,11 +133,11 @@ std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
 }
 
 // Time with one of the group's kernels in flight, but no kernel that computes.
-DurNs exposed(const Study& study, const Group& group) {
-    DurNs sum = 0;
+WideSum exposed(const Study& study, const Group& group) {
+    WideSum sum;
     for (const DeviceActivity& device : study.activity())
         if (auto spans = group.spans.find(device.device); spans != group.spans.end())
-            sum += length(subtract(unite(spans->second), device.compute));
+            sum.add(length(subtract(unite(spans->second), device.compute)));
     return sum;
 }
 
@@ -186,7 +186,7 @@ void add_row(ResultTable& table, const Study& study, const Key& key, const Group
         real(group.total.over(group.count)),
         real(rate),
         rate && factor ? real(*rate * *factor) : kAbsent,
-        integer(exposed(study, group)),
+        integer(exposed(study, group).value()),
     });
 }
 

@@ -38,9 +38,9 @@ std::map<Key, Copies> gather(const Trace& trace, std::int64_t only_device) {
     return found;
 }
 
-DurNs busy(Copies& copies) {
-    DurNs sum = 0;
-    for (auto& [device, spans] : copies.spans) sum += length(unite(std::move(spans)));
+WideSum busy(Copies& copies) {
+    WideSum sum;
+    for (auto& [device, spans] : copies.spans) sum.add(length(unite(std::move(spans))));
     return sum;
 }
 
@@ -74,7 +74,7 @@ Result<ResultTable> run(const Study& study) {
             integer(copies.count),
             copies.bytes_known ? integer(copies.bytes.value()) : kAbsent,
             integer(copies.total.value()),
-            integer(busy(copies)),
+            integer(busy(copies).value()),
             copies.bytes_known ? real(copies.bytes.over(copies.count)) : kAbsent,
             copies.bytes_known ? ratio(copies.bytes.real(), copies.total.real()) : kAbsent,
         });

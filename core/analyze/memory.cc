@@ -169,10 +169,13 @@ Result<ResultTable> run(const Study& study) {
         WideSum allocated;
         for (Row row : live) allocated.add(table.bytes[row]);
         std::string largest = describe(table, live, owners);
+        WideSum at;  // instants are not part of the window and may lie anywhere
+        at.add(table.time[peak.event]);
+        at.subtract(trace.window().start);
         result.add_row({
             integer(device),
             integer(peak.bytes),
-            integer(table.time[peak.event] - trace.window().start),
+            integer(at.value()),
             integer(allocated.value()),
             integer(table.total_reserved.get(peak.event)),
             text_cell(largest),

@@ -21,8 +21,7 @@ namespace {
 
 struct PathTotals {
     Stat host;
-    WideSum self, gpu_span;
-    DurNs gpu_busy = 0;
+    WideSum self, gpu_span, gpu_busy;
     std::uint64_t kernels = 0, ops = 0;
     TimeNs busy_to = INT64_MIN;  // on the device that is being walked
 };
@@ -52,7 +51,7 @@ private:
         spans_[instance].start = std::min(spans_[instance].start, span.start);
         spans_[instance].end = std::max(spans_[instance].end, span.end);
         TimeNs from = std::max(path.busy_to, span.start);
-        if (span.end > from) path.gpu_busy += span.end - from;
+        if (span.end > from) path.gpu_busy.add(span.end - from);
         path.busy_to = std::max(path.busy_to, span.end);
         path.kernels += kind == DeviceOp::kernel;
         ++path.ops;
@@ -104,7 +103,7 @@ void add_row(ResultTable& table, const RangeTree& tree, std::uint32_t index, con
         integer(path.host.p50),
         integer(path.host.p95),
         path.ops > 0 ? integer(path.gpu_span.value()) : kAbsent,
-        links_known ? integer(path.gpu_busy) : kAbsent,
+        links_known ? integer(path.gpu_busy.value()) : kAbsent,
         links_known ? integer(path.kernels) : kAbsent,
     });
 }

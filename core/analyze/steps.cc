@@ -25,7 +25,7 @@ constexpr double kBacklog = 0.1;  // share of the device's work done after the l
 
 struct Measured {
     DurNs dur = 0;
-    DurNs busy = 0;
+    WideSum busy;
     std::uint64_t kernels = 0;
     bool slow = false;
 };
@@ -36,7 +36,7 @@ std::vector<Measured> measure(const Study& study, const std::vector<Step>& steps
         Measured& to = result.emplace_back();
         to.dur = step.end - step.start;
         for (const DeviceActivity& device : study.activity())
-            to.busy += length_within(device.busy, {step.start, step.end});
+            to.busy.add(length_within(device.busy, {step.start, step.end}));
     }
     const KernelTable& kernels = study.trace().kernel();
     std::int64_t only = study.options().device;
@@ -73,18 +73,20 @@ std::string shorten(std::string_view name) {
 }
 
 // Time by name: of the step's thread by innermost span, or of kernels.
-using TimeByName = std::unordered_map<std::uint32_t, DurNs>;
+using TimeByName = std::unordered_map<std::uint32_t, WideSum>;
 
-// The name whose time grew most, and by how much.
-std::pair<StringId, DurNs> largest_growth(const TimeByName& from, const TimeByName& to) {
-    std::pair<StringId, DurNs> largest{kNoString, 0};
-    for (auto [name, time] : to) {
-        auto before = from.find(name);
-        DurNs more = time - (before == from.end() ? 0 : before->second);
-        if (more > largest.second || (more == largest.second && more > 0 && StringId{name} < largest.first))
-            largest = {StringId{name}, more};
+// The name whose time grew most, and by how much in ns; 0 when none grew.
+std::pair<StringId, double> largest_growth(const TimeByName& from, const TimeByName& to) {
+    StringId grown = kNoString;
+    WideSum largest;
+    for (const auto& [name, time] : to) {
+        WideSum more = time;
+        if (auto before = from.find(name); before != from.end()) more.subtract(before->second);
+        if (more < largest || (more == largest && StringId{name} >= grown)) continue;
+        largest = more;
+        grown = StringId{name};
     }
-    return largest;
+    return {grown, largest.real()};
 }
 
 class Explanation {
@@ -98,17 +100,16 @@ public:
 
     std::string of(std::size_t slow) const {
         DurNs longer = measured_[slow].dur - measured_[median_].dur;
-        DurNs busier = measured_[slow].busy - measured_[median_].busy;
+        double busier = measured_[slow].busy.real() - measured_[median_].busy.real();
         std::string text = fmt::format("{} longer than the median", readable_duration(static_cast<double>(longer)));
         auto [span, more_host] = largest_growth(host_of_median_, host(steps_[slow]));
         if (more_host > 0) {
             std::string what = span == kNoString ? "host code without records" : shorten(study_.trace().text(span));
-            text += fmt::format(": host {} more in {}", readable_duration(static_cast<double>(more_host)), what);
+            text += fmt::format(": host {} more in {}", readable_duration(more_host), what);
         }
-        if (busier > longer / 10) {
+        if (busier > 0.1 * static_cast<double>(longer)) {
             auto [kernel, more] = largest_growth(kernels_of_median_, kernels(steps_[slow]));
-            text += fmt::format("{} device busy {} longer", more_host > 0 ? ";" : ":",
-                                readable_duration(static_cast<double>(busier)));
+            text += fmt::format("{} device busy {} longer", more_host > 0 ? ";" : ":", readable_duration(busier));
             if (more > 0) text += fmt::format(", most in {}", shorten(study_.trace().text(kernel)));
         } else {
             text += fmt::format("{} device not busier", more_host > 0 ? ";" : ":");
@@ -122,7 +123,7 @@ private:
         TimeByName times;
         thread_.each_innermost({step.start, step.end}, [&](std::uint32_t at, DurNs dur) {
             bool whole = at == kNoSpan || (thread_.spans[at].start <= step.start && thread_.spans[at].end >= step.end);
-            times[index_of(whole ? kNoString : thread_.spans[at].name)] += dur;
+            times[index_of(whole ? kNoString : thread_.spans[at].name)].add(dur);
         });
         return times;
     }
@@ -135,8 +136,8 @@ private:
         std::int64_t only = study_.options().device;
         for (Row row = first; row < table.rows && table.start[row] < step.end; ++row)
             if (only < 0 || table.device.value_or(row, -1) == only)
-                times[index_of(table.name.value_or(row, kNoString))] +=
-                    std::min(table.dur[row], step.end - table.start[row]);
+                times[index_of(table.name.value_or(row, kNoString))].add(
+                    std::min(table.dur[row], step.end - table.start[row]));
         return times;
     }
 
@@ -150,17 +151,17 @@ private:
 
 // A host that runs ahead of the device makes short steps whose work is done in later ones, or after the last.
 void note_backlog(const Study& study, const Steps& found, ResultTable& table) {
-    DurNs after = 0, whole = 0;
+    WideSum after, whole;
     for (const DeviceActivity& device : study.activity()) {
-        after += length_within(device.busy, {found.steps.back().end, study.trace().window().end});
-        whole += length(device.busy);
+        after.add(length_within(device.busy, {found.steps.back().end, study.trace().window().end}));
+        whole.add(length(device.busy));
     }
-    if (static_cast<double>(after) < kBacklog * static_cast<double>(whole) || after == 0) return;
+    if (after.real() < kBacklog * whole.real() || after == WideSum{}) return;
     table.notes.push_back(
         fmt::format("The device was busy for {} after the last step: the host runs ahead, so these lengths are those "
                     "of submitting the "
                     "work, and device columns show the work of earlier steps.",
-                    readable_duration(static_cast<double>(after))));
+                    readable_duration(after.real())));
 }
 
 constexpr ResultColumn kColumns[] = {
@@ -195,8 +196,8 @@ Result<ResultTable> run(const Study& study) {
             text_cell(step.name),
             integer(step.start - study.trace().window().start),
             integer(measured[i].dur),
-            integer(measured[i].busy),
-            percent(static_cast<double>(measured[i].busy), static_cast<double>(measured[i].dur) * devices),
+            integer(measured[i].busy.value()),
+            percent(measured[i].busy.real(), static_cast<double>(measured[i].dur) * devices),
             integer(measured[i].kernels),
             Cell{measured[i].slow},
             text_cell(why),
