@@ -1,10 +1,17 @@
 #include "core/analyze/shares.h"
 
+#include <cstdint>
+
 #include "core/analyze/activity.h"
 #include "core/analyze/study.h"
 
 namespace gpuprof {
 namespace {
+
+// A sum over devices; only thousands of devices over weeks reach the cap.
+void add_capped(DurNs& sum, DurNs more) {
+    if (__builtin_add_overflow(sum, more, &sum)) sum = INT64_MAX;
+}
 
 DurNs scaled(DurNs part, double factor) { return static_cast<DurNs>(static_cast<double>(part) * factor); }
 
@@ -13,16 +20,17 @@ DurNs scaled(DurNs part, double factor) { return static_cast<DurNs>(static_cast<
 Shares split_window(const Study& study, const std::vector<KernelGroup>& kernels, const Distortion& distortion) {
     Shares shares;
     shares.devices = study.activity().size();
-    shares.window = study.trace().window().length() * static_cast<DurNs>(shares.devices);
     DurNs kernel_busy = 0;
     for (const DeviceActivity& device : study.activity()) {
-        shares.busy += length(device.busy);
-        kernel_busy += length(device.kernel);
-        shares.exposed_memcpy += length(subtract(device.memcpy, device.kernel));
-        shares.exposed_comm += length(subtract(device.comm, device.compute));
+        add_capped(shares.window, study.trace().window().length());
+        add_capped(shares.busy, length(device.busy));
+        add_capped(kernel_busy, length(device.kernel));
+        add_capped(shares.exposed_memcpy, length(subtract(device.memcpy, device.kernel)));
+        add_capped(shares.exposed_comm, length(subtract(device.comm, device.compute)));
     }
     for (const DeviceIdle& device : study.gaps().devices)
-        for (std::size_t cause = 0; cause < kIdleCauses; ++cause) shares.idle[cause] += device.causes[cause].total;
+        for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
+            add_capped(shares.idle[cause], device.causes[cause].total);
     shares.effective = shares.window - shares.idle_of(IdleCause::profiler);
     shares.host_idle_doubtful = distortion.explained_ns;
 

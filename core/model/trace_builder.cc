@@ -1,6 +1,7 @@
 #include "core/model/trace_builder.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 
 #include <fmt/format.h>
@@ -13,10 +14,13 @@ namespace {
 
 // Times further from zero are refused: below this bound the difference of any two times fits DurNs.
 constexpr TimeNs kLatest = TimeNs{1} << 61;
+// 26 days. An event further from the middle of the recording has a broken time (a start of 0 is a known quirk of
+// drivers); it would stretch the window to years.
+constexpr DurNs kFarthest = DurNs{1} << 51;
+// The durations of a table sum to less than this, so that no sum over its rows can overflow.
+constexpr DurNs kLongestTotal = DurNs{1} << 61;
 
 bool in_range(TimeNs time) { return time > -kLatest && time < kLatest; }
-
-bool usable(TimeNs start, DurNs dur) { return in_range(start) && in_range(dur) && in_range(start + dur) && dur >= 0; }
 
 template <class Table>
 constexpr bool kHasSpan = requires(Table t) {
@@ -35,11 +39,34 @@ void gather(Table& table, const PodVector<Row>& order) {
     table.rows = order.size();
 }
 
+// Which spans of a table can be believed, given the middle of the recording.
+class SpanCheck {
+public:
+    explicit SpanCheck(TimeNs middle) : middle_(middle) {}
+
+    // Whether the span lies in range and the table's total stays summable; such a span is counted in the total.
+    bool plausible(TimeNs start, DurNs dur) {
+        if (!near(start) || !in_range(dur) || !near(start + dur)) return false;
+        if (dur <= 0) return true;
+        if (total_ + dur >= kLongestTotal) return false;
+        total_ += dur;
+        return true;
+    }
+
+private:
+    bool near(TimeNs time) const { return in_range(time) && std::abs(time - middle_) < kFarthest; }
+
+    TimeNs middle_;
+    DurNs total_ = 0;
+};
+
 // Drops rows without a usable span; a negative duration becomes 0. Everything is counted.
 template <class Table>
-void repair_spans(Table& table, std::string_view name, Batch& losses) {
+void repair_spans(Table& table, std::string_view name, TimeNs middle, Batch& losses) {
+    SpanCheck check(middle);
     Row row = 0;
-    while (row < table.rows && table.start.has(row) && table.dur.has(row) && usable(table.start[row], table.dur[row]))
+    while (row < table.rows && table.start.has(row) && table.dur.has(row) && table.dur[row] >= 0 &&
+           check.plausible(table.start[row], table.dur[row]))
         ++row;
     if (row == table.rows) return;
     PodVector<Row> kept(row);
@@ -50,7 +77,7 @@ void repair_spans(Table& table, std::string_view name, Batch& losses) {
             continue;
         }
         DurNs dur = table.dur[row];
-        if (!in_range(table.start[row]) || !in_range(dur) || !in_range(table.start[row] + dur)) {
+        if (!check.plausible(table.start[row], dur)) {
             losses.lose(Loss::time_out_of_range, fmt::format("{} row {}", name, row));
             continue;
         }
@@ -107,6 +134,22 @@ void widen(Interval& window, bool& any, const Table& table) {
     for (Row row = 0; row < table.rows; ++row) last = std::max(last, table.start[row] + table.dur[row]);
     window = any ? Interval{std::min(window.start, first), std::max(window.end, last)} : Interval{first, last};
     any = true;
+}
+
+// The median start of the recording's spans, from up to a thousand of each table; 0 when there is none.
+TimeNs middle_of(const Tables& tables) {
+    constexpr std::size_t kOfEach = 1000;
+    std::vector<TimeNs> starts;
+    tables.each_table([&](const TableSpec&, const auto& table) {
+        if constexpr (kHasSpan<std::remove_cvref_t<decltype(table)>>)
+            for (std::size_t row = 0, stride = table.rows / kOfEach + 1; row < table.rows; row += stride)
+                if (Row at = static_cast<Row>(row); table.start.has(at) && in_range(table.start[at]))
+                    starts.push_back(table.start[at]);
+    });
+    if (starts.empty()) return 0;
+    auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
+    std::nth_element(starts.begin(), middle, starts.end());
+    return *middle;
 }
 
 void shift_times(Tables& tables, TimeNs base) {
@@ -191,9 +234,10 @@ Trace TraceBuilder::finish() && {
     Tables& tables = trace_.tables_;
     bool any = false;
     shift_times(tables, time_base_);
+    TimeNs middle = middle_of(tables);
     tables.each_table([&](const TableSpec& spec, auto& table) {
         if constexpr (kHasSpan<std::remove_reference_t<decltype(table)>>) {
-            repair_spans(table, spec.name, rest_);
+            repair_spans(table, spec.name, middle, rest_);
             sort_by_start(table);
             widen(trace_.window_, any, table);
         }

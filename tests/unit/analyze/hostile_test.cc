@@ -49,8 +49,8 @@ private:
     const char* pick(std::initializer_list<const char*> from) { return from.begin()[random_() % from.size()]; }
     TimeNs time() {
         if (!extreme_) return static_cast<TimeNs>(random_() % 40);  // many ties and empty spans
-        constexpr TimeNs kFar = (TimeNs{1} << 61) - 1;
-        constexpr TimeNs kTimes[] = {-kFar, -kFar / 2, -1, 0, 1, kFar / 2, kFar};
+        constexpr TimeNs kBroken = (TimeNs{1} << 61) - 1, kFar = (TimeNs{1} << 50) - 1;
+        constexpr TimeNs kTimes[] = {-kBroken, -kFar, -kFar / 2, -1, 0, 1, kFar / 2, kFar, kBroken};
         return kTimes[random_() % std::size(kTimes)];
     }
     std::int64_t number() {
