@@ -6,6 +6,7 @@
 #include "core/analyze/activity.h"
 #include "core/analyze/call_kind.h"
 #include "core/analyze/findings/rule.h"
+#include "core/analyze/stat.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -23,12 +24,12 @@ void look_for_transfers(Case& look) {
     if (shares.effective_pct(cost) < kWorthSaying) return;
     const MemcpyTable& copies = look.trace().memcpy();
     DurNs pageable = 0, total = 0;
-    std::int64_t bytes = 0;
+    WideSum bytes;
     for (Row row = 0; row < copies.rows; ++row) {
         std::string_view kind = look.trace().text(copies.kind.value_or(row, kNoString));
         if (kind != "HtoD" && kind != "DtoH") continue;
         total += copies.dur[row];
-        bytes += copies.bytes.value_or(row, 0);
+        bytes.add(copies.bytes.value_or(row, 0));
         std::string_view src = look.trace().text(copies.src.value_or(row, kNoString)),
                          dst = look.trace().text(copies.dst.value_or(row, kNoString));
         if (src == "pageable" || dst == "pageable") pageable += copies.dur[row];
@@ -43,7 +44,7 @@ void look_for_transfers(Case& look) {
     if (total > 0)
         finding.evidence.push_back(
             fmt::format("host copies move {} in {}; {} of that time from or to pageable memory (`memcpy`)",
-                        readable_bytes(static_cast<double>(bytes)), ns(total), ns(pageable)));
+                        readable_bytes(bytes.real()), ns(total), ns(pageable)));
     finding.remedy = pageable > 0 ? "Pin the host buffers (pin_memory=True), copy with non_blocking=True on a stream "
                                     "of their own, prefetch the next batch, keep "
                                     "data on the GPU between steps."
