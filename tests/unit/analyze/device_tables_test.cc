@@ -69,14 +69,13 @@ TEST(Kernels, OccupancyFromTheDevice) {
     EXPECT_EQ(table.text(0, "limiter"), "registers");
 }
 
-TEST(Kernels, ASumThatDoesNotFitIsAbsent) {
+TEST(Memcpy, ASumThatDoesNotFitIsAbsent) {
     Draft draft;
-    TimeNs half = TimeNs{1} << 60;
-    for (int i = 0; i < 9; ++i) draft.kernel(0, i, 0, half, "long");
+    for (int i = 0; i < 3; ++i) draft.memcpy(0, i, 0, 100, "HtoD", INT64_MAX);
     Trace trace = draft.finish();
-    ReadTable table(trace, "kernels");
-    EXPECT_TRUE(table.absent(0, "total_ns"));
-    EXPECT_EQ(table.integer(0, "max_ns"), half);
+    ReadTable table(trace, "memcpy");
+    EXPECT_TRUE(table.absent(0, "bytes"));
+    EXPECT_EQ(table.integer(0, "total_ns"), 300);
 }
 
 TEST(Memcpy, BusyIsAUnionPerDevice) {

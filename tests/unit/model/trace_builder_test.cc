@@ -58,6 +58,27 @@ TEST(TraceBuilder, SortsAndLinksWithinAProcess) {
     EXPECT_EQ(losses(trace, "unmatched_launch"), 1);
 }
 
+TEST(TraceBuilder, TimesWeeksOffAndTotalsOfAgesAreLosses) {
+    constexpr TimeNs kNow = 1'700'000'000'000'000'000, kWeeks = (TimeNs{1} << 51) - 1;
+    TraceBuilder builder(Origin{});
+    Batch batch;
+    OverheadTable& overhead = batch.tables.overhead;
+    auto add = [&](TimeNs start, DurNs dur) {
+        Row row = overhead.add();
+        overhead.start.set(row, start);
+        overhead.dur.set(row, dur);
+    };
+    add(0, 5);  // a recorder that wrote no time
+    add(kNow + 1, kWeeks);
+    for (int i = 0; i < 2000; ++i) add(kNow, kWeeks);
+    builder.append(std::move(batch));
+    Trace trace = std::move(builder).finish();
+    // 1024 weeks-long spans reach 2^61 ns; the one that ends too late and the one at 0 are left out for their times.
+    EXPECT_EQ(trace.tables().overhead.rows, 1024u);
+    EXPECT_EQ(losses(trace, "time_out_of_range"), 2002 - 1024);
+    EXPECT_EQ(trace.window().start, kNow);
+}
+
 TEST(TraceBuilder, CountsWhatItRepairs) {
     Made made;
     made.kernel("1", 100, -5, 1);
