@@ -2,6 +2,7 @@
 
 namespace gpuprof {
 
+extern const Command kProfileCommand;
 extern const Command kReportCommand;
 extern const Command kExportCommand;
 extern const Command kSchemaCommand;
@@ -9,8 +10,8 @@ extern const Command kDoctorCommand;
 extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
-    static constexpr const Command* kCommands[] = {&kReportCommand, &kExportCommand, &kSchemaCommand, &kDoctorCommand,
-                                                   &kCompletionsCommand};
+    static constexpr const Command* kCommands[] = {&kProfileCommand, &kReportCommand, &kExportCommand,
+                                                   &kSchemaCommand,  &kDoctorCommand, &kCompletionsCommand};
     return kCommands;
 }
 

@@ -1,14 +1,18 @@
 // The program gpu-profile. Everything is in run_program(); here is only the last net: whatever goes wrong ends in one
 // line and an exit code, never in a trace of the stack.
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
 #include "cli/program.h"
+#include "collect/device/sampler_process.h"
 #include "core/base/exit_code.h"
 
 int main(int argc, char** argv) {
     try {
+        // Started by ourselves or by libgpuprof.so, to talk to the driver in a process of its own.
+        if (argc == 2 && std::strcmp(argv[1], gpuprof::kSamplerArgument) == 0) return gpuprof::run_sampler_process();
         return gpuprof::run_program(argc, argv);
     } catch (const std::bad_alloc&) {
         std::fputs("gpu-profile: out of memory\n", stderr);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <vector>
 
 #include "cli/command.h"
@@ -42,12 +43,12 @@ std::string parse_message(const CLI::ParseError& error, const Command& command) 
     return fmt::format("{} (see gpu-profile {} --help)", what, command.name);
 }
 
-Result<ExitCode> run_command(const Command& command, int argc, char** argv) {
+Result<ExitCode> run_command(const Command& command, char** first, char** end) {
     CLI::App app{std::string(command.doc)};
     prepare_help(app, command);
     std::function<Result<ExitCode>()> run = command.declare(app);
     try {
-        std::vector<std::string> arguments(argv + 2, argv + argc);
+        std::vector<std::string> arguments(first, end);
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
         app.parse(arguments);
     } catch (const CLI::CallForHelp&) {
@@ -63,16 +64,21 @@ Result<ExitCode> dispatch(int argc, char** argv) {
     if (argc < 2) return usage_error("no command given; gpu-profile --help lists them");
     std::string_view first = argv[1];
     Status printed;
+    // `gpu-profile [OPTIONS] -- CMD` has no command word: what makes it one is the `--`.
+    if (std::any_of(argv + 1, argv + argc, [](const char* word) { return std::string_view(word) == "--"; }) &&
+        first.substr(0, 1) == "-")
+        return run_command(*commands().front(), argv + 1, argv + argc);
     if (first == "--version" || first == "-V")
         printed = print(fmt::format("gpu-profile {}\n", program_version()));
     else if (first == "--help" || first == "-h" || first == "help")
         printed = print(program_help());
     else if (first.substr(0, 1) == "-")
-        return usage_error(
-            fmt::format("there is no option {} before a command; gpu-profile --help lists what there is", first));
+        return usage_error(fmt::format(
+            "{} needs a command to run: gpu-profile [OPTIONS] -- COMMAND; gpu-profile profile --help lists the options",
+            first));
     else {
         for (const Command* command : commands())
-            if (command->name == first) return run_command(*command, argc, argv);
+            if (command->name == first) return run_command(*command, argv + 2, argv + argc);
         return unknown_command(first);
     }
     if (!printed.ok()) return printed.error();

@@ -20,6 +20,7 @@
     ANALYSIS(Streams)              \
     ANALYSIS(Memory)               \
     ANALYSIS(Collectives)          \
+    ANALYSIS(Samples)              \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(LossRows)             \
     ANALYSIS(Findings)             \

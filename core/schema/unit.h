@@ -5,7 +5,7 @@
 
 namespace gpuprof {
 
-enum class Unit { none, ns, bytes, count, percent, gb_per_s, flop, flop_per_s, flop_per_byte };
+enum class Unit { none, ns, bytes, count, percent, gb_per_s, flop, flop_per_s, flop_per_byte, second, mib, mib_per_s, watt, joule, celsius, megahertz };
 
 // The unit as machine formats spell it; "" for none. GB/s is 1e9 bytes per second.
 constexpr std::string_view name_of(Unit unit) {
@@ -19,6 +19,13 @@ constexpr std::string_view name_of(Unit unit) {
         case Unit::flop: return "FLOP";
         case Unit::flop_per_s: return "FLOP/s";
         case Unit::flop_per_byte: return "FLOP/byte";
+        case Unit::second: return "s";
+        case Unit::mib: return "MiB";
+        case Unit::mib_per_s: return "MiB/s";
+        case Unit::watt: return "W";
+        case Unit::joule: return "J";
+        case Unit::celsius: return "C";
+        case Unit::megahertz: return "MHz";
     }
     return "";
 }

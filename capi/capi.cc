@@ -1,0 +1,214 @@
+// libgpuprof.so: the C interface over the C++ classes. Every function catches what C must not see.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "capi/gpuprof.h"
+#include "capi/summary_json.h"
+#include "collect/device/monitor.h"
+#include "collect/device/sample_capture.h"
+#include "core/base/json_writer.h"
+
+namespace {
+
+using namespace gpuprof;
+
+thread_local std::string last_error;
+thread_local std::string last_text;
+
+int fail(const Error& error) {
+    last_error = error.message;
+    return static_cast<int>(error.code);
+}
+
+// Runs `step`, which answers Status, and turns what it throws into an error.
+template <class Step>
+int guarded(Step&& step) noexcept {
+    try {
+        last_error.clear();
+        Status status = step();
+        return status ? 0 : fail(status.error());
+    } catch (const std::exception& error) {
+        return fail({ExitCode::internal, error.what()});
+    } catch (...) {
+        return fail({ExitCode::internal, "an unknown failure"});
+    }
+}
+
+std::string text_or(const char* text, const char* otherwise) { return text != nullptr ? text : otherwise; }
+
+Result<MonitorOptions> options_of(const gpuprof_monitor_options* given) {
+    constexpr std::int64_t kShortest = 1'000'000;
+    if (given == nullptr || given->size < sizeof(gpuprof_monitor_options))
+        return Error{ExitCode::usage, "gpuprof_monitor_options.size is not the size of the structure"};
+    MonitorOptions options;
+    options.request.devices = text_or(given->devices, "0");
+    options.request.backend = text_or(given->backend, "auto");
+    if (given->interval_ns != 0) options.request.interval = given->interval_ns;
+    if (options.request.interval < kShortest)
+        return Error{ExitCode::usage,
+                     fmt::format("the interval is {} ns; at least 1 ms is needed", given->interval_ns)};
+    if (given->warmup_ns < 0) return Error{ExitCode::usage, "the warm-up is negative"};
+    options.warmup = given->warmup_ns;
+    if (given->max_samples != 0) options.max_samples = given->max_samples;
+    options.strict = given->strict != 0;
+    if (given->start_timeout_ns != 0) options.start_timeout = given->start_timeout_ns;
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+        options.request.visible_devices = visible;
+        options.request.visible_set = true;
+    }
+    return options;
+}
+
+// The samples of one metric, or the times.
+bool fill_column(const std::vector<Reading>& samples, TimeNs started, std::string_view field, double* out,
+                 std::size_t capacity) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    std::size_t count = std::min(samples.size(), capacity);
+    if (field == "time_s") {
+        for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<double>(samples[i].time - started) / 1e9;
+        return true;
+    }
+    for (const MetricSpec& spec : kMetrics) {
+        if (spec.field != field) continue;
+        for (std::size_t i = 0; i < count; ++i) out[i] = samples[i].get(spec.metric).value_or(kNone);
+        return true;
+    }
+    return false;
+}
+
+std::string metrics_json() {
+    StringSink sink;
+    JsonWriter json(sink);
+    json.begin_array();
+    for (const MetricSpec& spec : kMetrics) {
+        json.begin_object();
+        json.member("field", spec.field);
+        json.member("name", spec.name);
+        json.member("unit", name_of(spec.unit));
+        json.member("doc", spec.doc);
+        json.end_object();
+    }
+    json.end_array();
+    return sink.text();
+}
+
+}  // namespace
+
+struct gpuprof_monitor {
+    explicit gpuprof_monitor(MonitorOptions options) : monitor(std::move(options)) {}
+    std::unique_ptr<SampleCapture> capture;  // outlives the monitor, whose thread writes to it
+    Monitor monitor;
+    std::string json;
+};
+
+extern "C" {
+
+const char* gpuprof_version(void) { return GPUPROF_VERSION; }
+const char* gpuprof_last_error(void) { return last_error.c_str(); }
+
+int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor** monitor) {
+    return guarded([&]() -> Status {
+        if (monitor == nullptr) return Error{ExitCode::usage, "nowhere to put the monitor"};
+        *monitor = nullptr;
+        Result<MonitorOptions> options = options_of(given);
+        if (!options.ok()) return options.error();
+        std::unique_ptr<SampleCapture> capture;
+        if (given->capture != nullptr) {
+            Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(given->capture);
+            if (!opened.ok()) return opened.error();
+            capture = std::move(*opened);
+            options->observer = capture->observer();
+        }
+        *monitor = new gpuprof_monitor(std::move(*options));
+        (*monitor)->capture = std::move(capture);
+        return {};
+    });
+}
+
+int gpuprof_monitor_start(gpuprof_monitor* monitor) {
+    return guarded([&]() -> Status {
+        if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
+        return monitor->monitor.start();
+    });
+}
+
+int gpuprof_monitor_stop(gpuprof_monitor* monitor) {
+    return guarded([&]() -> Status {
+        if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
+        monitor->monitor.stop();
+        return monitor->capture ? monitor->capture->flush() : Status();
+    });
+}
+
+void gpuprof_monitor_free(gpuprof_monitor* monitor) {
+    guarded([&]() -> Status {
+        delete monitor;
+        return {};
+    });
+}
+
+size_t gpuprof_monitor_device_count(const gpuprof_monitor* monitor) {
+    std::size_t count = 0;
+    guarded([&]() -> Status {
+        if (monitor != nullptr) count = monitor->monitor.devices().size();
+        return {};
+    });
+    return count;
+}
+
+const char* gpuprof_monitor_summary_json(gpuprof_monitor* monitor, size_t index) {
+    int failed = guarded([&]() -> Status {
+        if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
+        std::vector<GpuSummary> summaries = monitor->monitor.summaries();
+        if (index >= summaries.size())
+            return Error{ExitCode::usage, fmt::format("there is no summary {}; there are {}", index, summaries.size())};
+        monitor->json = to_json(summaries[index]);
+        return {};
+    });
+    return failed != 0 ? nullptr : monitor->json.c_str();
+}
+
+const char* gpuprof_summary_text(const char* summary_json) {
+    int failed = guarded([&]() -> Status {
+        Result<GpuSummary> summary = summary_from_json(summary_json != nullptr ? summary_json : "");
+        if (!summary.ok()) return summary.error();
+        last_text = to_text(*summary);
+        return {};
+    });
+    return failed != 0 ? nullptr : last_text.c_str();
+}
+
+size_t gpuprof_monitor_sample_count(const gpuprof_monitor* monitor, size_t index) {
+    std::size_t count = 0;
+    guarded([&]() -> Status {
+        if (monitor != nullptr) count = monitor->monitor.samples(index).size();
+        return {};
+    });
+    return count;
+}
+
+size_t gpuprof_monitor_column(const gpuprof_monitor* monitor, size_t index, const char* field, double* out,
+                              size_t capacity) {
+    std::size_t count = 0;
+    int failed = guarded([&]() -> Status {
+        if (monitor == nullptr || field == nullptr) return Error{ExitCode::usage, "no monitor or no field"};
+        std::vector<Reading> samples = monitor->monitor.samples(index);
+        if (!fill_column(samples, monitor->monitor.started(), field, out, out != nullptr ? capacity : 0))
+            return Error{ExitCode::usage, fmt::format("there is no field {}", field)};
+        count = samples.size();
+        return {};
+    });
+    return failed != 0 ? static_cast<std::size_t>(-1) : count;
+}
+
+const char* gpuprof_metrics_json(void) {
+    static const std::string kJson = metrics_json();
+    return kJson.c_str();
+}
+
+}  // extern "C"

@@ -1,0 +1,22 @@
+// One line of the terminal that shows the newest sample of each device while a command runs; gone when it is cleared.
+#pragma once
+
+#include <map>
+
+#include "collect/device/reading.h"
+
+namespace gpuprof {
+
+class LiveLine {
+public:
+    // Newest reading per device; redrawn at most ten times a second.
+    void show(const Harvest& harvest);
+    void clear();
+
+private:
+    std::map<std::int32_t, Reading> newest_;
+    TimeNs drawn_ = 0;
+    bool visible_ = false;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,197 @@
+// `gpu-profile [OPTIONS] -- CMD`: samples the devices while a command runs, then says on standard error how busy they were.
+// The command's streams, signals, terminal and exit status are its own: this program adds lines to standard error when it
+// has ended, one JSON line to standard output with --json, and ends as the command ended.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/live.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/terminal.h"
+#include "collect/device/monitor.h"
+#include "collect/device/repeats.h"
+#include "collect/device/replay/series_csv.h"
+#include "collect/device/sample_capture.h"
+#include "collect/launch/target.h"
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::string devices = "0", backend = "auto";
+    double interval = 0.2, warmup = 0;
+    bool strict = false, json = false, live = false;
+    std::string output, csv, capture;
+    int repeats = 1, warmup_runs = 0;
+    std::vector<std::string> command;
+};
+
+// Files that samples go to while they come.
+struct Records {
+    std::unique_ptr<SampleCapture> capture;
+    std::unique_ptr<FileSink> csv;
+    std::unique_ptr<LiveLine> live;
+
+    Status open(const Arguments& arguments) {
+        if (!arguments.capture.empty()) {
+            Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(arguments.capture);
+            if (!opened.ok()) return opened.error();
+            capture = std::move(*opened);
+        }
+        if (!arguments.csv.empty()) {
+            Result<FileSink> opened = FileSink::open(arguments.csv);
+            if (!opened.ok()) return opened.error();
+            csv = std::make_unique<FileSink>(std::move(*opened));
+            csv->write(series_heading());
+        }
+        if (arguments.live && isatty(STDERR_FILENO) != 0) live = std::make_unique<LiveLine>();
+        return {};
+    }
+    Observer observer(TimeNs started) {
+        Observer to_capture = capture ? capture->observer() : Observer{};
+        return {.opened = to_capture.opened, .harvested = [this, to_capture, started](const Harvest& harvest) {
+                    if (to_capture.harvested) to_capture.harvested(harvest);
+                    if (csv)
+                        for (const Reading& reading : harvest.readings) csv->write(series_line(reading, started));
+                    if (live) live->show(harvest);
+                }};
+    }
+    Status close() {
+        if (live) live->clear();
+        Status status = capture ? capture->flush() : Status();
+        Status csv_status = csv ? csv->close() : Status();
+        return status ? csv_status : status;
+    }
+};
+
+MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
+    MonitorOptions options;
+    options.request.devices = arguments.devices;
+    options.request.backend = arguments.backend;
+    options.request.interval = static_cast<DurNs>(arguments.interval * 1e9);
+    options.warmup = static_cast<DurNs>(arguments.warmup * 1e9);
+    options.strict = arguments.strict;
+    options.start_timeout = arguments.strict ? 15'000'000'000 : -1;  // the command does not wait for the driver
+    options.observer = std::move(observer);
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+        options.request.visible_devices = visible;
+        options.request.visible_set = true;
+    }
+    return options;
+}
+
+Status check(const Arguments& arguments) {
+    auto wrong = [](std::string message) { return Error{ExitCode::usage, std::move(message)}; };
+    if (arguments.command.empty()) return wrong("no command to run; gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]");
+    if (!(arguments.interval >= 0.001 && arguments.interval <= 3600))
+        return wrong(fmt::format("--interval {} is out of range: 0.001 to 3600 seconds", arguments.interval));
+    if (!(arguments.warmup >= 0 && arguments.warmup <= 1e6))
+        return wrong(fmt::format("--warmup {} is out of range: 0 to 1000000 seconds", arguments.warmup));
+    if (arguments.repeats < 1 || arguments.repeats > 100'000) return wrong("--repeats needs a number from 1 to 100000");
+    if (arguments.warmup_runs < 0 || arguments.warmup_runs > 100'000)
+        return wrong("--warmup-runs needs a number from 0 to 100000");
+    return {};
+}
+
+// One line of JSON: the summary; {"devices": [...]} of several; {"runs": [...], "stats": {...}} of repeated runs.
+std::string json_line(const std::vector<std::vector<GpuSummary>>& runs) {
+    auto one = [](const std::vector<GpuSummary>& devices) {
+        if (devices.size() == 1) return to_json(devices[0]);
+        std::string text;
+        for (const GpuSummary& summary : devices) text += (text.empty() ? "" : ", ") + to_json(summary);
+        return fmt::format("{{\"devices\": [{}]}}", text);
+    };
+    if (runs.size() == 1) return one(runs[0]) + '\n';
+    std::string text;
+    for (const std::vector<GpuSummary>& run : runs) text += (text.empty() ? "" : ", ") + one(run);
+    return fmt::format("{{\"runs\": [{}], \"stats\": {}}}\n", text, repeats_json(first_devices(runs)));
+}
+
+Status show(const Arguments& arguments, const std::vector<std::vector<GpuSummary>>& runs) {
+    int width = style_for("-").width;
+    std::string text;
+    for (const GpuSummary& summary : runs.back()) text += to_text(summary, width);
+    if (runs.size() > 1) text += repeats_text(first_devices(runs));
+    fmt::print(stderr, "{}", text);
+    if (!arguments.json && arguments.output.empty()) return {};
+    Result<Output> output = Output::open(arguments.output.empty() ? "-" : arguments.output);
+    if (!output.ok()) return output.error();
+    output->write(json_line(runs));
+    return output->close();
+}
+
+Result<ExitCode> profile(const Arguments& arguments) {
+    if (Status sound = check(arguments); !sound) return sound.error();
+    Target target;  // before any thread
+    Records records;
+    if (Status opened = records.open(arguments); !opened) return opened.error();
+    TargetEnd end;
+    for (int run = 0; run < arguments.warmup_runs && !end.failed(); ++run) {
+        if (Status started = target.start(arguments.command); !started) return started.error();
+        end = target.wait();
+    }
+    std::vector<std::vector<GpuSummary>> runs;
+    for (int run = 0; run < arguments.repeats && !end.failed(); ++run) {
+        Monitor monitor(monitor_options(arguments, records.observer(realtime_ns())));
+        if (Status sampling = monitor.start(); !sampling) return sampling.error();
+        if (Status started = target.start(arguments.command); !started) return started.error();
+        end = target.wait();
+        monitor.stop();
+        runs.push_back(monitor.summaries());
+    }
+    Status written = records.close();
+    if (!runs.empty())
+        if (Status shown = show(arguments, runs); !shown) written = shown;
+    if (end.failed() && static_cast<int>(runs.size()) < arguments.repeats)
+        note(fmt::format("the command failed in run {} of {}; no further run was made",
+                         runs.empty() ? "a warm-up" : std::to_string(runs.size()), arguments.repeats));
+    if (!written) note(written.error().message);
+    end_like(end);
+}
+
+std::function<Result<ExitCode>()> declare(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    app.add_option("--device", arguments->devices,
+                   "Devices: a number as CUDA counts, a list such as 0,2, a UUID, or all.")
+        ->type_name("N|all");
+    app.add_option("--interval", arguments->interval, "Seconds between samples.")->type_name("S");
+    app.add_option("--warmup", arguments->warmup, "Seconds at the beginning that the statistics leave out.")
+        ->type_name("S");
+    app.add_option(
+           "--backend", arguments->backend,
+           "Where samples come from: auto, nvml, smi, none, or replay:FILE (a recorded series; FILE@max: all of it "
+           "at once).")
+        ->type_name("NAME");
+    app.add_flag("--strict", arguments->strict, "Do not run the command when no device can be sampled.");
+    app.add_flag("--json", arguments->json,
+                 "Put the summary as one JSON line on standard output, after the command's own.");
+    app.add_option("--output", arguments->output, "Put the JSON line into this file.")->type_name("FILE");
+    app.add_option("--csv", arguments->csv, "Write every sample to this file as CSV; replay:FILE plays it.")
+        ->type_name("FILE");
+    app.add_option("--capture", arguments->capture,
+                   "Write every sample to this file as a capture; gpu-profile report reads it.")
+        ->type_name("FILE");
+    app.add_option("--repeats", arguments->repeats, "Run the command this many times and compare the runs.")
+        ->type_name("N");
+    app.add_option("--warmup-runs", arguments->warmup_runs, "Run it this many times before, without sampling.")
+        ->type_name("M");
+    app.add_flag("--live", arguments->live, "Show the newest sample on one line of the terminal.");
+    app.add_option("command", arguments->command, "The command and its arguments, after --.")->type_name("CMD");
+    return [arguments] { return profile(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kProfileCommand;
+const Command kProfileCommand{"profile", "Is the GPU busy?", "[OPTIONS] -- CMD...",
+                              "Sample the GPUs while CMD runs; the word profile may be left out.", declare};
+
+}  // namespace gpuprof

@@ -1,0 +1,120 @@
+// replay:FILE plays a recorded series as if it happened now: each reading comes when as much time has passed since the
+// start as lay between it and the first one in the recording. replay:FILE@max gives all of it at once, with the times of
+// the recording. Always labelled: it shows what sampling looks like where there is no GPU, and tests known numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "collect/device/replay/series_csv.h"
+#include "collect/device/source.h"
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view kPrefix = "replay:", kAtOnce = "@max";
+constexpr std::streamoff kLargest = std::streamoff{1} << 30;
+
+class ReplaySource final : public DeviceSource {
+public:
+    ReplaySource(RecordedSeries series, std::string file, bool at_once, const std::set<std::int32_t>& wanted)
+        : series_(std::move(series)), file_(std::move(file)), at_once_(at_once) {
+        std::set<std::int32_t> present;
+        for (const Reading& reading : series_.readings) present.insert(reading.device);
+        std::erase_if(series_.readings,
+                      [&](const Reading& r) { return !wanted.empty() && wanted.count(r.device) == 0; });
+        for (std::int32_t device : present) {
+            if (!wanted.empty() && wanted.count(device) == 0) continue;
+            SampledDevice known;
+            known.device = device;
+            known.name = "(replayed)";
+            devices_.push_back(known);
+        }
+    }
+
+    std::string_view name() const override { return "replay"; }
+    std::span<const SampledDevice> devices() const override { return devices_; }
+    bool immediate() const override { return at_once_; }
+    bool ended() const override { return next_ == series_.readings.size(); }
+
+    void collect(MetricSet, Harvest& to) override {
+        if (series_.readings.empty()) return;
+        TimeNs first = series_.readings.front().time;
+        if (started_ == 0) started_ = realtime_ns(), started_monotonic_ = monotonic_ns();
+        DurNs passed = at_once_ ? INT64_MAX : monotonic_ns() - started_monotonic_;
+        for (; next_ < series_.readings.size() && series_.readings[next_].time - first <= passed; ++next_) {
+            Reading reading = series_.readings[next_];
+            reading.time += started_ - first;
+            to.readings.push_back(reading);
+        }
+    }
+
+    std::vector<std::string> notes() const override {
+        double seconds = static_cast<double>(series_.readings.back().time - series_.readings.front().time) / 1e9;
+        std::vector<std::string> notes{
+            fmt::format("replayed from {} ({:.2f} s, {} readings){}: nothing of this was measured on this machine now",
+                        file_, seconds, series_.readings.size(), at_once_ ? ", all at once" : "")};
+        if (series_.bad_lines > 0)
+            notes.push_back(fmt::format("{} lines of {} are no readings and were left out", series_.bad_lines, file_));
+        return notes;
+    }
+
+private:
+    RecordedSeries series_;
+    std::string file_;
+    bool at_once_;
+    std::vector<SampledDevice> devices_;
+    std::size_t next_ = 0;
+    TimeNs started_ = 0, started_monotonic_ = 0;
+};
+
+Result<std::string> read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+    std::streamoff size = file.tellg();
+    if (size < 0 || size > kLargest)
+        return Error{ExitCode::unreadable, fmt::format("{} is no file that can be replayed (at most 1 GiB)", path)};
+    std::string text(static_cast<std::size_t>(size), '\0');
+    file.seekg(0);
+    file.read(text.data(), size);
+    if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+    return text;
+}
+
+// Numbers of a list such as "0,2"; empty for "all".
+Result<std::set<std::int32_t>> wanted_devices(const std::string& devices) {
+    std::set<std::int32_t> wanted;
+    if (devices == "all") return wanted;
+    std::istringstream words(devices);
+    for (std::string word; std::getline(words, word, ',');) {
+        if (word.empty() || word.size() > 4 || word.find_first_not_of("0123456789") != std::string::npos)
+            return Error{ExitCode::usage, fmt::format("{} is no device of a recorded series (0, 1, ... or all)", word)};
+        wanted.insert(std::stoi(word));
+    }
+    return wanted;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceSource>> open_replay(const SourceRequest& request) {
+    std::string file = request.backend.substr(kPrefix.size());
+    bool at_once = file.size() > kAtOnce.size() && file.substr(file.size() - kAtOnce.size()) == kAtOnce;
+    if (at_once) file.resize(file.size() - kAtOnce.size());
+    Result<std::set<std::int32_t>> wanted = wanted_devices(request.devices);
+    if (!wanted.ok()) return wanted.error();
+    Result<std::string> text = read_file(file);
+    if (!text.ok()) return text.error();
+    Result<RecordedSeries> series = parse_series(*text, file);
+    if (!series.ok()) return series.error();
+    auto source = std::make_unique<ReplaySource>(std::move(*series), file, at_once, *wanted);
+    if (source->devices().empty())
+        return Error{ExitCode::usage, fmt::format("{} has no readings of device {}", file, request.devices)};
+    return std::unique_ptr<DeviceSource>(std::move(source));
+}
+
+}  // namespace gpuprof

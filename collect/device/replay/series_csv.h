@@ -1,0 +1,27 @@
+// A recorded series as CSV: one line of names, then one line per reading. Names are the fields of core/schema/metrics.def
+// plus `time_s` (seconds on any clock) and `device`, as `gpu-profile --csv` writes them; the names of NVML's own units are
+// understood too (power_mw, energy_mj, mem_used in bytes, ...). Unknown columns are left out, empty cells and nan absent.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collect/device/reading.h"
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+struct RecordedSeries {
+    std::vector<Reading> readings;  // by time, ascending
+    std::uint64_t bad_lines = 0;    // left out: no time, or too many cells
+};
+
+// `name` is how messages call the file.
+Result<RecordedSeries> parse_series(std::string_view text, std::string_view name);
+
+// The line of names, and one reading as a line; both with the line's end.
+std::string series_heading();
+std::string series_line(const Reading& reading, TimeNs started);
+
+}  // namespace gpuprof

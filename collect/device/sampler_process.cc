@@ -1,0 +1,179 @@
+#include "collect/device/sampler_process.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "collect/device/call_mark.h"
+#include "collect/device/lateness.h"
+#include "collect/device/wire.h"
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
+constexpr DurNs kSendEvery = 100 * kMillisecond;
+constexpr std::size_t kSendReadings = 256;
+
+bool send_message(const Message& message) {
+    std::string packet = encode(message);
+    return send(kSamplerSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
+}
+
+// The next message; absent at the end of the socket.
+std::optional<Message> receive_message() {
+    static std::array<char, kMaxPacket> packet;
+    ssize_t size = 0;
+    do size = recv(kSamplerSocket, packet.data(), packet.size(), 0);
+    while (size < 0 && errno == EINTR);
+    if (size <= 0) return std::nullopt;
+    return decode({packet.data(), static_cast<std::size_t>(size)});
+}
+
+// Whether a message waits before `deadline` (CLOCK_MONOTONIC).
+bool message_before(TimeNs deadline) {
+    for (;;) {
+        DurNs left = std::max<DurNs>(deadline - monotonic_ns(), 0);
+        timespec timeout{left / kSecond, left % kSecond};
+        pollfd wanted{kSamplerSocket, POLLIN, 0};
+        int ready = ppoll(&wanted, 1, &timeout, nullptr);
+        if (ready > 0) return true;
+        if (ready == 0 || errno != EINTR) return false;
+    }
+}
+
+double cpu_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+// Which metrics a tick reads.
+class Schedule {
+public:
+    Schedule(DurNs interval, TimeNs warm) : gpm_every_(std::max(interval, 100 * kMillisecond)), warm_(warm) {}
+    MetricSet due(TimeNs now, bool last) {
+        MetricSet due = MetricSet::of(Cadence::fast);
+        bool warm_now = warm_ != 0 && now >= warm_;
+        if (warm_now) warm_ = 0;
+        if (last || warm_now || now >= rare_) due = due | MetricSet::of(Cadence::rare), rare_ = now + 10 * kSecond;
+        if (now >= slow_) due = due | MetricSet::of(Cadence::slow), slow_ = now + kSecond;
+        if (now >= gpm_) due = due | MetricSet::of(Cadence::gpm), gpm_ = now + gpm_every_;
+        return due;
+    }
+
+private:
+    DurNs gpm_every_;
+    TimeNs warm_;  // when the warm-up is over; 0 when it is
+    TimeNs slow_ = 0, rare_ = 0, gpm_ = 0;
+};
+
+// One region: from Start to Stop.
+class Region {
+public:
+    Region(DeviceSource& source, const Start& start)
+        : source_(source),
+          interval_(start.request.interval),
+          schedule_(interval_, start.warmup > 0 ? monotonic_ns() + start.warmup : 0) {}
+
+    // False when the socket ended.
+    bool run() {
+        double cpu = cpu_seconds();
+        TimeNs begun = monotonic_ns(), next = begun;
+        if (!tick(false) || !flush()) return false;
+        while (!message_before(next + interval_)) {
+            next += interval_;
+            TimeNs now = monotonic_ns();
+            lateness_.add(now - next);
+            // Ticks that are over already are skipped, so that the next one is on time again.
+            auto over = (now - next) / interval_;
+            missed_ += static_cast<std::uint64_t>(over);
+            next += over * interval_;
+            if (!tick(false)) return false;
+        }
+        std::optional<Message> message = receive_message();
+        if (!message || !std::holds_alternative<Stop>(*message)) return false;
+        if (!tick(true) || !flush()) return false;
+        return send_message(Done{lateness_.count() + 1, missed_, lateness_.percentile_ms(50),
+                                 lateness_.percentile_ms(99), lateness_.max_ms(), cpu_seconds() - cpu,
+                                 static_cast<double>(monotonic_ns() - begun) / 1e9});
+    }
+
+private:
+    // The end of a recording is said once, at once.
+    bool tick(bool last) {
+        TimeNs now = monotonic_ns();
+        source_.collect(schedule_.due(now, last), batch_.harvest);
+        bool end_is_news = source_.ended() && !said_end_;
+        said_end_ |= end_is_news;
+        batch_.ended = end_is_news;
+        if (end_is_news || now - sent_ >= kSendEvery || batch_.harvest.readings.size() >= kSendReadings ||
+            !batch_.harvest.faults.empty())
+            return flush();
+        return true;
+    }
+
+    // In parts that fit a packet.
+    bool flush() {
+        sent_ = monotonic_ns();
+        Harvest& all = batch_.harvest;
+        for (std::size_t begin = 0; begin < all.readings.size(); begin += kSendReadings) {
+            std::size_t end = std::min(begin + kSendReadings, all.readings.size());
+            HarvestBatch part;
+            part.harvest.readings.assign(all.readings.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         all.readings.begin() + static_cast<std::ptrdiff_t>(end));
+            if (!send_message(part)) return false;
+        }
+        all.readings.clear();
+        bool sent = send_message(batch_);
+        all.clear();
+        batch_.ended = false;
+        return sent;
+    }
+
+    DeviceSource& source_;
+    DurNs interval_;
+    Schedule schedule_;
+    HarvestBatch batch_;
+    Lateness lateness_;
+    std::uint64_t missed_ = 0;
+    TimeNs sent_ = 0;
+    bool said_end_ = false;
+};
+
+bool serve(const Start& start) {
+    Result<std::unique_ptr<DeviceSource>> source = open_source(start.request);
+    if (!source.ok()) return send_message(Refused{static_cast<int>(source.error().code), source.error().message});
+    std::span<const SampledDevice> devices = (*source)->devices();
+    Opened opened{
+        std::string((*source)->name()), (*source)->immediate(), {devices.begin(), devices.end()}, (*source)->notes()};
+    return send_message(opened) && Region(**source, start).run();
+}
+
+}  // namespace
+
+int run_sampler_process() {
+    prctl(PR_SET_NAME, "gpuprof-sampler");
+    prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us is half a percent of a 10 ms interval
+    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kSamplerMark, 0);
+    if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
+    for (;;) {
+        std::optional<Message> message = receive_message();
+        if (!message) return 0;
+        if (std::holds_alternative<Stop>(*message)) continue;  // of a region that was refused
+        auto* start = std::get_if<Start>(&*message);
+        if (start == nullptr || !serve(*start)) return 0;
+    }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,22 @@
+#include "collect/device/source.h"
+
+#include <fmt/format.h>
+
+namespace gpuprof {
+
+Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request) {
+    if (request.backend == "nvml") return open_nvml(request);
+    if (request.backend == "smi") return open_smi(request);
+    if (request.backend.rfind("replay:", 0) == 0) return open_replay(request);
+    if (request.backend != "auto")
+        return Error{ExitCode::usage,
+                     fmt::format("there is no backend {} (auto, nvml, smi, none, replay:FILE)", request.backend)};
+    Result<std::unique_ptr<DeviceSource>> nvml = open_nvml(request);
+    if (nvml.ok() || nvml.error().code == ExitCode::usage) return nvml;
+    Result<std::unique_ptr<DeviceSource>> smi = open_smi(request);
+    if (smi.ok() || smi.error().code == ExitCode::usage) return smi;
+    return Error{ExitCode::empty,
+                 fmt::format("no GPU can be sampled: {}; {}", nvml.error().message, smi.error().message)};
+}
+
+}  // namespace gpuprof

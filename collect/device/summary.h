@@ -1,0 +1,111 @@
+// The summary of one device over one sampled region, with the fields of core/schema/summary_fields.def, and the
+// accumulator that builds it from readings as they come, in constant memory.
+// Percentiles interpolate linearly between the closest ranks; above `capacity` samples they come from a random choice of
+// that many, and a note states the error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "collect/device/reading.h"
+#include "collect/device/slices.h"
+#include "core/schema/summary_fields.def"
+
+namespace gpuprof {
+
+struct GpuSummary {
+    using text = std::string;
+    using count = std::int64_t;
+    using real = std::optional<double>;
+    using list = std::vector<std::string>;
+#define GPUPROF_SUMMARY_MEMBER(type, name, unit, doc) type name{};
+    GPUPROF_SUMMARY_FIELDS(GPUPROF_SUMMARY_MEMBER)
+#undef GPUPROF_SUMMARY_MEMBER
+};
+
+// One JSON object on one line; absent values are null.
+std::string to_json(const GpuSummary& summary);
+// The summary for people, several lines, `width` columns wide.
+std::string to_text(const GpuSummary& summary, int width = 100);
+// "steady", "bursty", ... and what to do next in one sentence.
+std::string_view pattern_of(const GpuSummary& summary);
+std::string advice_for(const GpuSummary& summary);
+
+// Mean, deviation and range of numbers as they come (Welford's method).
+class Moments {
+public:
+    void add(double value);
+    std::uint64_t count() const { return count_; }
+    std::optional<double> mean() const;
+    // With n - 1; absent below two numbers.
+    std::optional<double> std() const;
+    std::optional<double> min() const;
+    std::optional<double> max() const;
+
+private:
+    std::uint64_t count_ = 0;
+    double mean_ = 0, squares_ = 0, min_ = 0, max_ = 0;
+};
+
+// A uniform random choice of what was added (algorithm R, fixed seed: the same input gives the same choice).
+class Reservoir {
+public:
+    explicit Reservoir(std::size_t capacity) : capacity_(capacity) {}
+    void add(const Reading& reading);
+    std::uint64_t seen() const { return seen_; }
+    // In order of time.
+    std::vector<Reading> in_order() const;
+    const std::vector<Reading>& chosen() const { return chosen_; }
+
+private:
+    std::size_t capacity_;
+    std::uint64_t seen_ = 0;
+    std::vector<Reading> chosen_;
+    std::mt19937_64 random_{20'250'711};
+};
+
+struct RegionBounds {
+    TimeNs start = 0, end = 0;  // CLOCK_REALTIME; the region without its warm-up
+};
+
+// The readings of one device in one region.
+class DeviceSeries {
+public:
+    DeviceSeries(SampledDevice device, std::size_t capacity, DurNs interval);
+
+    // Readings before `statistics_from` are kept but not counted.
+    void add(const Reading& reading, TimeNs statistics_from);
+    const SampledDevice& device() const { return device_; }
+    std::uint64_t counted() const { return counted_; }
+    const Reservoir& kept() const { return kept_; }
+    TimeNs first() const { return first_; }
+    TimeNs last() const { return last_; }
+
+    // Everything but what only the monitor knows (backend, interval, gaps, jitter, its notes).
+    GpuSummary summary(RegionBounds region) const;
+
+private:
+    void add_energy(const Reading& reading);
+    void add_throttle(const Reading& reading);
+    void fill_percentiles(GpuSummary& summary) const;
+    void fill_energy(GpuSummary& summary) const;
+    void fill_notes(GpuSummary& summary) const;
+
+    SampledDevice device_;
+    Reservoir kept_;
+    Slices slices_;
+    Moments moments_[kMetricCount];
+    std::uint64_t counted_ = 0, idle_ = 0, active_ = 0;
+    std::uint64_t throttled_ = 0, by_power_ = 0, by_heat_ = 0, by_hardware_ = 0;
+    TimeNs first_ = 0, last_ = 0;
+    struct {
+        std::optional<double> first, last, integral;
+        TimeNs first_time = 0, last_time = 0, power_time = 0;
+        double power = 0;
+    } energy_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,145 @@
+// The summary for people: what was sampled, one line per subject, the picture, the reading of it, the notes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collect/device/summary.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// "a · b · c" of what is there; nothing when nothing is.
+class Line {
+public:
+    template <class... Values>
+    Line& add(fmt::format_string<Values&...> format, Values&&... values) {
+        text_ += (text_.empty() ? "" : " · ") + fmt::format(format, values...);
+        return *this;
+    }
+    Line& add_if(const std::optional<double>& value, std::string_view format) {
+        if (value) text_ += (text_.empty() ? "" : " · ") + fmt::format(fmt::runtime(format), *value);
+        return *this;
+    }
+    void end(std::string& to, std::string_view label) const {
+        if (!text_.empty()) to += fmt::format("  {:<8}{}\n", label, text_);
+    }
+
+private:
+    std::string text_;
+};
+
+std::string wrapped(std::string_view text, std::size_t width, std::string_view first, std::string_view next) {
+    std::string result(first);
+    std::size_t column = first.size();
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        std::size_t end = std::min(text.find(' ', begin), text.size());
+        if (column + 1 + (end - begin) > width && column > first.size()) {
+            result += fmt::format("\n{}", next);
+            column = next.size();
+        } else if (column > first.size()) {
+            result += ' ';
+            ++column;
+        }
+        result += text.substr(begin, end - begin);
+        column += end - begin;
+        begin = end + 1;
+    }
+    return result + '\n';
+}
+
+std::string heading(const GpuSummary& summary) {
+    std::string what = summary.n_samples == 0 && summary.name.empty()
+                           ? std::string("no GPU was sampled")
+                           : fmt::format("GPU {} {}", summary.device, summary.name);
+    std::string text =
+        fmt::format("gpu-profile: {}, {}", what, readable_duration(summary.duration_s.value_or(0) * 1e9));
+    if (summary.n_samples > 0)
+        text += fmt::format(", {} samples every {} ({})", readable_count(summary.n_samples),
+                            readable_duration(summary.interval_s.value_or(0) * 1e9), summary.backend);
+    return text + '\n';
+}
+
+}  // namespace
+
+std::string_view pattern_of(const GpuSummary& summary) {
+    if (!summary.util_gpu_mean || summary.n_samples < 3) return "unknown";
+    double mean = *summary.util_gpu_mean;
+    if (mean < 5 && summary.active_pct.value_or(0) < 5) return "idle";
+    if (*summary.idle_pct < 5 && mean >= 50 && summary.throttle_pct.value_or(0) >= 20) return "throttled";
+    if (*summary.util_gpu_p5 >= 50 && *summary.idle_pct < 5 && mean >= 80) return "steady";
+    if (*summary.idle_pct >= 5 && *summary.active_pct >= 5) return "bursty";
+    if (mean < 80) return "starved";
+    return "steady";
+}
+
+std::string advice_for(const GpuSummary& summary) {
+    constexpr std::string_view kTrace =
+        "record a trace (torch.profiler, or JAX's) and ask gpu-profile report TRACE where the time goes";
+    std::string_view pattern = pattern_of(summary);
+    if (pattern == "steady")
+        return "steady: kernels ran nearly all the time; whether they are good kernels is the next question: record a "
+               "trace and ask gpu-profile report TRACE kernels";
+    if (pattern == "bursty")
+        return fmt::format("bursty: the GPU is busy and idle by turns ({} % of samples idle); {}",
+                           readable_percent(*summary.idle_pct), kTrace);
+    if (pattern == "idle")
+        return fmt::format("idle: hardly any kernel ran; check that the work is on this device, then {}", kTrace);
+    if (pattern == "starved")
+        return fmt::format("starved: kernels run, but the GPU is busy only {} % of the time; {}",
+                           readable_percent(*summary.util_gpu_mean), kTrace);
+    if (pattern == "throttled")
+        return fmt::format(
+            "throttled: in {} % of samples the clocks were held down ({}); check power limit and cooling "
+            "before comparing runs: nvidia-smi -q -d PERFORMANCE,POWER",
+            readable_percent(*summary.throttle_pct),
+            summary.throttle_thermal_pct.value_or(0) >= 1 ? "heat"
+            : summary.throttle_hw_pct.value_or(0) >= 1    ? "hardware"
+                                                          : "power limit");
+    return {};
+}
+
+std::string to_text(const GpuSummary& summary, int width) {
+    std::string text = heading(summary);
+    Line()
+        .add_if(summary.util_gpu_mean, "mean {:.1f} %")
+        .add_if(summary.util_gpu_std, "std {:.1f}")
+        .add_if(summary.util_gpu_p50, "median {:.0f}")
+        .add_if(summary.util_gpu_p95, "p95 {:.0f}")
+        .add_if(summary.util_gpu_max, "max {:.0f}")
+        .add_if(summary.idle_pct, "idle {:.0f} % of samples")
+        .add_if(summary.active_pct, "active {:.0f} %")
+        .end(text, "util");
+    if (!summary.sparkline.empty()) text += fmt::format("          {}\n", summary.sparkline);
+    Line().add_if(summary.busy_time_est_s, "about {:.2f} s with a kernel running").end(text, "busy");
+    Line memory;
+    if (summary.mem_used_max_mb) memory.add("max {}", readable_bytes(*summary.mem_used_max_mb * 1024 * 1024));
+    if (summary.mem_total_mb) memory.add("of {}", readable_bytes(*summary.mem_total_mb * 1024 * 1024));
+    memory.add_if(summary.mem_util_pct, "{:.0f} %").add_if(summary.util_mem_mean, "traffic in {:.0f} % of the time");
+    memory.end(text, "memory");
+    Line()
+        .add_if(summary.power_mean_w, "mean {:.0f} W")
+        .add_if(summary.power_max_w, "max {:.0f} W")
+        .add_if(summary.energy_j, "{:.0f} J")
+        .end(text, "power");
+    Line()
+        .add_if(summary.sm_clock_mean_mhz, "SM mean {:.0f} MHz")
+        .add_if(summary.sm_clock_limit_mhz, "of {:.0f}")
+        .add_if(summary.mem_clock_mean_mhz, "memory {:.0f} MHz")
+        .add_if(summary.throttle_pct, "held down in {:.0f} % of samples")
+        .end(text, "clocks");
+    Line().add_if(summary.temp_mean_c, "mean {:.0f} C").add_if(summary.temp_max_c, "max {:.0f} C").end(text, "heat");
+    Line()
+        .add_if(summary.gpm_sm_active_mean, "SM active {:.0f} %")
+        .add_if(summary.gpm_sm_occupancy_mean, "occupancy {:.0f} %")
+        .add_if(summary.gpm_tensor_mean, "tensor {:.0f} %")
+        .add_if(summary.gpm_dram_mean, "DRAM {:.0f} %")
+        .end(text, "GPM");
+    auto room = static_cast<std::size_t>(std::max(width, 40));
+    if (std::string advice = advice_for(summary); !advice.empty()) text += wrapped(advice, room, "  -> ", "     ");
+    for (const std::string& note : summary.notes) text += wrapped(note, room, "  note: ", "        ");
+    return text;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,123 @@
+#include "collect/device/tally.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace gpuprof {
+
+constexpr std::size_t kMostNotes = 24;
+
+Tally::Tally(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup)
+    : request_(request), max_samples_(max_samples), statistics_from_(began + warmup) {}
+
+void Tally::opened(const Opened& opened) {
+    backend_ = opened.backend;
+    immediate_ = opened.immediate;
+    for (const SampledDevice& device : opened.devices)
+        if (find(device.device) == nullptr)
+            devices_.push_back({DeviceSeries(device, max_samples_, request_.interval), 0, 0});
+    for (const std::string& sentence : opened.notes)
+        if (std::none_of(notes_.begin(), notes_.end(), [&](const Note& known) { return known.sentence == sentence; }))
+            note(sentence);
+}
+
+Tally::Device* Tally::find(std::int32_t device) {
+    for (Device& known : devices_)
+        if (known.series.device().device == device) return &known;
+    return nullptr;
+}
+
+void Tally::harvested(const Harvest& harvest) {
+    for (const Reading& reading : harvest.readings) {
+        Device* device = find(reading.device);
+        if (device == nullptr) continue;
+        any_reading_ = true;
+        last_reading_ = std::max(last_reading_, reading.time);
+        if (device->last != 0) device->gap += gap_between(std::max(device->last, statistics_from_), reading.time);
+        device->last = reading.time;
+        device->series.add(reading, immediate_ ? INT64_MIN : statistics_from_);
+    }
+    for (const Fault& fault : harvest.faults) note(fault.sentence);
+}
+
+void Tally::note(const std::string& sentence) {
+    for (Note& known : notes_)
+        if (known.sentence == sentence) {
+            ++known.times;
+            return;
+        }
+    if (notes_.size() < kMostNotes)
+        notes_.push_back({sentence, 1});
+    else
+        ++notes_left_off_;
+}
+
+std::vector<SampledDevice> Tally::devices() const {
+    std::vector<SampledDevice> devices;
+    for (const Device& device : devices_) devices.push_back(device.series.device());
+    return devices;
+}
+
+std::vector<Reading> Tally::samples(std::size_t index) const {
+    if (index >= devices_.size()) return {};
+    return devices_[index].series.kept().in_order();
+}
+
+// A live source answers at every interval; the part of a much longer pause that is not an interval is a gap.
+DurNs Tally::gap_between(TimeNs from, TimeNs to) const {
+    if (immediate_ || backend_ == "replay") return 0;
+    DurNs pause = to - from;
+    return pause > 3 * request_.interval + 200'000'000 ? pause - request_.interval : 0;
+}
+
+std::vector<std::string> Tally::sentences() const {
+    std::vector<std::string> sentences;
+    for (const Note& note : notes_)
+        sentences.push_back(note.times == 1 ? note.sentence : fmt::format("{} ({} times)", note.sentence, note.times));
+    if (notes_left_off_ > 0) sentences.push_back(fmt::format("{} more remarks were left off", notes_left_off_));
+    if (cost_ && cost_->missed > 0)
+        sentences.push_back(
+            fmt::format("{} of {} ticks were skipped because reading the device took longer than the interval",
+                        cost_->missed, cost_->missed + cost_->ticks));
+    return sentences;
+}
+
+GpuSummary Tally::without_samples(RegionBounds region) const {
+    GpuSummary summary;
+    summary.device = std::strtoll(request_.devices.c_str(), nullptr, 10);
+    summary.backend = backend_;
+    summary.pattern = "unknown";
+    summary.duration_s = static_cast<double>(std::max<DurNs>(region.end - region.start, 0)) / 1e9;
+    summary.interval_s = static_cast<double>(request_.interval) / 1e9;
+    summary.notes = sentences();
+    return summary;
+}
+
+void Tally::complete(GpuSummary& summary, const Device& device, TimeNs end) const {
+    summary.backend = backend_;
+    summary.interval_s = static_cast<double>(request_.interval) / 1e9;
+    DurNs gap = device.gap + (device.last == 0 ? 0 : gap_between(device.last, end));
+    if (device.series.counted() > 0) summary.gap_s = static_cast<double>(gap) / 1e9;
+    if (gap > 0)
+        summary.notes.push_back(fmt::format("{:.2f} s have no samples: the device did not answer", *summary.gap_s));
+    if (cost_ && cost_->ticks > 1) summary.jitter_p99_ms = cost_->late_p99_ms;
+    if (device.series.counted() == 0)
+        summary.notes.push_back(
+            "no sample was taken in the region; it was shorter than the interval or than the warm-up");
+    for (std::string& sentence : sentences()) summary.notes.push_back(std::move(sentence));
+}
+
+std::vector<GpuSummary> Tally::summaries(RegionBounds region) const {
+    if (devices_.empty()) return {without_samples(region)};
+    std::vector<GpuSummary> summaries;
+    for (const Device& device : devices_) {
+        RegionBounds bounds = immediate_ ? RegionBounds{device.series.first(), device.series.last()} : region;
+        summaries.push_back(device.series.summary(bounds));
+        complete(summaries.back(), device, region.end);
+    }
+    return summaries;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,59 @@
+// What one region's messages amount to: a series per device, notes, gaps. Pure bookkeeping, no threads, no clocks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collect/device/summary.h"
+#include "collect/device/wire.h"
+
+namespace gpuprof {
+
+class Tally {
+public:
+    // `warmup`: readings earlier than this after `began` are kept but not counted.
+    Tally(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup);
+
+    void opened(const Opened& opened);
+    void harvested(const Harvest& harvest);
+    void done(const Done& done) { cost_ = done; }
+    // Adds a sentence to every summary; a repeated one is counted, not repeated.
+    void note(const std::string& sentence);
+
+    bool any_reading() const { return any_reading_; }
+    TimeNs last_reading() const { return last_reading_; }
+    const std::string& backend() const { return backend_; }
+    std::vector<SampledDevice> devices() const;
+    std::vector<Reading> samples(std::size_t index) const;
+    // `region` runs from the end of the warm-up.
+    std::vector<GpuSummary> summaries(RegionBounds region) const;
+
+private:
+    struct Device {
+        DeviceSeries series;
+        TimeNs last = 0;
+        DurNs gap = 0;
+    };
+    Device* find(std::int32_t device);
+    GpuSummary without_samples(RegionBounds region) const;
+    void complete(GpuSummary& summary, const Device& device, TimeNs end) const;
+    DurNs gap_between(TimeNs from, TimeNs to) const;
+    std::vector<std::string> sentences() const;
+
+    SourceRequest request_;
+    std::size_t max_samples_;
+    TimeNs statistics_from_;
+    std::string backend_ = "none";
+    bool immediate_ = false, any_reading_ = false;
+    TimeNs last_reading_ = 0;
+    std::vector<Device> devices_;
+    struct Note {
+        std::string sentence;
+        std::uint64_t times;
+    };
+    std::vector<Note> notes_;
+    std::uint64_t notes_left_off_ = 0;
+    std::optional<Done> cost_;
+};
+
+}  // namespace gpuprof

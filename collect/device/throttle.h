@@ -1,0 +1,24 @@
+// What the bit set of throttle.reasons means. Source: the NVML reference, "NvmlClocksEventReasons" (nvml.h).
+#pragma once
+
+#include <cstdint>
+
+namespace gpuprof {
+
+// Reasons that hold clocks down against the work's interest. Idle, application clocks, sync boost and display settings
+// are somebody's choice and not counted.
+struct Throttle {
+    bool power = false, heat = false, hardware = false;
+};
+
+constexpr Throttle throttle_of(std::uint64_t reasons) {
+    constexpr std::uint64_t kSoftwarePowerCap = 0x4, kHardwareSlowdown = 0x8, kSoftwareThermal = 0x20,
+                            kHardwareThermal = 0x40, kHardwarePowerBrake = 0x80;
+    return {
+        .power = (reasons & kSoftwarePowerCap) != 0,
+        .heat = (reasons & (kSoftwareThermal | kHardwareThermal)) != 0,
+        .hardware = (reasons & (kHardwareSlowdown | kHardwarePowerBrake)) != 0,
+    };
+}
+
+}  // namespace gpuprof

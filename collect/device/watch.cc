@@ -1,0 +1,176 @@
+#include "collect/device/watch.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "core/base/clock.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
+constexpr DurNs kOpeningPatience = 15 * kSecond;  // a driver without persistence mode loads for seconds
+constexpr DurNs kStoppingPatience = 700 * kMillisecond;
+constexpr int kMostRestarts = 3;
+
+std::chrono::nanoseconds chrono_ns(DurNs length) { return std::chrono::nanoseconds(length); }
+
+// A thread of ours must never take a signal that is meant for the program around it.
+std::thread quiet_thread(std::function<void()> body) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    std::thread thread(std::move(body));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+}
+
+}  // namespace
+
+TimeNs Watch::now_for_region() { return realtime_ns(); }
+
+Watch::Watch(const MonitorOptions& options)
+    : options_(options),
+      owner_(getpid()),
+      tally_(options.request, options.max_samples, realtime_ns(), options.warmup),
+      request_(options.request),
+      began_(realtime_ns()) {
+    thread_ = quiet_thread([this] { run(); });
+}
+
+Watch::~Watch() { stop(); }
+
+Status Watch::wait_ready(DurNs timeout) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, chrono_ns(timeout), [this] { return over_ || tally_.any_reading(); });
+    if (!refusal_) return refusal_;
+    if (!tally_.any_reading())
+        return Error{ExitCode::empty,
+                     fmt::format("no sample came within {}", readable_duration(static_cast<double>(timeout)))};
+    return {};
+}
+
+void Watch::begin() {
+    std::lock_guard lock(mutex_);
+    began_ = realtime_ns();
+}
+
+void Watch::stop() {
+    {
+        std::unique_lock lock(mutex_);
+        if (!stopping_) {
+            stopping_ = true;
+            ended_ = realtime_ns();
+            if (link_) link_->send(Stop{});
+        }
+        changed_.notify_all();
+        if (!changed_.wait_for(lock, chrono_ns(kStoppingPatience), [this] { return over_; }) && link_) link_->hang_up();
+    }
+    if (thread_.joinable()) thread_.join();
+}
+
+void Watch::run() {
+    constexpr DurNs kBackoff[] = {100 * kMillisecond, 500 * kMillisecond, 2 * kSecond};
+    while (open_link()) {
+        Outcome outcome = converse();
+        if (!explain(outcome)) break;
+        if (!pause(kBackoff[restarts_ - 1])) break;
+    }
+    std::lock_guard lock(mutex_);
+    over_ = true;
+    changed_.notify_all();
+}
+
+bool Watch::open_link() {
+    Result<std::unique_ptr<SamplerLink>> link =
+        SamplerLink::open(options_.program.empty() ? sampler_program() : options_.program);
+    if (!link.ok()) {
+        refuse(link.error().code, link.error().message);
+        return false;
+    }
+    std::lock_guard lock(mutex_);
+    link_ = std::move(*link);
+    opened_ = false;
+    if (!link_->send(Start{request_, options_.warmup})) return true;  // it died: converse() will see
+    if (stopping_) link_->send(Stop{});
+    return true;
+}
+
+Watch::Outcome Watch::converse() {
+    for (;;) {
+        DurNs patience = opened_ ? 2 * kSecond + 2 * options_.request.interval : kOpeningPatience;
+        SamplerLink::Received received = link_->receive(patience);
+        if (received.ending == SamplerLink::Ending::timeout) return Outcome::hung;
+        if (received.ending == SamplerLink::Ending::closed) return Outcome::died;
+        take(*received.message);
+        if (std::holds_alternative<Done>(*received.message)) return Outcome::finished;
+        if (std::holds_alternative<Refused>(*received.message)) return Outcome::refused;
+    }
+}
+
+void Watch::take(const Message& message) {
+    if (auto* refused = std::get_if<Refused>(&message)) {
+        refuse(ExitCode{refused->code}, refused->sentence);
+        return;
+    }
+    {
+        std::lock_guard lock(mutex_);
+        if (auto* opened = std::get_if<Opened>(&message)) {
+            opened_ = true;
+            tally_.opened(*opened);
+        } else if (auto* batch = std::get_if<HarvestBatch>(&message)) {
+            tally_.harvested(batch->harvest);
+        } else if (auto* done = std::get_if<Done>(&message)) {
+            tally_.done(*done);
+        }
+        changed_.notify_all();
+    }
+    if (auto* opened = std::get_if<Opened>(&message); opened != nullptr && options_.observer.opened)
+        options_.observer.opened(*opened);
+    if (auto* batch = std::get_if<HarvestBatch>(&message); batch != nullptr && options_.observer.harvested)
+        options_.observer.harvested(batch->harvest);
+}
+
+bool Watch::explain(Outcome outcome) {
+    std::string call = link_->running_call();
+    std::string death = outcome == Outcome::died ? link_->death() : "";
+    std::lock_guard lock(mutex_);
+    if (outcome == Outcome::finished || outcome == Outcome::refused) {
+        SamplerLink::keep(std::move(link_));
+        return false;
+    }
+    std::unique_ptr<SamplerLink> broken = std::move(link_);  // killed at the end of this function
+    std::string where = call.empty() ? "" : fmt::format(" in {}", call);
+    bool avoidable = !call.empty() && call.find("Init") == std::string::npos;
+    std::string what = outcome == Outcome::hung || (stopping_ && !call.empty() && death.empty())
+                           ? fmt::format("the driver did not answer{}", where)
+                           : fmt::format("the sampler {}{}", death, where);
+    if (stopping_ || restarts_ == kMostRestarts) {
+        tally_.note(what + (stopping_ ? "" : "; sampling ended, after three new starts"));
+        if (!tally_.any_reading()) refusal_ = Error{ExitCode::empty, what};
+        return false;
+    }
+    ++restarts_;
+    if (avoidable) request_.avoid.push_back(call);
+    tally_.note(what + (avoidable ? "; it is left out from now on" : "; sampling was started again"));
+    return true;
+}
+
+bool Watch::pause(DurNs length) {
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, chrono_ns(length), [this] { return stopping_; });
+}
+
+void Watch::refuse(ExitCode code, const std::string& sentence) {
+    std::lock_guard lock(mutex_);
+    tally_.note(sentence);
+    refusal_ = Error{code, sentence};
+    changed_.notify_all();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,95 @@
+#include "collect/launch/target.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+
+extern char** environ;
+
+namespace gpuprof {
+namespace {
+
+// What the kernel sends to the whole foreground group when a key is pressed: the target has it already.
+bool from_terminal(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
+
+}  // namespace
+
+struct Target::Signals {
+    sigset_t passed_on, before;
+
+    Signals() {
+        sigemptyset(&passed_on);
+        for (int signal :
+             {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH, SIGALRM, SIGCHLD})
+            sigaddset(&passed_on, signal);
+        pthread_sigmask(SIG_BLOCK, &passed_on, &before);
+    }
+    ~Signals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+};
+
+Target::Target() : signals_(new Signals) {}
+Target::~Target() { delete signals_; }
+
+Status Target::start(const std::vector<std::string>& command) {
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    // This program ignores SIGPIPE for itself; ignored signals would be inherited.
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setsigmask(&attributes, &signals_->before);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    int failed = posix_spawnp(&pid_, argv[0], nullptr, &attributes, argv.data(), environ);
+    posix_spawnattr_destroy(&attributes);
+    if (failed == 0) return {};
+    return Error{failed == EACCES ? ExitCode::not_permitted : ExitCode::usage,
+                 fmt::format("cannot start {}: {}", command[0], std::strerror(failed))};
+}
+
+TargetEnd Target::wait() {
+    for (;;) {
+        siginfo_t info{};
+        int signal = sigwaitinfo(&signals_->passed_on, &info);
+        if (signal < 0) continue;  // EINTR
+        if (signal == SIGCHLD) {
+            int status = 0;
+            if (waitpid(pid_, &status, WNOHANG | WUNTRACED) != pid_) continue;  // another child of ours
+            if (WIFEXITED(status)) return {.exit_status = WEXITSTATUS(status)};
+            if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+            if (WIFSTOPPED(status)) raise(SIGSTOP);  // Ctrl-Z stops the whole job
+        } else if (signal == SIGTSTP) {
+            // The target decides; when it stops, so do we.
+            if (!from_terminal(info)) kill(pid_, signal);
+        } else if (!from_terminal(info) || signal == SIGCONT) {
+            kill(pid_, signal);
+        }
+    }
+}
+
+void end_like(TargetEnd end) {
+    std::fflush(nullptr);
+    if (end.signal == 0) _exit(end.exit_status);
+    rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    signal(end.signal, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, end.signal);
+    sigprocmask(SIG_UNBLOCK, &only, nullptr);
+    raise(end.signal);
+    _exit(128 + end.signal);
+}
+
+}  // namespace gpuprof

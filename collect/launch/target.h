@@ -1,0 +1,49 @@
+// Runs the user's command untouched: it inherits the standard streams, the terminal, the process group, the environment
+// and the signal dispositions this program was started with. While it runs, signals sent to this program are passed on;
+// those of the terminal reach it by themselves. Ctrl-Z stops both, fg continues both.
+// One target at a time; call from the main thread, before other threads exist, so that they inherit the blocked signals.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+// How a target ended, in the terms of wait(2).
+struct TargetEnd {
+    int exit_status = 0;  // when it was not killed
+    int signal = 0;       // that killed it, or 0
+
+    // As shells say it: 128 + signal when killed.
+    int shell_status() const { return signal != 0 ? 128 + signal : exit_status; }
+    bool failed() const { return shell_status() != 0; }
+};
+
+class Target {
+public:
+    // Blocks the signals that are passed on, for this thread and those it starts, until it is destroyed.
+    Target();
+    ~Target();
+    Target(const Target&) = delete;
+    Target& operator=(const Target&) = delete;
+
+    // Starts command[0], found by PATH, with its arguments. An error says why it cannot be started; its code is `usage`.
+    Status start(const std::vector<std::string>& command);
+    // Until it ends.
+    TargetEnd wait();
+    pid_t pid() const { return pid_; }
+
+private:
+    struct Signals;
+    Signals* signals_;
+    pid_t pid_ = -1;
+};
+
+// Ends this process as the target ended: the same exit status, or the same signal, without a core file of our own.
+[[noreturn]] void end_like(TargetEnd end);
+
+}  // namespace gpuprof

@@ -1,0 +1,20 @@
+// Readings of the system's clocks in ns.
+#pragma once
+
+#include <ctime>
+
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+inline TimeNs clock_ns(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return TimeNs{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+// Never steps: for lengths of time and deadlines.
+inline TimeNs monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+// The clock of recordings: CUPTI's timestamps equal it on Linux.
+inline TimeNs realtime_ns() { return clock_ns(CLOCK_REALTIME); }
+
+}  // namespace gpuprof
