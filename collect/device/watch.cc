@@ -141,7 +141,9 @@ bool Watch::explain(Outcome outcome) {
     std::string death = outcome == Outcome::died ? link_->death() : "";
     std::lock_guard lock(mutex_);
     if (outcome == Outcome::finished || outcome == Outcome::refused) {
-        SamplerLink::keep(std::move(link_));
+        // A replay names its file relative to a folder that this process may leave.
+        if (request_.backend.rfind("replay:", 0) != 0) SamplerLink::keep(std::move(link_));
+        link_.reset();
         return false;
     }
     std::unique_ptr<SamplerLink> broken = std::move(link_);  // killed at the end of this function
