@@ -1,0 +1,29 @@
+// When to try again what failed: after `first`, then twice as long each time, up to `most`. Times are those of
+// monotonic_ns(), so that a clock that is set does not matter.
+#pragma once
+
+#include <algorithm>
+
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+class Backoff {
+public:
+    constexpr Backoff(DurNs first, DurNs most) : first_(first), most_(most) {}
+
+    bool due(TimeNs now) const { return now >= retry_at_; }
+    int failures() const { return failures_; }
+    void fail(TimeNs now) {
+        retry_at_ = now + std::min(most_, first_ << std::min(failures_, 30));
+        ++failures_;
+    }
+    void reset() { failures_ = 0, retry_at_ = 0; }
+
+private:
+    DurNs first_, most_;
+    TimeNs retry_at_ = 0;
+    int failures_ = 0;
+};
+
+}  // namespace gpuprof

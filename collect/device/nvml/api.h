@@ -1,0 +1,46 @@
+// The driver's library as a struct of functions, made from symbols.def. Every call of NVML goes through Function: it marks
+// the call for the watcher (call_mark.h), answers kFunctionNotFound for what the library lacks, and leaves alone what
+// hung or crashed before. One thread.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "collect/device/call_mark.h"
+#include "collect/device/nvml/abi.h"
+#include "collect/device/nvml/errors.h"
+#include "collect/device/nvml/symbols.def"
+#include "core/base/result.h"
+
+namespace gpuprof::nvml {
+
+template <class Prototype>
+struct Function;
+
+template <class... Parameters>
+struct Function<Return(Parameters...)> {
+    using Pointer = Return (*)(Parameters...);
+    Pointer pointer = nullptr;
+    const char* name = "";  // as the library spells it
+    bool avoided = false;
+
+    Return operator()(Parameters... arguments) const {
+        if (avoided) return kAvoided;
+        if (!pointer) return kFunctionNotFound;
+        MarkedCall mark(name);
+        return pointer(arguments...);
+    }
+};
+
+struct Api {
+    std::string path;  // of the library
+#define GPUPROF_NVML_MEMBER(need, name, older) Function<decltype(nvml::name)> name;
+    GPUPROF_NVML_FUNCTIONS(GPUPROF_NVML_MEMBER)
+#undef GPUPROF_NVML_MEMBER
+};
+
+// Loads libnvidia-ml.so.1, or what the environment's GPUPROF_NVML names (an absolute path; not looked at in a program with
+// raised privileges). Calls nothing in it.
+Result<Api> load_api(std::span<const std::string> avoid);
+
+}  // namespace gpuprof::nvml

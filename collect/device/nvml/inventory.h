@@ -1,0 +1,39 @@
+// The devices that NVML lists, with their MIG instances, and how a device is found again when its handle went stale.
+#pragma once
+
+#include <vector>
+
+#include "collect/device/nvml/api.h"
+#include "collect/device/selection.h"
+
+namespace gpuprof::nvml {
+
+struct ListedDevice {
+    unsigned index = 0;  // NVML's
+    Return code = kSuccess;
+    Device handle = nullptr;  // null when `code` says why
+    std::vector<Device> mig;  // in the order of facts.mig_uuids
+    MachineDevice facts;
+};
+
+struct Inventory {
+    std::vector<ListedDevice> devices;
+    std::vector<unsigned> forbidden;  // indices this process may not open; CUDA does not count them either
+};
+
+// Lists the machine's devices by PCI address. The code is that of counting them.
+Return list_devices(const Api& api, Inventory& to);
+
+// A device by what stays the same: its UUID, or where NVML has none its index.
+struct Identity {
+    std::string uuid;
+    unsigned index = 0;
+};
+Return find_device(const Api& api, const Identity& identity, Device& device);
+
+// Texts of a device; empty when NVML has none.
+std::string name_of(const Api& api, Device device);
+std::string uuid_of(const Api& api, Device device);
+std::string pci_bus_id_of(const Api& api, Device device);
+
+}  // namespace gpuprof::nvml

@@ -1,0 +1,201 @@
+// NVML as a source: opens the library, chooses devices, turns the devices' turns into one, and starts the library anew when
+// it lost its driver. The library stays initialised when a source ends: the next region of this process then starts at once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "collect/device/nvml/device.h"
+#include "collect/device/nvml/source.h"
+#include "collect/device/nvml/xid.h"
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace nvml {
+
+namespace {
+
+// nvmlInit counts its calls, and only as many nvmlShutdown end it.
+int initialised = 0;
+
+Return start(const Api& api) {
+    Return code = api.nvmlInit_v2();
+    if (code == kAlreadyInitialized) code = kSuccess;
+    if (code == kSuccess) ++initialised;
+    return code;
+}
+
+void shut_down(const Api& api) {
+    for (; initialised > 0; --initialised) api.nvmlShutdown();
+}
+
+constexpr int kWatchTries = 3;
+
+class NvmlSource final : public DeviceSource {
+public:
+    NvmlSource(Api api, const Patience& patience)
+        : api_(std::move(api)), patience_(patience), library_(patience.library_first, patience.library_most) {}
+
+    Status choose(const SourceRequest& request);
+
+    std::string_view name() const override { return "nvml"; }
+    std::span<const SampledDevice> devices() const override { return devices_; }
+    std::vector<std::string> notes() const override { return notes_; }
+    void collect(MetricSet due, Harvest& to) override;
+
+private:
+    void add(const ListedDevice& listed, const SelectedDevice& selected);
+    void count_errors(Harvest& to);
+    void go_down(Return code, Harvest& to);
+    bool come_up(Harvest& to);
+
+    Api api_;
+    Patience patience_;
+    std::vector<std::unique_ptr<SampledGpu>> gpus_;
+    std::vector<Device> watched_;  // per GPU: the handle that `errors_` watches
+    std::vector<SampledDevice> devices_;
+    std::vector<std::string> notes_;
+    XidWatch errors_;
+    int watch_failures_ = 0;
+    Backoff library_;
+    bool down_ = false;
+    TimeNs down_since_ = 0;
+};
+
+Status NvmlSource::choose(const SourceRequest& request) {
+    Inventory inventory;
+    if (Return code = list_devices(api_, inventory); code != kSuccess)
+        return Error{ExitCode::empty, fmt::format("NVML cannot list GPUs: {}", explain(code, api_.path))};
+    std::vector<MachineDevice> machine;
+    for (const ListedDevice& listed : inventory.devices) machine.push_back(listed.facts);
+    const char* order = std::getenv("CUDA_DEVICE_ORDER");
+    DeviceWish wish{request.devices, request.visible_set, request.visible_devices,
+                    order && std::string_view(order) == "PCI_BUS_ID"};
+    Result<Selection> selection = select_devices(machine, wish);
+    if (!selection) return selection.error();
+    for (const SelectedDevice& selected : selection->devices)
+        add(inventory.devices[static_cast<std::size_t>(selected.machine)], selected);
+    notes_ = selection->notes;
+    if (!inventory.forbidden.empty())
+        notes_.push_back(fmt::format("{} of the driver's GPUs may not be opened by this process and {} left out.",
+                                     inventory.forbidden.size(), inventory.forbidden.size() == 1 ? "is" : "are"));
+    watched_.resize(gpus_.size(), nullptr);
+    return {};
+}
+
+void NvmlSource::add(const ListedDevice& listed, const SelectedDevice& selected) {
+    SampledDevice facts;
+    facts.device = selected.device;
+    facts.nvml_index = static_cast<std::int32_t>(listed.index);
+    facts.name = listed.facts.name;
+    facts.uuid = listed.facts.uuid;
+    facts.mig = selected.mig >= 0;
+    if (facts.mig) {
+        auto position = static_cast<std::size_t>(selected.mig);
+        facts.uuid = listed.facts.mig_uuids[position];
+        if (std::string name = name_of(api_, listed.mig[position]); !name.empty()) facts.name = name;
+    }
+    Identity gpu{listed.facts.uuid, listed.index}, self{facts.uuid, listed.index};
+    auto device = std::make_unique<SampledGpu>(api_, patience_, std::move(facts), std::move(self), std::move(gpu));
+    Return code = listed.code == kSuccess ? device->find() : listed.code;
+    if (code != kSuccess) device->begin_lost(code);
+    devices_.push_back(device->facts());
+    gpus_.push_back(std::move(device));
+}
+
+void NvmlSource::collect(MetricSet due, Harvest& to) {
+    if (down_ && !come_up(to)) return;
+    if (due.has(Metric::xid_errors)) count_errors(to);
+    Return renew = kSuccess;
+    for (auto& gpu : gpus_) {
+        renew = gpu->collect(due, to);
+        if (renew != kSuccess) break;
+    }
+    if (renew != kSuccess)
+        go_down(renew, to);
+    else
+        library_.reset();
+}
+
+void NvmlSource::count_errors(Harvest& to) {
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+        SampledGpu& gpu = *gpus_[i];
+        if (!gpu.gpu() || watched_[i] == gpu.gpu()) continue;
+        Return code = errors_.watch(api_, gpu.gpu());
+        if (code == kSuccess) {
+            gpu.xid_errors = gpu.xid_errors.value_or(0);
+        } else if (reaction_to(code) != Reaction::absent && ++watch_failures_ < kWatchTries) {
+            continue;
+        } else {
+            gpu.leave_out({Metric::xid_errors}, code);
+        }
+        watched_[i] = gpu.gpu();
+    }
+    for (const XidEvent& event : errors_.poll())
+        for (auto& gpu : gpus_) {
+            if (gpu->gpu() != event.device) continue;
+            gpu->xid_errors = gpu->xid_errors.value_or(0) + 1;
+            to.faults.push_back({realtime_ns(),
+                                 gpu->facts().device,
+                                 {},
+                                 false,
+                                 fmt::format("GPU {} reported {}; the kernel log (dmesg) has details.",
+                                             gpu->facts().device, describe_xid(event.xid))});
+        }
+}
+
+void NvmlSource::go_down(Return code, Harvest& to) {
+    TimeNs now = monotonic_ns();
+    down_ = true;
+    down_since_ = now;
+    to.faults.push_back(
+        {realtime_ns(),
+         -1,
+         {},
+         true,
+         fmt::format("The driver stopped answering: {}. NVML is started anew.", explain(code, api_.path))});
+    for (auto& gpu : gpus_) gpu->release();
+    errors_.close();
+    std::fill(watched_.begin(), watched_.end(), nullptr);
+    shut_down(api_);
+    library_.fail(now);
+}
+
+bool NvmlSource::come_up(Harvest& to) {
+    TimeNs now = monotonic_ns();
+    if (!library_.due(now)) return false;
+    if (start(api_) != kSuccess) {
+        library_.fail(now);
+        return false;
+    }
+    down_ = false;
+    for (auto& gpu : gpus_)
+        if (Return code = gpu->find(); code != kSuccess) gpu->begin_lost(code);
+    to.faults.push_back(
+        {realtime_ns(),
+         -1,
+         {},
+         false,
+         fmt::format("NVML was started anew after {:.1f} s.", static_cast<double>(now - down_since_) / 1e9)});
+    return true;
+}
+
+ExitCode exit_code_of(Return code) { return code == kNoPermission ? ExitCode::not_permitted : ExitCode::empty; }
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience) {
+    Result<Api> api = load_api(request.avoid);
+    if (!api) return api.error();
+    if (Return code = start(*api); code != kSuccess)
+        return Error{exit_code_of(code), fmt::format("NVML does not start: {}", explain(code, api->path))};
+    auto source = std::make_unique<NvmlSource>(std::move(*api), patience);
+    if (Status chosen = source->choose(request); !chosen) return chosen.error();
+    return std::unique_ptr<DeviceSource>(std::move(source));
+}
+
+}  // namespace nvml
+
+Result<std::unique_ptr<DeviceSource>> open_nvml(const SourceRequest& request) { return nvml::open(request, {}); }
+
+}  // namespace gpuprof

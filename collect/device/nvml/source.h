@@ -1,0 +1,16 @@
+// What open_nvml() (collect/device/source.h) rests on, with the waiting times open to tests.
+#pragma once
+
+#include "collect/device/source.h"
+
+namespace gpuprof::nvml {
+
+struct Patience {
+    DurNs query_first = 100'000'000, query_most = 10'000'000'000;      // a metric that failed
+    DurNs device_first = 500'000'000, device_most = 30'000'000'000;    // a device that is lost
+    DurNs library_first = 500'000'000, library_most = 30'000'000'000;  // a library that lost its driver
+};
+
+Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience);
+
+}  // namespace gpuprof::nvml

@@ -1,0 +1,39 @@
+// Counts the critical errors (Xid) that the driver reports for GPUs while sampling, by an event set that is polled and
+// never waited for.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "collect/device/nvml/api.h"
+
+namespace gpuprof::nvml {
+
+struct XidEvent {
+    Device device;
+    unsigned long long xid;
+};
+
+class XidWatch {
+public:
+    XidWatch() = default;
+    ~XidWatch() { close(); }
+    XidWatch(const XidWatch&) = delete;
+    XidWatch& operator=(const XidWatch&) = delete;
+
+    // Watches a GPU from now on.
+    Return watch(const Api& api, Device gpu);
+    // What happened since the last poll.
+    std::vector<XidEvent> poll();
+    void close();  // before nvmlShutdown
+
+private:
+    const Api* api_ = nullptr;
+    EventSet set_ = nullptr;
+};
+
+// "Xid 79 (the GPU fell off the bus)".
+std::string describe_xid(unsigned long long xid);
+
+}  // namespace gpuprof::nvml
