@@ -1,0 +1,63 @@
+// The text of `nvidia-smi --query-gpu=... --format=csv`: fields by the names in its header, in any order. A pure function of
+// lines; hostile text gives problems, never wrong numbers. What it tolerates, because it was seen: units in headers or
+// after values, [N/A] and its relatives, quoted values, a decimal comma where it cannot be anything else, repeated headers,
+// messages between the rows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collect/device/reading.h"
+
+namespace gpuprof::smi {
+
+// What is asked for. A field has a metric, or is one of the facts below.
+struct Field {
+    std::string_view query;  // as --help-query-gpu spells it
+    std::string_view older;  // its name before, or ""
+    std::optional<Metric> metric;
+};
+std::span<const Field> fields();
+
+enum class Problem { unsupported, no_permission, unknown_error, reset_required, lost, unreadable, implausible };
+
+struct Row {
+    std::int32_t index = -1;
+    std::optional<std::int32_t> count;  // of GPUs in the machine
+    std::string uuid, name, pci_bus_id;
+    bool mig = false;
+    std::optional<double> power_limit_w, sm_clock_max_mhz, mem_clock_max_mhz;
+    Reading reading;  // without time and device
+    struct Trouble {
+        Metric metric;
+        Problem problem;
+        std::string text;  // as nvidia-smi wrote it
+    };
+    std::vector<Trouble> troubles;
+};
+
+class Table {
+public:
+    // Takes the next line (without its end). A row, or nothing: it was a header, or a message (see message()).
+    std::optional<Row> take(std::string_view line);
+    // The last line that was neither a header nor a row; "" when there was none.
+    const std::string& message() const { return message_; }
+
+private:
+    bool take_header(const std::vector<std::string>& cells);
+
+    std::vector<std::string> columns_;  // names in the header, units removed
+    std::string message_;
+};
+
+// A number as nvidia-smi may write it: 134.05, 134,05, 1,234.5, 0x20, with or without a unit that is known. Absent when it
+// is none or could be two.
+std::optional<double> number_of(std::string_view text);
+
+// Cells of a line; the separator is a comma, or a comma and a space when that gives `columns` cells.
+std::vector<std::string> split_cells(std::string_view line, std::size_t columns);
+
+}  // namespace gpuprof::smi

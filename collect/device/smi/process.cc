@@ -1,0 +1,164 @@
+// posix_spawn, poll, waitpid.
+#include "collect/device/smi/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "core/base/clock.h"
+
+namespace gpuprof::smi {
+
+namespace {
+
+// The environment with one locale, so that numbers and messages are those that the parser knows.
+std::vector<std::string> plain_environment() {
+    std::vector<std::string> variables;
+    for (char** variable = environ; *variable; ++variable) {
+        std::string_view text = *variable;
+        if (!text.starts_with("LC_") && !text.starts_with("LANG=") && !text.starts_with("LANGUAGE="))
+            variables.emplace_back(text);
+    }
+    variables.push_back("LC_ALL=C");
+    return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (std::string& text : texts) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+// What the child has open: nothing, its output, its output.
+void set_files(posix_spawn_file_actions_t& files, int output) {
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, output, 1);
+    posix_spawn_file_actions_adddup2(&files, output, 2);
+#if __GLIBC_PREREQ(2, 34)
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+#else
+    for (int fd = 3; fd < 256; ++fd)
+        if (int flags = fcntl(fd, F_GETFD); flags >= 0) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+#endif
+}
+
+void set_attributes(posix_spawnattr_t& attributes) {
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+}
+
+bool is_program(const std::string& path) {
+    struct stat status {};
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+Process& Process::operator=(Process&& other) noexcept {
+    if (this == &other) return *this;
+    kill();
+    pid_ = std::exchange(other.pid_, -1);
+    output_ = std::exchange(other.output_, -1);
+    return *this;
+}
+
+Result<Process> Process::start(const std::string& program, const std::vector<std::string>& arguments) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return Error{ExitCode::internal, fmt::format("no pipe for {}: {}", program, std::strerror(errno))};
+    std::vector<std::string> words{program}, variables = plain_environment();
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv = pointers(words), envp = pointers(variables);
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    set_files(files, ends[1]);
+    set_attributes(attributes);
+    Process process;
+    int error = posix_spawn(&process.pid_, program.c_str(), &files, &attributes, argv.data(), envp.data());
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    close(ends[1]);
+    process.output_ = ends[0];
+    fcntl(process.output_, F_SETFL, O_NONBLOCK);
+    if (error == 0) return process;
+    process.pid_ = -1;
+    return Error{ExitCode::unreadable, fmt::format("{} cannot be started: {}", program, std::strerror(error))};
+}
+
+bool Process::read(std::string& to, DurNs timeout) {
+    constexpr std::size_t kMostAtOnce = 1 << 20;  // a babbling program must not hold up sampling
+    if (output_ < 0) return false;
+    pollfd wanted{output_, POLLIN, 0};
+    if (timeout > 0) poll(&wanted, 1, static_cast<int>(timeout / 1'000'000));
+    char buffer[16384];
+    for (std::size_t total = 0; total < kMostAtOnce;) {
+        ssize_t got = ::read(output_, buffer, sizeof buffer);
+        if (got == 0) return false;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+        to.append(buffer, static_cast<std::size_t>(got));
+        total += static_cast<std::size_t>(got);
+    }
+    return true;
+}
+
+std::optional<std::string> Process::ending() {
+    constexpr DurNs kMoment = 50'000'000;
+    for (TimeNs deadline = monotonic_ns() + kMoment; pid_ > 0;) {
+        int status = 0;
+        pid_t ended = waitpid(pid_, &status, WNOHANG);
+        if (ended == pid_ || (ended < 0 && errno != EINTR)) {
+            pid_ = -1;
+            if (ended < 0) return "unknown status";
+            if (WIFSIGNALED(status)) return fmt::format("signal {}", WTERMSIG(status));
+            return fmt::format("exit status {}", WEXITSTATUS(status));
+        }
+        if (monotonic_ns() > deadline) break;
+        usleep(1000);
+    }
+    return std::nullopt;
+}
+
+void Process::kill() {
+    if (pid_ > 0) {
+        ::kill(pid_, SIGKILL);
+        ending();
+    }
+    if (output_ >= 0) close(output_);
+    pid_ = output_ = -1;
+}
+
+std::string find_nvidia_smi() {
+    const char* path = getauxval(AT_SECURE) ? nullptr : std::getenv("PATH");
+    std::string folders = path ? path : "";
+    folders += ":/usr/bin:/usr/lib/wsl/lib";
+    for (std::size_t begin = 0; begin < folders.size();) {
+        std::size_t end = std::min(folders.find(':', begin), folders.size());
+        std::string program = folders.substr(begin, end - begin) + "/nvidia-smi";
+        if (program.front() == '/' && program != "/nvidia-smi" && is_program(program)) return program;
+        begin = end + 1;
+    }
+    return {};
+}
+
+}  // namespace gpuprof::smi

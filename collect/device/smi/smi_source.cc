@@ -1,0 +1,239 @@
+// nvidia-smi as a source: chooses devices from its first rows, turns later rows into readings of the time they arrived (its
+// own timestamp is local time without a zone), starts it again when it ends or falls silent.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "collect/device/absence.h"
+#include "collect/device/backoff.h"
+#include "collect/device/selection.h"
+#include "collect/device/smi/source.h"
+#include "collect/device/smi/stream.h"
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace smi {
+
+namespace {
+
+constexpr DurNs kShortestInterval = 50'000'000;  // one query takes nvidia-smi some ms of a core
+
+std::string reason_for(const Row::Trouble& trouble) {
+    switch (trouble.problem) {
+        case Problem::unsupported: return fmt::format("nvidia-smi shows {}", trouble.text);
+        case Problem::no_permission:
+            return fmt::format("nvidia-smi shows {}; run as a user who may, or let the administrator allow it",
+                               trouble.text);
+        case Problem::unknown_error:
+            return fmt::format("nvidia-smi shows {}; in a container, restart it if this stays", trouble.text);
+        case Problem::unreadable: return fmt::format("nvidia-smi shows \"{}\", which cannot be read", trouble.text);
+        case Problem::implausible: return fmt::format("nvidia-smi shows {}, which cannot be", trouble.text);
+        case Problem::reset_required: return "the GPU needs a reset; run nvidia-smi --gpu-reset, or reboot";
+        case Problem::lost: return "the GPU is lost; see the kernel log (dmesg) and reboot if it stays";
+    }
+    return trouble.text;
+}
+
+bool is_loss(Problem problem) { return problem == Problem::reset_required || problem == Problem::lost; }
+
+// A number that changes must not make the same trouble a new one every time.
+std::string kind_of(const Row::Trouble& trouble) {
+    return fmt::format("{} {}", spec_of(trouble.metric).name, static_cast<int>(trouble.problem));
+}
+
+class SmiSource final : public DeviceSource {
+public:
+    SmiSource(Stream stream, const Patience& patience, DurNs interval)
+        : stream_(std::move(stream)),
+          patience_(patience),
+          silence_(std::max(patience.silence, 10 * interval)),
+          restart_(patience.restart_first, patience.restart_most) {}
+
+    Status choose(const std::vector<Row>& rows, const SourceRequest& request);
+    void note(std::string text) { notes_.push_back(std::move(text)); }
+
+    std::string_view name() const override { return "smi"; }
+    std::span<const SampledDevice> devices() const override { return devices_; }
+    std::vector<std::string> notes() const override { return notes_; }
+    void collect(MetricSet due, Harvest& to) override;
+
+private:
+    struct State {
+        std::set<std::string> said;
+        Absences absences;
+        TimeNs seen = 0;  // monotonic
+        bool lost = false;
+    };
+    void take(const Row& row, TimeNs now, Harvest& to);
+    void tell(const Row& row, std::size_t position, Harvest& to);
+    void lose(std::size_t position, std::string_view why, Harvest& to);
+    void fail(std::string_view why, TimeNs now, Harvest& to);
+    void watch(TimeNs now, Harvest& to);
+
+    Stream stream_;
+    Patience patience_;
+    DurNs silence_;
+    Backoff restart_;
+    std::vector<SampledDevice> devices_;
+    std::vector<State> states_;
+    std::vector<std::string> notes_;
+    std::vector<Row> rows_;  // of this turn, and the first ones
+    TimeNs heard_ = 0, down_since_ = 0;
+    bool gave_up_ = false;
+};
+
+Status SmiSource::choose(const std::vector<Row>& rows, const SourceRequest& request) {
+    std::vector<MachineDevice> machine;
+    for (const Row& row : rows) machine.push_back({row.name, row.uuid, {}});
+    const char* order = std::getenv("CUDA_DEVICE_ORDER");
+    Result<Selection> selection =
+        select_devices(machine, {request.devices, request.visible_set, request.visible_devices,
+                                 order && std::string_view(order) == "PCI_BUS_ID"});
+    if (!selection) return selection.error();
+    for (const SelectedDevice& selected : selection->devices) {
+        const Row& row = rows[static_cast<std::size_t>(selected.machine)];
+        SampledDevice device;
+        device.device = selected.device;
+        device.nvml_index = row.index;
+        device.name = row.name;
+        device.uuid = row.uuid;
+        device.pci_bus_id = row.pci_bus_id;
+        device.power_limit_w = row.power_limit_w;
+        device.sm_clock_max_mhz = row.sm_clock_max_mhz;
+        device.mem_clock_max_mhz = row.mem_clock_max_mhz;
+        if (row.mig)
+            note(fmt::format("GPU {} is divided into MIG instances, which nvidia-smi does not sample one by one.",
+                             device.device));
+        devices_.push_back(std::move(device));
+    }
+    states_.resize(devices_.size());
+    for (std::string& text : selection->notes) note(std::move(text));
+    heard_ = monotonic_ns();
+    for (State& state : states_) state.seen = heard_;
+    for (std::size_t i = 0; i < devices_.size(); ++i)
+        states_[i].absences.add(stream_.refused(), "this nvidia-smi has no field for it");
+    rows_ = rows;
+    return {};
+}
+
+void SmiSource::collect(MetricSet, Harvest& to) {
+    TimeNs now = monotonic_ns();
+    if (!stream_.running()) {
+        if (gave_up_ || !restart_.due(now)) return;
+        if (Status started = stream_.restart(); !started) return fail(started.error().message, now, to);
+        heard_ = now;
+    }
+    bool open = stream_.read(rows_);
+    if (!rows_.empty()) {
+        if (down_since_ != 0)
+            to.faults.push_back({realtime_ns(),
+                                 -1,
+                                 {},
+                                 false,
+                                 fmt::format("nvidia-smi answers again after {:.1f} s.",
+                                             static_cast<double>(now - down_since_) / 1e9)});
+        heard_ = now;
+        down_since_ = 0;
+        restart_.reset();
+    }
+    for (const Row& row : rows_) take(row, now, to);
+    rows_.clear();
+    if (!open) return fail(stream_.ending(), now, to);
+    if (now - heard_ > silence_) {
+        stream_.kill();
+        return fail(fmt::format("no answer for {:.1f} s", static_cast<double>(now - heard_) / 1e9), now, to);
+    }
+    watch(now, to);
+}
+
+void SmiSource::take(const Row& row, TimeNs now, Harvest& to) {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+        const SampledDevice& device = devices_[i];
+        if (device.uuid.empty() || row.uuid.empty() ? device.nvml_index != row.index : device.uuid != row.uuid)
+            continue;
+        states_[i].seen = now;
+        tell(row, i, to);
+        if (row.reading.present.empty()) return;
+        to.readings.push_back(row.reading);
+        to.readings.back().time = realtime_ns();
+        to.readings.back().device = device.device;
+    }
+}
+
+void SmiSource::tell(const Row& row, std::size_t position, Harvest& to) {
+    State& state = states_[position];
+    bool lost = false;
+    for (const Row::Trouble& trouble : row.troubles) {
+        if (is_loss(trouble.problem)) {
+            if (!std::exchange(lost, true)) lose(position, reason_for(trouble), to);
+        } else if (state.said.insert(kind_of(trouble)).second) {
+            state.absences.add({trouble.metric}, reason_for(trouble));
+        }
+    }
+    if (!lost) state.lost = false;
+    state.absences.report(realtime_ns(), devices_[position].device, to.faults);
+}
+
+void SmiSource::lose(std::size_t position, std::string_view why, Harvest& to) {
+    if (std::exchange(states_[position].lost, true)) return;
+    std::int32_t device = devices_[position].device;
+    to.faults.push_back(
+        {realtime_ns(), device, {}, true, fmt::format("GPU {} does not answer any more: {}.", device, why)});
+}
+
+// Devices that rows come for no more while others go on.
+void SmiSource::watch(TimeNs now, Harvest& to) {
+    for (std::size_t i = 0; i < states_.size(); ++i)
+        if (now - states_[i].seen > silence_ && now - heard_ < silence_)
+            lose(i, "nvidia-smi does not list it now; see the kernel log (dmesg)", to);
+}
+
+void SmiSource::fail(std::string_view why, TimeNs now, Harvest& to) {
+    restart_.fail(now);
+    gave_up_ = restart_.failures() > patience_.restarts;
+    if (down_since_ == 0) {
+        down_since_ = now;
+        to.faults.push_back(
+            {realtime_ns(), -1, {}, true, fmt::format("nvidia-smi ended ({}); it is started again.", why)});
+    } else if (gave_up_) {
+        to.faults.push_back({realtime_ns(),
+                             -1,
+                             {},
+                             true,
+                             fmt::format("nvidia-smi failed {} times in a row ({}) and is not started any more.",
+                                         restart_.failures(), why)});
+    }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience) {
+    std::string program = find_nvidia_smi();
+    if (program.empty())
+        return Error{ExitCode::empty,
+                     "nvidia-smi is neither in PATH nor in /usr/bin or /usr/lib/wsl/lib; install the driver's "
+                     "utilities, or in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility"};
+    if (std::find(request.avoid.begin(), request.avoid.end(), "nvidia-smi") != request.avoid.end())
+        return Error{ExitCode::empty, program + " hung before and is left alone"};
+    DurNs interval = std::max(request.interval, kShortestInterval);
+    Stream stream(program, interval);
+    Result<std::vector<Row>> rows = stream.open(patience.start);
+    if (!rows) return Error{ExitCode::empty, fmt::format("{} gives no rows ({})", program, rows.error().message)};
+    auto source = std::make_unique<SmiSource>(std::move(stream), patience, interval);
+    if (Status chosen = source->choose(*rows, request); !chosen) return chosen.error();
+    source->note(
+        "nvidia-smi gives no energy counter, no GPM metrics, no Xid errors and no use by process; a reading's time "
+        "is when its row arrived.");
+    if (interval > request.interval)
+        source->note(fmt::format("nvidia-smi is asked every {} ms; a shorter interval would cost too much.",
+                                 interval / 1'000'000));
+    return std::unique_ptr<DeviceSource>(std::move(source));
+}
+
+}  // namespace smi
+
+Result<std::unique_ptr<DeviceSource>> open_smi(const SourceRequest& request) { return smi::open(request, {}); }
+
+}  // namespace gpuprof

@@ -1,0 +1,151 @@
+// Starting, adapting the query, splitting into lines.
+#include "collect/device/smi/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/clock.h"
+
+namespace gpuprof::smi {
+
+namespace {
+
+constexpr DurNs kPoll = 50'000'000;
+// As nvidia-smi words it; the name of the field stands before, in quotes.
+constexpr std::string_view kRefusal = "is not a valid field to query";
+
+}  // namespace
+
+Stream::Stream(std::string program, DurNs interval) : program_(std::move(program)), interval_(interval) {
+    for (const Field& field : fields()) asked_.push_back({&field, field.query});
+}
+
+std::vector<std::string> Stream::arguments(const std::vector<Asked>& asked, bool loop) const {
+    std::string query = "--query-gpu=";
+    for (const Asked& one : asked) {
+        if (!query.ends_with('=')) query += ',';
+        query += one.name;
+    }
+    std::vector<std::string> words{query, "--format=csv,nounits"};
+    if (loop) words.insert(words.end(), {"-lms", fmt::format("{}", interval_ / 1'000'000)});
+    return words;
+}
+
+Status Stream::restart() {
+    buffer_.clear();
+    said_.clear();
+    table_ = Table();
+    Result<Process> process = Process::start(program_, arguments(asked_, true));
+    if (!process) return process.error();
+    process_ = std::move(*process);
+    return {};
+}
+
+bool Stream::read(std::vector<Row>& to, DurNs timeout) {
+    constexpr std::size_t kMostKept = 1 << 16;  // of a line without an end, and of messages
+    bool open = process_.read(buffer_, timeout);
+    if (!open && !buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
+    std::size_t begin = 0;
+    for (std::size_t end; (end = buffer_.find('\n', begin)) != buffer_.npos; begin = end + 1) {
+        std::string_view line = std::string_view(buffer_).substr(begin, end - begin);
+        std::string before = table_.message();
+        if (std::optional<Row> row = table_.take(line))
+            to.push_back(std::move(*row));
+        else if (said_.size() < kMostKept && table_.message() != before)
+            said_ += table_.message() + "\n";
+    }
+    buffer_.erase(0, begin);
+    if (buffer_.size() > kMostKept) buffer_.clear();
+    return open;
+}
+
+std::string Stream::ending() {
+    std::string how = process_.ending().value_or("closed output");
+    process_.kill();
+    return table_.message().empty() ? how : fmt::format("{}: {}", how, table_.message());
+}
+
+// Rows until all GPUs were listed once. Without their count a second row of one GPU shows that it has begun anew.
+Result<std::vector<Row>> Stream::first_rows(TimeNs deadline) {
+    std::vector<Row> rows;
+    while (monotonic_ns() < deadline) {
+        bool open = read(rows, kPoll);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            bool again = i > 0 && rows[i].index == rows.front().index;
+            bool complete = rows.front().count && i + 1 >= static_cast<std::size_t>(std::max(1, *rows.front().count));
+            if (!again && !complete) continue;
+            rows.resize(again ? i : i + 1);
+            return rows;
+        }
+        if (!open) return Error{ExitCode::empty, ending()};
+    }
+    process_.kill();
+    return Error{ExitCode::empty, "no answer"};
+}
+
+bool Stream::exchange(std::size_t position) {
+    Asked& asked = asked_[position];
+    if (!asked.field->older.empty() && asked.name != asked.field->older) {
+        asked.name = asked.field->older;
+        return true;
+    }
+    if (asked.field->metric) refused_.add(*asked.field->metric);
+    asked_.erase(asked_.begin() + static_cast<std::ptrdiff_t>(position));
+    return !asked_.empty();
+}
+
+// Exchanges the fields that the messages name; false when they name none.
+bool Stream::drop_refused() {
+    bool any = false;
+    for (std::size_t at = said_.find(kRefusal); at != said_.npos; at = said_.find(kRefusal, at + 1)) {
+        std::size_t end = said_.rfind('"', at),
+                    begin = end == said_.npos || end == 0 ? said_.npos : said_.rfind('"', end - 1);
+        if (begin == said_.npos) continue;
+        std::string_view name = std::string_view(said_).substr(begin + 1, end - begin - 1);
+        for (std::size_t i = 0; i < asked_.size(); ++i)
+            if (asked_[i].name == name && i > 0) {
+                exchange(i);
+                any = true;
+                break;
+            }
+    }
+    return any;
+}
+
+// Asks for each field beside the index, once; those that give no row are exchanged, then dropped.
+bool Stream::probe_each(TimeNs deadline) {
+    std::size_t before = asked_.size();
+    for (std::size_t i = 1; i < asked_.size();) {
+        Result<Process> process = Process::start(program_, arguments({asked_[0], asked_[i]}, false));
+        if (!process) return false;
+        process_ = std::move(*process);
+        table_ = Table();
+        buffer_.clear();
+        std::vector<Row> rows;
+        while (read(rows, kPoll) && monotonic_ns() < deadline) {
+        }
+        process_.kill();
+        if (monotonic_ns() >= deadline) return false;
+        std::string_view name = asked_[i].name;
+        if (rows.empty()) exchange(i);
+        if (!rows.empty() || (i < asked_.size() && asked_[i].name == name)) ++i;
+    }
+    return asked_.size() > 1 && asked_.size() != before;
+}
+
+Result<std::vector<Row>> Stream::open(DurNs timeout) {
+    TimeNs deadline = monotonic_ns() + timeout;
+    bool probed = false;
+    for (;;) {
+        if (Status started = restart(); !started) return started.error();
+        Result<std::vector<Row>> rows = first_rows(deadline);
+        if (rows || monotonic_ns() >= deadline) return rows;
+        if (drop_refused()) continue;
+        bool refusal = said_.find("not a valid field") != said_.npos || said_.find("query-gpu") != said_.npos;
+        if (probed || !refusal || !probe_each(deadline)) return rows;
+        probed = true;
+    }
+}
+
+}  // namespace gpuprof::smi

@@ -1,0 +1,51 @@
+// One long-lived `nvidia-smi --query-gpu=... --format=csv,nounits -lms N`: starting it with fields that it accepts, and
+// reading rows. An unknown field makes nvidia-smi refuse the whole query, so fields it names are exchanged for their older
+// name or dropped, and when it names none each field is tried alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collect/device/smi/csv.h"
+#include "collect/device/smi/process.h"
+
+namespace gpuprof::smi {
+
+class Stream {
+public:
+    Stream(std::string program, DurNs interval);
+
+    // Starts it and waits until `timeout` for rows of all GPUs; fields that are not accepted are in refused().
+    Result<std::vector<Row>> open(DurNs timeout);
+    // Starts it again after it ended or was killed.
+    Status restart();
+    // Rows that have come, without waiting; false when it has ended.
+    bool read(std::vector<Row>& to) { return read(to, 0); }
+    bool running() const { return process_.running(); }
+    void kill() { process_.kill(); }
+    // Why it ended, e.g. "exit status 9: NVIDIA-SMI has failed".
+    std::string ending();
+    MetricSet refused() const { return refused_; }
+
+private:
+    struct Asked {
+        const Field* field;
+        std::string_view name;
+    };
+    bool read(std::vector<Row>& to, DurNs timeout);
+    std::vector<std::string> arguments(const std::vector<Asked>& asked, bool loop) const;
+    Result<std::vector<Row>> first_rows(TimeNs deadline);
+    bool drop_refused();
+    bool probe_each(TimeNs deadline);
+    bool exchange(std::size_t position);
+
+    std::string program_;
+    DurNs interval_;
+    std::vector<Asked> asked_;
+    MetricSet refused_;
+    Process process_;
+    Table table_;
+    std::string buffer_, said_;
+};
+
+}  // namespace gpuprof::smi
