@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import gpu_profile
+from gpu_profile import program as program_module
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
@@ -84,7 +85,7 @@ def test_named_binary_that_is_none(monkeypatch, tmp_path):
 def test_no_binary_anywhere(monkeypatch, tmp_path):
     monkeypatch.delenv("GPUPROF_BIN", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(gpu_profile, "__file__", str(tmp_path / "a" / "b" / "c.py"))
+    monkeypatch.setattr(program_module, "__file__", str(tmp_path / "a" / "b" / "c.py"))
     with pytest.raises(gpu_profile.Error, match="build it with ./run") as caught:
         gpu_profile.binary()
     assert caught.value.code is None
@@ -96,5 +97,5 @@ def test_path_is_the_last_resort(monkeypatch, tmp_path):
     program.chmod(0o755)
     monkeypatch.delenv("GPUPROF_BIN", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(gpu_profile, "__file__", str(tmp_path / "a" / "b" / "c.py"))
+    monkeypatch.setattr(program_module, "__file__", str(tmp_path / "a" / "b" / "c.py"))
     assert gpu_profile.binary() == os.fspath(program)

@@ -1,0 +1,209 @@
+"""GpuMonitor: samples a device while a piece of a program runs, and says afterwards how busy it was.
+
+A monitor can be used again: each outermost `with` (or start() ... stop()) is a new region. Entering it while it runs, in
+the same thread or another one, widens the region instead of beginning a new one. In a child made by fork() a running
+monitor is not running any more: leaving it there does nothing. Sampling itself happens in a process of its own, so the
+interpreter's lock is never in its way.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import weakref
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable
+
+from .arguments import Device, device_list
+from .errors import Error
+from .reporting import warn
+
+if TYPE_CHECKING:  # and otherwise where a region begins, because importing this module should cost little
+    from typing_extensions import Self
+
+    from .region import Options, Region
+    from .samples import SampleSeries
+    from .summary import GpuSummary
+
+__all__ = ["GpuMonitor"]
+
+
+_MIN_INTERVAL_S = 0.001
+_BACKENDS = ("auto", "nvml", "smi", "none")
+_BACKENDS_TEXT = f"{', '.join(_BACKENDS)} or replay:FILE"
+
+
+class GpuMonitor:
+    """Samples devices from start() to stop(), or for the length of a `with`.
+
+    ``device``: a number as CUDA numbers devices, a UUID, "all", or several. ``interval_s``: seconds between samples.
+    ``backend``: auto, nvml, smi, none, or replay:FILE. ``strict``: raise GpuBackendError when nothing can be sampled;
+    otherwise the summary says why. ``sync_fn``: called before and after the region, because work is submitted
+    asynchronously (``torch.cuda.synchronize``). ``warmup_s``: seconds at the beginning that the statistics leave out.
+    ``store_samples``: keep every sample, up to ``max_samples`` per device, for ``samples``. ``capture``: a file that gets
+    the samples, for ``gpu-profile report FILE samples``.
+    """
+
+    def __init__(
+        self,
+        device: Device = 0,
+        interval_s: float = 0.2,
+        backend: str = "auto",
+        strict: bool = False,
+        sync_fn: Callable[[], object] | None = None,
+        warmup_s: float = 0.0,
+        store_samples: bool = False,
+        max_samples: int | None = None,
+        capture: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Raises ValueError or TypeError for an argument that cannot be right. Nothing is loaded or started."""
+        if not _MIN_INTERVAL_S <= interval_s < math.inf:
+            raise ValueError(f"interval_s is {interval_s}: it takes seconds, at least {_MIN_INTERVAL_S}")
+        if not 0 <= warmup_s < math.inf:
+            raise ValueError(f"warmup_s is {warmup_s}: it takes seconds, at least 0")
+        if max_samples is not None and max_samples < 1:
+            raise ValueError(f"max_samples is {max_samples}: it takes a number of at least 1")
+        if sync_fn is not None and not callable(sync_fn):
+            raise TypeError(f"sync_fn is {sync_fn!r}: it takes a function without arguments")
+        if not isinstance(backend, str):
+            raise TypeError(f"backend is {backend!r}: it takes {_BACKENDS_TEXT}")
+        if backend not in _BACKENDS and not backend.startswith("replay:"):
+            raise ValueError(f"backend is {backend!r}: it takes {_BACKENDS_TEXT}")
+        self._devices = device_list(device)
+        self._interval_s, self._warmup_s = float(interval_s), float(warmup_s)
+        self._backend, self._strict = backend, bool(strict)
+        self._sync_fn = sync_fn
+        self._store_samples, self._max_samples = bool(store_samples), max_samples or 0
+        self._capture = None if capture is None else os.fspath(capture)
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._region: Region | None = None
+        self._summaries: list[GpuSummary] = []
+        self._samples: SampleSeries | None = None
+        self._forked = False
+        _monitors.add(self)
+
+    def start(self) -> Self:
+        """Begins a region; does nothing while one runs. What sync_fn raises is raised, and nothing is started."""
+        if self._region is None:
+            from .region import Region
+
+            self._synchronize()
+            with self._lock:
+                if self._region is None:
+                    self._region, self._forked = Region(self._options()), False
+        return self
+
+    def stop(self) -> None:
+        """Ends the region; does nothing when none runs. What sync_fn raises is raised, after the end."""
+        try:
+            if self._region is not None:
+                self._synchronize()
+        finally:
+            with self._lock:
+                region, self._region = self._region, None
+                if region is not None:
+                    self._summaries, self._samples = region.finish()
+
+    @property
+    def summary(self) -> GpuSummary:
+        """Of the first device: of the last region, or of the running one so far."""
+        return self.summaries[0]
+
+    @property
+    def summaries(self) -> list[GpuSummary]:
+        """Of every device, as `summary`. Raises Error before the first region."""
+        with self._lock:
+            found = self._summaries if self._region is None else self._region.summaries()
+        if not found:
+            raise Error(None, "this monitor has not run yet: use it in `with`, or call start() and stop()")
+        return list(found)
+
+    @property
+    def samples(self) -> SampleSeries:
+        """The samples of all devices in order of time; empty without ``store_samples``."""
+        from .samples import SampleSeries
+
+        with self._lock:
+            found = self._samples if self._region is None else self._region.samples()
+        return SampleSeries() if found is None else found
+
+    def to_pandas(self) -> Any:
+        """The samples as a pandas DataFrame."""
+        return self.samples.to_pandas()
+
+    def plot(self, *fields: str) -> Any:
+        """The samples as a matplotlib Figure; see SampleSeries.plot()."""
+        return self.samples.plot(fields) if fields else self.samples.plot()
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            self._depth += 1
+            outermost = self._depth == 1
+        if outermost:
+            try:
+                self.start()
+            except BaseException:
+                with self._lock:
+                    self._depth -= 1
+                raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._depth -= 1
+            outermost = self._depth == 0
+        if not outermost:
+            return
+        try:
+            self.stop()
+        except Exception as own:
+            if problem is None:
+                raise
+            # The region's own exception is what the program has to see.
+            warn(f"sync_fn failed after the region had failed: {type(own).__name__}: {own}")
+
+    def _repr_html_(self) -> str:
+        from . import html
+
+        return html.preformatted("\n\n".join(summary.format() for summary in self.summaries))
+
+    def _options(self) -> Options:
+        from .region import Options
+
+        return Options(
+            devices=self._devices,
+            backend=self._backend,
+            interval_s=self._interval_s,
+            warmup_s=self._warmup_s,
+            max_samples=self._max_samples,
+            strict=self._strict,
+            store_samples=self._store_samples,
+            capture=self._capture,
+        )
+
+    def _synchronize(self) -> None:
+        # A forked child cannot use its parent's CUDA context.
+        if self._sync_fn is not None and not self._forked:
+            self._sync_fn()
+
+    def _after_fork(self) -> None:
+        """In the child: the region is the parent's, and another thread may have held the lock."""
+        self._lock = threading.RLock()
+        if self._region is not None:
+            self._summaries, self._samples = self._region.in_child(), None
+            self._region, self._forked = None, True
+
+
+_monitors: weakref.WeakSet[GpuMonitor] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for monitor in list(_monitors):
+        monitor._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

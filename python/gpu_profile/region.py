@@ -1,0 +1,120 @@
+"""One monitored region: a native session and a clock, or the clock alone and the reason why there is no more.
+
+Without ``strict`` the monitored code has to run whatever is missing on the machine, so a failure to start becomes a note
+in the summary. A mistake in the arguments is an error in both cases. Results are read once, when the region ends, and
+nothing of the native side outlives it.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from typing import TYPE_CHECKING, NamedTuple
+
+from .errors import Error, GpuBackendError
+from .samples import SampleSeries
+from .summary import GpuSummary
+
+if TYPE_CHECKING:
+    from .native import Session
+
+__all__ = ["Options", "Region"]
+
+_USAGE = 2  # the exit code of a mistake in the arguments
+
+
+class Options(NamedTuple):
+    """What a native monitor is told (gpuprof_monitor_options of capi/gpuprof.h); 0 asks for the library's own value."""
+
+    devices: str = "0"
+    backend: str = "auto"
+    interval_s: float = 0.0
+    warmup_s: float = 0.0
+    max_samples: int = 0
+    strict: bool = False
+    store_samples: bool = False
+    capture: str | None = None
+
+
+class Region:
+    """Monitoring begins with construction. Not for use by two threads at once, except ``summaries()``."""
+
+    def __init__(self, options: Options) -> None:
+        """Raises Error for wrong arguments, and GpuBackendError with ``strict`` when nothing can be sampled."""
+        self._options = options
+        self._reason: str | None = None
+        self._session = self._started()
+        self._begun = time.perf_counter()
+
+    def summaries(self) -> list[GpuSummary]:
+        """Of every device, so far; at least one."""
+        if self._session is None:
+            return [self._without_samples(self._reason or "")]
+        try:
+            return [GpuSummary.from_dict(values) for values in self._session.summaries()]
+        except Error as problem:
+            return [self._without_samples(f"the summary could not be read: {problem.message}")]
+
+    def samples(self) -> SampleSeries:
+        """The samples of all devices so far; empty unless they are stored."""
+        if self._session is None or not self._options.store_samples:
+            return SampleSeries()
+        devices = [values["device"] for values in self._session.summaries()]
+        return SampleSeries.of_columns((device, self._session.columns(i)) for i, device in enumerate(devices))
+
+    def finish(self) -> tuple[list[GpuSummary], SampleSeries]:
+        """Ends the region and returns what summaries() and samples() say of all of it."""
+        if self._session is None:
+            return self.summaries(), SampleSeries()
+        notes = []
+        try:
+            self._session.stop()
+        except Error as problem:
+            notes.append(f"the monitor did not stop as it should: {problem.message}")
+        try:
+            samples = self.samples()
+        except Error as problem:
+            notes.append(f"the samples could not be read: {problem.message}")
+            samples = SampleSeries()
+        summaries = self.summaries()
+        for note in notes:
+            summaries = [summary.with_note(note) for summary in summaries]
+        self.close()
+        return summaries, samples
+
+    def in_child(self) -> list[GpuSummary]:
+        """What a child made by fork() has in place of summaries()."""
+        return [self._without_samples("this process was forked from the monitored one, which has the figures")]
+
+    def close(self) -> None:
+        """Ends the region and forgets it."""
+        if self._session is not None:
+            self._closing()
+
+    def _started(self) -> Session | None:
+        try:
+            from . import native
+
+            session = native.Session(self._options)
+        except (Error, ImportError) as problem:
+            code, message = getattr(problem, "code", None), str(problem)
+            if code == _USAGE:
+                raise
+            if self._options.strict:
+                raise GpuBackendError(code, message) from problem
+            self._reason = f"there are no samples: {message}"
+            return None
+        # Also at exit of the interpreter, while daemon threads may still be in the region.
+        self._closing = weakref.finalize(self, session.close)
+        return session
+
+    def _without_samples(self, reason: str) -> GpuSummary:
+        devices = self._options.devices
+        return GpuSummary(
+            device=int(devices) if devices.isdigit() else 0,
+            backend="none",
+            pattern="unknown",
+            duration_s=max(0.0, time.perf_counter() - self._begun - self._options.warmup_s),
+            interval_s=self._options.interval_s,
+            notes=(reason,),
+        )

@@ -1,0 +1,192 @@
+"""Several runs of the same thing: GpuSummary of each, and how much the figures vary from run to run.
+
+A figure that a run has not measured is left out of its statistics; with no figure at all, everything is None. The
+standard deviation is that of a sample (n - 1), and None for fewer than two figures.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, NamedTuple
+
+from .arguments import Device, check_runs
+from .monitor import GpuMonitor
+from .summary import GpuSummary, data_frame
+
+__all__ = ["MultiRunResult", "RunStats", "profile_repeats"]
+
+
+@dataclasses.dataclass(frozen=True)
+class RunStats:
+    """One figure over several runs; `values` are those of the runs, in order."""
+
+    mean: float | None = None
+    std: float | None = None
+    min: float | None = None
+    max: float | None = None
+    values: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, figures: Iterable[float | None]) -> RunStats:
+        values = tuple(figure for figure in figures if figure is not None)
+        if not values:
+            return cls()
+        mean = math.fsum(values) / len(values)
+        std = None
+        if len(values) > 1:
+            std = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+        return cls(mean, std, min(values), max(values), values)
+
+
+class _Shown(NamedTuple):
+    name: str
+    field: str
+    unit: str
+
+
+_SHOWN = (
+    _Shown("duration", "duration_s", "s"),
+    _Shown("util_gpu", "util_gpu_mean", "%"),
+    _Shown("power", "power_mean_w", "W"),
+    _Shown("energy", "energy_j", "J"),
+    _Shown("peak_memory", "mem_used_max_mb", "MiB"),
+    _Shown("peak_temp", "temp_max_c", "C"),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class MultiRunResult:
+    """The summaries of several runs on one device, in order.
+
+    `note` says why there are fewer than asked for. `other_devices` holds the same of the other devices, if several were
+    monitored.
+    """
+
+    runs: tuple[GpuSummary, ...]
+    note: str = ""
+    other_devices: tuple[MultiRunResult, ...] = ()
+
+    @classmethod
+    def of_runs(cls, runs: Iterable[Sequence[GpuSummary]], note: str = "") -> MultiRunResult:
+        """From the summaries of every device, run by run."""
+        first, *others = (cls(tuple(run), note) for run in zip(*runs))
+        return dataclasses.replace(first, other_devices=tuple(others))
+
+    @property
+    def duration(self) -> RunStats:
+        return self.stats_for("duration_s")
+
+    @property
+    def util_gpu(self) -> RunStats:
+        return self.stats_for("util_gpu_mean")
+
+    @property
+    def power(self) -> RunStats:
+        return self.stats_for("power_mean_w")
+
+    @property
+    def energy(self) -> RunStats:
+        return self.stats_for("energy_j")
+
+    @property
+    def peak_memory(self) -> RunStats:
+        return self.stats_for("mem_used_max_mb")
+
+    @property
+    def peak_temp(self) -> RunStats:
+        return self.stats_for("temp_max_c")
+
+    def stats_for(self, field: str) -> RunStats:
+        """The statistics of any number of GpuSummary. Raises ValueError for a field that is none."""
+        if field not in _NUMBERS:
+            raise ValueError(f"{field} is no number of GpuSummary; there are {', '.join(_NUMBERS)}")
+        return RunStats.of(getattr(run, field) for run in self.runs)
+
+    def format(self) -> str:
+        """A table of mean, deviation, smallest and largest figure over the runs."""
+        name = next((run.name for run in self.runs if run.name), "")
+        title = f"GPU {self.runs[0].device}{' ' * bool(name)}{name}" if self.runs else "GPU"
+        lines = [f"gpu-profile: {title}, {len(self.runs)} run{'s' * (len(self.runs) != 1)}"]
+        lines += [f"  {'':<12} {'mean':>10} {'std':>10} {'min':>10} {'max':>10}"] if self.runs else []
+        for shown in _SHOWN:
+            stats = self.stats_for(shown.field)
+            if stats.values:
+                cells = " ".join(f"{_cell(value):>10}" for value in (stats.mean, stats.std, stats.min, stats.max))
+                missing = len(self.runs) - len(stats.values)
+                lines.append(f"  {shown.name:<12} {cells} {shown.unit}{f'  (not measured: {missing})' if missing else ''}")
+        return "\n".join(lines + [f"  note: {note}" for note in self._notes()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The statistics by name, and the runs as GpuSummary.to_dict()."""
+        stats: dict[str, Any] = {shown.name: dataclasses.asdict(self.stats_for(shown.field)) for shown in _SHOWN}
+        for figures in stats.values():
+            figures["values"] = list(figures["values"])
+        others = [other.to_dict() for other in self.other_devices]
+        return {**stats, "runs": [run.to_dict() for run in self.runs], "note": self.note, "other_devices": others}
+
+    def to_json(self) -> str:
+        """One line of JSON with the keys of to_dict()."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row per run."""
+        return data_frame([run.to_dict() for run in self.runs])
+
+    def __str__(self) -> str:
+        return self.format()
+
+    def _repr_html_(self) -> str:
+        from . import html
+
+        rows = [(shown.name, shown.unit, self.stats_for(shown.field)) for shown in _SHOWN]
+        cells = [(name, s.mean, s.std, s.min, s.max, unit) for name, unit, s in rows if s.values]
+        return html.table(("", "mean", "std", "min", "max", "unit"), cells)
+
+    def _notes(self) -> list[str]:
+        """What the runs say, each sentence once."""
+        said = [self.note] if self.note else []
+        for run in self.runs:
+            said += [note for note in run.notes if note not in said]
+        return said
+
+
+_NUMBERS = tuple(
+    field.name
+    for field in dataclasses.fields(GpuSummary)
+    if str(field.type).startswith("float") or field.name == "n_samples"
+)
+
+
+def profile_repeats(
+    fn: Callable[[], object],
+    repeats: int = 5,
+    warmup_runs: int = 1,
+    device: Device = 0,
+    interval_s: float = 0.2,
+    backend: str = "auto",
+    strict: bool = False,
+    sync_fn: Callable[[], object] | None = None,
+    warmup_s: float = 0.0,
+) -> MultiRunResult:
+    """Calls fn() `warmup_runs` times unmonitored and `repeats` times monitored. What fn raises is raised."""
+    return run_repeatedly(GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
+
+
+def run_repeatedly(monitor: GpuMonitor, fn: Callable[[], object], repeats: int, warmup_runs: int) -> MultiRunResult:
+    check_runs(repeats, warmup_runs)
+    for _ in range(warmup_runs):
+        fn()
+    runs = []
+    for _ in range(repeats):
+        with monitor:
+            fn()
+        runs.append(monitor.summaries)
+    return MultiRunResult.of_runs(runs)
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
