@@ -29,7 +29,7 @@ TEST(GpuSummary, StatisticsOfFiveSamples) {
     EXPECT_EQ(summary.n_samples, 5);
     EXPECT_DOUBLE_EQ(*summary.duration_s, 10);
     EXPECT_DOUBLE_EQ(*summary.util_gpu_mean, 50);
-    EXPECT_NEAR(*summary.util_gpu_std, 48.02083, 1e-4);  // sqrt(9224 / 4)
+    EXPECT_NEAR(*summary.util_gpu_std, 48.04165, 1e-4);  // sqrt(9232 / 4)
     EXPECT_DOUBLE_EQ(*summary.util_gpu_min, 0);
     EXPECT_DOUBLE_EQ(*summary.util_gpu_max, 100);
     EXPECT_DOUBLE_EQ(*summary.util_gpu_p50, 50);
