@@ -103,6 +103,7 @@ void Tally::complete(GpuSummary& summary, const Device& device, TimeNs end) cons
     if (gap > 0)
         summary.notes.push_back(fmt::format("{:.2f} s have no samples: the device did not answer", *summary.gap_s));
     if (cost_ && cost_->ticks > 1) summary.jitter_p99_ms = cost_->late_p99_ms;
+    if (cost_ && cost_->wall_s > 0) summary.sampler_cpu_pct = 100 * cost_->cpu_s / cost_->wall_s;
     if (device.series.counted() == 0)
         summary.notes.push_back(
             "no sample was taken in the region; it was shorter than the interval or than the warm-up");

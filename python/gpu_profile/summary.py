@@ -60,6 +60,7 @@ class GpuSummary:
     gpm_dram_mean: float | None = None
     gap_s: float | None = None
     jitter_p99_ms: float | None = None
+    sampler_cpu_pct: float | None = None
     pattern: str = ""
     sparkline: str = ""
     notes: tuple[str, ...] = ()
