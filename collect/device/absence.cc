@@ -21,6 +21,7 @@ std::string names_of(MetricSet metrics) {
 }
 
 void Absences::add(MetricSet metrics, std::string_view reason) {
+    if (metrics.empty()) return;
     for (Group& group : groups_) {
         if (group.reason != reason) continue;
         group.metrics = group.metrics | metrics;

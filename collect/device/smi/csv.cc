@@ -78,7 +78,9 @@ std::optional<Problem> problem_of(std::string_view cell) {
 
 // Digits with one point at most.
 std::optional<double> plain_number(const std::string& digits) {
-    if (digits.find_first_not_of("0123456789.-") != digits.npos) return std::nullopt;
+    std::size_t first = digits.starts_with('-') ? 1 : 0;
+    if (digits.find_first_not_of("0123456789.", first) != digits.npos) return std::nullopt;
+    if (first >= digits.size() || digits[first] == '.') return std::nullopt;
     double value = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;

@@ -124,6 +124,7 @@ void SmiSource::collect(MetricSet, Harvest& to) {
         if (gave_up_ || !restart_.due(now)) return;
         if (Status started = stream_.restart(); !started) return fail(started.error().message, now, to);
         heard_ = now;
+        for (State& state : states_) state.seen = now;
     }
     bool open = stream_.read(rows_);
     if (!rows_.empty()) {

@@ -1,0 +1,189 @@
+// The nvidia-smi source against a fake program that plays scripts. Waits by condition, never by a fixed time.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "collect/device/smi/source.h"
+
+namespace gpuprof {
+namespace {
+
+class SmiStage {
+public:
+    explicit SmiStage(const std::string& script, SourceRequest request = all_devices())
+        : opened(open(script, request)) {}
+    ~SmiStage() {
+        setenv("PATH", path_.c_str(), 1);
+        std::filesystem::remove(script_path);
+        std::filesystem::remove(script_path + ".starts");
+    }
+    static SourceRequest all_devices() {
+        SourceRequest request;
+        request.devices = "all";
+        request.interval = 50'000'000;
+        return request;
+    }
+
+    // Turns until `enough` holds; everything that came is kept. False after half a minute.
+    bool until(const std::function<bool()>& enough) {
+        for (int i = 0; i < 6000 && !enough(); ++i) {
+            (*opened)->collect(MetricSet::all(), all);
+            usleep(5000);
+        }
+        return enough();
+    }
+    bool has(std::string_view text) const { return said().find(text) != std::string::npos; }
+    std::string said() const {
+        std::string text;
+        for (const Fault& fault : all.faults) text += fault.sentence + "\n";
+        return text;
+    }
+    std::vector<double> values(Metric metric, std::int32_t device = 0) const {
+        std::vector<double> found;
+        for (const Reading& reading : all.readings)
+            if (reading.device == device && reading.get(metric)) found.push_back(*reading.get(metric));
+        return found;
+    }
+    std::string error() const { return opened ? "" : opened.error().message; }
+
+    std::string script_path;
+    Harvest all;
+
+private:
+    std::string path_ = getenv("PATH");
+
+public:
+    Result<std::unique_ptr<DeviceSource>> opened;
+
+private:
+    Result<std::unique_ptr<DeviceSource>> open(const std::string& script, const SourceRequest& request) {
+        static int number = 0;
+        script_path = ::testing::TempDir() + "gpuprof_smi_" + std::to_string(getpid()) + "_" + std::to_string(number++);
+        std::ofstream(script_path) << script;
+        setenv("GPUPROF_FAKE_SMI", script_path.c_str(), 1);
+        setenv("PATH", (GPUPROF_SOURCE_DIR "/tests/fakes/smi:" + path_).c_str(), 1);
+        return smi::open(
+            request,
+            {.start = 30'000'000'000, .silence = 500'000'000, .restart_first = 0, .restart_most = 0, .restarts = 3});
+    }
+};
+
+TEST(SmiSource, SeriesOfTwoGpus) {
+    SmiStage stage(
+        "gpu\ngpu name=NVIDIA_L4\nseries 0 utilization.gpu 10 20 30\nset 1 utilization.gpu 77\nset 1 power.draw "
+        "71.5\n");
+    ASSERT_TRUE(stage.opened) << stage.error();
+    DeviceSource& source = **stage.opened;
+    EXPECT_EQ(source.name(), "smi");
+    ASSERT_EQ(source.devices().size(), 2u);
+    EXPECT_EQ(source.devices()[1].name, "NVIDIA L4");
+    EXPECT_EQ(source.devices()[0].uuid, "GPU-00000000-0000-0000-0000-000000000000");
+    EXPECT_EQ(source.devices()[0].power_limit_w, 700);
+    ASSERT_TRUE(stage.until([&] { return stage.values(Metric::util_gpu).size() >= 4; })) << stage.said();
+    std::vector<double> first = stage.values(Metric::util_gpu);
+    EXPECT_EQ((std::vector<double>{first.begin(), first.begin() + 4}), (std::vector<double>{10, 20, 30, 30}));
+    EXPECT_EQ(stage.values(Metric::power, 1).at(0), 71.5);
+    EXPECT_EQ(stage.values(Metric::throttle, 1).at(0), 0);
+    EXPECT_EQ(stage.said(), "");
+    EXPECT_GT(stage.all.readings.back().time, stage.all.readings.front().time);
+}
+
+TEST(SmiSource, ValuesWithUnitsAndDecimalCommas) {
+    SmiStage stage("gpu\nmixed\nset 0 power.draw 412,50\nset 0 utilization.gpu 37\n");
+    ASSERT_TRUE(stage.opened) << stage.error();
+    ASSERT_TRUE(stage.until([&] { return !stage.values(Metric::power).empty(); }));
+    EXPECT_EQ(stage.values(Metric::power)[0], 412.5);
+    EXPECT_EQ(stage.values(Metric::util_gpu)[0], 37);
+}
+
+TEST(SmiSource, UnknownFieldsAreExchangedOrDropped) {
+    SmiStage stage("gpu\nunknown clocks_event_reasons.active\nunknown ecc.errors.corrected.volatile.total\n");
+    ASSERT_TRUE(stage.opened) << stage.error();
+    ASSERT_TRUE(stage.until([&] { return !stage.values(Metric::util_gpu).empty(); }));
+    EXPECT_EQ(stage.values(Metric::throttle).size(), stage.values(Metric::util_gpu).size());
+    EXPECT_TRUE(stage.values(Metric::ecc_corrected).empty());
+    EXPECT_EQ(stage.said(), "GPU 0 does not report ecc.corrected: this nvidia-smi has no field for it.\n");
+}
+
+TEST(SmiSource, UnknownFieldsThatAreNotNamedAreFound) {
+    SmiStage stage("gpu\nunknown pstate quietly\nunknown count quietly\n");
+    ASSERT_TRUE(stage.opened) << stage.error();
+    ASSERT_TRUE(stage.until([&] { return !stage.values(Metric::power).empty(); }));
+    EXPECT_TRUE(stage.values(Metric::pstate).empty());
+    EXPECT_EQ(stage.said(), "GPU 0 does not report pstate: this nvidia-smi has no field for it.\n");
+}
+
+TEST(SmiSource, WhatIsNotSupportedIsSaidInOneSentence) {
+    SmiStage stage(
+        "gpu\nset 0 power.draw [N/A]\nset 0 pcie.link.gen.current [N/A]\nset 0 temperature.gpu [Unknown_Error]\n");
+    ASSERT_TRUE(stage.opened) << stage.error();
+    ASSERT_TRUE(stage.until([&] { return stage.values(Metric::util_gpu).size() >= 3; }));
+    EXPECT_TRUE(stage.values(Metric::power).empty());
+    EXPECT_EQ(
+        stage.said(),
+        "GPU 0 does not report power and pcie.gen: nvidia-smi shows [N/A].\n"
+        "GPU 0 does not report temp: nvidia-smi shows [Unknown Error]; in a container, restart it if this stays.\n");
+}
+
+TEST(SmiSource, AGpuThatNeedsAResetAndOneThatIsGone) {
+    SmiStage stage("gpu\ngpu\nseries 0 power.draw 100 [GPU_requires_reset] 100\ndrop 1 after 3\n");
+    ASSERT_TRUE(stage.opened) << stage.error();
+    ASSERT_TRUE(stage.until([&] {
+        return stage.has("GPU 1 does not answer any more: nvidia-smi does not list it now");
+    })) << stage.said();
+    EXPECT_TRUE(
+        stage.has("GPU 0 does not answer any more: the GPU needs a reset; run nvidia-smi --gpu-reset, or reboot."));
+    EXPECT_EQ(stage.values(Metric::util_gpu, 1).size(), 3u);
+}
+
+TEST(SmiSource, AProgramThatDiesIsStartedAgain) {
+    for (std::string end : {"exit 3 NVML:_Driver/library_version_mismatch", "crash", "hang"}) {
+        SmiStage stage("gpu\nset 0 utilization.gpu 40\n" + end + " after 2 start 1\n");
+        ASSERT_TRUE(stage.opened) << stage.error();
+        ASSERT_TRUE(stage.until([&] { return stage.has("nvidia-smi answers again after"); })) << end << stage.said();
+        EXPECT_TRUE(stage.has(end == "crash" ? "nvidia-smi ended (signal 9); it is started again."
+                              : end == "hang"
+                                  ? "nvidia-smi ended (no answer for 0."
+                                  : "nvidia-smi ended (exit status 3: NVML: Driver/library version mismatch); it is"))
+            << stage.said();
+        EXPECT_TRUE(stage.all.faults[0].lost);
+        std::size_t before = stage.values(Metric::util_gpu).size();
+        EXPECT_TRUE(stage.until([&] { return stage.values(Metric::util_gpu).size() > before; }));
+    }
+}
+
+TEST(SmiSource, AProgramThatDoesNotComeBackIsGivenUp) {
+    SmiStage stage(
+        "gpu\nexit 9 gone after 2 start 1\nexit 9 gone start 2\nexit 9 gone start 3\nexit 9 gone start 4\nexit 9 gone "
+        "start 5\n");
+    ASSERT_TRUE(stage.opened) << stage.error();
+    ASSERT_TRUE(stage.until([&] { return stage.has("is not started any more"); })) << stage.said();
+    EXPECT_EQ(stage.said(),
+              "nvidia-smi ended (exit status 9: gone); it is started again.\n"
+              "nvidia-smi failed 4 times in a row (exit status 9: gone) and is not started any more.\n");
+}
+
+TEST(SmiSource, WhyItCannotBeHad) {
+    EXPECT_NE(SmiStage("").error().find("/nvidia-smi gives no rows (exit status 6: No devices were found)"),
+              std::string::npos);
+    EXPECT_NE(SmiStage("gpu\nexit 18 Failed_to_initialize_NVML:_Driver/library_version_mismatch\n")
+                  .error()
+                  .find("gives no rows (exit status 18: Failed to initialize NVML: Driver/library version mismatch)"),
+              std::string::npos);
+    SourceRequest request = SmiStage::all_devices();
+    request.devices = "3";
+    EXPECT_EQ(SmiStage("gpu\n", request).error(), "device 3: the target sees 1 device, numbered from 0");
+    std::string path = getenv("PATH");
+    setenv("PATH", "/nonexistent", 1);
+    Result<std::unique_ptr<DeviceSource>> none = open_smi(request);
+    setenv("PATH", path.c_str(), 1);
+    if (none) GTEST_SKIP() << "this machine has nvidia-smi in /usr/bin";
+    EXPECT_EQ(none.error().message.find("nvidia-smi is neither in PATH nor"), 0u) << none.error().message;
+}
+
+}  // namespace
+}  // namespace gpuprof
