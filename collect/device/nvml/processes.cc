@@ -113,10 +113,18 @@ Return Processes::read(const Api& api, Device device, std::optional<double> tota
     Uses uses;
     Return codes[] = {list_compute(api, device, total_mb, uses), list_graphics(api, device, total_mb, uses),
                       utilization(api, device, time, uses)};
-    for (const auto& [pid, use] : uses)
-        to.push_back({time, number, local_pid(pid, "/proc"), use.mem_used_mb, use.util_gpu});
+    for (const auto& [pid, use] : uses) to.push_back({time, number, local(pid), use.mem_used_mb, use.util_gpu});
     bool worked = std::find(std::begin(codes), std::end(codes), kSuccess) != std::end(codes);
     return worked ? kSuccess : codes[0];
+}
+
+// Looking through all of /proc takes milliseconds, so it is done once for an id.
+std::int64_t Processes::local(unsigned pid) {
+    constexpr std::size_t kMostRemembered = 4096;
+    if (local_.size() > kMostRemembered) local_.clear();
+    auto [place, is_new] = local_.try_emplace(pid, 0);
+    if (is_new) place->second = local_pid(pid, "/proc");
+    return place->second;
 }
 
 std::int64_t local_pid(std::int64_t pid, const std::string& proc_root) {

@@ -34,6 +34,9 @@ private:
     Return list_graphics(const Api& api, Device device, std::optional<double> total_mb, Uses& to);
     Return utilization(const Api& api, Device device, TimeNs time, Uses& to);
 
+    std::int64_t local(unsigned pid);
+
+    std::map<unsigned, std::int64_t> local_;
     unsigned long long since_us_ = 0;  // newest sample of utilisation seen
     std::vector<unsigned char> buffer_;
     std::vector<ProcessUtilization> samples_;

@@ -149,17 +149,18 @@ TEST(NvmlProcesses, EntriesOfAnyLength) {
         for (int bytes : {16, 24, 32}) {
             if (bytes < 24 && function.ends_with("_v3")) continue;
             if (bytes < 24 && function.ends_with("_v2")) continue;
-            NvmlStage stage("device\nprocess 0 " + own + " 100 30\nprocess 0 1 200 5 graphics\nprocess 0 2 300 60\n" +
-                            hidden + "entry " + function + " " + std::to_string(bytes) + "\n");
+            NvmlStage stage("device\nprocess 0 " + own +
+                            " 100 30\nprocess 0 1 200 5 graphics\nprocess 0 4194304 300 60\n" + hidden + "entry " +
+                            function + " " + std::to_string(bytes) + "\n");
             Harvest harvest = stage.collect();
             ASSERT_EQ(harvest.processes.size(), 3u) << function << bytes;
             std::sort(harvest.processes.begin(), harvest.processes.end(),
                       [](const ProcessReading& a, const ProcessReading& b) { return a.pid < b.pid; });
             EXPECT_EQ(harvest.processes[0].mem_used_mb, 200);
-            EXPECT_EQ(harvest.processes[1].mem_used_mb, 300);
-            EXPECT_EQ(harvest.processes[2].mem_used_mb, 100) << function << bytes;
-            EXPECT_EQ(harvest.processes[2].util_gpu, 30);
-            EXPECT_EQ(harvest.processes[2].pid, getpid());
+            EXPECT_EQ(harvest.processes[1].mem_used_mb, 100) << function << bytes;
+            EXPECT_EQ(harvest.processes[1].util_gpu, 30);
+            EXPECT_EQ(harvest.processes[1].pid, getpid());
+            EXPECT_EQ(harvest.processes[2].mem_used_mb, 300);
         }
         hidden += "fail " + function + " 13\n";
     }
