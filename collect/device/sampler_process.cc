@@ -61,7 +61,7 @@ double cpu_seconds() {
 // Which metrics a tick reads.
 class Schedule {
 public:
-    Schedule(DurNs interval, TimeNs warm) : gpm_every_(std::max(interval, 100 * kMillisecond)), warm_(warm) {}
+    Schedule(DurNs interval, TimeNs warm) : gpm_every_(std::max(interval, 250 * kMillisecond)), warm_(warm) {}
     MetricSet due(TimeNs now, bool last) {
         MetricSet due = MetricSet::of(Cadence::fast);
         bool warm_now = warm_ != 0 && now >= warm_;
