@@ -1,0 +1,24 @@
+# What the Python wheel carries (component `python`): the program, the library, and the shared libraries of the
+# distribution that other machines lack, with their licences. They lie in one folder and find each other by $ORIGIN.
+# libc, libstdc++ and zlib are those of the machine that the wheel is installed on, as manylinux has it. Included only
+# under scikit-build-core.
+set(wheel_folder gpu_profile/_native)
+install(TARGETS gpu-profile gpuprof COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
+
+# Each library is copied under the name that the loader asks for, which elsewhere is a link: a wheel holds no links.
+install(CODE "
+  set(folder \"\${CMAKE_INSTALL_PREFIX}/${wheel_folder}\")
+  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES \"$<TARGET_FILE:gpu-profile>\" LIBRARIES \"$<TARGET_FILE:gpuprof>\"
+       PRE_INCLUDE_REGEXES \"^lib(fmt|simdjson|zstd)[.]so\" PRE_EXCLUDE_REGEXES \".\" RESOLVED_DEPENDENCIES_VAR found)
+  foreach(path IN LISTS found)
+    get_filename_component(name \"\${path}\" NAME)
+    get_filename_component(real \"\${path}\" REALPATH)
+    string(REGEX REPLACE \"[.]so.*\" \"\" stem \"\${name}\")
+    message(STATUS \"Installing: \${folder}/\${name}\")
+    file(COPY_FILE \"\${real}\" \"\${folder}/\${name}\")
+    file(GLOB notices \"/usr/share/doc/\${stem}[0-9]*/copyright\")
+    foreach(notice IN LISTS notices)
+      file(COPY_FILE \"\${notice}\" \"\${folder}/LICENSE.\${stem}\")
+    endforeach()
+  endforeach()
+" COMPONENT python)
