@@ -27,6 +27,8 @@ namespace gpuprof {
 struct Observer {
     std::function<void(const Opened&)> opened;
     std::function<void(const Harvest&)> harvested;
+    // Nothing more will come though nobody asked to stop: a recording's end (""), or the sentence that says why.
+    std::function<void(const std::string&)> over = {};
 };
 
 struct MonitorOptions {

@@ -20,6 +20,9 @@ constexpr int kMostRestarts = 3;
 
 std::chrono::nanoseconds chrono_ns(DurNs length) { return std::chrono::nanoseconds(length); }
 
+// Starting the driver's library may take seconds, also in the middle of a run, and nothing goes without it.
+bool starting_library(const std::string& call) { return call.find("Init") != std::string::npos; }
+
 // A thread of ours must never take a signal that is meant for the program around it.
 std::thread quiet_thread(std::function<void()> body) {
     sigset_t all, before;
@@ -81,9 +84,12 @@ void Watch::run() {
         if (!explain(outcome)) break;
         if (!pause(kBackoff[restarts_ - 1])) break;
     }
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     over_ = true;
+    bool asked_to = stopping_;
     changed_.notify_all();
+    lock.unlock();
+    if (!asked_to && options_.observer.over) options_.observer.over(ending_);
 }
 
 bool Watch::open_link() {
@@ -102,10 +108,15 @@ bool Watch::open_link() {
 }
 
 Watch::Outcome Watch::converse() {
-    for (;;) {
+    for (DurNs waited = 0;;) {
         DurNs patience = opened_ ? 2 * kSecond + 2 * options_.request.interval : kOpeningPatience;
         SamplerLink::Received received = link_->receive(patience);
-        if (received.ending == SamplerLink::Ending::timeout) return Outcome::hung;
+        if (received.ending == SamplerLink::Ending::timeout) {
+            if (!starting_library(link_->running_call()) || (waited += patience) >= kOpeningPatience)
+                return Outcome::hung;
+            continue;
+        }
+        waited = 0;
         if (received.ending == SamplerLink::Ending::closed) return Outcome::died;
         take(*received.message);
         if (std::holds_alternative<Done>(*received.message)) return Outcome::finished;
@@ -134,6 +145,8 @@ void Watch::take(const Message& message) {
         options_.observer.opened(*opened);
     if (auto* batch = std::get_if<HarvestBatch>(&message); batch != nullptr && options_.observer.harvested)
         options_.observer.harvested(batch->harvest);
+    if (auto* batch = std::get_if<HarvestBatch>(&message); batch != nullptr && batch->ended && options_.observer.over)
+        options_.observer.over("");
 }
 
 bool Watch::explain(Outcome outcome) {
@@ -148,12 +161,13 @@ bool Watch::explain(Outcome outcome) {
     }
     std::unique_ptr<SamplerLink> broken = std::move(link_);  // killed at the end of this function
     std::string where = call.empty() ? "" : fmt::format(" in {}", call);
-    bool avoidable = !call.empty() && call.find("Init") == std::string::npos;
+    bool avoidable = !call.empty() && !starting_library(call) && call.rfind("nvmlDeviceGetHandleBy", 0) != 0;
     std::string what = outcome == Outcome::hung || (stopping_ && !call.empty() && death.empty())
                            ? fmt::format("the driver did not answer{}", where)
                            : fmt::format("the sampler {}{}", death, where);
     if (stopping_ || restarts_ == kMostRestarts) {
-        tally_.note(what + (stopping_ ? "" : "; sampling ended, after three new starts"));
+        ending_ = what + (stopping_ ? "" : "; sampling ended, after three new starts");
+        tally_.note(ending_);
         if (!tally_.any_reading()) refusal_ = Error{ExitCode::empty, what};
         return false;
     }
@@ -171,6 +185,7 @@ bool Watch::pause(DurNs length) {
 void Watch::refuse(ExitCode code, const std::string& sentence) {
     std::lock_guard lock(mutex_);
     tally_.note(sentence);
+    ending_ = sentence;
     refusal_ = Error{code, sentence};
     changed_.notify_all();
 }

@@ -59,6 +59,7 @@ private:
     bool opened_ = false, stopping_ = false, over_ = false;
     int restarts_ = 0;
     Status refusal_;
+    std::string ending_;  // why sampling ended by itself
     std::thread thread_;
 };
 
