@@ -39,6 +39,9 @@ class RunStats:
             std = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
         return cls(mean, std, min(values), max(values), values)
 
+    def to_dict(self) -> dict[str, Any]:
+        return {**dataclasses.asdict(self), "values": list(self.values)}
+
 
 class _Shown(NamedTuple):
     name: str
@@ -105,26 +108,31 @@ class MultiRunResult:
         return RunStats.of(getattr(run, field) for run in self.runs)
 
     def format(self) -> str:
-        """A table of mean, deviation, smallest and largest figure over the runs."""
+        """A line per figure with mean, deviation and range over the runs, as the command line shows them."""
         name = next((run.name for run in self.runs if run.name), "")
-        title = f"GPU {self.runs[0].device}{' ' * bool(name)}{name}" if self.runs else "GPU"
-        lines = [f"gpu-profile: {title}, {len(self.runs)} run{'s' * (len(self.runs) != 1)}"]
-        lines += [f"  {'':<12} {'mean':>10} {'std':>10} {'min':>10} {'max':>10}"] if self.runs else []
-        for shown in _SHOWN:
-            stats = self.stats_for(shown.field)
-            if stats.values:
-                cells = " ".join(f"{_cell(value):>10}" for value in (stats.mean, stats.std, stats.min, stats.max))
-                missing = len(self.runs) - len(stats.values)
-                lines.append(f"  {shown.name:<12} {cells} {shown.unit}{f'  (not measured: {missing})' if missing else ''}")
+        device = f"GPU {self.runs[0].device} {name}".rstrip() if self.runs else "no GPU"
+        lines = [f"gpu-profile: {device}, over {len(self.runs)} run{'s' * (len(self.runs) != 1)}"]
+        for shown, stats in self._measured():
+            spread = "" if stats.std is None else f" +- {stats.std:.2g}"
+            line = f"  {shown.name:<11} mean {stats.mean:.4g} {shown.unit}{spread}, {stats.min:.4g} to {stats.max:.4g}"
+            missing = len(self.runs) - len(stats.values)
+            lines.append(f"{line} (not measured in {missing})" if missing else line)
         return "\n".join(lines + [f"  note: {note}" for note in self._notes()])
 
     def to_dict(self) -> dict[str, Any]:
-        """The statistics by name, and the runs as GpuSummary.to_dict()."""
-        stats: dict[str, Any] = {shown.name: dataclasses.asdict(self.stats_for(shown.field)) for shown in _SHOWN}
-        for figures in stats.values():
-            figures["values"] = list(figures["values"])
-        others = [other.to_dict() for other in self.other_devices]
-        return {**stats, "runs": [run.to_dict() for run in self.runs], "note": self.note, "other_devices": others}
+        """The runs as GpuSummary.to_dict() and the statistics by name, as `gpu-profile --repeats N --json` prints them.
+
+        `note` and `other_devices` are there when they say something.
+        """
+        values: dict[str, Any] = {
+            "runs": [run.to_dict() for run in self.runs],
+            "stats": {shown.name: {"unit": shown.unit, **stats.to_dict()} for shown, stats in self._measured()},
+        }
+        if self.note:
+            values["note"] = self.note
+        if self.other_devices:
+            values["other_devices"] = [other.to_dict() for other in self.other_devices]
+        return values
 
     def to_json(self) -> str:
         """One line of JSON with the keys of to_dict()."""
@@ -142,9 +150,13 @@ class MultiRunResult:
     def _repr_html_(self) -> str:
         from . import html
 
-        rows = [(shown.name, shown.unit, self.stats_for(shown.field)) for shown in _SHOWN]
-        cells = [(name, s.mean, s.std, s.min, s.max, unit) for name, unit, s in rows if s.values]
-        return html.table(("", "mean", "std", "min", "max", "unit"), cells)
+        rows = [(shown.name, s.mean, s.std, s.min, s.max, shown.unit) for shown, s in self._measured()]
+        return html.table(("", "mean", "std", "min", "max", "unit"), rows)
+
+    def _measured(self) -> list[tuple[_Shown, RunStats]]:
+        """The figures that people compare, those that some run has."""
+        found = [(shown, self.stats_for(shown.field)) for shown in _SHOWN]
+        return [(shown, stats) for shown, stats in found if stats.values]
 
     def _notes(self) -> list[str]:
         """What the runs say, each sentence once."""
@@ -186,7 +198,3 @@ def run_repeatedly(monitor: GpuMonitor, fn: Callable[[], object], repeats: int, 
             fn()
         runs.append(monitor.summaries)
     return MultiRunResult.of_runs(runs)
-
-
-def _cell(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"

@@ -153,20 +153,32 @@ def test_result_of_runs():
 
 def test_result_of_runs_as_text():
     assert runs().format() == textwrap.dedent("""\
-        gpu-profile: GPU 0 X, 2 runs
-                             mean        std        min        max
-          duration              2      1.414          1          3 s
-          util_gpu             50          -         50         50 %  (not measured: 1)
+        gpu-profile: GPU 0 X, over 2 runs
+          duration    mean 2 s +- 1.4, 1 to 3
+          util_gpu    mean 50 %, 50 to 50 (not measured in 1)
           note: n
           note: m""")
 
 
 def test_result_of_runs_as_json_and_html():
     values = json.loads(runs().to_json())
-    assert values["duration"] == {"mean": 2.0, "std": math.sqrt(2), "min": 1.0, "max": 3.0, "values": [1.0, 3.0]}
-    assert values["peak_temp"]["mean"] is None
+    assert values["stats"]["duration"] == {"unit": "s", "mean": 2.0, "std": math.sqrt(2), "min": 1.0, "max": 3.0, "values": [1.0, 3.0]}
+    assert list(values["stats"]) == ["duration", "util_gpu"]
     assert [run["duration_s"] for run in values["runs"]] == [1.0, 3.0]
     assert "<td>duration</td><td>2</td><td>1.414</td>" in runs()._repr_html_()
+
+
+def test_result_of_runs_is_what_the_command_line_prints():
+    backend = replayed.all_at_once(replayed.BURSTY)
+    command = [gpu_profile.binary(), "--backend", backend, "--repeats", "2", "--json", "--", "true"]
+    printed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    found = gpu_profile.profile_repeats(lambda: None, 2, 0, backend=backend).to_dict()
+    assert found.keys() == printed.keys()
+    assert found["stats"].keys() == printed["stats"].keys()
+    for name, stats in found["stats"].items():
+        for key, figure in stats.items():
+            assert figure == printed["stats"][name][key] or figure == pytest.approx(printed["stats"][name][key]), name
+    assert list(found["runs"][0]) == list(printed["runs"][0])
 
 
 def test_runs_on_several_devices():
