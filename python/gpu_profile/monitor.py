@@ -169,7 +169,10 @@ class GpuMonitor:
     def _repr_html_(self) -> str:
         from . import html
 
-        return html.preformatted("\n\n".join(summary.format() for summary in self.summaries))
+        try:
+            return html.preformatted("\n\n".join(summary.format() for summary in self.summaries))
+        except Error as problem:
+            return html.preformatted(problem.message)
 
     def _options(self) -> Options:
         from .region import Options

@@ -128,6 +128,11 @@ def test_summary_as_html():
     assert "a &lt; b" in page
 
 
+def test_monitor_as_html(tmp_path):
+    assert "has not run yet" in GpuMonitor()._repr_html_()
+    assert "mean 15.0 %" in stored(tmp_path)._repr_html_()
+
+
 def test_statistics_of_runs():
     assert RunStats.of([]) == RunStats(None, None, None, None, ())
     assert RunStats.of([None, 3.0]) == RunStats(3.0, None, 3.0, 3.0, (3.0,))

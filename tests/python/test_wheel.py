@@ -16,7 +16,7 @@ VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 CARRIED = ("libfmt.so", "libsimdjson.so", "libzstd.so")
 
 USE = """
-import json, sys
+import asyncio, json, sys
 import gpu_profile
 from gpu_profile import GpuMonitor, gpu_profile as decorator
 with GpuMonitor(backend=sys.argv[1], store_samples=True) as monitor:
@@ -24,10 +24,20 @@ with GpuMonitor(backend=sys.argv[1], store_samples=True) as monitor:
 with open("/proc/self/maps") as file:
     loaded = {line.split()[-1] for line in file if ".so" in line}
 reports = []
-decorator(backend=sys.argv[1], report=reports.append)(lambda: None)()
+profiled = decorator(backend=sys.argv[1], report=reports.append)
+async def coroutine():
+    await asyncio.sleep(0)
+async def async_generator():
+    yield 1
+async def consume():
+    return [item async for item in profiled(async_generator)()]
+profiled(lambda: None)()
+asyncio.run(profiled(coroutine)())
+assert list(profiled(lambda: (yield 1))()) == asyncio.run(consume()) == [1]
+runs = gpu_profile.profile_repeats(lambda: None, 2, 1, backend=sys.argv[1])
 print(json.dumps({"file": gpu_profile.__file__, "binary": gpu_profile.binary(), "loaded": sorted(loaded),
                   "summary": monitor.summary.to_dict(), "samples": len(monitor.samples),
-                  "reported": reports[0].util_gpu_mean, "text": monitor.summary.format()}))
+                  "reported": [one.util_gpu_mean for one in reports], "runs": runs.to_dict(), "text": monitor.summary.format()}))
 """
 
 
@@ -88,7 +98,9 @@ def test_wheel_in_an_empty_environment(version, wheel, tmp_path):
     expected = replayed.expected(replayed.BURSTY)
     for field in ("util_gpu_mean", "util_gpu_p95", "energy_j", "duration_s"):
         assert answer["summary"][field] == pytest.approx(expected[field]), field
-    assert (answer["samples"], answer["reported"]) == (expected["n_samples"], pytest.approx(expected["util_gpu_mean"]))
+    assert answer["samples"] == expected["n_samples"]
+    assert answer["reported"] == pytest.approx([expected["util_gpu_mean"]] * 4)
+    assert answer["runs"]["stats"]["energy"]["values"] == pytest.approx([expected["energy_j"]] * 2)
     assert answer["text"].startswith("gpu-profile: GPU 0")
 
     package = Path(answer["file"]).parent
