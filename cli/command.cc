@@ -3,6 +3,8 @@
 namespace gpuprof {
 
 extern const Command kProfileCommand;
+extern const Command kTopCommand;
+extern const Command kServeCommand;
 extern const Command kReportCommand;
 extern const Command kExportCommand;
 extern const Command kSchemaCommand;
@@ -10,8 +12,9 @@ extern const Command kDoctorCommand;
 extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
-    static constexpr const Command* kCommands[] = {&kProfileCommand, &kReportCommand, &kExportCommand,
-                                                   &kSchemaCommand,  &kDoctorCommand, &kCompletionsCommand};
+    static constexpr const Command* kCommands[] = {&kProfileCommand, &kTopCommand,        &kServeCommand,
+                                                   &kReportCommand,  &kExportCommand,     &kSchemaCommand,
+                                                   &kDoctorCommand,  &kCompletionsCommand};
     return kCommands;
 }
 

@@ -103,17 +103,32 @@ Check check_cuda() {
             known ? fmt::format("up to CUDA {}.{}", version / 1000, version % 1000 / 10) : "libcuda.so.1", ""};
 }
 
-Check check_nvml() {
-    Check check{.name = "NVML",
-                .found = "libnvidia-ml.so.1 cannot be loaded",
-                .remedy = "install the NVIDIA driver of this machine"};
-    Library library = load("libnvidia-ml.so.1");
-    if (!library) return check;
-    if (dlsym(library.get(), "nvmlInit_v2") == nullptr) {
-        check.found = "libnvidia-ml.so.1 has no nvmlInit_v2";
+// "GPU 0 NVIDIA H200, GPU 1 ..."
+std::string list_devices(const std::vector<SampledDevice>& devices) {
+    std::string text;
+    for (const SampledDevice& device : devices)
+        text += fmt::format("{}GPU {} {}", text.empty() ? "" : ", ", device.device, device.name);
+    return text;
+}
+
+// Sampling by NVML as `gpu-profile -- CMD` would do it: devices, and what they do not report.
+Check check_nvml(const Machine& machine) {
+    Check check{.name = "NVML", .found = {}, .remedy = {}};
+    if (!machine.sample) {
+        check.found = "not tried";
         return check;
     }
-    return {check.name, Health::ok, "libnvidia-ml.so.1", ""};
+    SampledMachine sampled = machine.sample("nvml");
+    if (!sampled.refusal.empty()) {
+        check.found = sampled.refusal;
+        check.remedy = "gpu-profile -- COMMAND runs without samples meanwhile, or by nvidia-smi where that works";
+        return check;
+    }
+    check.health =
+        sampled.present.has(Metric::util_gpu) && sampled.present.has(Metric::mem_used) ? Health::ok : Health::limited;
+    check.found = list_devices(sampled.devices);
+    for (const std::string& sentence : sampled.sentences) check.found += "; " + sentence;
+    return check;
 }
 
 // Where toolkits and Python wheels put CUPTI.
@@ -210,7 +225,7 @@ std::string_view name_of(Health health) {
 }
 
 std::vector<Check> check_machine(const Machine& machine) {
-    return {check_module(machine), check_gpus(machine),     check_cuda(),       check_nvml(),
+    return {check_module(machine), check_gpus(machine),     check_cuda(),       check_nvml(machine),
             check_cupti(machine),  check_counters(machine), check_smi(machine), check_limits(machine)};
 }
 
@@ -219,7 +234,7 @@ std::vector<Check> check_machine() {
         const char* value = std::getenv(name);
         return std::string(value == nullptr ? "" : value);
     };
-    return check_machine({"", environment});
+    return check_machine({"", environment, sample_machine});
 }
 
 }  // namespace gpuprof

@@ -1,11 +1,13 @@
-// Looks at the machine: what of a GPU's software is here, and what stands in the way. Only looks: files of /proc, /sys and
-// /dev are read, libraries are loaded and closed again, nothing is initialised, no device is opened.
+// Looks at the machine: what of a GPU's software is here, and what stands in the way. Files of /proc, /sys and /dev are
+// read, libraries are loaded and closed again; devices are opened by a sampler in a process of its own only.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/device_probe.h"
 
 namespace gpuprof {
 
@@ -28,6 +30,8 @@ std::vector<Check> check_machine();
 struct Machine {
     std::string root;                                          // "" is this machine
     std::function<std::string(const char* name)> environment;  // "" when not set
+    // Tries sampling by a backend; not tried where there is none.
+    std::function<SampledMachine(const std::string& backend)> sample = {};
 };
 std::vector<Check> check_machine(const Machine& machine);
 

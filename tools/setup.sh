@@ -4,7 +4,8 @@
 # the second time costs nothing. Nothing is installed where everything is there; other systems than Debian and Ubuntu
 # are left to cmake, which names what it misses.
 
-build_packages=(g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev)
+build_packages=(g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev
+    libncurses-dev libevent-dev)
 test_packages=("${build_packages[@]}" libgtest-dev libbenchmark-dev python3 python3-venv clang clang-format universal-ctags)
 
 say() { printf '%s\n' "gpu-profile: $*" >&2; }

@@ -29,7 +29,7 @@ protected:
     }
     Check check(std::string_view name) {
         std::vector<Check> checks =
-            check_machine({root_.string(), [this](const char* key) { return environment_[key]; }});
+            check_machine({root_.string(), [this](const char* key) { return environment_[key]; }, sample_});
         auto found =
             std::find_if(checks.begin(), checks.end(), [name](const Check& each) { return each.name == name; });
         return found == checks.end() ? Check{"absent", Health::missing, "", ""} : *found;
@@ -37,6 +37,7 @@ protected:
 
     std::filesystem::path root_;
     std::map<std::string, std::string> environment_;
+    std::function<SampledMachine(const std::string&)> sample_;
 };
 
 TEST_F(Probe, an_empty_machine_has_nothing_and_says_what_to_do) {
@@ -66,6 +67,28 @@ TEST_F(Probe, tells_known_from_usable_gpus) {
     EXPECT_EQ(check("GPUs").found, "1 of 2 usable: NVIDIA H200, NVIDIA H200");
     put("dev/nvidia1", "");
     EXPECT_EQ(check("GPUs").health, Health::ok);
+}
+
+TEST_F(Probe, says_what_nvml_gives) {
+    EXPECT_EQ(check("NVML").health, Health::missing);
+    SampledMachine sampled;
+    sampled.devices.resize(2);
+    sampled.devices[0].name = sampled.devices[1].name = "NVIDIA H200";
+    sampled.devices[1].device = 1;
+    sampled.present = {Metric::util_gpu, Metric::mem_used};
+    sampled.sentences = {"GPU 1 does not report power: not supported"};
+    sample_ = [&sampled](const std::string& backend) {
+        EXPECT_EQ(backend, "nvml");
+        return sampled;
+    };
+    EXPECT_EQ(check("NVML").health, Health::ok);
+    EXPECT_EQ(check("NVML").found, "GPU 0 NVIDIA H200, GPU 1 NVIDIA H200; GPU 1 does not report power: not supported");
+    sampled.present = {Metric::mem_used};
+    EXPECT_EQ(check("NVML").health, Health::limited);
+    sampled.refusal = "the driver did not answer in nvmlInit_v2";
+    EXPECT_EQ(check("NVML").health, Health::missing);
+    EXPECT_EQ(check("NVML").found, sampled.refusal);
+    EXPECT_NE(check("NVML").remedy, "");
 }
 
 TEST_F(Probe, counters_need_permission) {

@@ -1,0 +1,85 @@
+#include "cli/live_feed.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr DurNs kSecond = 1'000'000'000;
+constexpr DurNs kRestartAfter = 30 * kSecond;
+
+DurNs interval_of(const WatchWish& wish) { return static_cast<DurNs>(wish.interval_s * 1e9); }
+
+}  // namespace
+
+Status check(const WatchWish& wish) {
+    if (wish.backend == "none")
+        return Error{ExitCode::usage, "--backend none samples nothing; auto, nvml, smi or replay:FILE do"};
+    if (wish.interval_s >= 0.1 && wish.interval_s <= 3600) return {};
+    return Error{ExitCode::usage, fmt::format("--interval {} is out of range: 0.1 to 3600 seconds", wish.interval_s)};
+}
+
+LiveFeed::LiveFeed(const WatchWish& wish)
+    : wish_(wish), state_(interval_of(wish)), monitor_(std::make_unique<Monitor>(options(true))) {}
+
+MonitorOptions LiveFeed::options(bool wait) {
+    MonitorOptions options;
+    options.request.devices = wish_.devices;
+    options.request.backend = wish_.backend;
+    options.request.interval = interval_of(wish_);
+    options.max_samples = 1;  // the state keeps what is looked at
+    options.strict = wait;
+    options.start_timeout = wait ? 15 * kSecond : -1;
+    options.observer = {.opened =
+                            [this](const Opened& opened) {
+                                std::lock_guard lock(mutex_);
+                                state_.opened(opened);
+                            },
+                        .harvested =
+                            [this](const Harvest& harvest) {
+                                std::lock_guard lock(mutex_);
+                                state_.harvested(harvest);
+                            },
+                        .over = [this](const std::string& why) { sampling_over(why); }};
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+        options.request.visible_devices = visible;
+        options.request.visible_set = true;
+    }
+    return options;
+}
+
+void LiveFeed::sampling_over(const std::string& why) {
+    std::lock_guard lock(mutex_);
+    trouble_ = why;
+    ended_ = why.empty();
+    over_at_ = monotonic_ns();
+}
+
+Status LiveFeed::start() { return monitor_->start(); }
+
+bool LiveFeed::ended() const {
+    std::lock_guard lock(mutex_);
+    return ended_;
+}
+
+std::string LiveFeed::trouble() const {
+    std::lock_guard lock(mutex_);
+    return trouble_;
+}
+
+void LiveFeed::revive(TimeNs now_monotonic) {
+    {
+        std::lock_guard lock(mutex_);
+        if (ended_ || over_at_ == 0 || now_monotonic - over_at_ < kRestartAfter) return;
+        over_at_ = 0;
+        trouble_.clear();
+    }
+    monitor_ = std::make_unique<Monitor>(options(false));
+    if (Status started = monitor_->start(); !started) sampling_over(started.error().message);
+}
+
+}  // namespace gpuprof
