@@ -99,7 +99,7 @@ private:
 struct Group {
     std::uint64_t count = 0;
     WideSum total;
-    std::map<std::int32_t, std::vector<Interval>> spans;  // by device
+    std::map<std::int32_t, Intervals> spans;  // by device
 };
 
 using Key = std::pair<std::string, Message>;  // the name that is shown; what is known of the message

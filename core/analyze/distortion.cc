@@ -47,7 +47,7 @@ std::uint64_t count_on(const Table& table, const std::set<std::uint32_t>& thread
 Distortion assess_distortion(const Study& study) {
     const Trace& trace = study.trace();
     Distortion result;
-    std::vector<Interval> overhead;
+    Intervals overhead;
     for (Row row = 0; row < trace.tables().overhead.rows; ++row)
         overhead.push_back({trace.tables().overhead.start[row],
                             trace.tables().overhead.start[row] + trace.tables().overhead.dur[row]});

@@ -6,6 +6,7 @@
 
 #include "core/analyze/device_op.h"
 #include "core/analyze/host_state.h"
+#include "core/base/parallel.h"
 #include "core/model/trace.h"
 
 namespace gpuprof {
@@ -24,29 +25,16 @@ public:
              {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
             for (Row call : *launches)
                 if (call != kNoRow && trace.api_call().thread.has(call)) note(trace.api_call().thread[call]);
+        for (auto& [thread, count] : counts_) submitters_.push_back(StringId{thread});
+        std::stable_sort(submitters_.begin(), submitters_.end(),
+                         [&](StringId a, StringId b) { return counts_[index_of(a)] > counts_[index_of(b)]; });
+        for (StringId thread : submitters_) segments_[index_of(thread)] = meaning_.segments(timeline_.spans(thread));
     }
 
-    // What one thread did, and where its last look-up ended.
-    struct State {
-        PodVector<HostSegment> segments;
-        std::size_t hint = 0;
-    };
-    State& of(StringId thread) {
-        if (last_state_ != nullptr && thread == last_thread_) return *last_state_;
-        auto [known, added] = states_.try_emplace(index_of(thread));
-        if (added) known->second.segments = meaning_.segments(timeline_.spans(thread));
-        last_thread_ = thread;
-        return *(last_state_ = &known->second);
-    }
+    // What a submitting thread did.
+    const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(index_of(thread)); }
     // Threads that submit device work, the busiest first.
-    const std::vector<StringId>& submitters() {
-        if (submitters_.empty() && !counts_.empty()) {
-            for (auto& [thread, count] : counts_) submitters_.push_back(StringId{thread});
-            std::stable_sort(submitters_.begin(), submitters_.end(),
-                             [&](StringId a, StringId b) { return counts_[index_of(a)] > counts_[index_of(b)]; });
-        }
-        return submitters_;
-    }
+    const std::vector<StringId>& submitters() const { return submitters_; }
     const Trace& trace() const { return trace_; }
 
 private:
@@ -58,9 +46,7 @@ private:
     const Trace& trace_;
     HostTimeline timeline_;
     HostMeaning meaning_;
-    std::map<std::uint32_t, State> states_;
-    StringId last_thread_ = kNoString;
-    State* last_state_ = nullptr;
+    std::map<std::uint32_t, PodVector<HostSegment>> segments_;
     std::map<std::uint32_t, std::uint64_t> counts_;
     StringId last_ = kNoString;
     std::uint64_t* last_count_ = nullptr;
@@ -127,7 +113,8 @@ std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std
 
 class GapReader {
 public:
-    GapReader(const Trace& trace, HostStates& states) : trace_(trace), states_(states), profiler_(overhead_of(trace)) {}
+    GapReader(const Trace& trace, const HostStates& states)
+        : trace_(trace), states_(states), profiler_(overhead_of(trace)) {}
 
     void read(IdleGap& gap, DeviceIdle& device) {
         pieces_.clear();
@@ -146,7 +133,7 @@ public:
 private:
     static IntervalSet overhead_of(const Trace& trace) {
         const OverheadTable& overhead = trace.tables().overhead;
-        std::vector<Interval> spans;
+        Intervals spans;
         for (Row row = 0; row < overhead.rows; ++row)
             spans.push_back({overhead.start[row], overhead.start[row] + overhead.dur[row]});
         return unite(std::move(spans));
@@ -199,10 +186,10 @@ private:
     // What `thread` did during `part`; where it only waited inside a range, what the process's other submitting threads did
     // (the autograd engine works while the main thread waits, and the reverse).
     void explain_host(StringId thread, Interval part) {
-        HostStates::State& state = states_.of(thread);
-        const PodVector<HostSegment>& segments = state.segments;
+        Cursor& cursor = cursor_of(thread);
+        const PodVector<HostSegment>& segments = *cursor.segments;
         TimeNs at = part.start;
-        for (std::size_t i = first_after(segments, part.start, state.hint);
+        for (std::size_t i = first_after(segments, part.start, cursor.hint);
              i < segments.size() && segments[i].start < part.end; ++i) {
             const HostSegment& segment = segments[i];
             if (segment.start > at) explain_silence(thread, {at, segment.start});
@@ -224,7 +211,7 @@ private:
     }
     // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
     IdleCause silence_of(StringId thread, Interval part) {
-        const PodVector<HostSegment>& segments = states_.of(thread).segments;
+        const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
         bool between = !segments.empty() && segments[0].start < part.end && segments.back().end > part.start;
         return between ? IdleCause::host_compute : IdleCause::nothing_submitted;
     }
@@ -240,9 +227,9 @@ private:
                             bool (*counts)(const HostSegment&)) {
         for (StringId partner : states_.submitters()) {
             if (partner == thread) continue;
-            HostStates::State& state = states_.of(partner);
-            const PodVector<HostSegment>& segments = state.segments;
-            std::size_t i = first_after(segments, part.start, state.hint);
+            Cursor& cursor = cursor_of(partner);
+            const PodVector<HostSegment>& segments = *cursor.segments;
+            std::size_t i = first_after(segments, part.start, cursor.hint);
             while (i < segments.size() && segments[i].start < part.end && !counts(segments[i])) ++i;
             if (i == segments.size() || segments[i].start >= part.end) continue;
             TimeNs at = part.start;
@@ -266,12 +253,73 @@ private:
                     part.length());
     }
 
+    // What a thread did, and where the last look-up ended.
+    struct Cursor {
+        const PodVector<HostSegment>* segments = nullptr;
+        std::size_t hint = 0;
+    };
+    Cursor& cursor_of(StringId thread) {
+        if (last_cursor_ != nullptr && thread == last_thread_) return *last_cursor_;
+        last_thread_ = thread;
+        last_cursor_ = &cursors_[index_of(thread)];
+        if (last_cursor_->segments == nullptr) last_cursor_->segments = &states_.segments(thread);
+        return *last_cursor_;
+    }
+
     const Trace& trace_;
-    HostStates& states_;
+    const HostStates& states_;
+    std::map<std::uint32_t, Cursor> cursors_;
+    StringId last_thread_ = kNoString;
+    Cursor* last_cursor_ = nullptr;
     IntervalSet profiler_;
     StringId overhead_name_ = kNoString;
     Pieces pieces_;
 };
+
+// Every idle interval of one device, without its cause.
+void list_gaps(const Trace& trace, std::int32_t device, PodVector<IdleGap>& gaps) {
+    DeviceOps ops(trace, device);
+    IdleGap gap;
+    gap.device = device;
+    TimeNs free_from = trace.window().start;
+    auto close = [&](TimeNs until) {
+        gap.start = free_from;
+        gap.dur = until - free_from;
+        gaps.push_back(gap);
+    };
+    while (ops.next()) {
+        if (ops.span().length() <= 0) continue;  // covers no time, so it ends no gap
+        gap.after = ops.row();
+        gap.after_op = ops.kind();
+        if (ops.span().start > free_from) close(ops.span().start);
+        if (ops.span().end > free_from || gap.before == kNoRow) {
+            free_from = std::max(free_from, ops.span().end);
+            gap.before = ops.row();
+            gap.before_op = ops.kind();
+        }
+    }
+    gap.after = kNoRow;
+    gap.after_op = DeviceOp::none;
+    if (trace.window().end > free_from) close(trace.window().end);
+}
+
+// Gives each gap its cause, and adds the pieces to `idle`. Gaps do not depend on each other: every thread takes a stretch.
+void explain_gaps(const Trace& trace, const HostStates& states, IdleGap* begin, IdleGap* end, DeviceIdle& idle) {
+    constexpr std::size_t kWorthAThread = 20'000;
+    auto count = static_cast<std::size_t>(end - begin);
+    std::size_t stretches = std::min<std::size_t>(usual_threads(), count / kWorthAThread + 1);
+    std::vector<DeviceIdle> totals(stretches);
+    run_parallel(stretches, static_cast<unsigned>(stretches), [&](std::size_t stretch, unsigned) {
+        GapReader reader(trace, states);
+        for (std::size_t i = count * stretch / stretches; i < count * (stretch + 1) / stretches; ++i)
+            reader.read(begin[i], totals[stretch]);
+    });
+    for (const DeviceIdle& part : totals)
+        for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+            idle.causes[cause].total += part.causes[cause].total;
+            idle.causes[cause].count += part.causes[cause].count;
+        }
+}
 
 }  // namespace
 
@@ -300,36 +348,12 @@ bool listed_before(const IdleGap& a, const IdleGap& b) {
 IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& activity) {
     IdleGaps result;
     HostStates states(trace);
-    GapReader reader(trace, states);
     for (const DeviceActivity& device : activity) {
         DeviceIdle& idle = result.devices.emplace_back();
         idle.device = device.device;
-        DeviceOps ops(trace, device.device);
-        IdleGap gap;
-        gap.device = device.device;
-        TimeNs free_from = trace.window().start;
-        auto close = [&](TimeNs until) {
-            gap.start = free_from;
-            gap.dur = until - free_from;
-            reader.read(gap, idle);
-            result.gaps.push_back(gap);
-        };
-        while (ops.next()) {
-            if (ops.span().length() <= 0) continue;  // covers no time, so it ends no gap
-            gap.after = ops.row();
-            gap.after_op = ops.kind();
-            gap.host_thread = gap.host_what = kNoString;
-            if (ops.span().start > free_from) close(ops.span().start);
-            if (ops.span().end > free_from || gap.before == kNoRow) {
-                free_from = std::max(free_from, ops.span().end);
-                gap.before = ops.row();
-                gap.before_op = ops.kind();
-            }
-        }
-        gap.after = kNoRow;
-        gap.after_op = DeviceOp::none;
-        gap.host_thread = gap.host_what = kNoString;
-        if (trace.window().end > free_from) close(trace.window().end);
+        std::size_t first = result.gaps.size();
+        list_gaps(trace, device.device, result.gaps);
+        explain_gaps(trace, states, result.gaps.begin() + first, result.gaps.end(), idle);
     }
     return result;
 }

@@ -9,6 +9,7 @@
 
 #include "core/analyze/activity.h"
 #include "core/base/ids.h"
+#include "core/base/pod_vector.h"
 
 namespace gpuprof {
 
@@ -60,7 +61,7 @@ struct DeviceIdle {
 };
 
 struct IdleGaps {
-    std::vector<IdleGap> gaps;  // every idle interval, by device, then start
+    PodVector<IdleGap> gaps;  // every idle interval, by device, then start
     std::vector<DeviceIdle> devices;
 };
 

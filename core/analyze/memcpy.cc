@@ -16,7 +16,7 @@ struct Copies {
     std::uint64_t count = 0;
     WideSum total, bytes;
     bool bytes_known = true;
-    std::map<std::int32_t, std::vector<Interval>> spans;  // by device
+    std::map<std::int32_t, Intervals> spans;  // by device
 };
 
 using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // kind, source, destination

@@ -18,7 +18,7 @@ void add_merged(IntervalSet& set, Interval next) {
     }
 }
 
-IntervalSet unite(std::vector<Interval> intervals) {
+IntervalSet unite(Intervals intervals) {
     if (!std::is_sorted(intervals.begin(), intervals.end(), by_start))
         std::sort(intervals.begin(), intervals.end(), by_start);
     IntervalSet set;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/base/large_allocator.h"
 
 namespace gpuprof {
 
@@ -17,12 +18,14 @@ struct Interval {
     bool operator==(const Interval&) const = default;
 };
 
-using IntervalSet = std::vector<Interval>;
+// Intervals in any order, and those of a set.
+using Intervals = std::vector<Interval, LargeAllocator<Interval>>;
+using IntervalSet = Intervals;
 
 // Makes `set` the union of itself and `next`, which must not start before any interval added earlier. Constant time.
 void add_merged(IntervalSet& set, Interval next);
 // The union of intervals in any order; empty ones vanish, touching ones become one.
-IntervalSet unite(std::vector<Interval> intervals);
+IntervalSet unite(Intervals intervals);
 // The union of two sets.
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
 // What lies in both.

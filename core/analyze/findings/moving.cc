@@ -63,7 +63,7 @@ void look_for_allocation_churn(Case& look) {
     DurNs spent = 0;
     std::uint64_t count = 0;
     StringId example = kNoString;
-    std::vector<Interval> spans;
+    Intervals spans;
     for (Row row = 0; row < calls.rows; ++row) {
         if (calls.start[row] < steady || !calls.name.has(row) ||
             kind_of_call(look.trace().text(calls.name[row])) != CallKind::allocation)

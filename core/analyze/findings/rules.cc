@@ -67,7 +67,7 @@ std::string Case::idle(IdleCause cause) const {
 }
 
 std::string Case::longest_gap(IdleCause cause) const {
-    const std::vector<IdleGap>& gaps = study.gaps().gaps;
+    const PodVector<IdleGap>& gaps = study.gaps().gaps;
     const IdleGap* longest = nullptr;
     for (const IdleGap& gap : gaps)
         if (gap.cause == cause && gap.dur >= study.options().gap_min_ns &&

@@ -18,8 +18,8 @@ Points points_of(const IntervalSet& set) {
     return points;
 }
 
-std::vector<Interval> random_intervals(std::mt19937& random) {
-    std::vector<Interval> intervals;
+Intervals random_intervals(std::mt19937& random) {
+    Intervals intervals;
     auto pick = [&](int bound) { return static_cast<TimeNs>(random() % static_cast<unsigned>(bound)); };
     for (TimeNs n = pick(12); n > 0; --n) {
         TimeNs start = pick(60);

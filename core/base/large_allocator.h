@@ -1,0 +1,31 @@
+// An allocator for containers that grow to hundreds of megabytes: large blocks ask for huge pages, because touching memory
+// for the first time costs more than what is computed there. Small blocks are the usual ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "core/base/pod_vector.h"
+
+namespace gpuprof {
+
+template <class T>
+struct LargeAllocator {
+    using value_type = T;
+    LargeAllocator() = default;
+    template <class Other>
+    LargeAllocator(const LargeAllocator<Other>&) {}
+
+    T* allocate(std::size_t n) {
+        constexpr std::size_t kLarge = std::size_t{8} << 20;
+        void* block = n <= static_cast<std::size_t>(-1) / sizeof(T) ? std::malloc(n * sizeof(T)) : nullptr;
+        if (block == nullptr) throw std::bad_alloc();
+        if (n * sizeof(T) >= kLarge) advise_huge_pages(block, n * sizeof(T));
+        return static_cast<T*>(block);
+    }
+    void deallocate(T* block, std::size_t) { std::free(block); }
+    friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
+};
+
+}  // namespace gpuprof
