@@ -150,7 +150,8 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at) {
     return endpoint;
 }
 
-Status HttpEndpoint::serve(std::function<HttpReply(std::string_view)> page, std::function<void()> every_second) {
+Status HttpEndpoint::serve(std::function<HttpReply(std::string_view)> page, std::function<void()> every_second,
+                           const std::function<void()>& ready) {
     State& state = *state_;
     state.page = std::move(page);
     state.every_second = std::move(every_second);
@@ -168,6 +169,7 @@ Status HttpEndpoint::serve(std::function<HttpReply(std::string_view)> page, std:
     if (!terminated || !interrupted || !timer || event_add(terminated.get(), nullptr) != 0 ||
         event_add(interrupted.get(), nullptr) != 0 || event_add(timer.get(), &second) != 0)
         return Error{ExitCode::internal, "cannot wait for signals"};
+    ready();
     if (event_base_dispatch(state.base.get()) < 0) return Error{ExitCode::internal, "the server's loop failed"};
     return {};
 }

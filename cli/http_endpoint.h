@@ -37,8 +37,10 @@ public:
 
     // With the port that was taken.
     const HostPort& at() const;
-    // Answers until a signal ends it. `page` gives the reply for a path; `every_second` is called between requests.
-    Status serve(std::function<HttpReply(std::string_view path)> page, std::function<void()> every_second);
+    // Answers until a signal ends it. `page` gives the reply for a path; `every_second` is called between requests;
+    // `ready` once, when signals and requests are listened to.
+    Status serve(std::function<HttpReply(std::string_view path)> page, std::function<void()> every_second,
+                 const std::function<void()>& ready);
 
 private:
     HttpEndpoint();

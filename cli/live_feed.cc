@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "core/base/clock.h"
@@ -43,6 +44,8 @@ MonitorOptions LiveFeed::options(bool wait) {
                             [this](const Harvest& harvest) {
                                 std::lock_guard lock(mutex_);
                                 state_.harvested(harvest);
+                                if (!harvest.readings.empty()) any_reading_ = true;
+                                changed_.notify_all();
                             },
                         .over = [this](const std::string& why) { sampling_over(why); }};
     if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
@@ -59,7 +62,13 @@ void LiveFeed::sampling_over(const std::string& why) {
     over_at_ = monotonic_ns();
 }
 
-Status LiveFeed::start() { return monitor_->start(); }
+// The monitor knows of the first reading a moment before its observer does.
+Status LiveFeed::start() {
+    Status started = monitor_->start();
+    std::unique_lock lock(mutex_);
+    if (started) changed_.wait_for(lock, std::chrono::seconds(1), [this] { return any_reading_; });
+    return started;
+}
 
 bool LiveFeed::ended() const {
     std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 // Any thread may call anything.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -48,7 +49,8 @@ private:
     const WatchWish wish_;
     mutable std::mutex mutex_;
     LiveState state_;
-    bool ended_ = false;
+    std::condition_variable changed_;
+    bool any_reading_ = false, ended_ = false;
     std::string trouble_;
     TimeNs over_at_ = 0;                // CLOCK_MONOTONIC; 0 while sampling goes on
     std::unique_ptr<Monitor> monitor_;  // last: its thread uses the others

@@ -67,9 +67,8 @@ Result<ExitCode> serve(const Arguments& arguments) {
     if (!endpoint.ok()) return endpoint.error();
     LiveFeed feed(arguments.wish);
     if (Status sampling = feed.start(); !sampling) return sampling.error();
-    announce(**endpoint, feed);
     Status served = (*endpoint)->serve([&feed](std::string_view path) { return page(feed, path); },
-                                       [&feed] { feed.revive(monotonic_ns()); });
+                                       [&feed] { feed.revive(monotonic_ns()); }, [&] { announce(**endpoint, feed); });
     feed.stop();
     if (!served) return served.error();
     return ExitCode::ok;
