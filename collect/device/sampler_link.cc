@@ -193,7 +193,7 @@ std::string SamplerLink::death() {
         }
         usleep(1000);
     }
-    return "closed its connection";
+    return {};
 }
 
 void SamplerLink::keep(std::unique_ptr<SamplerLink> link) {

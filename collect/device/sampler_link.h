@@ -36,7 +36,7 @@ public:
 
     // The driver function that is running, or was when the sampler died; "" when none.
     std::string running_call() const;
-    // How the sampler ended, e.g. "was killed by signal 11 (Segmentation fault)"; waits a little for its end.
+    // How the sampler ended, e.g. "was killed by signal 11 (Segmentation fault)"; waits a little for its end. "": it has not.
     std::string death();
 
     // Puts an idle sampler back for the next open().

@@ -162,9 +162,8 @@ bool Watch::explain(Outcome outcome) {
     std::unique_ptr<SamplerLink> broken = std::move(link_);  // killed at the end of this function
     std::string where = call.empty() ? "" : fmt::format(" in {}", call);
     bool avoidable = !call.empty() && !starting_library(call) && call.rfind("nvmlDeviceGetHandleBy", 0) != 0;
-    std::string what = outcome == Outcome::hung || (stopping_ && !call.empty() && death.empty())
-                           ? fmt::format("the driver did not answer{}", where)
-                           : fmt::format("the sampler {}{}", death, where);
+    std::string what = death.empty() ? fmt::format("the driver did not answer{}", where)
+                                     : fmt::format("the sampler {}{}", death, where);
     if (stopping_ || restarts_ == kMostRestarts) {
         ending_ = what + (stopping_ ? "" : "; sampling ended, after three new starts");
         tally_.note(ending_);
