@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "cli/prometheus.h"
 #include "core/analyze/analysis.h"
 #include "core/importers/importer.h"
 #include "core/report/report.h"
 #include "core/schema/losses.h"
+#include "core/schema/metrics.h"
 #include "core/schema/options.h"
 #include "core/schema/schema.h"
+#include "core/schema/summary_fields.def"
 
 namespace gpuprof {
 namespace {
@@ -35,6 +38,15 @@ constexpr ResultColumn kLossColumns[] = {
     kDoc,
     {"remedy", CellType::text, Unit::none, "What to do."}};
 constexpr ResultColumn kExitColumns[] = {{"code", CellType::integer, Unit::none, "Exit status."}, kName, kDoc};
+
+constexpr ResultColumn kMetricColumns[] = {
+    kName,
+    {"field", CellType::text, Unit::none, "Its name in CSV, JSON and Python."},
+    kUnit,
+    {"read", CellType::text, Unit::none,
+     "fast: every tick; gpm: every tick, at most ten a second; slow: about once a second; rare: every ten seconds."},
+    {"prometheus", CellType::text, Unit::none, "What gpu-profile serve calls it."},
+    kDoc};
 
 // Text, or absent when there is none.
 Cell text_or_absent(std::string_view text) { return text.empty() ? kAbsent : Cell(text); }
@@ -94,6 +106,38 @@ ResultTable exit_codes_table() {
     return table;
 }
 
+std::string_view name_of(Cadence cadence) {
+    constexpr std::string_view kNames[] = {"fast", "slow", "gpm", "rare"};
+    return kNames[static_cast<std::size_t>(cadence)];
+}
+
+ResultTable metrics_table() {
+    ResultTable table("metrics", kMetricColumns);
+    for (const MetricSpec& spec : kMetrics) {
+        std::string prometheus = exported(spec).name;
+        table.add_row({spec.name, spec.field, text_or_absent(name_of(spec.unit)), name_of(spec.cadence),
+                       std::string_view(prometheus), spec.doc});
+    }
+    return table;
+}
+
+// How JSON has the types of summary_fields.def.
+constexpr std::string_view json_type(std::string_view type) {
+    if (type == "text") return "text";
+    if (type == "count") return "integer";
+    return type == "list" ? "list of texts" : "number or null";
+}
+
+ResultTable summary_fields_table() {
+    ResultTable table("summary_fields", kColumns);
+#define GPUPROF_SUMMARY_ROW(type, name, unit, doc) \
+    table.add_row(                                 \
+        {std::string_view(#name), json_type(#type), text_or_absent(name_of(Unit::unit)), std::string_view(doc)});
+    GPUPROF_SUMMARY_FIELDS(GPUPROF_SUMMARY_ROW)
+#undef GPUPROF_SUMMARY_ROW
+    return table;
+}
+
 template <class List>
 ResultTable named_table(std::string_view name, const List& list) {
     ResultTable table(name, kNamed);
@@ -120,6 +164,10 @@ std::vector<Section> reference_sections() {
     chapter("Tables of a trace", "What a recording is read into. Times are nanoseconds; any value may be absent.");
     for (const TableSpec& table : table_specs())
         out.push_back({2, std::string(table.name), std::string(table.doc), columns_table(table.columns)});
+    chapter("Metrics of sampling", "What devices are sampled for. What a device does not give is absent.",
+            metrics_table());
+    chapter("Summary of sampling", "The keys of `gpu-profile --json`, and the fields of `GpuSummary` in Python.",
+            summary_fields_table());
     chapter("Losses", "Everything dropped, repaired or unmatched is counted in the table `loss` as one of these.",
             losses_table());
     chapter("Exit status", "", exit_codes_table());
@@ -135,6 +183,8 @@ std::vector<ResultTable> reference_tables() {
     ResultTable& analysis_columns = out.emplace_back("analysis_columns", kAnalysisColumns);
     for (const Analysis* analysis : analyses()) add_columns(analysis_columns, analysis->name, analysis->columns);
     out.push_back(options_table());
+    out.push_back(metrics_table());
+    out.push_back(summary_fields_table());
     out.push_back(losses_table());
     out.push_back(exit_codes_table());
     out.push_back(named_table("importers", importers()));

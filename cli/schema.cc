@@ -1,5 +1,5 @@
 // `schema`: everything this program declares, printed from the declarations themselves, so that it cannot be out of date:
-// tables and columns of a trace, analyses and their columns, options, losses, exit codes. docs/reference.md is its
+// tables and columns of a trace, analyses and their columns, options, metrics, losses, exit codes. docs/reference.md is its
 // Markdown, and a case compares the two.
 #include <fmt/format.h>
 
@@ -92,7 +92,7 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 extern const Command kSchemaCommand;
 const Command kSchemaCommand{
     "schema", "About this program",
-    "",       "Every table, column, analysis, option, kind of loss and exit code.",
+    "",       "Every table, column, analysis, option, metric, kind of loss and exit code.",
     declare,  [] { return std::vector<Choices>{{"--format", {std::begin(kFormats), std::end(kFormats)}}}; }};
 
 }  // namespace gpuprof
