@@ -48,6 +48,7 @@ Result<MonitorOptions> options_of(const gpuprof_monitor_options* given) {
     MonitorOptions options;
     options.request.devices = text_or(given->devices, "0");
     options.request.backend = text_or(given->backend, "auto");
+    if (Status known = check_backend(options.request.backend); !known) return known.error();
     if (given->interval_ns != 0) options.request.interval = given->interval_ns;
     if (options.request.interval < kShortest)
         return Error{ExitCode::usage,

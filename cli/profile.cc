@@ -91,6 +91,7 @@ MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
 Status check(const Arguments& arguments) {
     auto wrong = [](std::string message) { return Error{ExitCode::usage, std::move(message)}; };
     if (arguments.command.empty()) return wrong("no command to run; gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]");
+    if (Status known = check_backend(arguments.backend); !known) return known;
     if (!(arguments.interval >= 0.001 && arguments.interval <= 3600))
         return wrong(fmt::format("--interval {} is out of range: 0.001 to 3600 seconds", arguments.interval));
     if (!(arguments.warmup >= 0 && arguments.warmup <= 1e6))

@@ -105,6 +105,6 @@ std::vector<SampledDevice> Monitor::devices() const {
     return state_->inspect([](const Tally& tally, RegionBounds) { return tally.devices(); });
 }
 
-TimeNs Monitor::started() const { return state_->watch ? state_->watch->began() : state_->began; }
+TimeNs Monitor::started() const { return state_->watch ? state_->watch->created() : state_->began; }
 
 }  // namespace gpuprof

@@ -59,7 +59,7 @@ public:
     // The readings kept of the index-th device, in order of time; empty beyond the last.
     std::vector<Reading> samples(std::size_t index) const;
     std::vector<SampledDevice> devices() const;
-    TimeNs started() const;  // CLOCK_REALTIME
+    TimeNs started() const;  // when start() was called, CLOCK_REALTIME
 
 private:
     MonitorOptions options_;

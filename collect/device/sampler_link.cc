@@ -212,9 +212,11 @@ std::string sampler_program() {
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&sampler_program), &here) == 0 || here.dli_fname == nullptr) return {};
     std::string library = here.dli_fname;
-    std::string folder = library.substr(0, library.rfind('/') + 1);
-    for (const char* place : {"gpu-profile", "../bin/gpu-profile"})
-        if (access((folder + place).c_str(), X_OK) == 0) return folder + place;
+    // Beside the library, as in a build or a wheel, or in bin beside lib.
+    std::string folder = library.substr(0, library.rfind('/'));
+    std::string prefix = folder.substr(0, folder.rfind('/'));
+    for (const std::string& place : {folder + "/gpu-profile", prefix + "/bin/gpu-profile"})
+        if (access(place.c_str(), X_OK) == 0) return place;
     return {};
 }
 

@@ -4,13 +4,18 @@
 
 namespace gpuprof {
 
+Status check_backend(const std::string& backend) {
+    for (const char* known : {"auto", "nvml", "smi", "none"})
+        if (backend == known) return {};
+    if (backend.rfind("replay:", 0) == 0) return {};
+    return Error{ExitCode::usage, fmt::format("there is no backend {} (auto, nvml, smi, none, replay:FILE)", backend)};
+}
+
 Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request) {
     if (request.backend == "nvml") return open_nvml(request);
     if (request.backend == "smi") return open_smi(request);
     if (request.backend.rfind("replay:", 0) == 0) return open_replay(request);
-    if (request.backend != "auto")
-        return Error{ExitCode::usage,
-                     fmt::format("there is no backend {} (auto, nvml, smi, none, replay:FILE)", request.backend)};
+    if (Status known = check_backend(request.backend); !known) return known.error();
     Result<std::unique_ptr<DeviceSource>> nvml = open_nvml(request);
     if (nvml.ok() || nvml.error().code == ExitCode::usage) return nvml;
     Result<std::unique_ptr<DeviceSource>> smi = open_smi(request);

@@ -54,6 +54,8 @@ Result<std::unique_ptr<DeviceSource>> open_nvml(const SourceRequest& request);
 Result<std::unique_ptr<DeviceSource>> open_smi(const SourceRequest& request);
 Result<std::unique_ptr<DeviceSource>> open_replay(const SourceRequest& request);
 
+// Whether `backend` is one that open_source() or a monitor knows; the error lists them.
+Status check_backend(const std::string& backend);
 // The source that `request.backend` asks for; `auto` tries nvml, then smi. An error lists why each one failed.
 Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request);
 

@@ -42,7 +42,8 @@ Watch::Watch(const MonitorOptions& options)
       owner_(getpid()),
       tally_(options.request, options.max_samples, realtime_ns(), options.warmup),
       request_(options.request),
-      began_(realtime_ns()) {
+      created_(realtime_ns()),
+      began_(created_) {
     thread_ = quiet_thread([this] { run(); });
 }
 

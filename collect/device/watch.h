@@ -29,7 +29,7 @@ public:
     void stop();
 
     pid_t owner() const { return owner_; }
-    TimeNs began() const { return began_; }
+    TimeNs created() const { return created_; }
     // Calls read(tally, region) under the lock.
     template <class Read>
     auto inspect(Read&& read) const {
@@ -55,6 +55,7 @@ private:
     Tally tally_;
     SourceRequest request_;  // with what must be avoided
     std::unique_ptr<SamplerLink> link_;
+    const TimeNs created_;
     TimeNs began_, ended_ = 0;
     bool opened_ = false, stopping_ = false, over_ = false;
     int restarts_ = 0;

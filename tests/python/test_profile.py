@@ -122,6 +122,7 @@ def test_strict_refuses_and_does_not_run_the_command(program, tmp_path):
         (["--warmup", "-1", "--", "true"], "--warmup"),
         (["--repeats", "0", "--", "true"], "--repeats"),
         (["--bogus", "--", "true"], "--bogus"),
+        (["--backend", "nvlm", "--", "true"], "nvlm"),
         (["--json"], "needs a command"),
         (["--json", "--"], "no command"),
         (["--", "/no/such/program"], "/no/such/program"),

@@ -34,6 +34,7 @@ TEST(CApi, OneRegion) {
     EXPECT_EQ(gpuprof_monitor_column(monitor, 0, "time_s", times.data(), 566), 566u);
     EXPECT_EQ(gpuprof_monitor_column(monitor, 0, "util_gpu", util.data(), 566), 566u);
     EXPECT_EQ(gpuprof_monitor_column(monitor, 0, "mem_total_mb", total.data(), 3), 566u);
+    EXPECT_GE(times[0], 0);
     EXPECT_GT(times[565], times[0]);
     EXPECT_EQ(util[0], 100);
     EXPECT_TRUE(std::isnan(total[0]));
@@ -58,9 +59,11 @@ TEST(CApi, WrongUseIsAnErrorWithASentence) {
     wanted = options();
     wanted.strict = 1;
     wanted.backend = "nonsense";
-    ASSERT_EQ(gpuprof_monitor_open(&wanted, &monitor), 0);
-    EXPECT_EQ(gpuprof_monitor_start(monitor), 2);
+    EXPECT_EQ(gpuprof_monitor_open(&wanted, &monitor), 2);
     EXPECT_NE(std::string(gpuprof_last_error()).find("nonsense"), std::string::npos);
+    wanted.backend = "replay:/no/such/file.csv";
+    ASSERT_EQ(gpuprof_monitor_open(&wanted, &monitor), 0);
+    EXPECT_EQ(gpuprof_monitor_start(monitor), 3);
     gpuprof_monitor_free(monitor);
 }
 
