@@ -5,7 +5,24 @@
 
 namespace gpuprof {
 
-enum class Unit { none, ns, bytes, count, percent, gb_per_s, flop, flop_per_s, flop_per_byte, second, mib, mib_per_s, watt, joule, celsius, megahertz };
+enum class Unit {
+    none,
+    ns,
+    bytes,
+    count,
+    percent,
+    gb_per_s,
+    flop,
+    flop_per_s,
+    flop_per_byte,
+    second,
+    mib,
+    mib_per_s,
+    watt,
+    joule,
+    celsius,
+    megahertz
+};
 
 // The unit as machine formats spell it; "" for none. GB/s is 1e9 bytes per second.
 constexpr std::string_view name_of(Unit unit) {
