@@ -60,7 +60,9 @@ std::string repeats_json(const std::vector<GpuSummary>& runs) {
         json.end_object();
     }
     json.end_object();
-    return sink.text();
+    std::string text = sink.text();
+    if (!text.empty() && text.back() == '\n') text.pop_back();  // the writer ends a document with a line's end
+    return text;
 }
 
 std::string repeats_text(const std::vector<GpuSummary>& runs) {

@@ -48,7 +48,9 @@ std::string to_json(const GpuSummary& summary) {
     GPUPROF_SUMMARY_FIELDS(GPUPROF_WRITE_FIELD)
 #undef GPUPROF_WRITE_FIELD
     json.end_object();
-    return sink.text();
+    std::string text = sink.text();
+    if (!text.empty() && text.back() == '\n') text.pop_back();  // the writer ends a document with a line's end
+    return text;
 }
 
 void Moments::add(double value) {
