@@ -32,3 +32,9 @@ def fake_driver(program, folder, script=DEVICE):
 
 def no_driver():
     return dict(os.environ, GPUPROF_NVML="/nonexistent/libnvidia-ml.so.1", PATH="/nonexistent")
+
+
+def children_of(pid):
+    """Processes started by any thread of a process."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return sorted(int(word) for children in lists for word in children.read_text().split())

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fake_driver import DEVICE, fake_driver, no_driver
+from fake_driver import DEVICE, children_of, fake_driver, no_driver
 from prometheus_client.parser import text_string_to_metric_families
 
 BURSTY = Path(__file__).parent.parent / "fixtures" / "nvml" / "bursty.csv"
@@ -242,9 +242,7 @@ def test_signals_end_it_cleanly(program, number):
 
 def test_a_killed_sampler_is_replaced(program, tmp_path):
     with serve(program, environment=fake_driver(program, tmp_path)) as server:
-        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.process.pid)], capture_output=True, text=True,
-                                check=False)
-        (sampler,) = map(int, listed.stdout.split())
+        (sampler,) = children_of(server.process.pid)
         os.kill(sampler, signal.SIGKILL)
         time.sleep(0.5)
         server.wait_for(lambda seen: seen["gpu_profile_up", "0", None] == 1

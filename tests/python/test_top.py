@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyte
 import pytest
-from fake_driver import DEVICE, fake_driver, no_driver
+from fake_driver import DEVICE, children_of, fake_driver, no_driver
 
 BURSTY = Path(__file__).parent.parent / "fixtures" / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}"
@@ -189,11 +189,6 @@ def test_control_c_ends_it(program):
     panel.wait_for("util.gpu")
     panel.type("\x03")
     assert panel.end() == 0
-
-
-def children_of(pid):
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(word) for word in listed.stdout.split()]
 
 
 def test_a_killed_sampler_is_replaced(program, tmp_path):
