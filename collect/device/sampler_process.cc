@@ -61,19 +61,21 @@ double cpu_seconds() {
 // Which metrics a tick reads.
 class Schedule {
 public:
-    Schedule(DurNs interval, TimeNs warm) : gpm_every_(std::max(interval, 250 * kMillisecond)), warm_(warm) {}
+    Schedule(DurNs interval, TimeNs warm)
+        : gpm_every_(std::max(interval, 250 * kMillisecond)), slack_(interval / 2), warm_(warm) {}
     MetricSet due(TimeNs now, bool last) {
         MetricSet due = MetricSet::of(Cadence::fast);
         bool warm_now = warm_ != 0 && now >= warm_;
         if (warm_now) warm_ = 0;
         if (last || warm_now || now >= rare_) due = due | MetricSet::of(Cadence::rare), rare_ = now + 10 * kSecond;
-        if (now >= slow_) due = due | MetricSet::of(Cadence::slow), slow_ = now + kSecond;
-        if (now >= gpm_) due = due | MetricSet::of(Cadence::gpm), gpm_ = now + gpm_every_;
+        if (now + slack_ >= slow_) due = due | MetricSet::of(Cadence::slow), slow_ = now + kSecond;
+        if (now + slack_ >= gpm_) due = due | MetricSet::of(Cadence::gpm), gpm_ = now + gpm_every_;
         return due;
     }
 
 private:
     DurNs gpm_every_;
+    DurNs slack_;  // a tick that comes a little early for a slower metric takes it along
     TimeNs warm_;  // when the warm-up is over; 0 when it is
     TimeNs slow_ = 0, rare_ = 0, gpm_ = 0;
 };
