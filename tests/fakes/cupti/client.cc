@@ -1,0 +1,88 @@
+#include "tests/fakes/cupti/client.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/fakes/cupti/script.h"
+
+namespace fake_cupti {
+
+Client& client() {
+    static Client& made = *new Client;
+    return made;
+}
+
+bool wants(std::uint32_t kind, std::uint32_t cbid) {
+    if (kind >= kKinds) return false;
+    bool whole_kind = client().kinds[kind].load(std::memory_order_relaxed);
+    if (kind != kDriver && kind != kRuntime) return whole_kind;
+    std::uint32_t domain = kind == std::uint32_t{kDriver} ? kDriverDomain : kRuntimeDomain;
+    std::uint8_t wish =
+        cbid < kFunctions ? client().functions[domain][cbid].load(std::memory_order_relaxed) : std::uint8_t{kUnsaid};
+    return wish == kWanted || (whole_kind && wish != kUnwanted);
+}
+
+void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about) {
+    Callback callback = nullptr;
+    void* data = nullptr;
+    {
+        std::lock_guard<std::mutex> held(client().lock);
+        if (client().callbacks.empty()) return;
+        if (client().callbacks.count({domain, cbid}) + client().callbacks.count({domain, ~0u}) == 0) return;
+        callback = client().callback;
+        data = client().callback_data;
+    }
+    if (callback != nullptr) callback(data, domain, cbid, about);
+}
+
+void call_back_api(std::uint32_t domain, std::uint32_t cbid, std::uint32_t site, std::uint32_t correlation,
+                   std::uint64_t* kept) {
+    // CUpti_CallbackData of cupti_callbacks.h.
+    struct {
+        std::uint32_t site;
+        const char* function;
+        const void* parameters;
+        void* result;
+        const char* symbol;
+        void* context;
+        std::uint32_t context_id;
+        std::uint64_t* kept;
+        std::uint32_t correlation;
+    } about{site, function_name(domain, cbid), nullptr, nullptr, nullptr, nullptr, 1, kept, correlation};
+    call_back(domain, cbid, &about);
+}
+
+const char* function_name(std::uint32_t domain, std::uint32_t cbid) {
+    struct Function {
+        std::uint32_t domain, cbid;
+        const char* name;
+    };
+#define FUNCTION(domain, cbid, name) {domain, cbid, name},
+    static constexpr Function kTable[] = {
+#include "tests/fakes/cupti/functions.def"
+    };
+#undef FUNCTION
+    for (const Function& function : kTable)
+        if (function.domain == domain && function.cbid == cbid) return function.name;
+    return nullptr;
+}
+
+ExternalIds& external_ids() {
+    thread_local ExternalIds ids;
+    return ids;
+}
+
+std::uint64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t thread_number() {
+    if (client().thread_id_type.load() == 1) return static_cast<std::uint64_t>(syscall(SYS_gettid));
+    return static_cast<std::uint64_t>(pthread_self()) & 0xffffffffu;  // CUPTI cuts it to 32 bits
+}
+
+}  // namespace fake_cupti

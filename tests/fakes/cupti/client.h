@@ -1,0 +1,57 @@
+// What the client has asked the fake libcupti for: kinds of records, single API functions, callbacks, a clock, external ids.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fake_cupti {
+
+using Callback = void (*)(void* data, std::uint32_t domain, std::uint32_t cbid, const void* about);
+using Clock = std::uint64_t (*)();
+
+constexpr std::uint32_t kKinds = 64, kFunctions = 2048;
+enum : std::uint32_t { kDriverDomain = 1, kRuntimeDomain = 2, kResourceDomain = 3 };  // CUpti_CallbackDomain
+enum : std::uint32_t { kEnter = 0, kExit = 1 };                                       // CUpti_ApiCallbackSite
+
+// Of one API function: nothing said, or switched by cuptiActivityEnableRuntimeApi / DriverApi.
+enum Wish : std::uint8_t { kUnsaid, kUnwanted, kWanted };
+
+struct Client {
+    std::array<std::atomic<bool>, kKinds> kinds{};
+    std::array<std::array<std::atomic<std::uint8_t>, kFunctions>, 3> functions{};  // by domain
+    std::atomic<std::uint32_t> thread_id_type{0};                                  // 1: of the system
+    std::atomic<Clock> clock{nullptr};
+    std::atomic<std::uint64_t> clock_since_ns{0}, clock_since_ticks{0};  // when the clock was registered, by both
+
+    std::mutex lock;  // of the rest
+    Callback callback = nullptr;
+    void* callback_data = nullptr;
+    std::string subscriber;
+    bool subscribed = false;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> callbacks;  // domain, cbid; cbid ~0: all of the domain
+    std::map<std::uint32_t, std::vector<unsigned char>> attributes;
+};
+Client& client();
+
+bool wants(std::uint32_t kind, std::uint32_t cbid);
+// Calls the subscriber, when it asked for this one.
+void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about);
+void call_back_api(std::uint32_t domain, std::uint32_t cbid, std::uint32_t site, std::uint32_t correlation,
+                   std::uint64_t* kept);
+const char* function_name(std::uint32_t domain, std::uint32_t cbid);  // null: unknown
+
+// External ids that the calling thread pushed: kind, ids.
+using ExternalIds = std::map<std::uint32_t, std::vector<std::uint64_t>>;
+ExternalIds& external_ids();
+
+std::uint64_t now_ns();         // CLOCK_REALTIME
+std::uint64_t thread_number();  // as the client wants it
+
+}  // namespace fake_cupti

@@ -1,0 +1,224 @@
+#include "tests/fakes/cupti/play.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/delivery.h"
+#include "tests/fakes/cupti/faults.h"
+
+namespace fake_cupti {
+namespace {
+
+struct Options {
+    bool inline_ = false, live = false, moved = false, paced = false;
+    std::uint32_t first = 0, copies = 1, repeat = 1;
+};
+
+bool parse(const std::string& text, Options& options) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        std::size_t sign = word.find('=');
+        std::string value = sign == std::string::npos ? "" : word.substr(sign + 1);
+        if (word == "inline")
+            options.inline_ = true;
+        else if (word == "live")
+            options.live = true;
+        else if (word.rfind("first=", 0) == 0)
+            options.first = static_cast<std::uint32_t>(std::stoul(value));
+        else if (word.rfind("copies=", 0) == 0)
+            options.copies = static_cast<std::uint32_t>(std::stoul(value));
+        else if (word.rfind("repeat=", 0) == 0)
+            options.repeat = static_cast<std::uint32_t>(std::stoul(value));
+        else if (word == "time=start")
+            options.moved = true;
+        else if (word == "time=paced")
+            options.moved = options.paced = true;
+        else if (word != "time=recorded") {
+            std::fprintf(stderr, "fake libcupti: unknown option '%s'; see tests/fakes/cupti/play.h\n", word.c_str());
+            return false;
+        }
+    }
+    return true;
+}
+
+// The client's clock at a time of CLOCK_REALTIME, by the line through its registration and now.
+struct ClientClock {
+    std::uint64_t since_ns = 0, since_ticks = 0;
+    double slope = 0;  // 0: there is none
+    ClientClock() {
+        Clock clock = client().clock.load();
+        if (clock == nullptr) return;
+        since_ns = client().clock_since_ns.load();
+        since_ticks = client().clock_since_ticks.load();
+        while (now_ns() < since_ns + 2'000'000) usleep(500);
+        slope = static_cast<double>(clock() - since_ticks) / static_cast<double>(now_ns() - since_ns);
+    }
+    std::uint64_t at(std::uint64_t ns) const {
+        if (slope == 0 || ns == 0) return ns;
+        return since_ticks + static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                                 slope * static_cast<double>(static_cast<std::int64_t>(ns - since_ns))));
+    }
+};
+
+bool is_device_work(std::uint32_t kind) {
+    return kind == kKernel || kind == kMemcpy || kind == kMemcpy2 || kind == kMemset || kind == kGraphTrace;
+}
+
+bool take_one(std::atomic<std::int64_t>& left) { return left > 0 && left.fetch_sub(1) > 0; }
+
+// One lane at work. Scratch space for one record is all it holds.
+class Player {
+public:
+    Player(const Script& script, const Options& options, const ExternalIds& ids, std::uint64_t shift,
+           const ClientClock& clock)
+        : script_(script), options_(options), ids_(ids), shift_(shift), clock_(clock), lane_(take_lane()) {}
+    ~Player() { leave_lane(lane_); }
+    Player(const Player&) = delete;
+
+    // lane ~0: all of them.
+    void play(std::uint32_t lane, std::uint32_t copy) {
+        process_ = static_cast<std::uint32_t>(getpid());
+        thread_ = static_cast<std::uint32_t>(thread_number());
+        for (std::uint32_t turn = 0; turn < options_.repeat; ++turn) {
+            correlation_ = (copy * options_.repeat + turn) * (script_.last_correlation + 1);
+            for (const ScriptRecord& record : script_.records)
+                if (lane == ~0u || record.lane == lane) play(record);
+        }
+    }
+
+private:
+    void play(const ScriptRecord& record) {
+        bool api = record.kind == kDriver || record.kind == kRuntime;
+        std::uint32_t cbid = api ? read<std::uint32_t>(record.at, 4) : 0;
+        std::uint32_t domain = record.kind == kDriver ? kDriverDomain : kRuntimeDomain;
+        std::memcpy(bytes_, record.at, record.bytes);
+        Fields fields = fields_of(record.kind);
+        std::uint32_t correlation = 0;
+        if (fields.correlation != 0) {
+            correlation = read<std::uint32_t>(bytes_, fields.correlation);
+            if (correlation != 0) write(bytes_, fields.correlation, correlation += correlation_);
+        }
+        std::uint64_t kept = 0;
+        if (api) call_back_api(domain, cbid, kEnter, correlation, &kept);
+        if (wants(record.kind, cbid)) {
+            rewrite(record, fields);
+            if (api) deliver_external_ids(correlation);
+            deliver(lane_, bytes_, record.bytes, record.kind == kKernel && take_one(faults().running));
+        }
+        if (api) call_back_api(domain, cbid, kExit, correlation, &kept);
+    }
+
+    void rewrite(const ScriptRecord& record, const Fields& fields) {
+        for (std::uint32_t offset : {fields.start, fields.end}) {
+            if (offset == 0) continue;
+            auto time = read<std::uint64_t>(bytes_, offset);
+            if (time == 0) continue;
+            time += shift_;
+            if (options_.paced && offset == (fields.end != 0 ? fields.end : fields.start)) wait_until(time);
+            write(bytes_, offset, clock_.at(time));
+        }
+        if (record.kind == kKernel) write(bytes_, 32, read<std::uint64_t>(bytes_, fields.end));  // completed
+        if (options_.live && fields.process != 0) write(bytes_, fields.process, process_);
+        if (options_.live && fields.thread != 0) write(bytes_, fields.thread, thread_);
+        if (!is_device_work(record.kind)) return;
+        static std::atomic<std::uint32_t> works{0};
+        bool zero = faults().zero_times != 0 && (works.fetch_add(1) + 1) % faults().zero_times == 0;
+        if (zero) write(bytes_, fields.start, std::uint64_t{0});
+        if (zero || (record.kind == kKernel && take_one(faults().unfinished))) {
+            write(bytes_, fields.end, std::uint64_t{0});
+            if (record.kind == kKernel) write(bytes_, 32, std::uint64_t{0});
+        }
+    }
+
+    void deliver_external_ids(std::uint32_t correlation) {
+        if (!wants(kExternalCorrelation, 0)) return;
+        for (const auto& [kind, ids] : ids_) {
+            if (ids.empty()) continue;
+            unsigned char record[24] = {};
+            write(record, 0, std::uint32_t{kExternalCorrelation});
+            write(record, 4, kind);
+            write(record, 8, ids.back());
+            write(record, 16, correlation);
+            deliver(lane_, record, sizeof record);
+        }
+    }
+
+    static void wait_until(std::uint64_t time) {
+        std::uint64_t now = now_ns();
+        if (time > now) std::this_thread::sleep_for(std::chrono::nanoseconds(time - now));
+    }
+
+    const Script& script_;
+    const Options& options_;
+    const ExternalIds& ids_;
+    std::uint64_t shift_ = 0;
+    const ClientClock& clock_;
+    Lane& lane_;
+    std::uint32_t correlation_ = 0, process_ = 0, thread_ = 0;
+    alignas(8) unsigned char bytes_[512] = {};
+};
+
+// CUPTI tells of a context when it is made, which is before its first work.
+void tell_of_context() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        const void* about[2] = {nullptr, nullptr};  // CUpti_ResourceData: context, stream
+        call_back(kResourceDomain, 1, about);
+    });
+}
+
+}  // namespace
+
+int play(const Script& script, const std::string& text) {
+    Options options;
+    if (!parse(text, options)) return 1;
+    tell_of_context();
+    ClientClock clock;
+    ExternalIds ids = external_ids();
+    std::uint64_t shift = options.moved ? now_ns() - script.first_ns : 0;
+    if (options.inline_) {
+        Player(script, options, ids, shift, clock).play(~0u, options.first);
+        return 0;
+    }
+    std::vector<std::thread> threads;
+    for (std::uint32_t copy = 0; copy < options.copies; ++copy)
+        for (std::uint32_t lane = 0; lane < script.lanes; ++lane)
+            threads.emplace_back(
+                [&, copy, lane] { Player(script, options, ids, shift, clock).play(lane, options.first + copy); });
+    for (std::thread& thread : threads) thread.join();
+    return 0;
+}
+
+void call_function(std::uint32_t domain, std::uint32_t cbid) {
+    static std::atomic<std::uint32_t> calls{0};
+    std::uint32_t correlation = 0x40000000u + calls.fetch_add(1);  // apart from those of scripts
+    std::uint64_t kept = 0, start = now_ns();
+    call_back_api(domain, cbid, kEnter, correlation, &kept);
+    std::uint32_t kind = domain == kDriverDomain ? kDriver : kRuntime;
+    if (wants(kind, cbid)) {
+        unsigned char record[40] = {};
+        Fields fields = fields_of(kind);
+        write(record, 0, kind);
+        write(record, 4, cbid);
+        write(record, fields.start, start);
+        write(record, fields.end, now_ns());
+        write(record, fields.process, static_cast<std::uint32_t>(getpid()));
+        write(record, fields.thread, static_cast<std::uint32_t>(thread_number()));
+        write(record, fields.correlation, correlation);
+        Lane& lane = take_lane();
+        deliver(lane, record, sizeof record);
+        leave_lane(lane);
+    }
+    call_back_api(domain, cbid, kExit, correlation, &kept);
+}
+
+}  // namespace fake_cupti

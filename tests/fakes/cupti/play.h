@@ -1,0 +1,25 @@
+// Plays a script: its lanes deliver on threads of their own what the client wants. Options, words between spaces:
+//
+//   inline          deliver in the order of the script on the calling thread (whose external ids go along)
+//   copies=N        N sets of the script's lanes at once, each with correlation ids of its own
+//   first=N         the number of the first set, when several plays run at once (default 0)
+//   repeat=N        the script N times over, each with correlation ids of its own
+//   time=recorded   times as recorded (the default)
+//   time=start      moved: the first start is now
+//   time=paced      moved, and each record is delivered not before its end has come
+//   live            process and thread ids of who delivers instead of the recorded ones
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/fakes/cupti/script.h"
+
+namespace fake_cupti {
+
+// 0, or 1 for options that are not understood.
+int play(const Script& script, const std::string& options);
+// One call of an API function now on this thread: callbacks and a record.
+void call_function(std::uint32_t domain, std::uint32_t cbid);
+
+}  // namespace fake_cupti
