@@ -26,6 +26,14 @@ enum class ChunkKind : std::uint32_t {
     begin = 1,  // the first chunk of a part: facts about the file
     table = 2,  // rows of one table
     end = 3,    // the last chunk of a part that was closed in order: how many rows it holds
+    // What a collector leaves while a program runs, raw; core/format/spool.h.
+    spool_process = 16,
+    spool_activity = 17,
+    spool_names = 18,
+    spool_nvtx = 19,
+    spool_clock = 20,
+    spool_lost = 21,
+    spool_refused = 22,
 };
 
 struct ChunkHeader {

@@ -1,0 +1,94 @@
+// Where the fields of CUPTI's activity records lie. CUPTI only ever adds fields at the end, so one offset serves every
+// version from 11.8 to 13.0. What differs is how long a record is, which the collector finds out as it walks a buffer: the
+// version does not tell (11.8 and 12.1 both call themselves 18, with kernels of 200 and 208 bytes). Source: cupti_activity.h of the packages nvidia-cuda-cupti 11.8, 12.1, 12.4, 12.8 and 13.0.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace gpuprof::cupti {
+
+enum class Kind : std::uint32_t {
+    memcpy = 1,
+    memset = 2,
+    driver = 4,
+    runtime = 5,
+    device = 8,
+    context = 9,
+    concurrent_kernel = 10,
+    overhead = 17,
+    memcpy_p2p = 22,
+    stream = 37,
+    synchronization = 38,
+    external_correlation = 39,
+    memory2 = 49,
+    graph_trace = 51,
+    jit = 52,
+};
+
+// A field of type T at a fixed place.
+template <class T>
+struct Field {
+    using type = T;
+    std::uint32_t offset;
+};
+
+namespace kernel {
+inline constexpr Field<std::uint16_t> registers{6};
+inline constexpr Field<std::uint64_t> start{16}, end{24}, name{104}, graph_node{144};
+inline constexpr Field<std::uint32_t> device{40}, context{44}, stream{48}, correlation{92}, graph{156};
+inline constexpr Field<std::int32_t> grid_x{52}, grid_y{56}, grid_z{60}, block_x{64}, block_y{68}, block_z{72},
+    static_shared{76}, dynamic_shared{80};
+}  // namespace kernel
+namespace memcpy {
+inline constexpr Field<std::uint8_t> copy_kind{4}, src{5}, dst{6};
+inline constexpr Field<std::uint64_t> bytes{8}, start{16}, end{24}, graph_node{64};
+inline constexpr Field<std::uint32_t> device{32}, context{36}, stream{40}, correlation{44}, graph{72};
+}  // namespace memcpy
+namespace memcpy_p2p {
+inline constexpr Field<std::uint64_t> bytes{8}, start{16}, end{24}, graph_node{72};
+inline constexpr Field<std::uint32_t> device{32}, context{36}, stream{40}, correlation{60}, graph{80};
+}  // namespace memcpy_p2p
+namespace memset {
+inline constexpr Field<std::uint64_t> bytes{8}, start{16}, end{24}, graph_node{64};
+inline constexpr Field<std::uint32_t> device{32}, context{36}, stream{40}, correlation{44}, graph{72};
+inline constexpr Field<std::uint16_t> memory_kind{50};
+}  // namespace memset
+namespace api {
+inline constexpr Field<std::uint32_t> cbid{4}, process{24}, thread{28}, correlation{32};
+inline constexpr Field<std::uint64_t> start{8}, end{16};
+}  // namespace api
+namespace overhead {
+inline constexpr Field<std::uint32_t> what{4}, object{8}, thread{16};  // thread: when the object is a thread (2)
+inline constexpr Field<std::uint64_t> start{24}, end{32};
+}  // namespace overhead
+namespace device {
+inline constexpr Field<std::uint64_t> memory{16}, name{136};
+inline constexpr Field<std::uint32_t> warp{32}, sms{44}, warps_per_sm{52}, shared_per_sm{60}, registers_per_sm{64},
+    registers_per_block{68}, shared_per_block{72}, threads_per_block{76}, cc_major{104}, cc_minor{108}, id{112};
+inline constexpr std::uint32_t uuid = 120;
+}  // namespace device
+namespace external_correlation {
+inline constexpr Field<std::uint32_t> kind{4}, correlation{16};
+inline constexpr Field<std::uint64_t> id{8};
+}  // namespace external_correlation
+
+// One record inside a buffer. Reading past its end gives 0.
+class Record {
+public:
+    explicit Record(std::string_view bytes) : bytes_(bytes) {}
+    Kind kind() const { return static_cast<Kind>(get(Field<std::uint32_t>{0})); }
+    template <class T>
+    T get(Field<T> field) const {
+        T value{};
+        if (field.offset + sizeof(T) <= bytes_.size()) std::memcpy(&value, bytes_.data() + field.offset, sizeof(T));
+        return value;
+    }
+    std::string_view bytes() const { return bytes_; }
+
+private:
+    std::string_view bytes_;
+};
+
+}  // namespace gpuprof::cupti

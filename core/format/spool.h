@@ -1,0 +1,64 @@
+// The raw chunks of a spool file: what the injected library appends while a program runs, without joining or decoding
+// anything. A spool is a capture file: the same frame, any prefix valid, several of them in a row valid. Each begins with
+// a process chunk. Numbers are little endian and unaligned; text is UTF-8 as the program gave it.
+//
+//   spool_process   { key text, value text }...        facts of the process: pid, host, command, rank, ...
+//   spool_activity  u32 n  { u32 kind  u32 bytes } x n  records    one buffer of CUPTI activity records, as CUPTI left it, and
+//                                                       how long a record of each kind in it is
+//   spool_names     { u8 space  u64 id  text }...       what an id means from here on; a name may be given again
+//   spool_nvtx      u32 tid  event...                   one thread's annotations in order (struct NvtxEvent, then text)
+//   spool_clock     i64 realtime  i64 monotonic  u64 cupti   readings at one moment; cupti 0 when it has no clock
+//   spool_refused   text                               something that could not be switched on, in words
+//   spool_lost      { u8 reason  u64 count }...         counts so far; the last ones of a part hold
+//
+// text is a u32 length and that many bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace gpuprof::spool {
+
+// Whose ids a spool_names entry names.
+enum class NameSpace : std::uint8_t {
+    pointer = 0,      // a string's address in the program (kernel names)
+    runtime_api = 1,  // a callback id
+    driver_api = 2,
+};
+
+// Why something is missing.
+enum class Lost : std::uint8_t {
+    cupti_dropped = 0,  // CUPTI had no buffer to write to
+    nvtx_full = 1,      // a thread annotated faster than the library could write
+    too_long = 2,       // text was cut
+    unwritten = 3,      // a chunk could not be written: disk full, or too large
+    kept_buffers = 4,   // buffers of records that CUPTI did not give back at the end
+};
+
+enum class NvtxOp : std::uint8_t {
+    push,
+    pop,
+    start,
+    end,
+    mark,
+    string_name,  // `range` is a handle of a registered string, the text what it stands for
+    domain_name,  // `range` is a domain's handle
+    thread_name,  // `range` is a thread id of the system
+};
+// Where an event's text is.
+enum class TextKind : std::uint8_t { none, inline_text, registered };
+
+// One annotation. `range` ties end to start. `text` is the length of the text that follows, or the
+// handle of a registered string. Events are padded to 8 bytes. What is shorter than an event, or has the time 0, is padding.
+struct NvtxEvent {
+    std::uint32_t bytes;  // of the whole event, text and padding included
+    NvtxOp op;
+    TextKind text_kind;
+    std::uint16_t reserved;
+    std::uint64_t time;    // CLOCK_REALTIME, ns
+    std::uint64_t domain;  // handle; 0 is the default domain
+    std::uint64_t range;
+    std::uint64_t text;
+};
+static_assert(sizeof(NvtxEvent) == 40);
+
+}  // namespace gpuprof::spool
