@@ -9,6 +9,7 @@
 
 #include "core/base/parallel.h"
 #include "core/importers/capture_tables.h"
+#include "core/importers/spool.h"
 
 namespace gpuprof {
 namespace {
@@ -103,6 +104,12 @@ private:
 
     void place(const RawChunk& raw, std::vector<PlacedChunk>& placed) {
         if (raw.header.is(ChunkKind::begin) || raw.header.is(ChunkKind::end)) return;
+        if (SpoolDecoder::takes(raw.header)) {
+            if (raw.header.is(ChunkKind::spool_process)) end_spool();
+            if (!spool_) spool_ = std::make_unique<SpoolDecoder>(batch_, source_.name());
+            spool_->take(raw);
+            return;
+        }
         if (!raw.header.is(ChunkKind::table)) {
             batch_.lose(Loss::unknown_chunk,
                         fmt::format("{}: byte {}: kind {}", source_.name(), raw.offset, raw.header.kind));
@@ -111,7 +118,13 @@ private:
         if (std::optional<PlacedChunk> chunk = tables_.place(raw)) placed.push_back(std::move(*chunk));
     }
 
+    void end_spool() {
+        if (spool_) spool_->finish();
+        spool_.reset();
+    }
+
     void finish() {
+        end_spool();
         for (const ChunkReader::Gap& gap : reader_.gaps()) {
             Loss kind = gap.truncated ? Loss::truncated : Loss::damaged_chunk;
             batch_.lose(kind, fmt::format("{}: byte {}", source_.name(), gap.offset), gap.chunks);
@@ -133,6 +146,7 @@ private:
     Batch batch_;
     CaptureTables tables_;
     std::vector<std::unique_ptr<FillScratch>> scratch_;
+    std::unique_ptr<SpoolDecoder> spool_;  // of the process whose raw chunks are being read
 };
 
 }  // namespace

@@ -1,0 +1,250 @@
+#include "core/importers/spool.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "core/format/bytes.h"
+
+namespace gpuprof {
+namespace {
+
+using spool::NameSpace;
+
+std::string_view text_of(ByteCursor& cursor) { return cursor.take(cursor.u32()); }
+
+std::string demangled(std::string_view name) {
+    if (name.substr(0, 2) != "_Z") return std::string(name);
+    int status = 0;
+    std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+    return status == 0 && text ? std::string(text.get()) : std::string(name);
+}
+
+// "cudaLaunchKernel_v7000" is cudaLaunchKernel in the version of CUDA 7.0.
+std::string_view without_version(std::string_view name) {
+    std::size_t at = name.rfind("_v");
+    if (at == std::string_view::npos || at + 2 == name.size()) return name;
+    bool digits = name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
+    return digits && name.size() - at > 5 ? name.substr(0, at) : name;
+}
+
+}  // namespace
+
+std::string SpoolDecoder::where(const RawChunk& chunk) const { return fmt::format("{}: byte {}", file_, chunk.offset); }
+
+SpoolDecoder::SpoolDecoder(Batch& batch, std::string file)
+    : batch_(batch),
+      file_(std::move(file)),
+      first_kernel_(static_cast<Row>(batch.tables.kernel.rows)),
+      first_memcpy_(static_cast<Row>(batch.tables.memcpy.rows)),
+      first_memset_(static_cast<Row>(batch.tables.memset.rows)),
+      first_call_(static_cast<Row>(batch.tables.api_call.rows)) {}
+
+bool SpoolDecoder::takes(const ChunkHeader& header) {
+    for (ChunkKind kind :
+         {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
+          ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused})
+        if (header.is(kind)) return true;
+    return false;
+}
+
+void SpoolDecoder::take(const RawChunk& chunk) {
+    std::string_view payload = chunk.bytes();
+    bool sound = true;
+    if (chunk.header.is(ChunkKind::spool_process))
+        take_process(payload);
+    else if (chunk.header.is(ChunkKind::spool_activity))
+        sound = take_activity(payload);
+    else if (chunk.header.is(ChunkKind::spool_names))
+        sound = take_names(payload);
+    else if (chunk.header.is(ChunkKind::spool_nvtx))
+        sound = take_nvtx(payload);
+    else if (chunk.header.is(ChunkKind::spool_clock))
+        sound = take_clock(payload);
+    else if (chunk.header.is(ChunkKind::spool_lost))
+        sound = take_lost(payload);
+    else if (chunk.header.is(ChunkKind::spool_refused))
+        batch_.lose(Loss::recorder_refused, payload);
+    if (!sound) batch_.lose(Loss::damaged_chunk, where(chunk));
+}
+
+void SpoolDecoder::take_process(std::string_view payload) {
+    std::map<std::string_view, std::string_view> facts;
+    for (ByteCursor cursor(payload); cursor.left() > 0 && cursor.ok();) {
+        std::string_view key = text_of(cursor), value = text_of(cursor);
+        if (cursor.ok()) facts[key] = value;
+    }
+    process_ = fmt::format("{}:{}", facts["host"], facts["pid"]);
+    process_key_ = batch_.intern(process_);
+    ProcessTable& table = batch_.tables.process;
+    Row row = table.add();
+    auto text = [&](Column<StringId>& column, std::string_view key) {
+        if (!facts[key].empty()) column.set(row, batch_.intern(facts[key]));
+    };
+    auto number = [&](Column<std::int64_t>& column, std::string_view key) {
+        if (!facts[key].empty()) column.set(row, std::strtoll(std::string(facts[key]).c_str(), nullptr, 10));
+    };
+    table.key.set(row, process_key_);
+    text(table.name, "program");
+    text(table.command, "command");
+    text(table.host, "host");
+    number(table.pid, "pid");
+    number(table.rank, "RANK");
+    number(table.world_size, "WORLD_SIZE");
+}
+
+bool SpoolDecoder::take_names(std::string_view payload) {
+    ByteCursor cursor(payload);
+    while (cursor.left() > 0 && cursor.ok()) {
+        auto space = static_cast<NameSpace>(cursor.u8());
+        std::uint64_t id = cursor.u64();
+        std::string_view text = text_of(cursor);
+        if (!cursor.ok()) return false;
+        if (space == NameSpace::pointer)
+            pointers_[id] = batch_.intern(demangled(text));
+        else
+            functions_[id << 8 | static_cast<std::uint8_t>(space)] = batch_.intern(without_version(text));
+    }
+    return cursor.ok();
+}
+
+bool SpoolDecoder::take_nvtx(std::string_view payload) {
+    ByteCursor cursor(payload);
+    std::uint32_t thread = cursor.u32();
+    while (cursor.ok() && cursor.left() >= sizeof(std::uint32_t)) {
+        std::string_view rest = payload.substr(payload.size() - cursor.left());
+        std::uint32_t bytes = load_u32(rest.data());
+        if (bytes < 8) return false;
+        std::string_view whole = cursor.take(bytes);
+        if (!cursor.ok()) return false;
+        spool::NvtxEvent event{};
+        if (bytes < sizeof event) continue;  // padding
+        std::memcpy(&event, whole.data(), sizeof event);
+        if (event.time == 0) continue;
+        std::string_view text;
+        if (event.text_kind == spool::TextKind::inline_text) {
+            if (event.text > bytes - sizeof event) return false;
+            text = whole.substr(sizeof event, event.text);
+        }
+        add_event(thread, event, text);
+    }
+    return cursor.ok();
+}
+
+void SpoolDecoder::add_event(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text) {
+    using spool::NvtxOp;
+    auto time = static_cast<TimeNs>(event.time);
+    seen(time);
+    bool registered = event.text_kind == spool::TextKind::registered;
+    Open open{time, text.empty() ? kNoString : batch_.intern(text), registered ? event.text : 0};
+    switch (event.op) {
+        case NvtxOp::push: stacks_[{thread, event.domain}].push_back(open); break;
+        case NvtxOp::pop:
+            if (std::vector<Open>& stack = stacks_[{thread, event.domain}]; !stack.empty()) {
+                ranges_.push_back({thread, stack.back(), event.domain, time});
+                stack.pop_back();
+            }
+            break;
+        case NvtxOp::start:
+            started_[event.range] = {thread, open};
+            started_domain_[event.range] = event.domain;
+            break;
+        case NvtxOp::end:
+            if (auto started = started_.find(event.range); started != started_.end()) {
+                ranges_.push_back({started->second.first, started->second.second, started_domain_[event.range], time});
+                started_.erase(started);
+            }
+            break;
+        case NvtxOp::mark: ranges_.push_back({thread, open, event.domain, time}); break;
+        case NvtxOp::string_name: texts_[event.range] = open.text; break;
+        case NvtxOp::domain_name: domains_[event.range] = open.text; break;
+        case NvtxOp::thread_name:
+            thread_key(static_cast<std::uint32_t>(event.range));
+            thread_names_[static_cast<std::uint32_t>(event.range)] = open.text;
+            break;
+    }
+}
+
+void SpoolDecoder::add_ranges() {
+    RangeTable& table = batch_.tables.range;
+    auto named = [](const auto& names, std::uint64_t handle) {
+        auto name = names.find(handle);
+        return name == names.end() ? kNoString : name->second;
+    };
+    for (const Closed& range : ranges_) {
+        Row row = table.add();
+        table.start.set(row, range.open.start);
+        table.dur.set(row, range.end - range.open.start);
+        table.thread.set(row, thread_key(range.thread));
+        StringId text = range.open.handle != 0 ? named(texts_, range.open.handle) : range.open.text;
+        if (text != kNoString) table.name.set(row, text);
+        if (StringId domain = named(domains_, range.domain); domain != kNoString) table.domain.set(row, domain);
+    }
+}
+
+void SpoolDecoder::add_threads() {
+    ThreadTable& table = batch_.tables.thread;
+    for (const auto& [thread, key] : threads_) {
+        Row row = table.add();
+        table.key.set(row, key);
+        table.process.set(row, process_key_);
+        table.tid.set(row, thread);
+        if (auto name = thread_names_.find(thread); name != thread_names_.end() && name->second != kNoString)
+            table.name.set(row, name->second);
+    }
+}
+
+bool SpoolDecoder::take_clock(std::string_view payload) {
+    ByteCursor cursor(payload);
+    auto realtime = static_cast<TimeNs>(cursor.u64());
+    auto monotonic = static_cast<std::int64_t>(cursor.u64());
+    auto device = static_cast<std::int64_t>(cursor.u64());
+    if (!cursor.ok()) return false;
+    seen(realtime);
+    auto add = [&](std::string_view name, std::int64_t reading) {
+        ClockTable& table = batch_.tables.clock;
+        Row row = table.add();
+        table.clock.set(row, batch_.intern(name));
+        table.time.set(row, realtime);
+        table.other.set(row, reading);
+    };
+    add("monotonic", monotonic);
+    if (device != 0) add("cupti", device);
+    return true;
+}
+
+bool SpoolDecoder::take_lost(std::string_view payload) {
+    ByteCursor cursor(payload);
+    while (cursor.left() > 0 && cursor.ok()) {
+        auto reason = static_cast<spool::Lost>(cursor.u8());
+        std::uint64_t count = cursor.u64();
+        if (cursor.ok()) lost_[reason] = count;
+    }
+    return cursor.ok();
+}
+
+void SpoolDecoder::finish() {
+    for (auto& [place, stack] : stacks_)
+        for (const Open& open : stack)
+            ranges_.push_back({place.first, open, place.second, std::max(last_time_, open.start)});
+    for (auto& [range, started] : started_)
+        ranges_.push_back(
+            {started.first, started.second, started_domain_[range], std::max(last_time_, started.second.start)});
+    add_ranges();
+    add_threads();
+    resolve_external();
+    for (const auto& [reason, count] : lost_)
+        if (count > 0) batch_.lose(Loss::recorder_loss, fmt::format("{}: process {}", file_, process_), count);
+}
+
+StringId SpoolDecoder::thread_key(std::uint32_t thread) {
+    auto [known, added] = threads_.try_emplace(thread, kNoString);
+    if (added) known->second = batch_.intern(fmt::format("{}/{}", process_, thread));
+    return known->second;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,85 @@
+// Decodes the raw chunks that the collector of one process left (core/format/spool.h) into tables. Joins are left to the trace's links: here ids become names and records become rows.
+// What a killed process left open (annotations) ends with the last thing that is known of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/format/chunk_reader.h"
+#include "core/format/cupti_records.h"
+#include "core/format/spool.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+
+class SpoolDecoder {
+public:
+    SpoolDecoder(Batch& batch, std::string file);
+
+    static bool takes(const ChunkHeader& header);
+    // Of a chunk it takes; one that is not sound is counted as damaged.
+    void take(const RawChunk& chunk);
+    // After the last chunk of the process.
+    void finish();
+
+private:
+    struct Open {
+        TimeNs start;
+        StringId text;
+        std::uint64_t handle;  // of the registered text, when `text` is none
+    };
+    struct Closed {  // its texts may be named by another thread, later in the file
+        std::uint32_t thread;
+        Open open;
+        std::uint64_t domain;
+        TimeNs end;
+    };
+
+    void take_process(std::string_view payload);
+    bool take_activity(std::string_view payload);
+    bool take_names(std::string_view payload);
+    bool take_nvtx(std::string_view payload);
+    bool take_clock(std::string_view payload);
+    bool take_lost(std::string_view payload);
+    void add_kernel(const cupti::Record& record);
+    void add_memcpy(const cupti::Record& record);
+    void add_memcpy_p2p(const cupti::Record& record);
+    void add_memset(const cupti::Record& record);
+    void add_api(const cupti::Record& record, spool::NameSpace space, std::string_view api);
+    void add_overhead(const cupti::Record& record);
+    void add_device(const cupti::Record& record);
+    void add_event(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text);
+    void add_ranges();
+    void add_threads();
+    void resolve_external();
+
+    StringId thread_key(std::uint32_t thread);
+    StringId kernel_name(std::uint64_t address);
+    StringId function_name(spool::NameSpace space, std::uint32_t cbid);
+    void seen(TimeNs time) { last_time_ = std::max(last_time_, time); }
+    std::string where(const RawChunk& chunk) const;
+
+    Batch& batch_;
+    std::string file_;
+    std::string process_ = "unknown process";
+    StringId process_key_ = kNoString;
+    TimeNs last_time_ = 0;
+    std::unordered_map<std::uint64_t, StringId> pointers_;
+    std::unordered_map<std::uint64_t, StringId> functions_;  // space and callback id
+    std::unordered_map<std::uint32_t, StringId> threads_;
+    std::map<std::uint32_t, StringId> thread_names_;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Open>> stacks_;  // by thread and domain
+    std::map<std::uint64_t, std::pair<std::uint32_t, Open>> started_;              // by range
+    std::map<std::uint64_t, std::uint64_t> started_domain_;
+    std::unordered_map<std::uint64_t, StringId> texts_, domains_;
+    std::vector<Closed> ranges_;
+    std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
+    Row first_kernel_ = 0, first_memcpy_ = 0, first_memset_ = 0, first_call_ = 0;
+    std::map<spool::Lost, std::uint64_t> lost_;
+};
+
+}  // namespace gpuprof

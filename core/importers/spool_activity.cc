@@ -1,0 +1,229 @@
+// The device side of a spool: CUPTI's activity records, field by field, into kernels, copies, fills, calls, devices.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/format/bytes.h"
+#include "core/importers/spool.h"
+
+namespace gpuprof {
+namespace {
+
+using cupti::Kind;
+using spool::NameSpace;
+
+// Source: CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
+std::string_view copy_kind(std::uint8_t kind) {
+    constexpr std::string_view kNames[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                           "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+    return kind < std::size(kNames) ? kNames[kind] : std::string_view();
+}
+std::string_view memory_kind(std::uint32_t kind) {
+    constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
+                                           "array",   "managed",  "device static", "managed static"};
+    return kind < std::size(kNames) ? kNames[kind] : "unknown";
+}
+std::string_view overhead_name(std::uint32_t kind) {
+    switch (kind) {
+        case 1: return "driver compiler";
+        case 1u << 16: return "CUPTI buffer flush";
+        case 2u << 16: return "CUPTI instrumentation";
+        case 3u << 16: return "CUPTI resource";
+        case 4u << 16: return "module loading";
+        case 5u << 16: return "lazy function loading";
+        case 6u << 16: return "command buffer full";
+        case 7u << 16: return "activity buffer request";
+        case 8u << 16: return "unified memory activity init";
+        default: return "unknown";
+    }
+}
+
+// What is common to all device work.
+template <class Table, class Fields>
+Row add_device_op(Table& table, const cupti::Record& record, const Fields& fields, StringId process) {
+    auto start = static_cast<TimeNs>(record.get(fields.start)), end = static_cast<TimeNs>(record.get(fields.end));
+    Row row = table.add();
+    table.start.set(row, start);
+    table.dur.set(row, end - start);
+    table.process.set(row, process);
+    table.device.set(row, static_cast<std::int32_t>(record.get(fields.device)));
+    table.context.set(row, static_cast<std::int32_t>(record.get(fields.context)));
+    table.stream.set(row, record.get(fields.stream));
+    table.correlation.set(row, record.get(fields.correlation));
+    if (std::uint32_t graph = record.get(fields.graph); graph != 0) table.graph_id.set(row, graph);
+    if (std::uint64_t node = record.get(fields.graph_node); node != 0)
+        table.graph_node_id.set(row, static_cast<std::int64_t>(node));
+    return row;
+}
+
+struct OpFields {
+    cupti::Field<std::uint64_t> start, end, graph_node;
+    cupti::Field<std::uint32_t> device, context, stream, correlation, graph;
+};
+namespace k = cupti::kernel;
+namespace c = cupti::memcpy;
+namespace p = cupti::memcpy_p2p;
+namespace s = cupti::memset;
+constexpr OpFields kKernelFields{k::start,   k::end,    k::graph_node,  k::device,
+                                 k::context, k::stream, k::correlation, k::graph};
+constexpr OpFields kMemcpyFields{c::start,   c::end,    c::graph_node,  c::device,
+                                 c::context, c::stream, c::correlation, c::graph};
+constexpr OpFields kPeerFields{p::start,   p::end,    p::graph_node,  p::device,
+                               p::context, p::stream, p::correlation, p::graph};
+constexpr OpFields kMemsetFields{s::start,   s::end,    s::graph_node,  s::device,
+                                 s::context, s::stream, s::correlation, s::graph};
+
+}  // namespace
+
+bool SpoolDecoder::take_activity(std::string_view payload) {
+    ByteCursor cursor(payload);
+    std::map<std::uint32_t, std::uint32_t> lengths;
+    std::uint32_t kinds = cursor.u32();
+    for (std::uint32_t i = 0; i < kinds && cursor.ok(); ++i) {
+        std::uint32_t kind = cursor.u32();
+        lengths[kind] = cursor.u32();
+    }
+    while (cursor.ok() && cursor.left() >= sizeof(std::uint32_t)) {
+        std::string_view rest = payload.substr(payload.size() - cursor.left());
+        auto length = lengths.find(load_u32(rest.data()));
+        if (length == lengths.end() || length->second < 8) return false;
+        cupti::Record record(cursor.take(length->second));
+        if (!cursor.ok()) return false;
+        switch (record.kind()) {
+            case Kind::concurrent_kernel: add_kernel(record); break;
+            case Kind::memcpy: add_memcpy(record); break;
+            case Kind::memcpy_p2p: add_memcpy_p2p(record); break;
+            case Kind::memset: add_memset(record); break;
+            case Kind::runtime: add_api(record, NameSpace::runtime_api, "runtime"); break;
+            case Kind::driver: add_api(record, NameSpace::driver_api, "driver"); break;
+            case Kind::overhead: add_overhead(record); break;
+            case Kind::device: add_device(record); break;
+            case Kind::external_correlation:
+                external_[record.get(cupti::external_correlation::correlation)] =
+                    static_cast<std::int64_t>(record.get(cupti::external_correlation::id));
+                break;
+            default: break;  // recorded for others' sake; no table holds it
+        }
+    }
+    return cursor.ok();
+}
+
+void SpoolDecoder::add_kernel(const cupti::Record& record) {
+    KernelTable& table = batch_.tables.kernel;
+    Row row = add_device_op(table, record, kKernelFields, process_key_);
+    seen(table.start[row]);
+    if (StringId name = kernel_name(record.get(k::name)); name != kNoString) table.name.set(row, name);
+    table.grid_x.set(row, record.get(k::grid_x));
+    table.grid_y.set(row, record.get(k::grid_y));
+    table.grid_z.set(row, record.get(k::grid_z));
+    table.block_x.set(row, record.get(k::block_x));
+    table.block_y.set(row, record.get(k::block_y));
+    table.block_z.set(row, record.get(k::block_z));
+    table.registers.set(row, record.get(k::registers));
+    table.shared_bytes.set(row, std::int64_t{record.get(k::static_shared)} + record.get(k::dynamic_shared));
+}
+
+void SpoolDecoder::add_memcpy(const cupti::Record& record) {
+    MemcpyTable& table = batch_.tables.memcpy;
+    Row row = add_device_op(table, record, kMemcpyFields, process_key_);
+    if (std::string_view kind = copy_kind(record.get(c::copy_kind)); !kind.empty())
+        table.kind.set(row, batch_.intern(kind));
+    table.src.set(row, batch_.intern(memory_kind(record.get(c::src))));
+    table.dst.set(row, batch_.intern(memory_kind(record.get(c::dst))));
+    table.bytes.set(row, static_cast<std::int64_t>(record.get(c::bytes)));
+}
+
+void SpoolDecoder::add_memcpy_p2p(const cupti::Record& record) {
+    MemcpyTable& table = batch_.tables.memcpy;
+    Row row = add_device_op(table, record, kPeerFields, process_key_);
+    table.kind.set(row, batch_.intern("PtoP"));
+    table.src.set(row, batch_.intern("device"));
+    table.dst.set(row, batch_.intern("device"));
+    table.bytes.set(row, static_cast<std::int64_t>(record.get(p::bytes)));
+}
+
+void SpoolDecoder::add_memset(const cupti::Record& record) {
+    MemsetTable& table = batch_.tables.memset;
+    Row row = add_device_op(table, record, kMemsetFields, process_key_);
+    table.kind.set(row, batch_.intern(memory_kind(record.get(s::memory_kind))));
+    table.bytes.set(row, static_cast<std::int64_t>(record.get(s::bytes)));
+}
+
+void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::string_view api) {
+    namespace a = cupti::api;
+    ApiCallTable& table = batch_.tables.api_call;
+    Row row = table.add();
+    auto start = static_cast<TimeNs>(record.get(a::start)), end = static_cast<TimeNs>(record.get(a::end));
+    seen(end);
+    table.start.set(row, start);
+    table.dur.set(row, end - start);
+    table.thread.set(row, thread_key(record.get(a::thread)));
+    table.process.set(row, process_key_);
+    table.api.set(row, batch_.intern(api));
+    table.name.set(row, function_name(space, record.get(a::cbid)));
+    table.correlation.set(row, record.get(a::correlation));
+}
+
+void SpoolDecoder::add_overhead(const cupti::Record& record) {
+    namespace o = cupti::overhead;
+    OverheadTable& table = batch_.tables.overhead;
+    Row row = table.add();
+    auto start = static_cast<TimeNs>(record.get(o::start)), end = static_cast<TimeNs>(record.get(o::end));
+    table.start.set(row, start);
+    table.dur.set(row, end - start);
+    table.name.set(row, batch_.intern(overhead_name(record.get(o::what))));
+    constexpr std::uint32_t kOfThread = 2;
+    if (record.get(o::object) == kOfThread) table.thread.set(row, thread_key(record.get(o::thread)));
+}
+
+void SpoolDecoder::add_device(const cupti::Record& record) {
+    namespace d = cupti::device;
+    DeviceTable& table = batch_.tables.device;
+    Row row = table.add();
+    auto number = [&](Column<std::int32_t>& column, cupti::Field<std::uint32_t> field) {
+        column.set(row, static_cast<std::int32_t>(record.get(field)));
+    };
+    number(table.device, d::id);
+    if (auto name = pointers_.find(record.get(d::name)); name != pointers_.end()) table.name.set(row, name->second);
+    table.vendor.set(row, batch_.intern("nvidia"));
+    table.memory_bytes.set(row, static_cast<std::int64_t>(record.get(d::memory)));
+    number(table.cc_major, d::cc_major);
+    number(table.cc_minor, d::cc_minor);
+    number(table.sms, d::sms);
+    number(table.warp_size, d::warp);
+    number(table.max_threads_per_block, d::threads_per_block);
+    table.max_threads_per_sm.set(row, static_cast<std::int32_t>(record.get(d::warps_per_sm) * record.get(d::warp)));
+    number(table.registers_per_block, d::registers_per_block);
+    number(table.registers_per_sm, d::registers_per_sm);
+    table.shared_bytes_per_block.set(row, record.get(d::shared_per_block));
+    table.shared_bytes_per_sm.set(row, record.get(d::shared_per_sm));
+}
+
+void SpoolDecoder::resolve_external() {
+    if (external_.empty()) return;
+    auto resolve = [&](auto& table, Row first) {
+        for (Row row = first; row < table.rows; ++row)
+            if (auto id = external_.find(static_cast<std::uint32_t>(table.correlation[row])); id != external_.end())
+                table.external_id.set(row, id->second);
+    };
+    resolve(batch_.tables.kernel, first_kernel_);
+    resolve(batch_.tables.memcpy, first_memcpy_);
+    resolve(batch_.tables.memset, first_memset_);
+    resolve(batch_.tables.api_call, first_call_);
+}
+
+StringId SpoolDecoder::kernel_name(std::uint64_t address) {
+    auto known = pointers_.find(address);
+    return known == pointers_.end() ? kNoString : known->second;
+}
+
+StringId SpoolDecoder::function_name(NameSpace space, std::uint32_t cbid) {
+    auto [known, added] =
+        functions_.try_emplace(std::uint64_t{cbid} << 8 | static_cast<std::uint8_t>(space), kNoString);
+    if (added)
+        known->second =
+            batch_.intern(fmt::format("{} {}", space == NameSpace::driver_api ? "driver" : "runtime", cbid));
+    return known->second;
+}
+
+}  // namespace gpuprof
