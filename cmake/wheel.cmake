@@ -3,7 +3,7 @@
 # libc, libstdc++ and zlib are those of the machine that the wheel is installed on, as manylinux has it. Included only
 # under scikit-build-core.
 set(wheel_folder gpu_profile/_native)
-install(TARGETS gpu-profile gpuprof COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
+install(TARGETS gpu-profile gpuprof gpuprof_inject COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
 
 # Each library is copied under the name that the loader asks for, which elsewhere is a link: a wheel holds no links.
 install(CODE "

@@ -1,0 +1,191 @@
+#include "collect/inject/collector.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "collect/inject/activity.h"
+#include "collect/inject/event_ring.h"
+#include "collect/inject/process_facts.h"
+#include "collect/inject/settings.h"
+#include "core/base/clock.h"
+
+namespace gpuprof::inject {
+namespace {
+
+enum Phase : int { kDormant, kStarting, kRunning, kEnding, kEnded };
+std::atomic<int> phase{kDormant};
+
+constexpr long kMillisecond = 1'000'000;
+constexpr long kDrainEvery = 10 * kMillisecond;
+constexpr std::int64_t kFlushEvery = 250 * kMillisecond, kClockEvery = 1000 * kMillisecond;
+constexpr int kMostLateWaits = 10;
+constexpr int kMostExitWaits = 200;  // times 10 ms: what a hanging CUPTI may cost at exit
+
+// Made once and left behind: threads of the program may use it until the last moment.
+struct Collector {
+    Settings settings;
+    SpoolFile file;
+    Activity activity;
+    Scratch events, counts;
+    std::atomic<bool> cuda_started{false};  // activity.start() has returned
+    bool names_written = false;
+    std::uint64_t counted = ~std::uint64_t{0};
+};
+Collector* collector = nullptr;
+
+void pause(long ns) noexcept {
+    timespec length{0, ns};
+    nanosleep(&length, nullptr);
+}
+
+void write_events(Collector& c) noexcept {
+    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next()) {
+        c.events.clear();
+        c.events.add(static_cast<std::uint32_t>(ring->thread()));
+        ring->drain([&](const char* bytes, std::size_t size) { c.events.add(bytes, size); });
+        if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
+    }
+}
+
+void write_clock(Collector& c) noexcept {
+    struct {
+        std::int64_t realtime, monotonic;
+        std::uint64_t cupti;
+    } reading{realtime_ns(), monotonic_ns(),
+              c.cuda_started.load(std::memory_order_acquire) ? c.activity.timestamp() : 0};
+    c.file.write(ChunkKind::spool_clock, {reinterpret_cast<const char*>(&reading), sizeof reading});
+}
+
+void write_losses(Collector& c, bool at_end) noexcept {
+    std::uint64_t full = 0, cut = 0;
+    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next())
+        full += ring->dropped(), cut += ring->cut();
+    bool cuda = c.cuda_started.load(std::memory_order_acquire);
+    std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? Activity::kept() : 0;
+    std::uint64_t sum = full + cut + dropped + kept + c.file.unwritten();
+    if (sum == c.counted) return;
+    c.counted = sum;
+    c.counts.clear();
+    auto add = [&](spool::Lost reason, std::uint64_t count) { c.counts.add(reason), c.counts.add(count); };
+    add(spool::Lost::cupti_dropped, dropped);
+    add(spool::Lost::nvtx_full, full);
+    add(spool::Lost::too_long, cut);
+    add(spool::Lost::unwritten, c.file.unwritten());
+    add(spool::Lost::kept_buffers, kept);
+    c.file.write(ChunkKind::spool_lost, c.counts.view());
+}
+
+// Not before start() has returned: it runs on a thread of the program.
+void flush(Collector& c, bool forced) noexcept {
+    if (c.cuda_started.load(std::memory_order_acquire)) c.activity.flush(forced);
+}
+
+void drain(Collector& c) noexcept {
+    if (c.cuda_started.load(std::memory_order_acquire) && !c.names_written) {
+        c.names_written = true;
+        if (c.activity.running()) c.activity.write_function_names(c.file);
+        if (c.activity.refusal()[0] != '\0') c.file.write(ChunkKind::spool_refused, c.activity.refusal());
+    }
+    if (c.cuda_started.load(std::memory_order_acquire)) c.activity.drain(c.file);
+    write_events(c);
+}
+
+void* spool(void*) {
+    Collector& c = *collector;
+    write_process_facts(c.file);
+    write_clock(c);
+    std::int64_t flushed = monotonic_ns(), clocked = flushed;
+    while (phase.load(std::memory_order_acquire) == kRunning) {
+        pause(kDrainEvery);
+        std::int64_t now = monotonic_ns();
+        if (now - flushed >= kFlushEvery) flush(c, false), flushed = now;
+        drain(c);
+        if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), clocked = now;
+    }
+    flush(c, false);
+    flush(c, true);
+    drain(c);
+    // Buffers come back on CUPTI's own threads, which may be a little behind.
+    for (int i = 0; i < kMostLateWaits && Activity::kept() > 0; ++i) {
+        pause(kDrainEvery);
+        drain(c);
+    }
+    write_clock(c);
+    write_losses(c, true);
+    c.file.write(ChunkKind::end, {});
+    phase.store(kEnded, std::memory_order_release);
+    return nullptr;
+}
+
+void at_exit() {
+    int running = kRunning;
+    if (!phase.compare_exchange_strong(running, kEnding)) return;
+    for (int i = 0; i < kMostExitWaits && phase.load(std::memory_order_acquire) != kEnded; ++i) {
+        pause(10 * kMillisecond);
+    }
+}
+
+void in_child() {
+    phase.store(kEnded, std::memory_order_relaxed);
+    EventRing::forget_all();
+    if (collector != nullptr) collector->file.forget();
+}
+
+bool start_thread() noexcept {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_t thread;
+    bool started = pthread_create(&thread, &attributes, spool, nullptr) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+bool begin() noexcept {
+    Settings settings = read_settings();
+    if (!settings.active) return false;
+    void* memory = std::calloc(1, sizeof(Collector));
+    if (memory == nullptr) return false;
+    collector = new (memory) Collector;
+    collector->settings = settings;
+    return collector->file.open(settings.folder) && pthread_atfork(nullptr, nullptr, in_child) == 0 &&
+           std::atexit(at_exit) == 0;
+}
+
+}  // namespace
+
+bool recording() noexcept { return phase.load(std::memory_order_relaxed) == kRunning; }
+
+bool start_collector() noexcept {
+    int dormant = kDormant;
+    if (phase.compare_exchange_strong(dormant, kStarting)) {
+        bool begun = begin();
+        phase.store(kRunning, std::memory_order_release);
+        if (!begun || !start_thread()) phase.store(kEnded, std::memory_order_release);
+    }
+    while (phase.load(std::memory_order_acquire) == kStarting) sched_yield();
+    return recording();
+}
+
+}  // namespace gpuprof::inject
+
+// Called by the CUDA driver inside cuInit, for the library that CUDA_INJECTION64_PATH names. 1: go on.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
+    using namespace gpuprof::inject;
+    if (start_collector() && !collector->cuda_started.load(std::memory_order_acquire)) {
+        collector->activity.start(collector->settings);
+        collector->cuda_started.store(true, std::memory_order_release);
+    }
+    return 1;
+}

@@ -1,0 +1,28 @@
+// libcupti, found at run time: what the process has mapped already, then the one that was named, then the usual places.
+// A second copy of libcupti in one process sees nothing, so a mapped one always wins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuprof::inject {
+
+using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
+using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                                std::size_t valid);
+
+struct Cupti {
+#define FUNCTION(required, result, name, arguments) result(*name) arguments = nullptr;
+#include "collect/inject/cupti_symbols.def"
+#undef FUNCTION
+    char path[512] = {};  // of the library, for the record
+
+    // Whether it was found and has what is required. `named` may be null.
+    bool load(const char* named) noexcept;
+    bool loaded() const noexcept { return cuptiActivityEnable != nullptr; }
+};
+
+inline constexpr int kCuptiSuccess = 0, kCuptiEndOfBuffer = 12;
+inline constexpr std::uint32_t kDriverDomain = 1, kRuntimeDomain = 2;  // CUpti_CallbackDomain
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,57 @@
+// One thread's annotations on their way to the spool thread: a ring that the thread appends to and the spool thread empties,
+// without locks. When it is full an event is dropped and counted; the thread never waits.
+// Rings are mapped when a thread annotates for the first time and never unmapped: a thread may end at any moment.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "core/format/spool.h"
+
+namespace gpuprof::inject {
+
+class EventRing {
+public:
+    static constexpr std::size_t kBytes = 256 * 1024;
+    static constexpr std::size_t kLongestText = 16 * 1024;
+
+    // The calling thread's ring; null when memory was refused.
+    static EventRing* of_this_thread() noexcept;
+    // All rings, the newest first.
+    static EventRing* first() noexcept;
+    EventRing* next() const noexcept { return next_; }
+    // In a child of fork(): its threads have no rings yet.
+    static void forget_all() noexcept;
+
+    // Appends an event and its text.
+    void add(spool::NvtxEvent event, std::string_view text) noexcept;
+    // Hands everything since the last call to take(bytes, size), in one or two pieces of whole events.
+    template <class Take>
+    void drain(Take&& take) noexcept {
+        std::uint64_t head = head_.load(std::memory_order_acquire), tail = tail_.load(std::memory_order_relaxed);
+        while (tail < head) {
+            std::size_t at = tail % kBytes, end = at + static_cast<std::size_t>(head - tail);
+            std::size_t size = (end < kBytes ? end : kBytes) - at;
+            take(bytes_ + at, size);
+            tail += size;
+        }
+        tail_.store(tail, std::memory_order_release);
+    }
+    pid_t thread() const noexcept { return thread_; }
+    std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+    std::uint64_t cut() const noexcept { return cut_.load(std::memory_order_relaxed); }
+
+    // NVTX wants to know how deep pushes nest.
+    int depth = 0;
+
+private:
+    EventRing* next_ = nullptr;
+    pid_t thread_ = 0;
+    std::atomic<std::uint64_t> head_{0}, tail_{0}, dropped_{0}, cut_{0};
+    alignas(8) char bytes_[kBytes];
+};
+
+}  // namespace gpuprof::inject

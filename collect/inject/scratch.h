@@ -1,0 +1,55 @@
+// A growing byte buffer for the spool thread that cannot throw: when memory is refused it stays as it is and says so.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+namespace gpuprof::inject {
+
+class Scratch {
+public:
+    ~Scratch() { std::free(bytes_); }
+    Scratch() = default;
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    void clear() noexcept { size_ = 0; }
+    std::size_t size() const noexcept { return size_; }
+    std::string_view view() const noexcept { return {bytes_, size_}; }
+
+    bool add(const void* bytes, std::size_t size) noexcept {
+        if (!room(size)) return false;
+        if (size > 0) std::memcpy(bytes_ + size_, bytes, size);
+        size_ += size;
+        return true;
+    }
+    template <class T>
+    bool add(T value) noexcept {
+        static_assert(std::is_trivially_copyable_v<T>);
+        return add(&value, sizeof value);
+    }
+    // u32 length, then the bytes.
+    bool add_text(std::string_view text) noexcept {
+        std::size_t before = size_;
+        if (add(static_cast<unsigned>(text.size())) && add(text.data(), text.size())) return true;
+        size_ = before;
+        return false;
+    }
+
+private:
+    bool room(std::size_t more) noexcept {
+        if (size_ + more <= capacity_) return true;
+        std::size_t wanted = (size_ + more) * 2;
+        void* grown = std::realloc(bytes_, wanted);
+        if (grown == nullptr) return false;
+        bytes_ = static_cast<char*>(grown);
+        capacity_ = wanted;
+        return true;
+    }
+    char* bytes_ = nullptr;
+    std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace gpuprof::inject
