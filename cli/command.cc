@@ -5,6 +5,7 @@ namespace gpuprof {
 extern const Command kProfileCommand;
 extern const Command kTopCommand;
 extern const Command kServeCommand;
+extern const Command kRecordCommand;
 extern const Command kReportCommand;
 extern const Command kExportCommand;
 extern const Command kSchemaCommand;
@@ -12,9 +13,9 @@ extern const Command kDoctorCommand;
 extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
-    static constexpr const Command* kCommands[] = {&kProfileCommand, &kTopCommand,        &kServeCommand,
-                                                   &kReportCommand,  &kExportCommand,     &kSchemaCommand,
-                                                   &kDoctorCommand,  &kCompletionsCommand};
+    static constexpr const Command* kCommands[] = {&kProfileCommand, &kTopCommand,    &kServeCommand,
+                                                   &kRecordCommand,  &kReportCommand, &kExportCommand,
+                                                   &kSchemaCommand,  &kDoctorCommand, &kCompletionsCommand};
     return kCommands;
 }
 

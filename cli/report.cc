@@ -11,6 +11,7 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/first_answer.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -97,6 +98,18 @@ Result<Found> analyse(const Plan& plan, const Study& study) {
     return found;
 }
 
+// Refers to `found` and `trace`.
+Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
+    return {.version = program_version(),
+            .origin = trace.origin(),
+            .window = trace.window(),
+            .trust = found.trust,
+            .answer = found.answer ? &*found.answer : nullptr,
+            .first_answer = plan.first_answer,
+            .all_findings = plan.all_findings,
+            .tables = found.tables};
+}
+
 Result<ExitCode> write(const Plan& plan, const Report& report, const Arguments& arguments) {
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
@@ -116,15 +129,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     Study study(*trace, arguments.options);
     Result<Found> found = analyse(*plan, study);
     if (!found.ok()) return found.error();
-    Report report{.version = program_version(),
-                  .origin = trace->origin(),
-                  .window = trace->window(),
-                  .trust = found->trust,
-                  .answer = found->answer ? &*found->answer : nullptr,
-                  .first_answer = plan->first_answer,
-                  .all_findings = plan->all_findings,
-                  .tables = found->tables};
-    return write(*plan, report, arguments);
+    return write(*plan, report_of(*plan, *trace, *found), arguments);
 }
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
@@ -144,6 +149,17 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 }
 
 }  // namespace
+
+Result<std::string> first_answer_text(const Trace& trace) {
+    Study study(trace, Options{});
+    Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
+    Result<Found> found = analyse(plan, study);
+    if (!found.ok()) return found.error();
+    Report report = report_of(plan, trace, *found);
+    StringSink sink;
+    plan.format->write(report, style_for("-"), sink);
+    return sink.text();
+}
 
 extern const Command kReportCommand;
 const Command kReportCommand{

@@ -1,0 +1,13 @@
+// The first answer of a trace as text, for commands that end with it.
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+Result<std::string> first_answer_text(const Trace& trace);
+
+}  // namespace gpuprof

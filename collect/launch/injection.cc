@@ -1,0 +1,82 @@
+#include "collect/launch/injection.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+namespace gpuprof {
+namespace {
+
+std::string absolute(const std::string& path) {
+    if (!path.empty() && path[0] == '/') return path;
+    std::array<char, PATH_MAX> folder{};
+    return getcwd(folder.data(), folder.size()) != nullptr ? fmt::format("{}/{}", folder.data(), path) : path;
+}
+
+}  // namespace
+
+Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
+    std::string pattern = absolute(output) + ".parts-XXXXXX";
+    if (mkdtemp(pattern.data()) == nullptr)
+        return Error{errno == EACCES || errno == EPERM || errno == EROFS ? ExitCode::not_permitted : ExitCode::usage,
+                     fmt::format("cannot make a folder for the recording, {}: {}", pattern, std::strerror(errno))};
+    return SpoolFolder(pattern);
+}
+
+std::vector<std::string> SpoolFolder::files() const {
+    std::vector<std::string> files;
+    std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path_.c_str()), closedir);
+    while (folder) {
+        const dirent* entry = readdir(folder.get());
+        if (entry == nullptr) break;
+        std::string name = entry->d_name;
+        if (name.size() > 8 && name.substr(name.size() - 8) == ".gpuprof") files.push_back(path_ + "/" + name);
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+SpoolFolder::~SpoolFolder() {
+    if (path_.empty()) return;
+    for (const std::string& file : files()) unlink(file.c_str());
+    rmdir(path_.c_str());
+}
+
+std::string injected_library() {
+    std::array<char, PATH_MAX> self{};
+    ssize_t length = readlink("/proc/self/exe", self.data(), self.size() - 1);
+    std::string program(self.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    std::string folder = program.substr(0, program.rfind('/'));
+    std::string prefix = folder.substr(0, folder.rfind('/'));
+    for (const std::string& path : {folder + "/libgpuprof_inject.so", prefix + "/lib/libgpuprof_inject.so"})
+        if (access(path.c_str(), R_OK) == 0) return path;
+    return {};
+}
+
+std::vector<std::string> set_injection(const std::string& library, const SpoolFolder& folder,
+                                       const InjectionOptions& options) {
+    std::vector<std::string> remarks;
+    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+        const char* other = std::getenv(name);
+        if (other != nullptr && other[0] != '\0' && library != other)
+            remarks.push_back(
+                fmt::format("{} is set to {}: another tool's library is used there, not ours", name, other));
+        else
+            setenv(name, library.c_str(), 1);
+    }
+    setenv("GPUPROF_RECORD_DIR", folder.path().c_str(), 1);
+    std::string words =
+        fmt::format("{}{}", options.all_api ? "api=all," : "", options.graph_level ? "graph=graph," : "");
+    setenv("GPUPROF_RECORD", words.c_str(), 1);
+    return remarks;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,45 @@
+// How the collector gets into a program: environment variables that the CUDA driver and NVTX's client look at, and a folder
+// where each process leaves its spool file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+struct InjectionOptions {
+    bool all_api = false;      // every CUDA call instead of those that matter
+    bool graph_level = false;  // one record per graph launch instead of per node
+};
+
+// A folder of its own for the spool files of one run, removed with what is in it when this object goes.
+class SpoolFolder {
+public:
+    // Beside `output`, so that merging moves nothing across file systems.
+    static Result<SpoolFolder> make(const std::string& output);
+    SpoolFolder(SpoolFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+    SpoolFolder& operator=(SpoolFolder&&) = delete;
+    ~SpoolFolder();
+
+    const std::string& path() const { return path_; }
+    // The spool files, by name.
+    std::vector<std::string> files() const;
+    // Leaves folder and files where they are.
+    void keep() { path_.clear(); }
+
+private:
+    explicit SpoolFolder(std::string path) : path_(std::move(path)) {}
+    std::string path_;
+};
+
+// The library beside this program; "" when it is not there.
+std::string injected_library();
+
+// Sets the variables in this process's environment, for the target to inherit. Remarks for the user: what was set already
+// and is left alone.
+std::vector<std::string> set_injection(const std::string& library, const SpoolFolder& folder,
+                                       const InjectionOptions& options);
+
+}  // namespace gpuprof
