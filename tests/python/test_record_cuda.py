@@ -1,0 +1,136 @@
+"""`gpu-profile record` of the fake CUDA program: what the capture holds equals what the fake libcupti delivered.
+
+The script is a real recording (tests/fixtures/cupti); expected figures are computed here from its lines.
+"""
+
+import collections
+import json
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program import Outcome
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "cupti"
+SCRIPTS = sorted(FIXTURES.glob("*.jsonl.xz"))
+WANTED = ("cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset", "cudaMalloc", "cudaFree", "cudaHostAlloc")
+
+
+@pytest.fixture(scope="session")
+def converted(tmp_path_factory):
+    """Scripts for the fake, by recording and version of CUPTI."""
+    folder, made = tmp_path_factory.mktemp("scripts"), {}
+
+    def convert(recording, version="13.0", lanes=4):
+        key = (recording, version, lanes)
+        if key not in made:
+            made[key] = folder / f"{recording.name}-{version}-{lanes}.script"
+            subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", version, "--lanes", str(lanes),
+                            recording, made[key]], check=True)
+        return made[key]
+
+    return convert
+
+
+def record(program, script, capture, *options, rules="", arguments=()):
+    fakes = Path(program.path).parent / "fakes"
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules}
+    done = subprocess.run([program.path, "record", "-o", capture, *options, "--", fakes / "fake_program", "--script", script,
+                           "--play", "time=start live", *arguments], env=environment, capture_output=True, timeout=60, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def lines(recording):
+    with lzma.open(recording, "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def table(program, capture, name):
+    return program.report(capture, name)[name].rows
+
+
+@pytest.mark.parametrize("version", ["11.8", "12.1", "12.4", "12.8", "13.0"])
+@pytest.mark.parametrize("recording", SCRIPTS, ids=lambda path: path.name.split(".")[0])
+def test_the_capture_equals_the_script(program, converted, tmp_path, recording, version):
+    capture = tmp_path / "run.gpuprof"
+    outcome = record(program, converted(recording, version), capture, "--api", "all")
+    assert outcome.status == 0, outcome.errors
+    records = lines(recording)
+    kernels = [r for r in records if r["kind"] == "KERNEL"]
+    rows = table(program, capture, "kernels")
+    assert sum(row["count"] for row in rows) == len(kernels)
+    assert sum(row["total_ns"] for row in rows) == sum(r["end"] - r["start"] for r in kernels)
+    copies = [r for r in records if r["kind"] == "MEMCPY"]
+    rows = table(program, capture, "memcpy")
+    assert sum(row["count"] for row in rows) == len(copies)
+    assert sum(row["bytes"] for row in rows) == sum(r["bytes"] for r in copies)
+    fills = [r for r in records if r["kind"] == "MEMSET"]
+    assert sum(row["bytes"] for row in table(program, capture, "memset")) == sum(r["bytes"] for r in fills)
+    calls = collections.Counter(r["kind"] for r in records)
+    assert sum(row["count"] for row in table(program, capture, "api")) == calls["RUNTIME"] + calls["DRIVER"]
+    assert [r["kind"] for r in table(program, capture, "losses") if r["severity"] == "data"] == []
+
+
+def test_selected_calls_are_those_that_matter(program, converted, tmp_path):
+    recording = FIXTURES / "kern.jsonl.xz"
+    capture = tmp_path / "run.gpuprof"
+    assert record(program, converted(recording), capture).status == 0
+    names = {row["name"] for row in table(program, capture, "api")}
+    assert any(name.startswith("cudaLaunchKernel") for name in names)
+    assert "cudaGetDevice" not in names
+    rows = table(program, capture, "kernels")
+    assert sum(row["count"] for row in rows) == sum(r["kind"] == "KERNEL" for r in lines(recording))
+
+
+@pytest.mark.parametrize("rules", ["shuffle 3", "running 1", "late 5"])
+def test_any_order_of_delivery(program, converted, tmp_path, rules):
+    recording = FIXTURES / "kern.jsonl.xz"
+    capture = tmp_path / "run.gpuprof"
+    assert record(program, converted(recording), capture, rules=rules).status == 0
+    rows = table(program, capture, "kernels")
+    assert sum(row["count"] for row in rows) == sum(r["kind"] == "KERNEL" for r in lines(recording))
+
+
+def test_what_is_kept_back_is_counted(program, converted, tmp_path):
+    capture = tmp_path / "run.gpuprof"
+    assert record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, rules="keep 1").status == 0
+    losses = {row["kind"]: row["count"] for row in table(program, capture, "losses")}
+    assert losses.get("recorder_loss", 0) >= 1
+
+
+def test_a_refusal_is_said_with_its_code(program, converted, tmp_path):
+    capture = tmp_path / "run.gpuprof"
+    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, rules="fail cuptiActivityEnable 35")
+    assert outcome.status == 0
+    place = next(row["place"] for row in table(program, capture, "losses") if row["kind"] == "recorder_refused")
+    assert "35" in place
+
+
+@pytest.mark.parametrize("function", ["cuptiGetVersion", "cuptiActivityRegisterCallbacks", "cuptiActivityEnable",
+                                      "cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiActivitySetAttribute",
+                                      "cuptiSetThreadIdType", "cuptiGetCallbackName", "cuptiGetTimestamp",
+                                      "cuptiActivityEnableRuntimeApi", "cuptiActivityGetNumDroppedRecords"])
+@pytest.mark.parametrize("code", [1, 15, 39, 999])
+def test_every_call_failing_leaves_the_program_alone(program, converted, tmp_path, function, code):
+    capture = tmp_path / "run.gpuprof"
+    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, "--quiet", rules=f"fail {function} {code}")
+    assert outcome.status == 0, outcome.errors
+    assert program.run("report", capture, "losses").status == 0
+
+
+@pytest.mark.parametrize("end", ["_exit", "quick", "abort", "kill", "thread"])
+def test_any_death_leaves_a_readable_capture(program, converted, tmp_path, end):
+    capture = tmp_path / "run.gpuprof"
+    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, "--quiet", arguments=["--end", end])
+    assert outcome.status == {"abort": -6, "kill": -9}.get(end, 5)  # 5 is what the program ends with
+    assert program.run("report", capture, "losses").status == 0
+
+
+def test_a_flush_that_hangs_delays_the_end_by_two_seconds_at_most(program, converted, tmp_path):
+    capture = tmp_path / "run.gpuprof"
+    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, "--quiet", rules="hang cuptiActivityFlushAll")
+    assert outcome.status == 0
