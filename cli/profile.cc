@@ -66,7 +66,7 @@ struct Records {
     }
     Status close() {
         if (live) live->clear();
-        Status status = capture ? capture->flush() : Status();
+        Status status = capture ? capture->close() : Status();
         Status csv_status = csv ? csv->close() : Status();
         return status ? csv_status : status;
     }

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,8 @@
 #include "cli/first_answer.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "collect/device/monitor.h"
+#include "collect/device/sample_capture.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
 #include "core/base/readable.h"
@@ -25,8 +29,46 @@ namespace {
 
 struct Arguments {
     std::string output = "recording.gpuprof", api = "selected", graph = "node";
+    double sample = 0.1;
     bool quiet = false;
     std::vector<std::string> command;
+};
+
+// Samples of the devices, taken beside the command in a process of their own, as one more part of the recording. Where
+// there is nothing to sample the part is left out.
+class DeviceSamples {
+public:
+    Status start(const SpoolFolder& folder, double interval) {
+        if (interval <= 0) return {};
+        file_ = folder.path() + "/samples.gpuprof";
+        Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(file_);
+        if (!opened.ok()) return opened.error();
+        capture_ = std::move(*opened);
+        MonitorOptions options;
+        options.request.devices = "all";
+        options.request.interval = static_cast<DurNs>(interval * 1e9);
+        options.start_timeout = -1;
+        options.observer = capture_->observer();
+        if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+            options.request.visible_devices = visible;
+            options.request.visible_set = true;
+        }
+        monitor_ = std::make_unique<Monitor>(std::move(options));
+        return monitor_->start();
+    }
+    Status stop() {
+        if (!monitor_) return {};
+        monitor_->stop();
+        bool any = !monitor_->devices().empty();
+        Status written = capture_->close();
+        if (!any) unlink(file_.c_str());
+        return written;
+    }
+
+private:
+    std::string file_;
+    std::unique_ptr<SampleCapture> capture_;  // outlives the monitor, whose thread writes to it
+    std::unique_ptr<Monitor> monitor_;
 };
 
 // All spool files as one trace.
@@ -48,6 +90,8 @@ Status write_capture_file(const Trace& trace, const std::string& file) {
     return closed ? written : closed;
 }
 
+bool is_of_a_process(const std::string& file) { return file.find("/samples.gpuprof") == std::string::npos; }
+
 // What to tell when no process left anything.
 std::string nothing_recorded() {
     return "nothing was recorded: the command used neither CUDA nor NVTX, or ended before it could be seen "
@@ -57,7 +101,8 @@ std::string nothing_recorded() {
 // Everything after the command has ended; its result does not depend on it.
 Status conclude(const Arguments& arguments, SpoolFolder& folder) {
     std::vector<std::string> files = folder.files();
-    if (files.empty()) return Error{ExitCode::empty, nothing_recorded()};
+    auto processes = std::count_if(files.begin(), files.end(), is_of_a_process);
+    if (processes == 0) return Error{ExitCode::empty, nothing_recorded()};
     Result<Trace> trace = merge(files, arguments.output);
     Status status = trace.ok() ? write_capture_file(*trace, arguments.output) : trace.error();
     if (!status) {
@@ -68,7 +113,7 @@ Status conclude(const Arguments& arguments, SpoolFolder& folder) {
                                  "report reads",
                                  status.error().message, kept)};
     }
-    note(fmt::format("{} processes recorded in {}", files.size(), arguments.output));
+    note(fmt::format("{} process{} recorded in {}", processes, processes == 1 ? "" : "es", arguments.output));
     if (arguments.quiet) return {};
     Result<std::string> answer = first_answer_text(*trace);
     if (!answer.ok()) return answer.error();
@@ -87,8 +132,11 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!folder.ok()) return folder.error();
     InjectionOptions options{.all_api = arguments.api == "all", .graph_level = arguments.graph == "graph"};
     for (const std::string& remark : set_injection(library, *folder, options)) note(remark);
+    DeviceSamples samples;
+    if (Status sampling = samples.start(*folder, arguments.sample); !sampling) note(sampling.error().message);
     if (Status started = target.start(arguments.command); !started) return started.error();
     TargetEnd end = target.wait();
+    if (Status sampled = samples.stop(); !sampled) note(sampled.error().message);
     {
         SpoolFolder spool = std::move(*folder);
         if (Status concluded = conclude(arguments, spool); !concluded) note(concluded.error().message);
@@ -106,6 +154,11 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
     app.add_option("--graph", arguments->graph, "CUDA graphs: node (every kernel) or graph (every launch).")
         ->check(CLI::IsMember({"node", "graph"}))
         ->type_name("LEVEL");
+    app.add_option("--sample", arguments->sample,
+                   "Seconds between samples of the GPUs (utilisation, memory, power, ...); 0 takes none.")
+        ->check(CLI::Range(0.0, 3600.0))
+        ->type_name("S")
+        ->capture_default_str();
     app.add_flag("--quiet", arguments->quiet, "Do not show the first answer.");
     app.add_option("command", arguments->command, "The command and its arguments, after --.")->type_name("CMD");
     return [arguments] { return record(*arguments); };

@@ -18,7 +18,17 @@ Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& fi
     return capture;
 }
 
-SampleCapture::~SampleCapture() { (void)flush(); }
+SampleCapture::~SampleCapture() { (void)close(); }
+
+Status SampleCapture::close() {
+    if (closed_) return status_;
+    closed_ = true;
+    (void)flush();
+    if (status_) status_ = writer_.end();
+    Status written = file_.close();
+    if (status_) status_ = written;
+    return status_;
+}
 
 Observer SampleCapture::observer() {
     return {.opened = [this](const Opened& opened) { write_devices(opened.devices); },

@@ -25,6 +25,8 @@ public:
     Observer observer();
     // Writes the rows so far; the first failure of the file, said once and kept.
     Status flush();
+    // Writes the rest and the end; nothing may come after.
+    Status close();
 
 private:
     explicit SampleCapture(FileSink file) : file_(std::move(file)), writer_(file_) {}
@@ -37,6 +39,7 @@ private:
     FileSink file_;
     CaptureWriter writer_;
     Status status_;
+    bool closed_ = false;
     StringPool strings_;
     std::vector<std::int64_t> time_, pid_;
     std::vector<std::int32_t> device_;

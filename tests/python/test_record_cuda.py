@@ -134,3 +134,20 @@ def test_a_flush_that_hangs_delays_the_end_by_two_seconds_at_most(program, conve
     capture = tmp_path / "run.gpuprof"
     outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, "--quiet", rules="hang cuptiActivityFlushAll")
     assert outcome.status == 0
+
+
+def test_samples_of_the_devices_come_along(program, converted, tmp_path):
+    capture, driver = tmp_path / "run.gpuprof", tmp_path / "driver.txt"
+    driver.write_text("device name=NVIDIA_H200\nset 0 util_gpu 60\nset 0 power_w 250\n")
+    fakes = Path(program.path).parent / "fakes"
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_NVML": str(fakes / "libnvidia-ml.so.1"),
+                   "GPUPROF_FAKE_NVML": str(driver)}
+    command = f"{fakes}/fake_program --script {converted(FIXTURES / 'kern.jsonl.xz')} --play 'time=start live'; sleep 0.5"
+    subprocess.run([program.path, "record", "-o", capture, "--sample", "0.05", "--quiet", "--", "sh", "-c", command],
+                   env=environment, check=True, timeout=60)
+    rows = {row["metric"]: row for row in table(program, capture, "samples")}
+    assert rows["util.gpu"]["mean"] == 60
+    assert rows["util.gpu"]["count"] >= 5
+    assert rows["power"]["max"] == 250
+    assert sum(row["count"] for row in table(program, capture, "kernels")) > 0
+    assert table(program, capture, "losses") == []
