@@ -1,6 +1,6 @@
 // libFuzzer target of the capture reader and writer. An even first byte: the rest is a file as it is. An odd one: the rest is
 // cut into payloads (two bytes of length before each), which get headers with the right checksums, since no fuzzer
-// guesses those. Any bytes give a trace and losses; memory stays in proportion to them; and what was read, written
+// guesses those; with 3 in its low bits they are chunks of a spool, each with a byte for its kind before it. Any bytes give a trace and losses; memory stays in proportion to them; and what was read, written
 // again and read again, is the same.
 //
 //   build/fuzz/fuzz_capture -max_total_time=60 -max_len=20000 CORPUS_DIR
@@ -26,6 +26,19 @@ std::string with_headers(std::string_view rest) {
         std::string_view payload = rest.substr(2, length);
         rest.remove_prefix(2 + payload.size());
         file += encode_header(sequence == 0 ? ChunkKind::begin : ChunkKind::table, sequence, payload);
+        file += payload;
+    }
+    return file;
+}
+
+std::string with_spool_headers(std::string_view rest) {
+    std::string file;
+    for (std::uint32_t sequence = 0; rest.size() >= 3; ++sequence) {
+        auto kind = static_cast<std::uint32_t>(ChunkKind::spool_process) + static_cast<std::uint8_t>(rest[0]) % 7;
+        std::size_t length = static_cast<std::uint8_t>(rest[1]) + 256u * static_cast<std::uint8_t>(rest[2]);
+        std::string_view payload = rest.substr(3, length);
+        rest.remove_prefix(3 + payload.size());
+        file += encode_header(static_cast<ChunkKind>(kind), sequence, payload);
         file += payload;
     }
     return file;
@@ -69,7 +82,9 @@ std::string dump(const Trace& trace, std::size_t& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-    std::string file = data[0] % 2 == 0 ? std::string(rest) : with_headers(rest);
+    std::string file = data[0] % 2 == 0   ? std::string(rest)
+                       : data[0] % 4 == 3 ? with_spool_headers(rest)
+                                          : with_headers(rest);
     Trace trace = import_bytes(file);
     std::size_t bytes = 0;
     std::string first = dump(trace, bytes);
