@@ -178,7 +178,7 @@ void SpoolDecoder::add_ranges() {
     for (const Closed& range : ranges_) {
         Row row = table.add();
         table.start.set(row, range.open.start);
-        table.dur.set(row, range.end - range.open.start);
+        table.dur.set(row, span_between(range.open.start, range.end));
         table.thread.set(row, thread_key(range.thread));
         StringId text = range.open.handle != 0 ? named(texts_, range.open.handle) : range.open.text;
         if (text != kNoString) table.name.set(row, text);

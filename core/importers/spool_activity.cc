@@ -44,7 +44,7 @@ Row add_device_op(Table& table, const cupti::Record& record, const Fields& field
     auto start = static_cast<TimeNs>(record.get(fields.start)), end = static_cast<TimeNs>(record.get(fields.end));
     Row row = table.add();
     table.start.set(row, start);
-    table.dur.set(row, end - start);
+    table.dur.set(row, span_between(start, end));
     table.process.set(row, process);
     table.device.set(row, static_cast<std::int32_t>(record.get(fields.device)));
     table.context.set(row, static_cast<std::int32_t>(record.get(fields.context)));
@@ -156,7 +156,7 @@ void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::st
     auto start = static_cast<TimeNs>(record.get(a::start)), end = static_cast<TimeNs>(record.get(a::end));
     seen(end);
     table.start.set(row, start);
-    table.dur.set(row, end - start);
+    table.dur.set(row, span_between(start, end));
     table.thread.set(row, thread_key(record.get(a::thread)));
     table.process.set(row, process_key_);
     table.api.set(row, batch_.intern(api));
@@ -170,7 +170,7 @@ void SpoolDecoder::add_overhead(const cupti::Record& record) {
     Row row = table.add();
     auto start = static_cast<TimeNs>(record.get(o::start)), end = static_cast<TimeNs>(record.get(o::end));
     table.start.set(row, start);
-    table.dur.set(row, end - start);
+    table.dur.set(row, span_between(start, end));
     table.name.set(row, batch_.intern(overhead_name(record.get(o::what))));
     constexpr std::uint32_t kOfThread = 2;
     if (record.get(o::object) == kOfThread) table.thread.set(row, thread_key(record.get(o::thread)));
