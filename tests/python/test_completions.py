@@ -31,7 +31,7 @@ def suggestions(script, folder, *words):
 
 
 @pytest.mark.parametrize(("words", "wanted"), [
-    (("re",), ["report"]),
+    (("re",), ["record", "report"]),
     (("report", "tra"), ["trace.json"]),
     (("report", "trace.json", "kern"), ["kernels"]),
     (("report", "--format", "csv", "trace.json", "idl"), ["idle"]),
