@@ -58,10 +58,7 @@ Result<MonitorOptions> options_of(const gpuprof_monitor_options* given) {
     if (given->max_samples != 0) options.max_samples = given->max_samples;
     options.strict = given->strict != 0;
     if (given->start_timeout_ns != 0) options.start_timeout = given->start_timeout_ns;
-    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
-        options.request.visible_devices = visible;
-        options.request.visible_set = true;
-    }
+    options.request.see_visible_devices();
     return options;
 }
 

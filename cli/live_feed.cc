@@ -48,10 +48,7 @@ MonitorOptions LiveFeed::options(bool wait) {
                                 changed_.notify_all();
                             },
                         .over = [this](const std::string& why) { sampling_over(why); }};
-    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
-        options.request.visible_devices = visible;
-        options.request.visible_set = true;
-    }
+    options.request.see_visible_devices();
     return options;
 }
 

@@ -81,10 +81,7 @@ MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
     options.strict = arguments.strict;
     options.start_timeout = arguments.strict ? 15'000'000'000 : -1;  // the command does not wait for the driver
     options.observer = std::move(observer);
-    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
-        options.request.visible_devices = visible;
-        options.request.visible_set = true;
-    }
+    options.request.see_visible_devices();
     return options;
 }
 

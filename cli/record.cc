@@ -49,10 +49,7 @@ public:
         options.request.interval = static_cast<DurNs>(interval * 1e9);
         options.start_timeout = -1;
         options.observer = capture_->observer();
-        if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
-            options.request.visible_devices = visible;
-            options.request.visible_set = true;
-        }
+        options.request.see_visible_devices();
         monitor_ = std::make_unique<Monitor>(std::move(options));
         return monitor_->start();
     }

@@ -105,6 +105,10 @@ std::vector<SampledDevice> Monitor::devices() const {
     return state_->inspect([](const Tally& tally, RegionBounds) { return tally.devices(); });
 }
 
-TimeNs Monitor::started() const { return state_->watch ? state_->watch->created() : state_->began; }
+TimeNs Monitor::started() const {
+    if (state_->foreign()) return 0;
+    std::lock_guard lock(state_->mutex);
+    return state_->watch ? state_->watch->created() : state_->began;
+}
 
 }  // namespace gpuprof

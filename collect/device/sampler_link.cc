@@ -21,6 +21,7 @@
 
 #include "collect/device/sampler_process.h"
 #include "core/base/clock.h"
+#include "core/base/own_program.h"
 
 extern char** environ;
 
@@ -205,9 +206,7 @@ void SamplerLink::keep(std::unique_ptr<SamplerLink> link) {
 
 std::string sampler_program() {
     if (const char* named = std::getenv("GPUPROF_PROGRAM"); named != nullptr && getauxval(AT_SECURE) == 0) return named;
-    std::array<char, 4096> path{};
-    ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
-    std::string self(path.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    std::string self = own_program();
     if (self.size() > 12 && self.substr(self.size() - 12) == "/gpu-profile") return self;
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&sampler_program), &here) == 0 || here.dli_fname == nullptr) return {};

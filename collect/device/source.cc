@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 namespace gpuprof {
+
+void SourceRequest::see_visible_devices() {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    visible_set = visible != nullptr;
+    visible_devices = visible_set ? visible : "";
+}
 
 Status check_backend(const std::string& backend) {
     for (const char* known : {"auto", "nvml", "smi", "none"})

@@ -21,6 +21,8 @@ struct SourceRequest {
     std::string visible_devices;  // CUDA_VISIBLE_DEVICES of the target; only looked at when `visible_set`
     bool visible_set = false;
     DurNs interval = 200'000'000;  // between ticks
+    // Takes over CUDA_VISIBLE_DEVICES of this process, which the target inherits.
+    void see_visible_devices();
     // Driver functions that hung or crashed before and must not be called again, by name.
     std::vector<std::string> avoid;
 };

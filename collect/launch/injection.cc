@@ -12,6 +12,8 @@
 #include <cstring>
 #include <memory>
 
+#include "core/base/own_program.h"
+
 namespace gpuprof {
 namespace {
 
@@ -51,9 +53,7 @@ SpoolFolder::~SpoolFolder() {
 }
 
 std::string injected_library() {
-    std::array<char, PATH_MAX> self{};
-    ssize_t length = readlink("/proc/self/exe", self.data(), self.size() - 1);
-    std::string program(self.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    std::string program = own_program();
     std::string folder = program.substr(0, program.rfind('/'));
     std::string prefix = folder.substr(0, folder.rfind('/'));
     for (const std::string& path : {folder + "/libgpuprof_inject.so", prefix + "/lib/libgpuprof_inject.so"})
