@@ -36,6 +36,7 @@ struct Collector {
     Scratch events, counts;
     std::atomic<bool> cuda_started{false};  // activity.start() has returned
     bool names_written = false;
+    std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};
 };
 Collector* collector = nullptr;
@@ -49,7 +50,7 @@ void write_events(Collector& c) noexcept {
     for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next()) {
         c.events.clear();
         c.events.add(static_cast<std::uint32_t>(ring->thread()));
-        ring->drain([&](const char* bytes, std::size_t size) { c.events.add(bytes, size); });
+        ring->drain([&](const char* bytes, std::size_t size) { c.refused_memory += !c.events.add(bytes, size); });
         if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
     }
 }
@@ -69,7 +70,8 @@ void write_losses(Collector& c, bool at_end) noexcept {
         full += ring->dropped(), cut += ring->cut();
     bool cuda = c.cuda_started.load(std::memory_order_acquire);
     std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? Activity::kept() : 0;
-    std::uint64_t sum = full + cut + dropped + kept + c.file.unwritten();
+    std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
+    std::uint64_t sum = full + cut + dropped + kept + unwritten;
     if (sum == c.counted) return;
     c.counted = sum;
     c.counts.clear();
@@ -77,7 +79,7 @@ void write_losses(Collector& c, bool at_end) noexcept {
     add(spool::Lost::cupti_dropped, dropped);
     add(spool::Lost::nvtx_full, full);
     add(spool::Lost::too_long, cut);
-    add(spool::Lost::unwritten, c.file.unwritten());
+    add(spool::Lost::unwritten, unwritten);
     add(spool::Lost::kept_buffers, kept);
     c.file.write(ChunkKind::spool_lost, c.counts.view());
 }

@@ -12,8 +12,4 @@ bool start_collector() noexcept;
 // Whether annotations and records are wanted now.
 bool recording() noexcept;
 
-// Called on the spool thread, by the parts that have something to write (activity.cc).
-class SpoolFile;
-class Scratch;
-
 }  // namespace gpuprof::inject

@@ -30,7 +30,7 @@ enum class Lost : std::uint8_t {
     cupti_dropped = 0,  // CUPTI had no buffer to write to
     nvtx_full = 1,      // a thread annotated faster than the library could write
     too_long = 2,       // text was cut
-    unwritten = 3,      // a chunk could not be written: disk full, or too large
+    unwritten = 3,      // something could not be written: disk full, too large, no memory
     kept_buffers = 4,   // buffers of records that CUPTI did not give back at the end
 };
 
