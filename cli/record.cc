@@ -2,7 +2,6 @@
 // answer. The command is untouched: its streams, signals and exit status are its own, and nothing that goes wrong here
 // reaches it.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,8 +14,7 @@
 #include "cli/first_answer.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "collect/device/monitor.h"
-#include "collect/device/sample_capture.h"
+#include "cli/record_companions.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
 #include "core/base/readable.h"
@@ -34,38 +32,32 @@ struct Arguments {
     std::vector<std::string> command;
 };
 
-// Samples of the devices, taken beside the command in a process of their own, as one more part of the recording. Where
-// there is nothing to sample the part is left out.
-class DeviceSamples {
+// The companions that could be prepared.
+class Companions {
 public:
-    Status start(const SpoolFolder& folder, double interval) {
-        if (interval <= 0) return {};
-        file_ = folder.path() + "/samples.gpuprof";
-        Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(file_);
-        if (!opened.ok()) return opened.error();
-        capture_ = std::move(*opened);
-        MonitorOptions options;
-        options.request.devices = "all";
-        options.request.interval = static_cast<DurNs>(interval * 1e9);
-        options.start_timeout = -1;
-        options.observer = capture_->observer();
-        options.request.see_visible_devices();
-        monitor_ = std::make_unique<Monitor>(std::move(options));
-        return monitor_->start();
+    explicit Companions(const SpoolFolder& folder) : folder_(folder) {}
+    void prepare(std::unique_ptr<Companion> companion) {
+        Status status =
+            companion->prepare(fmt::format("{}/{}{}", folder_.path(), kPrefix, companion->name()) + ".gpuprof");
+        if (!status)
+            note(status.error().message);
+        else
+            ready_.push_back(std::move(companion));
     }
-    Status stop() {
-        if (!monitor_) return {};
-        monitor_->stop();
-        bool any = !monitor_->devices().empty();
-        Status written = capture_->close();
-        if (!any) unlink(file_.c_str());
-        return written;
+    void started(pid_t target) {
+        for (const auto& companion : ready_) companion->started(target);
     }
+    void stop() {
+        for (const auto& companion : ready_)
+            if (Status status = companion->stop(); !status) note(status.error().message);
+    }
+    // Whether a part of the recording is a companion's; the others are of processes.
+    static bool wrote(const std::string& file) { return file.find(std::string("/") + kPrefix) != std::string::npos; }
 
 private:
-    std::string file_;
-    std::unique_ptr<SampleCapture> capture_;  // outlives the monitor, whose thread writes to it
-    std::unique_ptr<Monitor> monitor_;
+    static constexpr const char* kPrefix = "beside-";
+    const SpoolFolder& folder_;
+    std::vector<std::unique_ptr<Companion>> ready_;
 };
 
 // All spool files as one trace.
@@ -87,8 +79,6 @@ Status write_capture_file(const Trace& trace, const std::string& file) {
     return closed ? written : closed;
 }
 
-bool is_of_a_process(const std::string& file) { return file.find("/samples.gpuprof") == std::string::npos; }
-
 // What to tell when no process left anything.
 std::string nothing_recorded() {
     return "nothing was recorded: the command used neither CUDA nor NVTX, or ended before it could be seen "
@@ -98,7 +88,8 @@ std::string nothing_recorded() {
 // Everything after the command has ended; its result does not depend on it.
 Status conclude(const Arguments& arguments, SpoolFolder& folder) {
     std::vector<std::string> files = folder.files();
-    auto processes = std::count_if(files.begin(), files.end(), is_of_a_process);
+    auto processes =
+        std::count_if(files.begin(), files.end(), [](const std::string& f) { return !Companions::wrote(f); });
     if (processes == 0) return Error{ExitCode::empty, nothing_recorded()};
     Result<Trace> trace = merge(files, arguments.output);
     Status status = trace.ok() ? write_capture_file(*trace, arguments.output) : trace.error();
@@ -129,11 +120,12 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!folder.ok()) return folder.error();
     InjectionOptions options{.all_api = arguments.api == "all", .graph_level = arguments.graph == "graph"};
     for (const std::string& remark : set_injection(library, *folder, options)) note(remark);
-    DeviceSamples samples;
-    if (Status sampling = samples.start(*folder, arguments.sample); !sampling) note(sampling.error().message);
+    Companions companions(*folder);
+    if (arguments.sample > 0) companions.prepare(record_devices(arguments.sample));
     if (Status started = target.start(arguments.command); !started) return started.error();
+    companions.started(target.pid());
     TargetEnd end = target.wait();
-    if (Status sampled = samples.stop(); !sampled) note(sampled.error().message);
+    companions.stop();
     {
         SpoolFolder spool = std::move(*folder);
         if (Status concluded = conclude(arguments, spool); !concluded) note(concluded.error().message);

@@ -1,0 +1,13 @@
+// The companions of a recorded command (collect/launch/companion.h) that this program has.
+#pragma once
+
+#include <memory>
+
+#include "collect/launch/companion.h"
+
+namespace gpuprof {
+
+// Samples of all visible devices every `interval` seconds.
+std::unique_ptr<Companion> record_devices(double interval);
+
+}  // namespace gpuprof

@@ -1,0 +1,26 @@
+// Something that runs beside the recorded command, in this program and at no cost to the command, and leaves one more part of the
+// recording: samples of the devices, of processors, of counters. `record` starts each before the command and stops it after.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+class Companion {
+public:
+    virtual ~Companion() = default;
+    // The name of its part: FOLDER/NAME.gpuprof.
+    virtual const char* name() const = 0;
+    // Before the command starts. `part` is the capture file to write. An error is told to the user and ends this companion only.
+    virtual Status prepare(const std::string& part) = 0;
+    // When the command runs.
+    virtual void started(pid_t target) { static_cast<void>(target); }
+    // After it has ended. A part with nothing in it is not left behind.
+    virtual Status stop() = 0;
+};
+
+}  // namespace gpuprof
