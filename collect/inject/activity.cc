@@ -196,8 +196,8 @@ void Activity::enable_functions(std::uint32_t domain, int (*enable)(std::uint32_
     }
 }
 
-void Activity::write_function_names(SpoolFile& file) noexcept {
-    if (cupti_.cuptiGetCallbackName == nullptr) return;
+bool Activity::write_function_names(SpoolFile& file) noexcept {
+    if (cupti_.cuptiGetCallbackName == nullptr) return true;
     names_.clear();
     for (std::uint32_t domain : {kRuntimeDomain, kDriverDomain})
         for (std::uint32_t cbid = 1; cbid < kMostFunctions; ++cbid) {
@@ -207,7 +207,7 @@ void Activity::write_function_names(SpoolFile& file) noexcept {
             names_.add(std::uint64_t{cbid});
             names_.add_text(name);
         }
-    if (names_.size() > 0) file.write(ChunkKind::spool_names, names_.view());
+    return names_.size() == 0 || file.write(ChunkKind::spool_names, names_.view());
 }
 
 void Activity::flush(bool forced) noexcept {
@@ -241,7 +241,8 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
         if (view.kind() == cupti::Kind::device) note_name(view.get(cupti::device::name));
     }
     if (before != nullptr) measure(before, bytes + valid);
-    if (names_.size() > 0) file.write(ChunkKind::spool_names, names_.view());
+    bool named = names_.size() == 0 || file.write(ChunkKind::spool_names, names_.view());
+    for (std::size_t i = 0; !named && known_ != nullptr && i < kKnown; ++i) known_[i] = {};  // to be written again
     head_.clear();
     std::uint32_t kinds = 0;
     for (std::uint32_t length : lengths) kinds += length > 0;
@@ -272,11 +273,13 @@ std::uint64_t Activity::timestamp() const noexcept {
     return now;
 }
 
-std::uint64_t Activity::dropped() const noexcept {
-    std::size_t dropped = 0;
-    if (running_ && cupti_.cuptiActivityGetNumDroppedRecords != nullptr)
-        cupti_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
-    return dropped + unknown_buffers.load(std::memory_order_relaxed);
+// CUPTI tells each dropped record once.
+std::uint64_t Activity::dropped() noexcept {
+    std::size_t more = 0;
+    if (running_ && cupti_.cuptiActivityGetNumDroppedRecords != nullptr &&
+        cupti_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &more) == kCuptiSuccess)
+        dropped_ += more;
+    return dropped_ + unknown_buffers.load(std::memory_order_relaxed);
 }
 
 }  // namespace gpuprof::inject

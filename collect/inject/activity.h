@@ -23,10 +23,11 @@ public:
     void flush(bool forced) noexcept;
     // Writes returned buffers, in the order they came back. Spool thread only.
     void drain(SpoolFile& file) noexcept;
-    // Names of the API functions, once.
-    void write_function_names(SpoolFile& file) noexcept;
+    // Names of the API functions, once; whether they were written.
+    bool write_function_names(SpoolFile& file) noexcept;
     std::uint64_t timestamp() const noexcept;
-    std::uint64_t dropped() const noexcept;
+    // Records that CUPTI had no buffer for, so far. Spool thread only.
+    std::uint64_t dropped() noexcept;
     // Buffers that CUPTI still has; after a forced flush they hold records that are lost.
     static std::uint64_t kept() noexcept;
     // What start() could not do, in words; "" when everything worked. Valid after start().
@@ -43,6 +44,7 @@ private:
     void refuse(const char* what, int code) noexcept;
 
     bool running_ = false;
+    std::uint64_t dropped_ = 0;
     char refusal_[512] = {};
     Scratch names_, head_;
     // Addresses whose names were written, and a hash of the text then: an address is used again after a module goes.

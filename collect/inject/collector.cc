@@ -25,7 +25,7 @@ std::atomic<int> phase{kDormant};
 constexpr long kMillisecond = 1'000'000;
 constexpr long kDrainEvery = 10 * kMillisecond;
 constexpr std::int64_t kFlushEvery = 250 * kMillisecond, kClockEvery = 1000 * kMillisecond;
-constexpr int kMostLateWaits = 10;
+constexpr int kMostLateWaits = 10, kMostTries = 3;
 constexpr int kMostExitWaits = 200;  // times 10 ms: what a hanging CUPTI may cost at exit
 
 // Made once and left behind: threads of the program may use it until the last moment.
@@ -91,9 +91,9 @@ void flush(Collector& c, bool forced) noexcept {
 
 void drain(Collector& c) noexcept {
     if (c.cuda_started.load(std::memory_order_acquire) && !c.names_written) {
-        c.names_written = true;
-        if (c.activity.running()) c.activity.write_function_names(c.file);
-        if (c.activity.refusal()[0] != '\0') c.file.write(ChunkKind::spool_refused, c.activity.refusal());
+        c.names_written = !c.activity.running() || c.activity.write_function_names(c.file);
+        if (c.activity.refusal()[0] != '\0')
+            c.names_written &= c.file.write(ChunkKind::spool_refused, c.activity.refusal());
     }
     if (c.cuda_started.load(std::memory_order_acquire)) c.activity.drain(c.file);
     write_events(c);
@@ -101,7 +101,7 @@ void drain(Collector& c) noexcept {
 
 void* spool(void*) {
     Collector& c = *collector;
-    write_process_facts(c.file);
+    for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);  // the first chunk of a part
     write_clock(c);
     std::int64_t flushed = monotonic_ns(), clocked = flushed;
     while (phase.load(std::memory_order_acquire) == kRunning) {
@@ -120,8 +120,9 @@ void* spool(void*) {
         drain(c);
     }
     write_clock(c);
-    write_losses(c, true);
+    for (int i = 0; i < kMostTries; ++i) write_losses(c, true);  // again when that could not be written
     c.file.write(ChunkKind::end, {});
+    c.file.remove_if_empty();
     phase.store(kEnded, std::memory_order_release);
     return nullptr;
 }
@@ -161,8 +162,27 @@ bool begin() noexcept {
     if (memory == nullptr) return false;
     collector = new (memory) Collector;
     collector->settings = settings;
-    return collector->file.open(settings.folder) && pthread_atfork(nullptr, nullptr, in_child) == 0 &&
-           std::atexit(at_exit) == 0;
+    return collector->file.open(settings.folder);
+}
+
+// A recording that cannot begin says so, for the launcher.
+void give_up(const char* what) noexcept {
+    SpoolFile& file = collector->file;
+    write_process_facts(file);
+    file.write(ChunkKind::spool_refused, what);
+    file.write(ChunkKind::end, {});
+    file.remove_if_empty();
+}
+
+// What needs the system's help, and is of no use without.
+bool take_hold() noexcept {
+    const char* refused = nullptr;
+    if (pthread_atfork(nullptr, nullptr, in_child) != 0 || std::atexit(at_exit) != 0)
+        refused = "everything: no memory for a handler of fork() and exit()";
+    else if (!start_thread())
+        refused = "everything: no thread could be started (see ulimit -u, and the container's limit of processes)";
+    if (refused != nullptr) give_up(refused);
+    return refused == nullptr;
 }
 
 }  // namespace
@@ -173,8 +193,8 @@ bool start_collector() noexcept {
     int dormant = kDormant;
     if (phase.compare_exchange_strong(dormant, kStarting)) {
         bool begun = begin();
-        phase.store(kRunning, std::memory_order_release);
-        if (!begun || !start_thread()) phase.store(kEnded, std::memory_order_release);
+        phase.store(kRunning, std::memory_order_release);  // before its thread looks
+        if (!begun || !take_hold()) phase.store(kEnded, std::memory_order_release);
     }
     while (phase.load(std::memory_order_acquire) == kStarting) sched_yield();
     return recording();

@@ -14,6 +14,9 @@
 namespace gpuprof::inject {
 namespace {
 
+constexpr int kPatience = 8;
+constexpr std::int64_t kRetryAfter = 1'000'000'000;
+
 void store_u32(char* to, std::uint32_t value) noexcept { std::memcpy(to, &value, sizeof value); }
 
 std::uint32_t crc(std::uint32_t before, std::string_view bytes) noexcept {
@@ -25,11 +28,10 @@ std::uint32_t crc(std::uint32_t before, std::string_view bytes) noexcept {
 }  // namespace
 
 bool SpoolFile::open(const char* folder) noexcept {
-    char path[4096];
-    int length = std::snprintf(path, sizeof path, "%s/%d-%lld.gpuprof", folder, static_cast<int>(getpid()),
+    int length = std::snprintf(path_, sizeof path_, "%s/%d-%lld.gpuprof", folder, static_cast<int>(getpid()),
                                static_cast<long long>(realtime_ns()));
-    if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return false;
-    fd_ = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0600);
+    if (length < 0 || static_cast<std::size_t>(length) >= sizeof path_) return false;
+    fd_ = ::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0600);
     if (fd_ < 0) return false;
     // Out of the way of programs that close or count on low descriptors.
     int high = fcntl(fd_, F_DUPFD_CLOEXEC, 200);
@@ -40,38 +42,60 @@ bool SpoolFile::open(const char* folder) noexcept {
     return true;
 }
 
-void SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view body) noexcept {
+void SpoolFile::remove_if_empty() noexcept {
+    if (fd_ >= 0 && empty()) unlink(path_);
+}
+
+// On a full disk each try costs writing what still fits; after some failures it is left alone for a while.
+bool SpoolFile::worth_trying(ChunkKind kind) const noexcept {
+    if (failures_ < kPatience || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
+    return monotonic_ns() - failed_at_ >= kRetryAfter;
+}
+
+bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view body) noexcept {
     std::size_t size = head.size() + body.size();
-    if (fd_ < 0 || failed_ || size > kMaxPayloadBytes) {
+    if (fd_ < 0 || size > kMaxPayloadBytes || !worth_trying(kind)) {
         ++unwritten_;
-        return;
+        return false;
     }
     char header[kChunkHeaderBytes];
     std::memcpy(header, kChunkMagic.data(), kChunkMagic.size());
     store_u32(header + 8, static_cast<std::uint32_t>(kind));
     store_u32(header + 12, static_cast<std::uint32_t>(size));
-    store_u32(header + 16, sequence_++);
+    store_u32(header + 16, sequence_);
     store_u32(header + 20, crc(crc(0, head), body));
     store_u32(header + 24, crc(0, {header, kChunkHeaderBytes - 4}));
     iovec parts[3] = {{header, sizeof header},
                       {const_cast<char*>(head.data()), head.size()},
                       {const_cast<char*>(body.data()), body.size()}};
     std::size_t whole = sizeof header + size;
+    if (put_all(parts, 3, whole)) {
+        ++sequence_;
+        written_bytes_ += whole;
+        failures_ = 0;
+        return true;
+    }
+    ++unwritten_, ++failures_;
+    failed_at_ = monotonic_ns();
+    // A part of a chunk that cannot be taken back is found by readers, who miss its number.
+    if (ftruncate(fd_, static_cast<off_t>(written_bytes_)) != 0) ++sequence_;
+    return false;
+}
+
+// Whether all of it was written; a short write is finished piece by piece.
+bool SpoolFile::put_all(const iovec* parts, int count, std::size_t whole) noexcept {
     ssize_t written = 0;
-    do written = writev(fd_, parts, 3);
+    do written = writev(fd_, parts, count);
     while (written < 0 && errno == EINTR);
-    // A short write is finished piece by piece; only a full disk or a broken one ends it.
-    for (std::size_t done = written < 0 ? 0 : static_cast<std::size_t>(written); written >= 0 && done < whole;) {
+    if (written < 0) return false;
+    for (std::size_t done = static_cast<std::size_t>(written); done < whole;) {
         std::size_t skip = done;
         const iovec* part = parts;
         while (skip >= part->iov_len) skip -= part->iov_len, ++part;
-        if (!put(static_cast<const char*>(part->iov_base) + skip, part->iov_len - skip)) written = -1;
+        if (!put(static_cast<const char*>(part->iov_base) + skip, part->iov_len - skip)) return false;
         done += part->iov_len - skip;
     }
-    if (written < 0) {
-        failed_ = true;
-        ++unwritten_;
-    }
+    return true;
 }
 
 bool SpoolFile::put(const char* bytes, std::size_t size) noexcept {

@@ -1,6 +1,9 @@
 // The file one process leaves: chunks appended with one write each, so that a process killed at any moment leaves whole
-// chunks. Used by one thread. After a failure to write nothing more is tried, and what could not be written is counted.
+// chunks. Used by one thread. A chunk that could not be written whole is taken back and counted, and the next one is tried:
+// a disk may have room again, and the last chunks, which say what is missing, are small.
 #pragma once
+
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,20 +17,28 @@ class SpoolFile {
 public:
     // Creates FOLDER/PID-TIME.gpuprof for this process, readable by its user only; whether that worked.
     bool open(const char* folder) noexcept;
+    // Removes the file if nothing could be written to it.
+    void remove_if_empty() noexcept;
+    bool empty() const noexcept { return written_bytes_ == 0; }
     bool is_open() const noexcept { return fd_ >= 0; }
-    // A chunk whose payload is `head` followed by `body`.
-    void write(ChunkKind kind, std::string_view head, std::string_view body = {}) noexcept;
+    // A chunk whose payload is `head` followed by `body`; whether it was written.
+    bool write(ChunkKind kind, std::string_view head, std::string_view body = {}) noexcept;
     std::uint64_t unwritten() const noexcept { return unwritten_; }
     // In a child of fork(): the file is the parent's.
     void forget() noexcept { fd_ = -1; }
 
 private:
+    bool worth_trying(ChunkKind kind) const noexcept;
+    bool put_all(const iovec* parts, int count, std::size_t whole) noexcept;
     bool put(const char* bytes, std::size_t size) noexcept;
 
     int fd_ = -1;
-    bool failed_ = false;
+    char path_[4096] = {};
     std::uint32_t sequence_ = 0;
     std::uint64_t unwritten_ = 0;
+    std::uint64_t written_bytes_ = 0;  // of whole chunks
+    int failures_ = 0;                 // since the last chunk that was written
+    std::int64_t failed_at_ = 0;
 };
 
 }  // namespace gpuprof::inject
