@@ -1,0 +1,57 @@
+"""Runs the fake program with the injected library inside, as `record` would set it up, but without `record`: quicker, and
+what its processes left can be looked at one file at a time.
+
+`Injected.run` returns the exit status and output; `Injected.files` what lies in the folder.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+TIME_LIMIT_S = 20
+
+
+class Injected:
+    def __init__(self, program, folder, script):
+        self.program, self.folder, self.script = program, Path(folder), script
+        self.build = Path(program.path).parent
+        self.fakes = self.build / "fakes"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def environment(self, rules="", faults="", counts=None, words=""):
+        library = self.build / "libgpuprof_inject.so"
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules,
+                       "CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
+                       "GPUPROF_RECORD_DIR": str(self.folder), "GPUPROF_RECORD": words}
+        if faults or counts:
+            preload = f"{os.environ.get('LD_PRELOAD', '')} {self.fakes / 'libfaultio.so'}".strip()
+            environment |= {"LD_PRELOAD": preload, "GPUPROF_FAULTIO": faults}
+        if counts:
+            environment["GPUPROF_FAULTIO_COUNTS"] = str(counts)
+        return environment
+
+    def command(self, *arguments, play="time=start live"):
+        return [self.fakes / "fake_program", "--script", self.script, "--play", play, *map(str, arguments)]
+
+    def run(self, *arguments, play="time=start live", preexec=None, **faults):
+        return subprocess.run(self.command(*arguments, play=play), env=self.environment(**faults), capture_output=True,
+                              timeout=TIME_LIMIT_S, check=False, preexec_fn=preexec)
+
+    def files(self):
+        return sorted(self.folder.glob("*.gpuprof"))
+
+    def empty(self):
+        for file in self.folder.iterdir():
+            file.unlink()
+
+    def tables(self, file, *names):
+        """Rows of each analysis; the file must be readable."""
+        report = self.program.report(file, *names)
+        return [report[name].rows for name in names]
+
+    def losses(self, file):
+        return {row["kind"]: row["count"] for row in self.tables(file, "losses")[0]}
+
+
+def kernels_of(rows):
+    return sum(row["count"] for row in rows)
