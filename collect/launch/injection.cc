@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +35,14 @@ Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
 }
 
 std::vector<std::string> SpoolFolder::files() const {
+    std::vector<std::string> files = all_files();
+    struct stat about {};
+    auto nothing_in = [&](const std::string& file) { return stat(file.c_str(), &about) == 0 && about.st_size == 0; };
+    files.erase(std::remove_if(files.begin(), files.end(), nothing_in), files.end());
+    return files;
+}
+
+std::vector<std::string> SpoolFolder::all_files() const {
     std::vector<std::string> files;
     std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path_.c_str()), closedir);
     while (folder) {
@@ -48,7 +57,7 @@ std::vector<std::string> SpoolFolder::files() const {
 
 SpoolFolder::~SpoolFolder() {
     if (path_.empty()) return;
-    for (const std::string& file : files()) unlink(file.c_str());
+    for (const std::string& file : all_files()) unlink(file.c_str());
     rmdir(path_.c_str());
 }
 

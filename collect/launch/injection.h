@@ -24,12 +24,14 @@ public:
     ~SpoolFolder();
 
     const std::string& path() const { return path_; }
-    // The spool files, by name.
+    // The spool files, by name; not those of processes that ended before they wrote anything.
     std::vector<std::string> files() const;
     // Leaves folder and files where they are.
     void keep() { path_.clear(); }
 
 private:
+    std::vector<std::string> all_files() const;
+
     explicit SpoolFolder(std::string path) : path_(std::move(path)) {}
     std::string path_;
 };
