@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Kills the fake program at random moments while it is recorded, and looks at what it left.
+
+    tests/soak/deaths.py BINARY [--count 2000] [--seed 1] [--jobs 2]
+
+Every death: the exit status is that of the program alone; the capture can be read; it has no more kernels than were played,
+and none with a name that was not; it is called truncated if and only if its end chunk is missing; nothing else is lost but
+what a flush at exit could not get. Prints a table by kind of death. tests/python/test_record_deaths.py runs a few of them.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import random
+import resource
+import signal
+import struct
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "python"))
+
+from injected import Injected, kernels_of  # noqa: E402
+from program import Program  # noqa: E402
+from recordings_of_cupti import KERN, lines, script_of  # noqa: E402
+
+STATUS = {"kill": -signal.SIGKILL, "abort": -signal.SIGABRT, "_exit": 5, "quick": 5, "exit": 5, "thread": 5}
+ORDERLY = {"exit", "thread"}  # exit handlers run
+PLAYS = ("time=paced live", "time=start live", "time=start live copies=2", "time=start live repeat=20", "inline live")
+RULES = ("", "", "late 5", "shuffle 3", "running 2", "slow cuptiActivityFlushAll 20", "keep 1", "unfinished 3")
+HEADER = struct.Struct("<8sIIIII")
+END = 3  # core/format/chunk.h
+
+
+def chunk_kinds(data):
+    """Kinds of the whole chunks from the beginning, and how many bytes follow them."""
+    kinds, at = [], 0
+    while at + HEADER.size <= len(data):
+        _, kind, length, *_ = HEADER.unpack_from(data, at)
+        if at + HEADER.size + length > len(data):
+            break
+        kinds.append(kind)
+        at += HEADER.size + length
+    return kinds, len(data) - at
+
+
+class Case:
+    def __init__(self, seed, number):
+        chance = random.Random(f"{seed}/{number}")
+        self.end = chance.choice(list(STATUS))
+        self.after_us = int(10 ** chance.uniform(1, 5.2)) - 10  # 0 to 160 ms
+        self.threads, self.times = chance.choice((1, 2, 4)), chance.choice((1, 10, 50))
+        self.nvtx = chance.random() < 0.7
+        self.play, self.rules = chance.choice(PLAYS), chance.choice(RULES)
+
+    def __str__(self):
+        return (f"{self.end} after {self.after_us} us, {self.threads} threads, {self.times} times, nvtx {self.nvtx}, "
+                f"play '{self.play}', rules '{self.rules}'")
+
+    def arguments(self):
+        return ["--threads", self.threads, "--times", self.times, "--end", self.end, "--end-after-us", self.after_us,
+                *(["--nvtx"] if self.nvtx else [])]
+
+    def most_kernels(self, of_script):
+        sets = {"copies=2": 2, "repeat=20": 20}.get(self.play.split()[-1], 1)
+        return of_script * self.threads * self.times * sets
+
+
+class Soak:
+    def __init__(self, program, folder, seed=1):
+        self.program, self.folder, self.seed = program, Path(folder), seed
+        self.script = script_of(KERN, folder)
+        self.kernels = sum(record["kind"] == "KERNEL" for record in lines(KERN))
+        names = Injected(program, self.folder / "whole", self.script)
+        names.run()
+        self.names = {row["name"] for row in names.tables(names.files()[0], "kernels")[0]}
+        assert len(self.names) > 5
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # for the children: abort leaves none
+
+    def die(self, number):
+        """One death: what happened in a word, and what is wrong (None: nothing)."""
+        case = Case(self.seed, number)
+        spool = Injected(self.program, self.folder / str(number), self.script)
+        done = spool.run(*case.arguments(), play=case.play, rules=case.rules)
+        try:
+            return (case.end, *self.check(case, done, spool))
+        except AssertionError as error:
+            return case.end, 0, 0, f"{number}: {case}: {error}"
+        finally:
+            spool.empty()
+            spool.folder.rmdir()
+
+    def check(self, case, done, spool):
+        assert done.returncode == STATUS[case.end], f"status {done.returncode}, {done.stderr[-300:]}"
+        assert done.stderr == b"", done.stderr[-300:]
+        files = spool.files()
+        assert len(files) <= 1
+        if not files or files[0].stat().st_size == 0:
+            assert case.end not in ORDERLY, "an orderly end left nothing"
+            return 0, 0, None
+        kernels, losses = spool.tables(files[0], "kernels", "losses")
+        count, kinds = kernels_of(kernels), {row["kind"] for row in losses if row["severity"] == "data"}
+        assert count <= case.most_kernels(self.kernels), f"{count} kernels"
+        assert {row["name"] for row in kernels} <= self.names
+        whole, torn = chunk_kinds(files[0].read_bytes())
+        ended = torn == 0 and whole[-1:] == [END]
+        assert ended == ("truncated" not in kinds), f"end chunk: {ended}, losses: {kinds}"
+        assert ended or case.end not in ORDERLY, "an orderly end left no end chunk"
+        assert kinds <= {"truncated", "recorder_loss", "unfinished_op"}, kinds
+        return count, torn, None
+
+
+def run(soak, numbers, jobs):
+    """Results of Soak.die, in any order."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(soak.die, numbers)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Kills recorded programs at random moments.")
+    parser.add_argument("binary", type=Path, help="gpu-profile, with the injected library and fakes/ beside it")
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first death, to repeat one")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    begun, deaths, empty, torn_files, kernels, errors = time.monotonic(), collections.Counter(), collections.Counter(), 0, 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        soak = Soak(Program(str(options.binary.resolve())), folder, options.seed)
+        for end, count, torn, error in run(soak, range(options.first, options.first + options.count), options.jobs):
+            deaths[end] += 1
+            empty[end] += count == 0
+            torn_files += torn > 0
+            kernels += count
+            if error:
+                errors.append(error)
+                print(error, flush=True)
+    print(f"{'death':8} {'runs':>6} {'without kernels':>16}")
+    for end, count in sorted(deaths.items()):
+        print(f"{end:8} {count:6} {empty[end]:16}")
+    print(f"{sum(deaths.values())} deaths in {time.monotonic() - begun:.0f} s: {kernels} kernels read, "
+          f"{torn_files} files ended within a chunk, {len(errors)} errors")
+    return len(errors) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
