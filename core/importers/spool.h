@@ -50,6 +50,7 @@ private:
     bool take_nvtx(std::string_view payload);
     bool take_clock(std::string_view payload);
     bool take_lost(std::string_view payload);
+    bool has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start, cupti::Field<std::uint64_t> end);
     void add_kernel(const cupti::Record& record);
     void add_memcpy(const cupti::Record& record);
     void add_memcpy_p2p(const cupti::Record& record);

@@ -108,7 +108,19 @@ bool SpoolDecoder::take_activity(std::string_view payload) {
     return cursor.ok();
 }
 
+// Whether a record's times are there: CUPTI leaves both 0 when it could not take them, and the end when the work was still
+// running as its buffer was asked for. Such records are counted and left out, so that no sum holds them.
+bool SpoolDecoder::has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start,
+                             cupti::Field<std::uint64_t> end) {
+    if (record.get(start) == 0)
+        batch_.lose(Loss::untimed_op, file_);
+    else if (record.get(end) == 0)
+        batch_.lose(Loss::unfinished_op, file_);
+    return record.get(start) != 0 && record.get(end) != 0;
+}
+
 void SpoolDecoder::add_kernel(const cupti::Record& record) {
+    if (!has_times(record, k::start, k::end)) return;
     KernelTable& table = batch_.tables.kernel;
     Row row = add_device_op(table, record, kKernelFields, process_key_);
     seen(table.start[row]);
@@ -124,6 +136,7 @@ void SpoolDecoder::add_kernel(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memcpy(const cupti::Record& record) {
+    if (!has_times(record, c::start, c::end)) return;
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = add_device_op(table, record, kMemcpyFields, process_key_);
     if (std::string_view kind = copy_kind(record.get(c::copy_kind)); !kind.empty())
@@ -134,6 +147,7 @@ void SpoolDecoder::add_memcpy(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memcpy_p2p(const cupti::Record& record) {
+    if (!has_times(record, p::start, p::end)) return;
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = add_device_op(table, record, kPeerFields, process_key_);
     table.kind.set(row, batch_.intern("PtoP"));
@@ -143,6 +157,7 @@ void SpoolDecoder::add_memcpy_p2p(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memset(const cupti::Record& record) {
+    if (!has_times(record, s::start, s::end)) return;
     MemsetTable& table = batch_.tables.memset;
     Row row = add_device_op(table, record, kMemsetFields, process_key_);
     table.kind.set(row, batch_.intern(memory_kind(record.get(s::memory_kind))));
@@ -151,6 +166,7 @@ void SpoolDecoder::add_memset(const cupti::Record& record) {
 
 void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::string_view api) {
     namespace a = cupti::api;
+    if (!has_times(record, a::start, a::end)) return;
     ApiCallTable& table = batch_.tables.api_call;
     Row row = table.add();
     auto start = static_cast<TimeNs>(record.get(a::start)), end = static_cast<TimeNs>(record.get(a::end));

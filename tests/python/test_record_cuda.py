@@ -151,3 +151,20 @@ def test_samples_of_the_devices_come_along(program, converted, tmp_path):
     assert rows["power"]["max"] == 250
     assert sum(row["count"] for row in table(program, capture, "kernels")) > 0
     assert table(program, capture, "losses") == []
+
+
+@pytest.mark.parametrize(("rules", "kind", "count"), [("unfinished 3", "unfinished_op", 3), ("zero_times 10", "untimed_op", None)])
+def test_what_has_no_times_is_counted_and_in_no_sum(program, converted, tmp_path, rules, kind, count):
+    recording = FIXTURES / "kern.jsonl.xz"
+    capture = tmp_path / "run.gpuprof"
+    assert record(program, converted(recording), capture, "--quiet", rules=rules).status == 0
+    losses = {row["kind"]: row["count"] for row in table(program, capture, "losses")}
+    assert set(losses) <= {kind, "unmatched_launch"}
+    assert count is None or losses[kind] == count
+    work = [r for r in lines(recording) if r["kind"] in ("KERNEL", "MEMCPY", "MEMSET")]
+    counted = sum(row["count"] for name in ("kernels", "memcpy", "memset") for row in table(program, capture, name))
+    assert counted + losses[kind] == len(work)
+    rows = table(program, capture, "kernels")
+    lengths = [r["end"] - r["start"] for r in work if r["kind"] == "KERNEL"]
+    assert sum(row["total_ns"] for row in rows) <= sum(lengths)
+    assert all(row["total_ns"] > 0 for row in rows)
