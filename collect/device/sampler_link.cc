@@ -1,34 +1,15 @@
 #include "collect/device/sampler_link.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <vector>
 
 #include "collect/device/sampler_process.h"
-#include "core/base/clock.h"
-#include "core/base/own_program.h"
-
-extern char** environ;
 
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMillisecond = 1'000'000;
 constexpr std::size_t kMostIdle = 4;
 
 // Idle samplers of this process. Never destroyed: threads may still use it while the program ends.
@@ -44,57 +25,6 @@ IdleSamplers& idle_samplers() {
     return *idle;
 }
 
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
-
-// A copy of `fd` at 64 or above, closed on exec: so that dup2 onto the sampler's low numbers cannot hit a source.
-int moved_up(int fd) {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
-    close(fd);
-    return high;
-}
-
-Result<pid_t> spawn(const std::string& program, int socket, int mark) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, socket, kSamplerSocket);
-    posix_spawn_file_actions_adddup2(&actions, mark, kSamplerMark);
-    posix_spawn_file_actions_addclosefrom_np(&actions, kSamplerMark + 1);
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-    std::string name = "gpu-profile", argument = kSamplerArgument;
-    char* argv[] = {name.data(), argument.data(), nullptr};
-    pid_t pid = -1;
-    int failed = posix_spawn(&pid, program.c_str(), &actions, &attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (failed != 0)
-        return Error{ExitCode::internal,
-                     fmt::format("cannot start the sampler {}: {}", program, std::strerror(failed))};
-    return pid;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SamplerLink>> SamplerLink::open(const std::string& program) {
@@ -107,116 +37,24 @@ Result<std::unique_ptr<SamplerLink>> SamplerLink::open(const std::string& progra
             return link;
         }
     }
-    if (program.empty())
-        return Error{ExitCode::internal,
-                     "the program gpu-profile, which takes the samples, was not found beside the library; name it with "
-                     "GPUPROF_PROGRAM"};
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return Error{ExitCode::internal, fmt::format("cannot make a socket for the sampler: {}", std::strerror(errno))};
-    Descriptor ours(ends[0]), theirs(moved_up(ends[1]));
-    Descriptor page(moved_up(memfd_create("gpuprof-call-mark", MFD_CLOEXEC)));
-    void* mark = MAP_FAILED;
-    if (page.get() >= 0 && ftruncate(page.get(), sizeof(CallMark)) == 0)
-        mark = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
-    if (theirs.get() < 0 || mark == MAP_FAILED)
-        return Error{ExitCode::internal, fmt::format("cannot share memory with the sampler: {}", std::strerror(errno))};
-    Result<pid_t> pid = spawn(program, theirs.get(), page.get());
-    if (!pid.ok()) {
-        munmap(mark, sizeof(CallMark));
-        return pid.error();
-    }
-    std::unique_ptr<SamplerLink> link(new SamplerLink);
-    link->owner_ = getpid();
-    link->pid_ = *pid;
-    link->socket_ = ours.release();
-    link->mark_ = static_cast<CallMark*>(mark);
-    return link;
-}
-
-SamplerLink::~SamplerLink() {
-    close(socket_);
-    munmap(const_cast<CallMark*>(mark_), sizeof(CallMark));
-    if (owner_ != getpid() || reaped_) return;
-    kill(pid_, SIGKILL);
-    for (int i = 0; i < 20; ++i) {
-        if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
-        usleep(1000);
-    }
-    // Held by the driver beyond any signal. It stays a zombie of ours when it ends at last.
+    Result<std::unique_ptr<ProcessLink>> process = ProcessLink::open(program, kSamplerArgument);
+    if (!process.ok()) return process.error();
+    return std::unique_ptr<SamplerLink>(new SamplerLink(std::move(*process)));
 }
 
 SamplerLink::Received SamplerLink::receive(DurNs timeout) {
-    pollfd wanted{socket_, POLLIN, 0};
-    int ready = 0;
-    TimeNs deadline = monotonic_ns() + timeout;
-    do {
-        DurNs left = std::max<DurNs>(deadline - monotonic_ns(), 0);
-        ready = poll(&wanted, 1, static_cast<int>((left + kMillisecond - 1) / kMillisecond));
-    } while (ready < 0 && errno == EINTR);
-    if (ready == 0) return {.message = {}, .ending = Ending::timeout};
-    std::string packet(kMaxPacket, '\0');
-    ssize_t size = 0;
-    do size = recv(socket_, packet.data(), packet.size(), 0);
-    while (size < 0 && errno == EINTR);
-    if (size <= 0) return {.message = {}, .ending = Ending::closed};
-    Received received{.message = decode(std::string_view(packet).substr(0, static_cast<std::size_t>(size))),
-                      .ending = Ending::none};
-    if (!received.message) received.ending = Ending::closed;  // not one of ours: broken beyond trust
-    return received;
-}
-
-bool SamplerLink::send(const Message& message) {
-    std::string packet = encode(message);
-    return ::send(socket_, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
-}
-
-void SamplerLink::hang_up() { shutdown(socket_, SHUT_RDWR); }
-
-std::string SamplerLink::running_call() const {
-    if (mark_->entered_ns == 0) return {};
-    std::string name;
-    for (std::size_t i = 0; i < sizeof(CallMark::function) && mark_->function[i] != '\0'; ++i)
-        name += mark_->function[i];
-    return name;
-}
-
-std::string SamplerLink::death() {
-    for (int i = 0; i < 100; ++i) {
-        int status = 0;
-        pid_t done = waitpid(pid_, &status, WNOHANG);
-        if (done != 0) {
-            reaped_ = true;
-            if (done == pid_ && WIFSIGNALED(status))
-                return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-            if (done == pid_) return fmt::format("exited with status {}", WEXITSTATUS(status));
-            return "is gone";
-        }
-        usleep(1000);
-    }
-    return {};
+    ProcessLink::Received received = process_->receive(timeout, kMaxPacket);
+    if (received.ending != Ending::none) return {.message = {}, .ending = received.ending};
+    std::optional<Message> message = decode(received.packet);
+    // What is not one of ours: broken beyond trust.
+    return {.message = message, .ending = message ? Ending::none : Ending::closed};
 }
 
 void SamplerLink::keep(std::unique_ptr<SamplerLink> link) {
-    if (link->owner_ != getpid()) return;
+    if (link->process_->owner() != getpid()) return;
     IdleSamplers& idle = idle_samplers();
     std::lock_guard lock(idle.mutex);
     if (idle.links.size() < kMostIdle) idle.links.push_back(std::move(link));
-}
-
-std::string sampler_program() {
-    if (const char* named = std::getenv("GPUPROF_PROGRAM"); named != nullptr && getauxval(AT_SECURE) == 0) return named;
-    std::string self = own_program();
-    if (self.size() > 12 && self.substr(self.size() - 12) == "/gpu-profile") return self;
-    Dl_info here{};
-    if (dladdr(reinterpret_cast<const void*>(&sampler_program), &here) == 0 || here.dli_fname == nullptr) return {};
-    std::string library = here.dli_fname;
-    // Beside the library, as in a build or a wheel, or in bin beside lib.
-    std::string folder = library.substr(0, library.rfind('/'));
-    std::string prefix = folder.substr(0, folder.rfind('/'));
-    for (const std::string& place : {folder + "/gpu-profile", prefix + "/bin/gpu-profile"})
-        if (access(place.c_str(), X_OK) == 0) return place;
-    return {};
 }
 
 }  // namespace gpuprof

@@ -12,6 +12,7 @@
 
 #include "collect/device/call_mark.h"
 #include "collect/device/lateness.h"
+#include "collect/device/process_link.h"
 #include "collect/device/wire.h"
 #include "core/base/clock.h"
 
@@ -24,14 +25,14 @@ constexpr std::size_t kSendReadings = 256;
 
 bool send_message(const Message& message) {
     std::string packet = encode(message);
-    return send(kSamplerSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
+    return send(kLinkSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
 }
 
 // The next message; absent at the end of the socket.
 std::optional<Message> receive_message() {
     static std::array<char, kMaxPacket> packet;
     ssize_t size = 0;
-    do size = recv(kSamplerSocket, packet.data(), packet.size(), 0);
+    do size = recv(kLinkSocket, packet.data(), packet.size(), 0);
     while (size < 0 && errno == EINTR);
     if (size <= 0) return std::nullopt;
     return decode({packet.data(), static_cast<std::size_t>(size)});
@@ -42,7 +43,7 @@ bool message_before(TimeNs deadline) {
     for (;;) {
         DurNs left = std::max<DurNs>(deadline - monotonic_ns(), 0);
         timespec timeout{left / kSecond, left % kSecond};
-        pollfd wanted{kSamplerSocket, POLLIN, 0};
+        pollfd wanted{kLinkSocket, POLLIN, 0};
         int ready = ppoll(&wanted, 1, &timeout, nullptr);
         if (ready > 0) return true;
         if (ready == 0 || errno != EINTR) return false;
@@ -167,7 +168,7 @@ bool serve(const Start& start) {
 int run_sampler_process() {
     prctl(PR_SET_NAME, "gpuprof-sampler");
     prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us is half a percent of a 10 ms interval
-    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kSamplerMark, 0);
+    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
     if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
     for (;;) {
         std::optional<Message> message = receive_message();
