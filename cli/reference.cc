@@ -48,6 +48,8 @@ constexpr ResultColumn kMetricColumns[] = {
     {"prometheus", CellType::text, Unit::none, "What gpu-profile serve calls it."},
     kDoc};
 
+constexpr ResultColumn kPmCounterColumns[] = {kName, kUnit, kDoc};
+
 // Text, or absent when there is none.
 Cell text_or_absent(std::string_view text) { return text.empty() ? kAbsent : Cell(text); }
 
@@ -121,6 +123,12 @@ ResultTable metrics_table() {
     return table;
 }
 
+ResultTable pm_counters_table() {
+    ResultTable table("pm_counters", kPmCounterColumns);
+    for (const PmCounterSpec& spec : kPmCounters) table.add_row({spec.name, name_of(spec.unit), spec.doc});
+    return table;
+}
+
 // How JSON has the types of summary_fields.def.
 constexpr std::string_view json_type(std::string_view type) {
     if (type == "text") return "text";
@@ -166,6 +174,8 @@ std::vector<Section> reference_sections() {
         out.push_back({2, std::string(table.name), std::string(table.doc), columns_table(table.columns)});
     chapter("Metrics of sampling", "What devices are sampled for. What a device does not give is absent.",
             metrics_table());
+    chapter("Hardware counters over time",
+            "What `gpu-profile record --sample pm` samples; metrics of table `sample` too.", pm_counters_table());
     chapter("Summary of sampling", "The keys of `gpu-profile --json`, and the fields of `GpuSummary` in Python.",
             summary_fields_table());
     chapter("Losses", "Everything dropped, repaired or unmatched is counted in the table `loss` as one of these.",
@@ -184,6 +194,7 @@ std::vector<ResultTable> reference_tables() {
     for (const Analysis* analysis : analyses()) add_columns(analysis_columns, analysis->name, analysis->columns);
     out.push_back(options_table());
     out.push_back(metrics_table());
+    out.push_back(pm_counters_table());
     out.push_back(summary_fields_table());
     out.push_back(losses_table());
     out.push_back(exit_codes_table());

@@ -32,7 +32,9 @@ constexpr ResultColumn kColumns[] = {
 std::size_t place_of(std::string_view metric) {
     for (const MetricSpec& spec : kMetrics)
         if (spec.name == metric) return index_of(spec.metric);
-    return kMetricCount;
+    for (std::size_t i = 0; i < kPmCounterCount; ++i)
+        if (kPmCounters[i].name == metric) return kMetricCount + i;
+    return kMetricCount + kPmCounterCount;
 }
 
 // Place in metrics.def, name, device, process (or -1).
@@ -80,7 +82,8 @@ Result<ResultTable> run(const Study& study) {
     ResultTable table("samples", kColumns);
     for (auto& [key, series] : gather(study.trace(), study.options().device)) add_row(table, key, series);
     if (table.rows() == 0)
-        table.notes.push_back("no samples were recorded; gpu-profile --capture FILE -- CMD records them");
+        table.notes.push_back(
+            "no samples were recorded; gpu-profile record -- CMD and gpu-profile --capture FILE -- CMD record them");
     return table;
 }
 

@@ -1,4 +1,4 @@
-// Metrics of device sampling, from metrics.def.
+// Metrics of device sampling and hardware counters over time, from metrics.def.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +32,25 @@ inline constexpr MetricSpec kMetrics[] = {GPUPROF_METRICS(GPUPROF_METRIC_SPEC)};
 #undef GPUPROF_METRIC_SPEC
 inline constexpr std::size_t kMetricCount = sizeof(kMetrics) / sizeof(kMetrics[0]);
 static_assert(kMetricCount <= 64, "a MetricSet is one word");
+
+// Hardware counters sampled over time.
+#define GPUPROF_PM_COUNTER_ENUM(id, name, unit, doc) id,
+enum class PmCounter { GPUPROF_PM_COUNTERS(GPUPROF_PM_COUNTER_ENUM) };
+#undef GPUPROF_PM_COUNTER_ENUM
+
+struct PmCounterSpec {
+    PmCounter counter;
+    std::string_view name;  // in captures, analyses and reports
+    Unit unit;
+    std::string_view doc;
+};
+
+#define GPUPROF_PM_COUNTER_SPEC(id, name, unit, doc) {PmCounter::id, name, Unit::unit, doc},
+inline constexpr PmCounterSpec kPmCounters[] = {GPUPROF_PM_COUNTERS(GPUPROF_PM_COUNTER_SPEC)};
+#undef GPUPROF_PM_COUNTER_SPEC
+inline constexpr std::size_t kPmCounterCount = sizeof(kPmCounters) / sizeof(kPmCounters[0]);
+
+constexpr const PmCounterSpec& spec_of(PmCounter counter) { return kPmCounters[static_cast<std::size_t>(counter)]; }
 
 constexpr std::size_t index_of(Metric metric) { return static_cast<std::size_t>(metric); }
 constexpr const MetricSpec& spec_of(Metric metric) { return kMetrics[index_of(metric)]; }
