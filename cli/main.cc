@@ -7,12 +7,15 @@
 
 #include "cli/program.h"
 #include "collect/device/sampler_process.h"
+#include "collect/pm/counter_process.h"
 #include "core/base/exit_code.h"
 
 int main(int argc, char** argv) {
     try {
         // Started by ourselves or by libgpuprof.so, to talk to the driver in a process of its own.
         if (argc == 2 && std::strcmp(argv[1], gpuprof::kSamplerArgument) == 0) return gpuprof::run_sampler_process();
+        if (argc == 2 && std::strcmp(argv[1], gpuprof::pm::kCounterArgument) == 0)
+            return gpuprof::pm::run_counter_process();
         return gpuprof::run_program(argc, argv);
     } catch (const std::bad_alloc&) {
         std::fputs("gpu-profile: out of memory\n", stderr);

@@ -1,0 +1,110 @@
+// Finding the libraries and their functions.
+#include "collect/pm/api.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/auxv.h>
+
+#include <array>
+#include <cstdlib>
+#include <span>
+
+#include "collect/dl/library.h"
+#include "collect/pm/places.h"
+
+namespace gpuprof::pm {
+namespace {
+
+std::string from_environment(const char* name) {
+    const char* value = getauxval(AT_SECURE) != 0 ? nullptr : std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+// CUPTI loads libnvperf_host.so by name when profiling starts, and a toolkit's folder need not be in the loader's path.
+void load_beside(const std::string& cupti) {
+    std::string beside = cupti.substr(0, cupti.rfind('/')) + "/libnvperf_host.so";
+    dlopen(beside.c_str(), RTLD_LAZY | RTLD_GLOBAL);
+}
+
+// The first required function that is missing; null when all are there.
+const char* bind(const Library& library, Api& api) {
+    const char* missing = nullptr;
+    api.path = library.path();
+#define GPUPROF_PM_BIND(member, function, Parameters)                                            \
+    api.member = {reinterpret_cast<int (*)(Parameters*)>(library.symbol(#function)), #function}; \
+    if (api.member.pointer == nullptr && missing == nullptr) missing = #function;
+    GPUPROF_PM_REQUIRED(GPUPROF_PM_BIND)
+    const char* required = missing;
+    GPUPROF_PM_OPTIONAL(GPUPROF_PM_BIND)
+#undef GPUPROF_PM_BIND
+    api.timestamp = reinterpret_cast<int (*)(std::uint64_t*)>(library.symbol("cuptiGetTimestamp"));
+    return required;
+}
+
+Result<Api> find_cupti(const std::string& program) {
+    std::string named = from_environment("GPUPROF_CUPTI"), old, why;
+    for (const std::string& place : cupti_places(named, program, from_environment("PATH"))) {
+        Result<Library> library = Library::open(std::span(&place, 1));
+        if (!library.ok()) {
+            why = library.error().message;
+            continue;
+        }
+        Api api;
+        const char* missing = bind(*library, api);
+        if (missing == nullptr) return api;
+        if (old.empty())
+            old = fmt::format("{} has no {}: counters over time need CUPTI 12.6 or newer", library->path(), missing);
+    }
+    if (!old.empty()) return Error{ExitCode::empty, old + "; name one with GPUPROF_CUPTI"};
+    return Error{ExitCode::empty, fmt::format("libcupti was not found{}; pip install nvidia-cuda-cupti, or name the "
+                                              "library with GPUPROF_CUPTI",
+                                              named.empty() ? "" : fmt::format(" ({})", why))};
+}
+
+struct Cuda {
+    int (*init)(unsigned) = nullptr;
+    int (*count)(int*) = nullptr;
+};
+
+Result<Cuda> find_cuda() {
+    const std::array<std::string, 2> names{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+    Result<Library> library = Library::open(names);
+    if (!library.ok())
+        return Error{
+            ExitCode::empty,
+            "libcuda.so.1 cannot be loaded: install the NVIDIA driver, or give the container the GPU (--gpus all)"};
+    Cuda cuda{reinterpret_cast<int (*)(unsigned)>(library->symbol("cuInit")),
+              reinterpret_cast<int (*)(int*)>(library->symbol("cuDeviceGetCount"))};
+    if (cuda.init == nullptr || cuda.count == nullptr)
+        return Error{ExitCode::empty, library->path() + " is not the driver's library"};
+    return cuda;
+}
+
+}  // namespace
+
+Result<Api> load_api(const std::string& program) {
+    Result<Cuda> cuda = find_cuda();
+    if (!cuda.ok()) return cuda.error();
+    Result<Api> api = find_cupti(program);
+    if (!api.ok()) return api.error();
+    {
+        MarkedCall mark("cuInit");
+        if (int code = cuda->init(0); code != 0) return explain_cuda("cuInit", code);
+    }
+    load_beside(api->path);
+    ProfilerInitialize parameters;
+    if (Status started = api->initialize(parameters); !started) return started.error();
+    return api;
+}
+
+Result<int> count_devices() {
+    Result<Cuda> cuda = find_cuda();
+    if (!cuda.ok()) return cuda.error();
+    MarkedCall mark("cuDeviceGetCount");
+    int count = 0;
+    if (int code = cuda->count(&count); code != 0) return explain_cuda("cuDeviceGetCount", code);
+    if (count == 0) return Error{ExitCode::empty, "the driver shows no GPU to this process"};
+    return count;
+}
+
+}  // namespace gpuprof::pm

@@ -1,0 +1,219 @@
+#include "collect/pm/counter_process.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "collect/device/call_mark.h"
+#include "collect/device/process_link.h"
+#include "collect/pm/session.h"
+#include "collect/pm/wire.h"
+#include "core/base/clock.h"
+
+namespace gpuprof::pm {
+namespace {
+
+constexpr DurNs kMillisecond = 1'000'000;
+constexpr int kTurnMs = 50;  // between looks at the buffers
+constexpr DurNs kLongestTurn = 500 * kMillisecond, kDrain = 800 * kMillisecond;
+constexpr DurNs kReportEvery = 250 * kMillisecond, kWriteEvery = 1000 * kMillisecond;
+
+bool send_packet(std::string_view packet) {
+    return send(kLinkSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
+}
+
+std::string receive_packet() {
+    std::array<char, kMostBytes> packet{};
+    ssize_t size = 0;
+    do size = recv(kLinkSocket, packet.data(), packet.size(), 0);
+    while (size < 0 && errno == EINTR);
+    return size > 0 ? std::string(packet.data(), static_cast<std::size_t>(size)) : std::string();
+}
+
+// Whether the launcher said something, or went away, within `timeout_ms`.
+bool launcher_calls(int timeout_ms) {
+    pollfd wanted{kLinkSocket, POLLIN, 0};
+    int ready = 0;
+    do ready = poll(&wanted, 1, timeout_ms);
+    while (ready < 0 && errno == EINTR);
+    return ready != 0;
+}
+
+// All devices for one request. A device that fails is given up, and what it lacks at the end is counted.
+class Sampler {
+public:
+    explicit Sampler(CounterRequest request) : request_(std::move(request)), ends_(request_.written_until) {}
+
+    int run() {
+        Status ready = open();
+        if (ready) ready = start();
+        if (!ready) return refuse(ready.error());
+        if (!report(CounterReport::Phase::sampling)) return 1;
+        while (!launcher_calls(kTurnMs))
+            if (!turn()) return 1;
+        if (receive_packet() != kStopPacket) return 1;
+        finish();
+        return report(CounterReport::Phase::finished) ? 0 : 1;
+    }
+
+private:
+    Status open() {
+        const CounterSet* set = find_counter_set(request_.set);
+        if (set == nullptr) return Error{ExitCode::usage, "there is no set of counters " + request_.set};
+        Result<Api> api = load_api(request_.program);
+        if (!api.ok()) return api.error();
+        api_ = *api;
+        Result<int> count = count_devices();
+        if (!count.ok()) return count.error();
+        ends_.resize(static_cast<std::size_t>(*count));
+        for (std::size_t device = 0; device < ends_.size(); ++device) {
+            Result<std::unique_ptr<Session>> session =
+                Session::open(api_, device, *set, request_.interval, ends_[device]);
+            sessions_.push_back(session.ok() ? std::move(*session) : nullptr);
+            if (!session.ok()) remark_failure(session.error());
+            for (const std::string& remark : session.ok() ? sessions_.back()->remarks() : std::vector<std::string>())
+                remark_once(remark);
+        }
+        return any_left();
+    }
+
+    Status start() {
+        Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(request_.part);
+        if (!capture.ok()) return capture.error();
+        capture_ = std::move(*capture);
+        capture_->fact("tool", "gpu-profile record");
+        capture_->fact("counters.cupti", api_.path);
+        write_clocks();
+        each_session([](Session& session) { return session.start(); });
+        return any_left();
+    }
+
+    // One look at every device; false when the launcher is gone.
+    bool turn() {
+        TimeNs now = monotonic_ns(), deadline = now + kLongestTurn;
+        each_session([&](Session& session) { return session.collect(*capture_, deadline); });
+        if (now - written_ >= kWriteEvery) write();
+        return now - reported_ < kReportEvery || report(CounterReport::Phase::sampling);
+    }
+
+    void finish() {
+        TimeNs deadline = monotonic_ns() + kDrain;
+        each_session([&](Session& session) { return session.stop(*capture_, deadline); });
+        for (std::size_t device = 0; device < sessions_.size(); ++device)
+            if (!sessions_[device] && ends_[device] > 0)
+                capture_->lose(static_cast<std::int32_t>(device),
+                               static_cast<std::uint64_t>((realtime_ns() - ends_[device]) / request_.interval),
+                               "sampling had ended");
+        write_clocks();
+        write();
+        if (Status closed = capture_->close(); !closed) remark_once(closed.error().message);
+    }
+
+    // Calls step(session) for each device that is sampled, and gives up those for which it fails.
+    template <class Step>
+    void each_session(Step&& step) {
+        for (std::unique_ptr<Session>& session : sessions_) {
+            if (!session) continue;
+            if (Status status = step(*session); !status) {
+                remark_failure(status.error());
+                count(*session);
+                ends_[static_cast<std::size_t>(&session - sessions_.data())] = session->last_end();
+                session.reset();
+            }
+        }
+    }
+
+    Status any_left() const {
+        for (const std::unique_ptr<Session>& session : sessions_)
+            if (session) return {};
+        return failure_;
+    }
+
+    void remark_failure(const Error& error) {
+        if (failure_) failure_ = error;
+        remark_once(error.message);
+    }
+
+    void remark_once(const std::string& remark) {
+        if (said_.insert(remark).second) remarks_.push_back(remark);
+    }
+
+    void count(const Session& session) {
+        moments_ += session.moments();
+        lost_ += session.lost();
+    }
+
+    void write_clocks() {
+        std::uint64_t cupti = 0;
+        TimeNs before = realtime_ns();
+        if (api_.timestamp == nullptr || api_.timestamp(&cupti) != kSuccess) return;
+        capture_->clocks(before + (realtime_ns() - before) / 2, static_cast<std::int64_t>(cupti));
+    }
+
+    void write() {
+        written_ = monotonic_ns();
+        if (Status status = capture_->flush(); !status) remark_once(status.error().message);
+        for (std::size_t device = 0; device < sessions_.size(); ++device)
+            if (sessions_[device]) ends_[device] = sessions_[device]->last_end();
+    }
+
+    bool report(CounterReport::Phase phase) {
+        reported_ = monotonic_ns();
+        CounterReport report{.phase = phase,
+                             .code = 0,
+                             .remarks = std::exchange(remarks_, {}),
+                             .moments = moments_,
+                             .lost = lost_,
+                             .written_until = ends_};
+        for (const std::unique_ptr<Session>& session : sessions_)
+            if (session) report.moments += session->moments(), report.lost += session->lost();
+        return send_packet(encode(report));
+    }
+
+    int refuse(const Error& error) {
+        CounterReport refusal{.phase = CounterReport::Phase::refused,
+                              .code = static_cast<int>(error.code),
+                              .remarks = {error.message},
+                              .moments = 0,
+                              .lost = 0,
+                              .written_until = {}};
+        return send_packet(encode(refusal)) ? 0 : 1;
+    }
+
+    CounterRequest request_;
+    Api api_;
+    std::unique_ptr<CounterCapture> capture_;
+    std::vector<std::unique_ptr<Session>> sessions_;  // by device; null: given up
+    std::vector<TimeNs> ends_;                        // of the last sample written, by device; 0: none
+    Status failure_;                                  // the first
+    std::vector<std::string> remarks_;                // not reported yet
+    std::set<std::string> said_;
+    std::uint64_t moments_ = 0, lost_ = 0;  // of devices given up
+    TimeNs written_ = monotonic_ns(), reported_ = 0;
+};
+
+// The launcher's environment asks every CUDA program to load the collector; this one is not to be recorded.
+void shed_injection() {
+    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH"}) unsetenv(name);
+}
+
+}  // namespace
+
+int run_counter_process() {
+    prctl(PR_SET_NAME, "gpuprof-counter");
+    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
+    if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
+    shed_injection();
+    std::optional<CounterRequest> request = decode_request(receive_packet());
+    return request ? Sampler(std::move(*request)).run() : 1;
+}
+
+}  // namespace gpuprof::pm

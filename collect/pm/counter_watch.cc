@@ -1,0 +1,149 @@
+#include "collect/pm/counter_watch.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+
+#include "collect/pm/counter_capture.h"
+#include "collect/pm/counter_process.h"
+#include "core/base/clock.h"
+
+namespace gpuprof::pm {
+namespace {
+
+constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
+constexpr DurNs kOpeningPatience = 20 * kSecond;  // a driver without persistence mode loads for seconds
+constexpr DurNs kPatience = 3 * kSecond;
+constexpr DurNs kStoppingPatience = 1500 * kMillisecond;
+constexpr int kMostRestarts = 3;
+
+std::chrono::nanoseconds chrono_ns(DurNs length) { return std::chrono::nanoseconds(length); }
+
+// A signal for the launcher must not end up on this thread.
+std::thread quiet_thread(std::function<void()> body) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    std::thread thread(std::move(body));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+}
+
+}  // namespace
+
+CounterWatch::CounterWatch(CounterOptions options) : options_(std::move(options)) {
+    thread_ = quiet_thread([this] { run(); });
+}
+
+CounterWatch::~CounterWatch() { stop(); }
+
+void CounterWatch::stop() {
+    {
+        std::unique_lock lock(mutex_);
+        if (!std::exchange(stopping_, true) && link_) link_->send(kStopPacket);
+        changed_.notify_all();
+        if (!changed_.wait_for(lock, chrono_ns(kStoppingPatience), [this] { return over_; }) && link_) link_->hang_up();
+    }
+    if (thread_.joinable()) thread_.join();
+}
+
+void CounterWatch::run() {
+    constexpr DurNs kBackoff[] = {100 * kMillisecond, 500 * kMillisecond, 2 * kSecond};
+    while (open_link() && explain(converse()) && pause(kBackoff[restarts_ - 1])) {
+    }
+    if (incomplete_) write_loss();
+    std::lock_guard lock(mutex_);
+    over_ = true;
+    changed_.notify_all();
+}
+
+std::string CounterWatch::part(int number) const {
+    if (number == 0) return options_.part;
+    std::size_t ending = options_.part.rfind('.');
+    return fmt::format("{}-{}{}", options_.part.substr(0, ending), number, options_.part.substr(ending));
+}
+
+bool CounterWatch::open_link() {
+    Result<std::unique_ptr<ProcessLink>> link = ProcessLink::open(sampler_program(), kCounterArgument);
+    if (!link.ok()) {
+        options_.remark(link.error().message);
+        return false;
+    }
+    std::lock_guard lock(mutex_);
+    link_ = std::move(*link);
+    reported_ = false;
+    link_->send(encode(CounterRequest{.part = part(restarts_),
+                                      .set = options_.set,
+                                      .program = options_.program,
+                                      .interval = options_.interval,
+                                      .written_until = written_until_}));
+    if (stopping_) link_->send(kStopPacket);
+    return true;
+}
+
+CounterWatch::Outcome CounterWatch::converse() {
+    for (;;) {
+        ProcessLink::Received received = link_->receive(reported_ ? kPatience : kOpeningPatience, kMostBytes);
+        if (received.ending == ProcessLink::Ending::timeout) return Outcome::hung;
+        if (received.ending == ProcessLink::Ending::closed) return Outcome::died;
+        std::optional<CounterReport> report = decode_report(received.packet);
+        if (!report) return Outcome::died;  // not one of ours: broken beyond trust
+        take(*report);
+        if (report->phase == CounterReport::Phase::refused) return Outcome::refused;
+        if (report->phase == CounterReport::Phase::finished) return Outcome::finished;
+    }
+}
+
+void CounterWatch::take(const CounterReport& report) {
+    for (const std::string& remark : report.remarks) options_.remark(remark);
+    reported_ = true;
+    moments_ = earlier_moments_ + report.moments;
+    lost_ = earlier_lost_ + report.lost;
+    if (!report.written_until.empty()) written_until_ = report.written_until;
+}
+
+bool CounterWatch::stopping() {
+    std::lock_guard lock(mutex_);
+    return stopping_;
+}
+
+bool CounterWatch::explain(Outcome outcome) {
+    std::string call = link_->running_call();
+    std::string death = outcome == Outcome::died ? link_->death() : "";
+    {
+        std::lock_guard lock(mutex_);
+        link_.reset();  // killed here, if it still runs
+    }
+    incomplete_ = outcome != Outcome::finished && !written_until_.empty();
+    if (outcome == Outcome::finished || outcome == Outcome::refused) return false;
+    earlier_moments_ = moments_, earlier_lost_ = lost_;
+    std::string what = death.empty() ? "the driver did not answer" : "the process that samples them " + death;
+    if (!call.empty()) what += " in " + call;
+    bool again = outcome == Outcome::died && !death.empty() && restarts_ < kMostRestarts && !stopping();
+    options_.remark(what + (again ? "; it was started again" : "; there are no more of them from then on"));
+    if (again) ++restarts_;
+    return again;
+}
+
+bool CounterWatch::pause(DurNs length) {
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, chrono_ns(length), [this] { return stopping_; });
+}
+
+// What is missing from the last sample written to now, in a part of its own.
+void CounterWatch::write_loss() {
+    Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMostRestarts + 1));
+    if (!capture.ok()) return options_.remark(capture.error().message);
+    for (std::size_t device = 0; device < written_until_.size(); ++device) {
+        if (written_until_[device] == 0) continue;
+        auto missing = static_cast<std::uint64_t>((realtime_ns() - written_until_[device]) / options_.interval);
+        if (missing == 0) continue;
+        (*capture)->lose(static_cast<std::int32_t>(device), missing, "sampling had ended");
+        lost_ += missing;
+    }
+    if (Status closed = (*capture)->close(); !closed) options_.remark(closed.error().message);
+}
+
+}  // namespace gpuprof::pm

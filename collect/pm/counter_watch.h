@@ -1,0 +1,64 @@
+// The launcher's side of counter sampling: starts the counter process, listens to it on a thread of its own, kills it when
+// the driver hangs, starts it again when it dies, and counts what that cost. Nothing here waits for the driver but stop(),
+// and that for a second and a half at most.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collect/device/process_link.h"
+#include "collect/pm/wire.h"
+
+namespace gpuprof::pm {
+
+struct CounterOptions {
+    std::string part;             // the capture to write; restarts write PART with a number before its ending
+    std::string set = "default";  // a name of sets.def
+    std::string program;          // the command that is recorded
+    DurNs interval = 1'000'000;
+    // A sentence for the user; called on another thread.
+    std::function<void(const std::string&)> remark;
+};
+
+class CounterWatch {
+public:
+    explicit CounterWatch(CounterOptions options);
+    ~CounterWatch();
+    CounterWatch(const CounterWatch&) = delete;
+    CounterWatch& operator=(const CounterWatch&) = delete;
+
+    void stop();
+    // After stop(): moments sampled and lost, of all devices.
+    std::uint64_t moments() const { return moments_; }
+    std::uint64_t lost() const { return lost_; }
+
+private:
+    enum class Outcome { finished, refused, hung, died };
+    void run();
+    bool open_link();
+    Outcome converse();
+    void take(const CounterReport& report);
+    bool explain(Outcome outcome);  // whether to start again
+    bool pause(DurNs length);       // false when stopping
+    bool stopping();
+    std::string part(int number) const;
+    void write_loss();
+
+    CounterOptions options_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::unique_ptr<ProcessLink> link_;
+    bool stopping_ = false, over_ = false, reported_ = false, incomplete_ = false;
+    int restarts_ = 0;
+    std::vector<TimeNs> written_until_;
+    std::uint64_t moments_ = 0, lost_ = 0;                  // in all
+    std::uint64_t earlier_moments_ = 0, earlier_lost_ = 0;  // of samplers that died
+    std::thread thread_;
+};
+
+}  // namespace gpuprof::pm

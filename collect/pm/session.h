@@ -1,0 +1,71 @@
+// PM sampling of one device, from the first look at the chip to the end. The GPU writes samples into a buffer of its own;
+// collect() decodes what is there and evaluates it, which takes about 100 us per sample of 12 counters (H200).
+// Samples that the buffer lost are counted from the hole in the times: nothing is made up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collect/pm/counter_capture.h"
+#include "collect/pm/host.h"
+#include "core/base/ids.h"
+
+namespace gpuprof::pm {
+
+class Session {
+public:
+    // Chooses counters and configures the device. `resume` is the end of the last sample that an earlier process wrote; 0: none.
+    static Result<std::unique_ptr<Session>> open(const Api& api, std::size_t device, const CounterSet& set,
+                                                 DurNs interval, TimeNs resume);
+    // Ends sampling if stop() did not.
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    Status start();
+    // Everything that is ready, until `deadline` (CLOCK_MONOTONIC).
+    Status collect(CounterCapture& to, TimeNs deadline);
+    // Ends sampling, collects the rest until `deadline` and counts what is left then as lost.
+    Status stop(CounterCapture& to, TimeNs deadline);
+
+    // What the user should know: counters left out, an interval of cycles.
+    const std::vector<std::string>& remarks() const { return remarks_; }
+    const std::string& chip() const { return chip_.name; }
+    TimeNs last_end() const { return last_end_; }
+    std::uint64_t moments() const { return moments_; }
+    std::uint64_t lost() const { return lost_; }
+
+private:
+    Session(const Api& api, Chip chip, Plan plan, DurNs interval, TimeNs resume);
+    void remark_left_out(const char* why, const std::vector<PmCounter>& counters);
+    Status enable();
+    Status configure();
+    Status make_image();
+    Status empty_image();
+    Status restart();
+    // Whether the buffer held nothing more.
+    Result<bool> decode(CounterCapture& to);
+    Status take(CounterCapture& to, std::size_t sample);
+    void lose(CounterCapture& to, std::uint64_t moments, const char* where);
+
+    static constexpr std::uint32_t kMostSamples = 1024;  // of one decoding
+
+    const Api& api_;
+    Chip chip_;
+    Plan plan_;
+    DurNs interval_;
+    SamplingObject* object_ = nullptr;
+    bool running_ = false, drained_ = true;
+    bool opening_ = true;  // the next sample is the first since sampling started
+    bool overflow_ = false;
+    int restarts_ = 0;  // since the last sample
+    std::vector<std::uint8_t> image_;
+    std::vector<double> values_;
+    std::vector<std::string> remarks_;
+    TimeNs last_end_;
+    std::uint64_t moments_ = 0, lost_ = 0;
+};
+
+}  // namespace gpuprof::pm
