@@ -1,0 +1,131 @@
+#include "core/format/capture_part.h"
+
+#include <cstdlib>
+
+namespace gpuprof {
+namespace {
+
+const TableSpec& spec_named(std::string_view name) {
+    for (const TableSpec& spec : table_specs())
+        if (spec.name == name) return spec;
+    std::abort();
+}
+
+const void* storage(ColumnType type, const void* wide, const void* narrow, const void* texts) {
+    return type == ColumnType::Str ? texts : type == ColumnType::I32 ? narrow : wide;
+}
+
+}  // namespace
+
+RowBuffer::RowBuffer(const TableSpec& spec) : spec_(spec), values_(spec.columns.size()) {}
+
+RowBuffer& RowBuffer::add() {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        Values& values = values_[i];
+        switch (spec_.columns[i].type) {
+            case ColumnType::Str: values.texts.push_back(kNoString); break;
+            case ColumnType::I32: values.narrow.push_back(0); break;
+            default: values.wide.push_back(0); break;
+        }
+        if (rows_ % 64 == 0) values.present.push_back(0);
+    }
+    ++rows_;
+    return *this;
+}
+
+RowBuffer::Values& RowBuffer::column(std::string_view name, bool text) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        const ColumnSpec& spec = spec_.columns[i];
+        if (spec.name != name || (spec.type == ColumnType::Str) != text || spec.type == ColumnType::F64) continue;
+        std::size_t row = rows_ - 1;
+        values_[i].present[row / 64] |= std::uint64_t{1} << (row % 64);
+        return values_[i];
+    }
+    std::abort();
+}
+
+RowBuffer& RowBuffer::set(std::string_view name, std::int64_t value) {
+    Values& values = column(name, false);
+    if (values.wide.empty())
+        values.narrow.back() = static_cast<std::int32_t>(value);
+    else
+        values.wide.back() = value;
+    return *this;
+}
+
+RowBuffer& RowBuffer::set(std::string_view name, StringId text) {
+    column(name, true).texts.back() = text;
+    return *this;
+}
+
+Status RowBuffer::write(CaptureWriter& writer, const StringPool& strings) const {
+    std::vector<ColumnView> columns;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        const ColumnSpec& spec = spec_.columns[i];
+        const Values& values = values_[i];
+        columns.push_back({spec.name, spec.type, name_of(spec.unit),
+                           storage(spec.type, values.wide.data(), values.narrow.data(), values.texts.data()),
+                           values.present.data()});
+    }
+    return writer.write({spec_.name, rows_, columns}, strings);
+}
+
+void RowBuffer::clear() {
+    rows_ = 0;
+    for (Values& values : values_)
+        values.wide.clear(), values.narrow.clear(), values.texts.clear(), values.present.clear();
+}
+
+Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, std::string_view tool) {
+    Result<FileSink> sink = FileSink::open(file);
+    if (!sink.ok()) return sink.error();
+    std::unique_ptr<CapturePart> part(new CapturePart(std::move(*sink)));
+    part->status_ = part->writer_.begin();
+    part->add_fact("tool", tool);
+    (void)part->flush();
+    return part;
+}
+
+RowBuffer& CapturePart::table(std::string_view name) {
+    for (auto& [known, rows] : tables_)
+        if (known == name) return rows;
+    const TableSpec& spec = spec_named(name);
+    return tables_.emplace_back(spec.name, RowBuffer(spec)).second;
+}
+
+void CapturePart::add_fact(std::string_view key, std::string_view value) {
+    table("meta").add().set("key", intern(key)).set("value", intern(value));
+}
+
+void CapturePart::add_loss(std::string_view kind, std::int64_t count, std::string_view place) {
+    table("loss").add().set("kind", intern(kind)).set("count", count).set("place", intern(place));
+}
+
+std::size_t CapturePart::waiting() const {
+    std::size_t rows = 0;
+    for (const auto& [name, buffer] : tables_) rows += buffer.rows();
+    return rows;
+}
+
+Status CapturePart::flush() {
+    for (auto& [name, rows] : tables_) {
+        if (status_ && rows.rows() > 0) status_ = rows.write(writer_, strings_);
+        rows.clear();
+    }
+    strings_.clear();
+    file_.flush();
+    if (status_ && file_.failed()) status_ = file_.close();
+    return status_;
+}
+
+Status CapturePart::close() {
+    if (closed_) return status_;
+    closed_ = true;
+    (void)flush();
+    if (status_) status_ = writer_.end();
+    Status written = file_.close();
+    if (status_) status_ = written;
+    return status_;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,80 @@
+// A capture file that grows while something is observed: rows of any tables of the schema are gathered and written as whole
+// chunks, so that a killed process leaves what it had flushed. Columns are named as in tables.def; what a row does not set
+// is absent. After a failure of the file nothing more is written, and flush() and close() say what it was. One thread.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/file_sink.h"
+#include "core/base/result.h"
+#include "core/base/string_pool.h"
+#include "core/format/writer.h"
+#include "core/schema/schema.h"
+
+namespace gpuprof {
+
+// Rows of one table.
+class RowBuffer {
+public:
+    explicit RowBuffer(const TableSpec& spec);
+
+    // Begins a row; set() is of the row begun last. A column the table does not have, or of another type, is a defect.
+    RowBuffer& add();
+    RowBuffer& set(std::string_view column, std::int64_t value);
+    RowBuffer& set(std::string_view column, StringId text);
+
+    std::size_t rows() const { return rows_; }
+    Status write(CaptureWriter& writer, const StringPool& strings) const;
+    void clear();
+
+private:
+    struct Values {
+        std::vector<std::int64_t> wide;    // Time, Dur, I64
+        std::vector<std::int32_t> narrow;  // I32
+        std::vector<StringId> texts;
+        std::vector<std::uint64_t> present;
+    };
+    Values& column(std::string_view name, bool text);
+
+    const TableSpec& spec_;
+    std::size_t rows_ = 0;
+    std::vector<Values> values_;
+};
+
+class CapturePart {
+public:
+    // Opens `file`, emptied first; `tool` is what a reader is told wrote it.
+    static Result<std::unique_ptr<CapturePart>> open(const std::string& file, std::string_view tool);
+    ~CapturePart() { (void)close(); }
+    CapturePart(const CapturePart&) = delete;
+    CapturePart& operator=(const CapturePart&) = delete;
+
+    // Good until the next flush.
+    StringId intern(std::string_view text) { return strings_.intern(text); }
+    RowBuffer& table(std::string_view name);
+    void add_fact(std::string_view key, std::string_view value);
+    void add_loss(std::string_view kind, std::int64_t count, std::string_view place);
+
+    // Rows that wait to be written.
+    std::size_t waiting() const;
+    Status flush();
+    // Writes the rest and the end.
+    Status close();
+
+private:
+    explicit CapturePart(FileSink file) : file_(std::move(file)), writer_(file_) {}
+
+    FileSink file_;
+    CaptureWriter writer_;
+    Status status_;
+    bool closed_ = false;
+    StringPool strings_;
+    std::list<std::pair<std::string_view, RowBuffer>> tables_;
+};
+
+}  // namespace gpuprof
