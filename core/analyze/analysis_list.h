@@ -21,6 +21,7 @@
     ANALYSIS(Memory)               \
     ANALYSIS(Collectives)          \
     ANALYSIS(Samples)              \
+    ANALYSIS(Cpu)                  \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(LossRows)             \
     ANALYSIS(Findings)             \

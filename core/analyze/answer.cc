@@ -39,6 +39,7 @@ std::vector<std::string> next_steps(const Study& study, const Verdict& verdict) 
     auto show = [&](std::string_view analyses) {
         steps.push_back(fmt::format("gpu-profile report {} {}", file, analyses));
     };
+    if (study.trace().tables().cpu_sample.rows > 0 && study.activity().empty()) show("cpu");
     if (study.activity().empty()) return steps;
     if (verdict.name == "input-bound" || verdict.name == "launch-bound" || verdict.name == "synchronisation-bound" ||
         verdict.name == "host-bound (other)")
@@ -53,7 +54,7 @@ std::vector<std::string> next_steps(const Study& study, const Verdict& verdict) 
 }
 
 bool has_events(const Trace& trace) {
-    bool any = false;
+    bool any = trace.tables().cpu_sample.rows > 0;
     trace.tables().each_table([&](const TableSpec&, const auto& table) {
         if constexpr (requires { table.start; }) any = any || table.rows > 0;
     });

@@ -152,6 +152,20 @@ TimeNs middle_of(const Tables& tables) {
     return *middle;
 }
 
+// The window of a recording without spans: that of what was sampled of its processes.
+Interval sampled_window(const CpuSampleTable& samples) {
+    Interval window{0, 0};
+    bool any = false;
+    for (Row row = 0; row < samples.rows; ++row) {
+        if (!samples.time.has(row) || !in_range(samples.time[row])) continue;
+        TimeNs begin = samples.time[row];
+        TimeNs end = begin + std::clamp<DurNs>(samples.dur.value_or(row, 0), 0, kFarthest);
+        window = any ? Interval{std::min(window.start, begin), std::max(window.end, end)} : Interval{begin, end};
+        any = true;
+    }
+    return window;
+}
+
 void shift_times(Tables& tables, TimeNs base) {
     if (base == 0) return;
     tables.each_table([base](const TableSpec&, auto& table) {
@@ -242,6 +256,7 @@ Trace TraceBuilder::finish() && {
             widen(trace_.window_, any, table);
         }
     });
+    if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);
     merge_by_key(tables.thread, tables.thread.key, by_text);
