@@ -229,12 +229,16 @@ std::vector<Check> check_machine(const Machine& machine) {
             check_cupti(machine),  check_counters(machine), check_smi(machine), check_limits(machine)};
 }
 
-std::vector<Check> check_machine() {
-    auto environment = [](const char* name) {
-        const char* value = std::getenv(name);
-        return std::string(value == nullptr ? "" : value);
-    };
-    return check_machine({"", environment, sample_machine});
+static std::string environment_value(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::vector<Check> check_machine() { return check_machine({"", environment_value, sample_machine}); }
+
+std::vector<Check> check_for_recording() {
+    Machine machine{"", environment_value};
+    return {check_module(machine), check_cuda(), check_cupti(machine)};
 }
 
 }  // namespace gpuprof

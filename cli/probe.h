@@ -26,6 +26,9 @@ struct Check {
 // Every check of this machine, in the order in which one depends on the other.
 std::vector<Check> check_machine();
 
+// What recording CUDA needs: the kernel driver, the driver library, CUPTI. Opens no device.
+std::vector<Check> check_for_recording();
+
 // Where the checks look, so that a test can show them another machine. Every path begins with `root`.
 struct Machine {
     std::string root;                                          // "" is this machine

@@ -13,11 +13,13 @@
 #include "cli/command.h"
 #include "cli/first_answer.h"
 #include "cli/output.h"
+#include "cli/probe.h"
 #include "cli/program.h"
 #include "cli/record_companions.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
-#include "core/base/readable.h"
+#include "core/base/command_line.h"
+#include "core/base/host_name.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/capture.h"
 #include "core/importers/importer.h"
@@ -31,6 +33,15 @@ struct Arguments {
     bool quiet = false;
     std::vector<std::string> command;
 };
+
+// The command as it ran.
+struct Recording {
+    std::vector<std::string> command;
+    pid_t pid = -1;
+    TargetEnd end;
+};
+
+constexpr const char* kTool = "gpu-profile record";
 
 // The companions that could be prepared.
 class Companions {
@@ -47,9 +58,14 @@ public:
     void started(pid_t target) {
         for (const auto& companion : ready_) companion->started(target);
     }
+    void ended() {
+        for (const auto& companion : ready_) companion->ended();
+    }
     void stop() {
-        for (const auto& companion : ready_)
+        for (const auto& companion : ready_) {
             if (Status status = companion->stop(); !status) note(status.error().message);
+            for (const std::string& remark : companion->remarks()) note(remark);
+        }
     }
     // Whether a part of the recording is a companion's; the others are of processes.
     static bool wrote(const std::string& file) { return file.find(std::string("/") + kPrefix) != std::string::npos; }
@@ -60,14 +76,41 @@ private:
     std::vector<std::unique_ptr<Companion>> ready_;
 };
 
-// All spool files as one trace.
-Result<Trace> merge(const std::vector<std::string>& files, const std::string& name) {
-    TraceBuilder builder(Origin{.file = name, .importer = "capture", .tool = "gpu-profile record"});
+std::string command_text(const std::vector<std::string>& command) {
+    std::string raw;
+    for (const std::string& word : command) raw += word + '\0';
+    std::string text(2 * raw.size() + 8, '\0');  // stars may be longer than what they hide
+    text.resize(write_command(raw, text.data(), text.size()));
+    return text;
+}
+
+// What the launcher itself knows: that it recorded, and how the command ended.
+Batch own_facts(const Recording& recording) {
+    Batch facts;
+    MetaTable& meta = facts.tables.meta;
+    Row row = meta.add();
+    meta.key.set(row, facts.intern("tool"));
+    meta.value.set(row, facts.intern(kTool));
+    ProcessTable& process = facts.tables.process;
+    row = process.add();
+    process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), recording.pid)));
+    process.pid.set(row, recording.pid);
+    process.exit_status.set(row, recording.end.shell_status());
+    process.command.set(row, facts.intern(command_text(recording.command)));
+    return facts;
+}
+
+// All parts as one trace. Companions' come first: what a process says of itself wins.
+Result<Trace> merge(const Recording& recording, std::vector<std::string> files, const std::string& name) {
+    std::stable_partition(files.begin(), files.end(), Companions::wrote);
+    TraceBuilder builder(Origin{.file = name, .importer = "capture", .tool = kTool});
+    builder.append(own_facts(recording));
     for (const std::string& file : files) {
         Result<std::unique_ptr<Source>> source = open_source(file);
         if (!source.ok()) return source.error();
         if (Status status = import_capture(**source, builder); !status) return status.error();
     }
+    builder.set_tool(kTool);
     return std::move(builder).finish();
 }
 
@@ -79,19 +122,22 @@ Status write_capture_file(const Trace& trace, const std::string& file) {
     return closed ? written : closed;
 }
 
-// What to tell when no process left anything.
-std::string nothing_recorded() {
-    return "nothing was recorded: the command used neither CUDA nor NVTX, or ended before it could be seen "
-           "(gpu-profile doctor tells what works here)";
+// What to tell when the library was in no process: what was not seen, and what of a GPU's software is missing here.
+std::string nothing_seen() {
+    std::string missing;
+    for (const Check& check : check_for_recording())
+        if (check.health == Health::missing) missing += fmt::format("{}{}", missing.empty() ? "" : "; ", check.found);
+    return fmt::format("neither CUDA nor NVTX was seen in {}",
+                       missing.empty() ? "it" : fmt::format("it (on this machine: {})", missing));
 }
 
 // Everything after the command has ended; its result does not depend on it.
-Status conclude(const Arguments& arguments, SpoolFolder& folder) {
+Status conclude(const Arguments& arguments, const Recording& recording, SpoolFolder& folder) {
     std::vector<std::string> files = folder.files();
-    auto processes =
-        std::count_if(files.begin(), files.end(), [](const std::string& f) { return !Companions::wrote(f); });
-    if (processes == 0) return Error{ExitCode::empty, nothing_recorded()};
-    Result<Trace> trace = merge(files, arguments.output);
+    if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
+    auto seen = static_cast<std::size_t>(
+        std::count_if(files.begin(), files.end(), [](const std::string& file) { return !Companions::wrote(file); }));
+    Result<Trace> trace = merge(recording, files, arguments.output);
     Status status = trace.ok() ? write_capture_file(*trace, arguments.output) : trace.error();
     if (!status) {
         std::string kept = folder.path();
@@ -101,8 +147,12 @@ Status conclude(const Arguments& arguments, SpoolFolder& folder) {
                                  "report reads",
                                  status.error().message, kept)};
     }
-    note(fmt::format("{} process{} recorded in {}", processes, processes == 1 ? "" : "es", arguments.output));
-    if (arguments.quiet) return {};
+    std::size_t processes = seen > 0 ? seen : trace->tables().process.rows;
+    note(fmt::format(
+        "{} process{} recorded in {}{}", processes, processes == 1 ? "" : "es", arguments.output,
+        seen > 0 ? ""
+                 : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(), arguments.output)));
+    if (arguments.quiet || seen == 0) return {};
     Result<std::string> answer = first_answer_text(*trace);
     if (!answer.ok()) return answer.error();
     fmt::print(stderr, "{}", *answer);
@@ -121,16 +171,18 @@ Result<ExitCode> record(const Arguments& arguments) {
     InjectionOptions options{.all_api = arguments.api == "all", .graph_level = arguments.graph == "graph"};
     for (const std::string& remark : set_injection(library, *folder, options)) note(remark);
     Companions companions(*folder);
+    companions.prepare(record_processors(folder->path()));
     if (arguments.sample > 0) companions.prepare(record_devices(arguments.sample));
     if (Status started = target.start(arguments.command); !started) return started.error();
     companions.started(target.pid());
-    TargetEnd end = target.wait();
+    Recording recording{
+        .command = arguments.command, .pid = target.pid(), .end = target.wait([&] { companions.ended(); })};
     companions.stop();
     {
         SpoolFolder spool = std::move(*folder);
-        if (Status concluded = conclude(arguments, spool); !concluded) note(concluded.error().message);
+        if (Status concluded = conclude(arguments, recording, spool); !concluded) note(concluded.error().message);
     }
-    end_like(end);
+    end_like(recording.end);
 }
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "collect/launch/companion.h"
 
@@ -9,5 +10,7 @@ namespace gpuprof {
 
 // Samples of all visible devices every `interval` seconds.
 std::unique_ptr<Companion> record_devices(double interval);
+// CPU use of the processes that record into `folder`, and what they are.
+std::unique_ptr<Companion> record_processors(const std::string& folder);
 
 }  // namespace gpuprof

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 
@@ -19,8 +20,12 @@ public:
     virtual Status prepare(const std::string& part) = 0;
     // When the command runs.
     virtual void started(pid_t target) { static_cast<void>(target); }
-    // After it has ended. A part with nothing in it is not left behind.
+    // When it has ended, while the system still knows its process. Short: the command's parent waits.
+    virtual void ended() {}
+    // After that. A part with nothing in it is not left behind.
     virtual Status stop() = 0;
+    // After stop(): what the user should know of how it went, a sentence each.
+    virtual std::vector<std::string> remarks() const { return {}; }
 };
 
 }  // namespace gpuprof

@@ -58,12 +58,15 @@ Status Target::start(const std::vector<std::string>& command) {
                  fmt::format("cannot start {}: {}", command[0], std::strerror(failed))};
 }
 
-TargetEnd Target::wait() {
+TargetEnd Target::wait(const std::function<void()>& ended) {
     for (;;) {
         siginfo_t info{};
         int signal = sigwaitinfo(&signals_->passed_on, &info);
         if (signal < 0) continue;  // EINTR
         if (signal == SIGCHLD) {
+            siginfo_t end{};
+            bool over = waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT) == 0;
+            if (over && end.si_pid == pid_ && ended) ended();
             int status = 0;
             if (waitpid(pid_, &status, WNOHANG | WUNTRACED) != pid_) continue;  // another child of ours
             if (WIFEXITED(status)) return {.exit_status = WEXITSTATUS(status)};

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,8 @@ public:
 
     // Starts command[0], found by PATH, with its arguments. An error says why it cannot be started; its code is `usage`.
     Status start(const std::vector<std::string>& command);
-    // Until it ends.
-    TargetEnd wait();
+    // Until it ends. `ended` is called when it has, while the system still knows its process.
+    TargetEnd wait(const std::function<void()>& ended = {});
     pid_t pid() const { return pid_; }
 
 private:

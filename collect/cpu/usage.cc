@@ -1,0 +1,133 @@
+#include "collect/cpu/usage.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+constexpr pid_t kWhole = 0;  // in place of a thread
+
+}  // namespace
+
+UsageRecorder::UsageRecorder(ProcFiles& files, CapturePart& part, std::string host)
+    : files_(files), part_(part), host_(std::move(host)), page_bytes_(sysconf(_SC_PAGESIZE)) {}
+
+void UsageRecorder::look(const std::vector<pid_t>& processes, TimeNs now) {
+    ++look_;
+    for (pid_t pid : processes) look_into(pid, now);
+    std::size_t threads = 0;
+    for (auto known = processes_.begin(); known != processes_.end();) {
+        auto& [pid, process] = *known;
+        bool there = process.usage.look == look_;
+        close_threads(process, pid, !there);
+        threads += process.threads.size();
+        if (!there) close_idle(process.usage, pid, kWhole);
+        known = there ? std::next(known) : processes_.erase(known);
+    }
+    most_threads_ = std::max(most_threads_, threads);
+}
+
+void UsageRecorder::look_at(pid_t process, TimeNs now) {
+    ++look_;
+    look_into(process, now);
+}
+
+void UsageRecorder::finish() { look({}, 0); }
+
+void UsageRecorder::look_into(pid_t pid, TimeNs now) {
+    std::optional<ProcStat> stat = files_.stat(pid);
+    if (!stat) return;
+    Process& process = processes_[pid];
+    bool renamed = process.usage.name != stat->name;
+    bool fresh = advance(process.usage, *stat, now, pid, kWhole);
+    if (fresh) ++processes_seen_, process.looks = 0;
+    // Between fork and exec it still is what its parent was, so it is described again at the second look.
+    if (fresh || renamed || ++process.looks == 2) describe(process, pid);
+    files_.list_threads(pid, threads_);
+    for (pid_t thread : threads_) {
+        std::optional<ProcStat> of_thread = files_.stat(pid, thread);
+        if (!of_thread) continue;
+        Counter& counter = process.threads[thread];
+        bool renamed_thread = counter.name != of_thread->name;
+        of_thread->resident_pages = -1;
+        if (advance(counter, *of_thread, now, pid, thread) || renamed_thread)
+            describe_thread(pid, thread, of_thread->name);
+    }
+}
+
+// Writes what was used since the last reading; whether `stat` is of another process or thread than the last one.
+bool UsageRecorder::advance(Counter& counter, const ProcStat& stat, TimeNs now, pid_t pid, pid_t thread) {
+    bool fresh = counter.look == 0 || counter.start_ticks != stat.start_ticks;
+    if (fresh) {
+        if (counter.look != 0) close_idle(counter, pid, thread);
+        TimeNs start = std::min(machine_start_ns() + stat.start_ticks * tick_, now);
+        counter = Counter{.start_ticks = stat.start_ticks, .read_at = start, .idle_since = start, .name = {}};
+    }
+    std::int64_t user = (stat.user_ticks - counter.user_ticks) * tick_;
+    std::int64_t system = (stat.system_ticks - counter.system_ticks) * tick_;
+    std::int64_t resident = stat.resident_pages >= 0 ? stat.resident_pages * page_bytes_ : -1;
+    if (user > 0 || system > 0) {
+        close_idle(counter, pid, thread);
+        add_row(counter.read_at, now, pid, thread, user, system, resident);
+        counter.idle_since = now;
+        counter.resident_bytes = -1;
+    }
+    counter.resident_bytes = std::max(counter.resident_bytes, resident);
+    counter.user_ticks = stat.user_ticks;
+    counter.system_ticks = stat.system_ticks;
+    counter.read_at = now;
+    counter.name = stat.name;
+    counter.look = look_;
+    return fresh;
+}
+
+void UsageRecorder::add_row(TimeNs begin, TimeNs end, pid_t pid, pid_t thread, std::int64_t user, std::int64_t system,
+                            std::int64_t resident) {
+    std::string key = host_ + ":" + std::to_string(pid);
+    RowBuffer& row = part_.table("cpu_sample").add();
+    row.set("time", begin).set("dur", end - begin).set("process", part_.intern(key));
+    if (thread != kWhole) row.set("thread", part_.intern(key + "/" + std::to_string(thread)));
+    row.set("user_ns", std::max<std::int64_t>(user, 0)).set("system_ns", std::max<std::int64_t>(system, 0));
+    if (resident >= 0) row.set("resident_bytes", resident);
+}
+
+void UsageRecorder::close_idle(const Counter& counter, pid_t pid, pid_t thread) {
+    if (counter.read_at > counter.idle_since)
+        add_row(counter.idle_since, counter.read_at, pid, thread, 0, 0, counter.resident_bytes);
+}
+
+void UsageRecorder::close_threads(Process& process, pid_t pid, bool all) {
+    std::erase_if(process.threads, [&](const auto& known) {
+        bool gone = all || known.second.look != look_;
+        if (gone) close_idle(known.second, pid, known.first);
+        return gone;
+    });
+}
+
+void UsageRecorder::describe(Process& process, pid_t pid) {
+    std::string program = files_.program(pid), command = files_.command(pid);
+    if (program.empty() && command.empty()) {  // it has ended already, or is another user's
+        if (!process.program.empty()) return;
+        program = process.usage.name;
+    }
+    if (program == process.program && command == process.command) return;
+    process.program = program, process.command = command;
+    RowBuffer& row = part_.table("process").add();
+    row.set("key", part_.intern(host_ + ":" + std::to_string(pid))).set("pid", pid).set("host", part_.intern(host_));
+    if (!program.empty()) row.set("name", part_.intern(program));
+    if (!command.empty()) row.set("command", part_.intern(command));
+}
+
+void UsageRecorder::describe_thread(pid_t pid, pid_t thread, std::string_view name) {
+    std::string key = host_ + ":" + std::to_string(pid);
+    part_.table("thread")
+        .add()
+        .set("key", part_.intern(key + "/" + std::to_string(thread)))
+        .set("process", part_.intern(key))
+        .set("tid", thread)
+        .set("name", part_.intern(name));
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,67 @@
+// What processes and threads use of the processors, as rows of a capture part. A look reads every thread's counters and
+// writes what was used since the last look; spans without use are written once, when they end. The first row of a process
+// begins with the process, so the rows of a process sum to all it had used when it was last seen.
+// The counters tick (10 ms on Linux), so a short interval is coarse and the sum is not.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collect/cpu/proc_files.h"
+#include "core/base/ids.h"
+#include "core/format/capture_part.h"
+
+namespace gpuprof {
+
+class UsageRecorder {
+public:
+    // `host` as in keys of processes. Both references outlive this.
+    UsageRecorder(ProcFiles& files, CapturePart& part, std::string host);
+
+    // Looks at these processes; the ones that are not named any more have ended. `now` on the realtime clock.
+    void look(const std::vector<pid_t>& processes, TimeNs now);
+    // Looks at one process only, e.g. once more before it is gone for good.
+    void look_at(pid_t process, TimeNs now);
+    // Writes the spans without use that are still open.
+    void finish();
+
+    std::size_t processes_seen() const { return processes_seen_; }
+    std::size_t most_threads() const { return most_threads_; }
+
+private:
+    // The counters of a process or thread when they were last read, and since when nothing was used.
+    struct Counter {
+        std::int64_t start_ticks = 0, user_ticks = 0, system_ticks = 0;
+        TimeNs read_at = 0, idle_since = 0;
+        std::int64_t resident_bytes = -1;  // the most since then
+        std::string name;
+        std::uint64_t look = 0;  // the number of the look it was last seen in
+    };
+    struct Process {
+        Counter usage;
+        std::map<pid_t, Counter> threads;
+        std::string program, command;
+        int looks = 0;
+    };
+    void look_into(pid_t pid, TimeNs now);
+    bool advance(Counter& counter, const ProcStat& stat, TimeNs now, pid_t pid, pid_t thread);
+    void add_row(TimeNs begin, TimeNs end, pid_t pid, pid_t thread, std::int64_t user, std::int64_t system,
+                 std::int64_t resident);
+    void close_idle(const Counter& counter, pid_t pid, pid_t thread);
+    void close_threads(Process& process, pid_t pid, bool all);
+    void describe(Process& process, pid_t pid);
+    void describe_thread(pid_t pid, pid_t thread, std::string_view name);
+
+    ProcFiles& files_;
+    CapturePart& part_;
+    std::string host_;
+    std::int64_t tick_ = ns_per_tick(), page_bytes_;
+    std::map<pid_t, Process> processes_;
+    std::vector<pid_t> threads_;
+    std::uint64_t look_ = 0;
+    std::size_t processes_seen_ = 0, most_threads_ = 0;
+};
+
+}  // namespace gpuprof

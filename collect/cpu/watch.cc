@@ -1,0 +1,87 @@
+#include "collect/cpu/watch.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/base/clock.h"
+#include "core/base/host_name.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kRowsPerFlush = 4096;
+constexpr std::int64_t kFlushEvery = 1'000'000'000;
+
+}  // namespace
+
+Result<std::unique_ptr<ProcessWatch>> ProcessWatch::open(const std::string& file, std::string mark) {
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, "gpu-profile record");
+    if (!part.ok()) return part.error();
+    return std::unique_ptr<ProcessWatch>(new ProcessWatch(std::move(*part), std::move(mark)));
+}
+
+ProcessWatch::ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark)
+    : part_(std::move(part)), mark_(std::move(mark)), usage_(files_, *part_, host_name()) {}
+
+ProcessWatch::~ProcessWatch() { (void)stop(); }
+
+void ProcessWatch::start(pid_t command) {
+    command_ = command;
+    tree_ = std::make_unique<ProcessTree>(files_, command, mark_);
+    look();
+    (void)part_->flush();
+    thread_ = std::thread([this] { run(); });
+}
+
+void ProcessWatch::look() {
+    std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const std::vector<pid_t>& processes = tree_->scan();
+    usage_.look(processes, realtime_ns());
+    std::int64_t spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    cost_.spent_ns += spent;
+    ++cost_.looks;
+    // A slow look (a busy machine, a page fault) moves the wait only by a part; many of them move it all the way.
+    std::int64_t fair = std::clamp(spent * kWaitPerCost, kUsualWait, kLongestWait);
+    wait_ = wait_ + (fair - wait_) / 4;
+    cost_.longest_wait_ns = std::max(cost_.longest_wait_ns, wait_);
+    processes_.store(usage_.processes_seen(), std::memory_order_relaxed);
+}
+
+void ProcessWatch::run() {
+    std::unique_lock lock(mutex_);
+    std::int64_t flushed = monotonic_ns();
+    for (;;) {
+        if (wake_.wait_for(lock, std::chrono::nanoseconds(wait_), [this] { return stopping_; })) return;
+        look();
+        std::int64_t now = monotonic_ns();
+        if (part_->waiting() < kRowsPerFlush && now - flushed < kFlushEvery) continue;
+        (void)part_->flush();
+        flushed = now;
+    }
+}
+
+void ProcessWatch::command_ended() {
+    std::lock_guard lock(mutex_);
+    if (tree_) usage_.look_at(command_, realtime_ns());
+}
+
+Status ProcessWatch::stop() {
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    if (tree_) {
+        usage_.finish();
+        cost_.processes = usage_.processes_seen();
+        cost_.threads = usage_.most_threads();
+        part_->add_fact("cpu.looks", std::to_string(cost_.looks));
+        part_->add_fact("cpu.spent_ns", std::to_string(cost_.spent_ns));
+        part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.longest_wait_ns));
+        tree_.reset();
+    }
+    return part_->close();
+}
+
+}  // namespace gpuprof
