@@ -25,6 +25,8 @@ std::atomic<int> phase{kDormant};
 constexpr long kMillisecond = 1'000'000;
 constexpr long kDrainEvery = 10 * kMillisecond;
 constexpr std::int64_t kFlushEvery = 250 * kMillisecond, kClockEvery = 1000 * kMillisecond;
+constexpr std::int64_t kReclaimEvery = 100 * kMillisecond;
+constexpr std::size_t kManyRings = 64;
 constexpr int kMostLateWaits = 10, kMostTries = 3;
 constexpr int kMostExitWaits = 200;  // times 10 ms: what a hanging CUPTI may cost at exit
 
@@ -65,7 +67,7 @@ void write_clock(Collector& c) noexcept {
 }
 
 void write_losses(Collector& c, bool at_end) noexcept {
-    std::uint64_t full = 0, cut = 0;
+    std::uint64_t full = EventRing::homeless(), cut = 0;
     for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next())
         full += ring->dropped(), cut += ring->cut();
     bool cuda = c.cuda_started.load(std::memory_order_acquire);
@@ -103,12 +105,13 @@ void* spool(void*) {
     Collector& c = *collector;
     for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);  // the first chunk of a part
     write_clock(c);
-    std::int64_t flushed = monotonic_ns(), clocked = flushed;
+    std::int64_t flushed = monotonic_ns(), clocked = flushed, reclaimed = flushed;
     while (phase.load(std::memory_order_acquire) == kRunning) {
         pause(kDrainEvery);
         std::int64_t now = monotonic_ns();
         if (now - flushed >= kFlushEvery) flush(c, false), flushed = now;
         drain(c);
+        if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;
         if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), clocked = now;
     }
     flush(c, false);
@@ -182,6 +185,7 @@ bool take_hold() noexcept {
     else if (!start_thread())
         refused = "everything: no thread could be started (see ulimit -u, and the container's limit of processes)";
     if (refused != nullptr) give_up(refused);
+    std::at_quick_exit(at_exit);  // without it, what such an end loses is what a killed program loses
     return refused == nullptr;
 }
 

@@ -1,5 +1,6 @@
 #include "collect/inject/event_ring.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,27 +12,64 @@ namespace gpuprof::inject {
 namespace {
 
 std::atomic<EventRing*> rings{nullptr};
+std::atomic<std::size_t> ring_count{0};
+std::atomic<std::uint64_t> without_ring{0};
 thread_local EventRing* own_ring __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
 
 EventRing* EventRing::first() noexcept { return rings.load(std::memory_order_acquire); }
 
+std::size_t EventRing::count() noexcept { return ring_count.load(std::memory_order_relaxed); }
+std::uint64_t EventRing::homeless() noexcept { return without_ring.load(std::memory_order_relaxed); }
+
 void EventRing::forget_all() noexcept {
     rings.store(nullptr, std::memory_order_relaxed);
+    ring_count.store(0, std::memory_order_relaxed);
     own_ring = nullptr;
 }
 
 EventRing* EventRing::of_this_thread() noexcept {
     if (own_ring != nullptr) return own_ring;
+    auto self = static_cast<pid_t>(syscall(SYS_gettid));
+    own_ring = claim(self);
+    if (own_ring == nullptr) own_ring = map(self);
+    if (own_ring == nullptr) without_ring.fetch_add(1, std::memory_order_relaxed);
+    return own_ring;
+}
+
+EventRing* EventRing::map(pid_t thread) noexcept {
+    if (count() >= kMost) return nullptr;
     void* memory = mmap(nullptr, sizeof(EventRing), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
     auto* ring = new (memory) EventRing;
-    ring->thread_ = static_cast<pid_t>(syscall(SYS_gettid));
+    ring->thread_.store(thread, std::memory_order_relaxed);
+    ring_count.fetch_add(1, std::memory_order_relaxed);
     EventRing* before = rings.load(std::memory_order_relaxed);
     do ring->next_ = before;
     while (!rings.compare_exchange_weak(before, ring, std::memory_order_release, std::memory_order_relaxed));
-    return own_ring = ring;
+    return ring;
+}
+
+EventRing* EventRing::claim(pid_t thread) noexcept {
+    for (EventRing* ring = first(); ring != nullptr; ring = ring->next_) {
+        pid_t nobody = 0;
+        if (ring->thread_.load(std::memory_order_relaxed) != 0) continue;
+        if (!ring->thread_.compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
+        ring->depth.store(0, std::memory_order_relaxed);
+        return ring;
+    }
+    return nullptr;
+}
+
+// A thread id that another thread got in the meantime only keeps a ring for longer.
+void EventRing::reclaim() noexcept {
+    pid_t process = getpid();
+    for (EventRing* ring = first(); ring != nullptr; ring = ring->next_) {
+        if (ring->thread() == 0 || syscall(SYS_tgkill, process, ring->thread(), 0) == 0 || errno != ESRCH) continue;
+        bool empty = ring->head_.load(std::memory_order_acquire) == ring->tail_.load(std::memory_order_relaxed);
+        if (empty) ring->thread_.store(0, std::memory_order_release);
+    }
 }
 
 // An event never wraps around: where it does not fit before the end, the rest is zeroed but for its length. Readers know such

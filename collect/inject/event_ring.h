@@ -1,6 +1,7 @@
 // One thread's annotations on their way to the spool thread: a ring that the thread appends to and the spool thread empties,
 // without locks. When it is full an event is dropped and counted; the thread never waits.
-// Rings are mapped when a thread annotates for the first time and never unmapped: a thread may end at any moment.
+// A ring is mapped when a thread annotates for the first time and never unmapped: a thread may end at any moment. The ring of
+// a thread that has ended goes to the next one that begins.
 #pragma once
 
 #include <sys/types.h>
@@ -18,10 +19,17 @@ public:
     static constexpr std::size_t kBytes = 256 * 1024;
     static constexpr std::size_t kLongestText = 16 * 1024;
 
-    // The calling thread's ring; null when memory was refused.
+    static constexpr std::size_t kMost = 1024;
+
+    // The calling thread's ring; null when memory was refused or there are too many, which is counted.
     static EventRing* of_this_thread() noexcept;
-    // All rings, the newest first.
+    // All rings, the newest first, and how many there are.
     static EventRing* first() noexcept;
+    static std::size_t count() noexcept;
+    // Events of threads that got no ring.
+    static std::uint64_t homeless() noexcept;
+    // Gives away the rings of threads that have ended, once they are empty. Spool thread only.
+    static void reclaim() noexcept;
     EventRing* next() const noexcept { return next_; }
     // In a child of fork(): its threads have no rings yet.
     static void forget_all() noexcept;
@@ -40,16 +48,19 @@ public:
         }
         tail_.store(tail, std::memory_order_release);
     }
-    pid_t thread() const noexcept { return thread_; }
+    pid_t thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
     std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
     std::uint64_t cut() const noexcept { return cut_.load(std::memory_order_relaxed); }
 
     // NVTX wants to know how deep pushes nest.
-    int depth = 0;
+    std::atomic<int> depth{0};
 
 private:
+    static EventRing* map(pid_t thread) noexcept;
+    static EventRing* claim(pid_t thread) noexcept;
+
     EventRing* next_ = nullptr;
-    pid_t thread_ = 0;
+    std::atomic<pid_t> thread_{0};  // 0: nobody's
     std::atomic<std::uint64_t> head_{0}, tail_{0}, dropped_{0}, cut_{0};
     alignas(8) char bytes_[kBytes];
 };

@@ -2,7 +2,7 @@
 // LD_LIBRARY_PATH decides which. What the device did is a script (tests/fakes/cupti/script.py).
 //
 //   fake_program [--script FILE] [--play OPTIONS] [--threads N] [--times N] [--nvtx] [--profiler-range] [--no-cuda]
-//                [--sleep-ms N] [--fork N] [--spawn N] [--end exit|_exit|quick|abort|kill|thread] [--end-after-us N]
+//                [--sleep-ms N] [--brief N] [--exec N] [--fork N] [--spawn N] [--end exit|_exit|quick|abort|kill|thread] [--end-after-us N]
 //
 //   --script FILE        what to play; without it nothing is played
 //   --play OPTIONS       of tests/fakes/cupti/play.h
@@ -12,6 +12,8 @@
 //   --profiler-range     plays between cuProfilerStart and cuProfilerStop
 //   --no-cuda            leaves libcuda alone
 //   --sleep-ms N         after playing
+//   --brief N            starts N threads one after the other that annotate once and end at once
+//   --exec N             becomes itself by execve N times, after cuInit and an annotation each time
 //   --fork N             forks N children after cuInit, one after the other; each ends at once by _exit(0)
 //   --spawn N            starts N copies of itself, without --fork and --spawn, before cuInit, and waits for them
 //   --end HOW            how to end: exit(5), _exit(5), quick_exit(5), abort, SIGKILL to itself, exit(5) from another thread
@@ -43,7 +45,7 @@ constexpr int kEnded = 5, kBreach = 70, kNoCuda = 71, kUsage = 2;
 
 struct Options {
     std::string script, play, end;
-    long threads = 1, times = 1, sleep_ms = 0, forks = 0, spawns = 0, end_after_us = -1;
+    long threads = 1, times = 1, sleep_ms = 0, briefs = 0, execs = 0, forks = 0, spawns = 0, end_after_us = -1;
     bool nvtx = false, profiler_range = false, no_cuda = false;
 };
 
@@ -93,6 +95,10 @@ Options parse(int count, char** words) {
             options.times = number();
         else if (word == "--sleep-ms")
             options.sleep_ms = number();
+        else if (word == "--brief")
+            options.briefs = number();
+        else if (word == "--exec")
+            options.execs = number();
         else if (word == "--fork")
             options.forks = number();
         else if (word == "--spawn")
@@ -141,6 +147,27 @@ bool fork_children(const Options& options) {
         if (child < 0 || wait_for(child) != 0) return false;
     }
     return true;
+}
+
+void annotate_briefly(const Options& options) {
+    for (long i = 0; i < options.briefs; ++i)
+        std::thread([] {
+            fake_nvtx::push("brief");
+            fake_nvtx::pop();
+        }).join();
+}
+
+// Becomes itself with one --exec less; comes back when there is none left.
+bool exec_again(const Options& options, int count, char** words) {
+    if (options.execs <= 0) return true;
+    fake_nvtx::mark("before exec");
+    std::string left = std::to_string(options.execs - 1);
+    std::vector<char*> arguments(words, words + count);
+    for (int i = 0; i + 1 < count; ++i)
+        if (std::strcmp(words[i], "--exec") == 0) arguments[static_cast<std::size_t>(i) + 1] = left.data();
+    arguments.push_back(nullptr);
+    execve("/proc/self/exe", arguments.data(), environ);
+    return false;
 }
 
 bool spawn_copies(const Options& options, int count, char** words) {
@@ -214,7 +241,8 @@ int main(int count, char** words) {
         range = fake_nvtx::range_start("whole");
         fake_nvtx::push_in_domain("fake", "registered", 7, "test", 42);
     }
-    if (!fork_children(options)) return 1;
+    if (!exec_again(options, count, words) || !fork_children(options)) return 1;
+    annotate_briefly(options);
     if (options.profiler_range && cuda.profiler_start) cuda.profiler_start();
     play(options, cuda);
     if (options.profiler_range && cuda.profiler_stop) cuda.profiler_stop();
