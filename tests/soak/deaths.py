@@ -28,7 +28,7 @@ from program import Program  # noqa: E402
 from recordings_of_cupti import KERN, lines, script_of  # noqa: E402
 
 STATUS = {"kill": -signal.SIGKILL, "abort": -signal.SIGABRT, "_exit": 5, "quick": 5, "exit": 5, "thread": 5}
-ORDERLY = {"exit", "thread"}  # exit handlers run
+ORDERLY = {"exit", "thread", "quick"}  # exit handlers run
 PLAYS = ("time=paced live", "time=start live", "time=start live copies=2", "time=start live repeat=20", "inline live")
 RULES = ("", "", "late 5", "shuffle 3", "running 2", "slow cuptiActivityFlushAll 20", "keep 1", "unfinished 3", "zero_times 7")
 HEADER = struct.Struct("<8sIIIII")

@@ -1,0 +1,78 @@
+"""Processes that die, fork, execute and start threads while they are recorded. The long run is tests/soak/deaths.py."""
+
+import collections
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from injected import Injected, kernels_of
+from recordings_of_cupti import KERN, lines, script_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
+from deaths import Soak, run  # noqa: E402
+
+KERNELS = sum(record["kind"] == "KERNEL" for record in lines(KERN))
+
+
+@pytest.fixture
+def injected(program, tmp_path):
+    return Injected(program, tmp_path / "spool", script_of(KERN, tmp_path))
+
+
+def ranges(injected, file):
+    return {row["path"].split("/")[-1]: row["count"] for row in injected.tables(file, "ranges")[0]}
+
+
+def test_deaths_at_random_moments(program, tmp_path):
+    results = list(run(Soak(program, tmp_path), range(150), jobs=2))
+    assert [error for *_, error in results if error] == []
+    deaths = collections.Counter(end for end, *_ in results)
+    assert min(deaths.values()) > 10 and len(deaths) == 6, deaths
+    assert sum(kernels for _, kernels, *_ in results) > 10_000
+
+
+def test_a_thousand_forks(injected):
+    """Children annotate too; they end at once, and the parent's recording is whole."""
+    begun = time.monotonic()
+    assert injected.run("--nvtx", "--fork", "1000").returncode == 0
+    (file,) = injected.files()
+    kernels, losses = injected.tables(file, "kernels", "losses")
+    assert (kernels_of(kernels), losses) == (KERNELS, [])
+    assert "in child" not in ranges(injected, file)
+    assert time.monotonic() - begun < 20
+
+
+def test_processes_by_posix_spawn(injected):
+    assert injected.run("--nvtx", "--spawn", "64").returncode == 0
+    files = injected.files()
+    assert len(files) == 65
+    for file in files:
+        kernels, losses = injected.tables(file, "kernels", "losses")
+        assert (kernels_of(kernels), losses) == (KERNELS, [])
+
+
+def test_a_chain_of_execs(injected):
+    """exec ends a process without a word, and the same id begins anew: a file each."""
+    assert injected.run("--nvtx", "--exec", "5").returncode == 0
+    files = injected.files()
+    assert len(files) == 6
+    kernels = [kernels_of(injected.tables(file, "kernels")[0]) for file in files if file.stat().st_size > 0]
+    assert sum(kernels) == KERNELS
+    ended = [file for file in files if file.stat().st_size > 0 and injected.losses(file) == {}]
+    assert len(ended) == 1  # the others were truncated
+
+
+def test_threads_that_end_at_once_are_all_there_and_cost_no_memory(injected, tmp_path):
+    """Each thread's ring goes to a later one: 5,000 rings would be over a gigabyte."""
+    assert injected.run("--nvtx", "--brief", "5000").returncode == 0
+    (file,) = injected.files()
+    assert injected.losses(file) == {}
+    assert ranges(injected, file)["brief"] == 5000
+    limited = "ulimit -v 1000000; exec \"$@\""
+    done = subprocess.run(["sh", "-c", limited, "sh", *injected.command("--nvtx", "--brief", "5000")],
+                          env=injected.environment(), timeout=30, check=False)
+    assert done.returncode == 0
+    last = max(injected.files(), key=lambda path: path.stat().st_mtime_ns)
+    assert ranges(injected, last)["brief"] == 5000
