@@ -2,77 +2,19 @@
 
 #include <sys/mman.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
 
-#include "core/format/cupti_records.h"
+#include "collect/inject/buffers.h"
+#include "collect/inject/collector.h"
+#include "collect/inject/switchboard.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kBuffers = 64;
-
-// Where a buffer is: ours, CUPTI's, or back with records.
-enum State : std::uint32_t { kFree, kGiven, kReturned };
-struct Slot {
-    std::atomic<std::uint32_t> state{kFree};
-    std::uint64_t turn = 0;  // the order of return
-    std::size_t valid = 0;
-    std::uint8_t* bytes = nullptr;
-};
-Slot slots[kBuffers];
-std::atomic<std::uint64_t> turns{0};
-std::atomic<std::uint64_t> unknown_buffers{0};
-
-// Maps a slot's buffer at its first use; fresh pages are zero, as CUPTI wants them.
-bool mapped(Slot& slot) noexcept {
-    if (slot.bytes != nullptr) return true;
-    void* memory = mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return false;
-    slot.bytes = static_cast<std::uint8_t*>(memory);
-    return true;
-}
-
-void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-    *most_records = 0;  // as many as fit
-    *buffer = nullptr;
-    *size = 0;
-    for (Slot& slot : slots) {
-        std::uint32_t free = kFree;
-        if (!slot.state.compare_exchange_strong(free, kGiven, std::memory_order_acquire)) continue;
-        if (!mapped(slot)) {
-            slot.state.store(kFree, std::memory_order_release);
-            return;  // CUPTI counts what it drops
-        }
-        *buffer = slot.bytes;
-        *size = kBufferBytes;
-        return;
-    }
-}
-
-void complete_buffer(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-    for (Slot& slot : slots) {
-        if (slot.bytes != buffer || buffer == nullptr) continue;
-        slot.valid = valid <= kBufferBytes ? valid : 0;
-        slot.turn = turns.fetch_add(1, std::memory_order_relaxed);
-        slot.state.store(kReturned, std::memory_order_release);
-        return;
-    }
-    unknown_buffers.fetch_add(1, std::memory_order_relaxed);
-}
-
-Slot* earliest_returned() noexcept {
-    Slot* earliest = nullptr;
-    for (Slot& slot : slots)
-        if (slot.state.load(std::memory_order_acquire) == kReturned &&
-            (earliest == nullptr || slot.turn < earliest->turn))
-            earliest = &slot;
-    return earliest;
-}
+using cupti::Kind;
 
 // Functions worth a record: they submit work, wait for it, or manage memory and code. A name matches by how it begins.
 constexpr const char* kWanted[] = {
@@ -90,6 +32,8 @@ constexpr const char* kWanted[] = {
     "cudaEventSynchronize",
     "cudaStreamWaitEvent",
     "cudaGraphInstantiate",
+    "cudaStreamBeginCapture",
+    "cudaStreamEndCapture",
     "cuLaunch",
     "cuGraphLaunch",
     "cuMemcpy",
@@ -98,6 +42,8 @@ constexpr const char* kWanted[] = {
     "cuMemFree",
     "cuMemHostAlloc",
     "cuStreamSynchronize",
+    "cuStreamBeginCapture",
+    "cuStreamEndCapture",
     "cuCtxSynchronize",
     "cuEventSynchronize",
     "cuModuleLoad",
@@ -114,12 +60,36 @@ bool wanted(const char* name) noexcept {
 }
 
 // Callback ids end well before this in every version.
-constexpr std::uint32_t kMostFunctions = 2000;
+constexpr std::uint32_t kMostFunctions = Switchboard::kFunctions;
+
+// Whole kinds that are recorded whenever the window is open.
+struct WantedKind {
+    Kind kind;
+    const char* what;
+};
+constexpr WantedKind kKinds[] = {{Kind::device, "devices"},
+                                 {Kind::concurrent_kernel, "kernels"},
+                                 {Kind::memcpy, "copies"},
+                                 {Kind::memcpy_p2p, "copies between devices"},
+                                 {Kind::memset, "fills"},
+                                 {Kind::overhead, "CUPTI's overhead"},
+                                 {Kind::jit, "compilation of kernels at run time"},
+                                 {Kind::external_correlation, "external correlation ids"}};
 
 std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
     std::uint64_t hash = 1469598103934665603u;  // FNV-1a
     for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * 1099511628211u;
     return hash | 1;
+}
+
+// cuProfilerStart and cuProfilerStop, which the runtime's functions call too.
+std::uint32_t profiler_start_id = 0, profiler_stop_id = 0;
+void on_profiler_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) {
+    std::uint32_t site = 0;  // CUpti_CallbackData begins with the site: 0 enter, 1 exit
+    std::memcpy(&site, about, sizeof site);
+    if (domain != kDriverDomain || !recording()) return;
+    if (cbid == profiler_start_id && site == 1) window().call_start();
+    if (cbid == profiler_stop_id && site == 0) window().call_stop();
 }
 
 }  // namespace
@@ -128,81 +98,100 @@ std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
 void Activity::refuse(const char* what, int code) noexcept {
     if (refusal_[0] != '\0') return;
     const char* words = nullptr;
-    if (cupti_.cuptiGetResultString != nullptr) cupti_.cuptiGetResultString(code, &words);
+    if (cupti_->cuptiGetResultString != nullptr) cupti_->cuptiGetResultString(code, &words);
     std::snprintf(refusal_, sizeof refusal_, "%.60s: CUPTI answers %d%s%.80s (%.300s)", what, code,
-                  words != nullptr ? " " : "", words != nullptr ? words : "", cupti_.path);
-}
-
-bool Activity::switch_on(cupti::Kind kind, const char* what) noexcept {
-    int code = cupti_.cuptiActivityEnable(static_cast<std::uint32_t>(kind));
-    if (code != kCuptiSuccess) refuse(what, code);
-    return code == kCuptiSuccess;
-}
-
-std::uint64_t Activity::kept() noexcept {
-    std::uint64_t kept = 0;
-    for (Slot& slot : slots) kept += slot.state.load(std::memory_order_acquire) == kGiven;
-    return kept;
+                  words != nullptr ? " " : "", words != nullptr ? words : "", cupti_->path);
 }
 
 bool Activity::start(const Settings& settings) noexcept {
-    if (!cupti_.load(settings.cupti)) {
+    settings_ = &settings;
+    if (settings.cupti[0] != '\0') switchboard().name_library(settings.cupti);
+    cupti_ = switchboard().cupti();
+    if (cupti_ == nullptr) {
         std::snprintf(refusal_, sizeof refusal_,
                       "GPU work: libcupti was not found; install it (nvidia-cuda-cupti) or name it in GPUPROF_CUPTI");
         return false;
     }
+    cupti_->cuptiGetVersion(&version_);
     constexpr std::uint32_t kSystemThreadIds = 1, kZeroedBuffers = 5;
-    if (cupti_.cuptiSetThreadIdType != nullptr) cupti_.cuptiSetThreadIdType(kSystemThreadIds);
-    if (cupti_.cuptiActivitySetAttribute != nullptr) {
+    if (cupti_->cuptiSetThreadIdType != nullptr) cupti_->cuptiSetThreadIdType(kSystemThreadIds);
+    if (cupti_->cuptiActivitySetAttribute != nullptr) {
         std::uint8_t yes = 1;
         std::size_t bytes = sizeof yes;
-        cupti_.cuptiActivitySetAttribute(kZeroedBuffers, &bytes, &yes);
+        cupti_->cuptiActivitySetAttribute(kZeroedBuffers, &bytes, &yes);
     }
-    if (int code = cupti_.cuptiActivityRegisterCallbacks(request_buffer, complete_buffer); code != kCuptiSuccess) {
+    if (int code = buffers().hand_to(*cupti_); code != kCuptiSuccess) {
         refuse("GPU work", code);
         return false;
     }
-    using cupti::Kind;
-    struct Wanted {
-        Kind kind;
-        const char* what;
-    };
-    bool any = false;
-    for (Wanted each :
-         {Wanted{Kind::device, "devices"}, Wanted{Kind::concurrent_kernel, "kernels"}, Wanted{Kind::memcpy, "copies"},
-          Wanted{Kind::memcpy_p2p, "copies between devices"}, Wanted{Kind::memset, "fills"},
-          Wanted{Kind::overhead, "CUPTI's overhead"}, Wanted{Kind::external_correlation, "external correlation ids"}})
-        any |= switch_on(each.kind, each.what);
-    if (settings.graph_level) switch_on(Kind::graph_trace, "graph launches");
-    bool by_name = cupti_.cuptiGetCallbackName != nullptr && cupti_.cuptiActivityEnableRuntimeApi != nullptr;
-    if (settings.all_api || !by_name) {
-        any |= switch_on(Kind::runtime, "runtime calls");
-        if (settings.all_api) switch_on(Kind::driver, "driver calls");
-    } else {
-        enable_functions(kRuntimeDomain, cupti_.cuptiActivityEnableRuntimeApi);
-        enable_functions(kDriverDomain, cupti_.cuptiActivityEnableDriverApi);
-    }
     void* memory = mmap(nullptr, kKnown * sizeof(Known), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     known_ = memory == MAP_FAILED ? nullptr : static_cast<Known*>(memory);
-    return running_ = any;
+    running_.store(true, std::memory_order_release);
+    if (settings.range == Range::profiler_api) watch_profiler_calls();
+    return true;
 }
 
-void Activity::enable_functions(std::uint32_t domain, int (*enable)(std::uint32_t, std::uint8_t)) noexcept {
-    if (enable == nullptr) return;
+void Activity::watch_profiler_calls() noexcept {
+    if (cupti_->cuptiSubscribe == nullptr || cupti_->cuptiEnableCallback == nullptr ||
+        cupti_->cuptiGetCallbackName == nullptr)
+        return;
+    void* subscriber = nullptr;
+    if (int code = cupti_->cuptiSubscribe(&subscriber, on_profiler_call, nullptr); code != kCuptiSuccess)
+        return refuse("cudaProfilerStart and cudaProfilerStop, which begin and end the recording,", code);
     for (std::uint32_t cbid = 1; cbid < kMostFunctions; ++cbid) {
         const char* name = nullptr;
-        if (cupti_.cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
-        if (wanted(name)) enable(cbid, 1);
+        if (cupti_->cuptiGetCallbackName(kDriverDomain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
+        if (std::strcmp(name, "cuProfilerStart") == 0) profiler_start_id = cbid;
+        if (std::strcmp(name, "cuProfilerStop") == 0) profiler_stop_id = cbid;
     }
+    for (std::uint32_t cbid : {profiler_start_id, profiler_stop_id})
+        if (cbid != 0) cupti_->cuptiEnableCallback(1, subscriber, kDriverDomain, cbid);
+}
+
+bool Activity::switch_on(Kind kind, const char* what) noexcept {
+    int code = switchboard().set_kind(Who::ours, static_cast<std::uint32_t>(kind), true);
+    if (code != kCuptiSuccess) refuse(what, code);
+    return code == kCuptiSuccess;
+}
+
+void Activity::open() noexcept {
+    if (!running()) return;
+    for (const WantedKind& each : kKinds) switch_on(each.kind, each.what);
+    if (settings_->graph_level) switch_on(Kind::graph_trace, "graph launches");
+    if (settings_->memory) switch_on(Kind::memory2, "allocations");
+    bool by_name = cupti_->cuptiGetCallbackName != nullptr && cupti_->cuptiActivityEnableRuntimeApi != nullptr;
+    if (by_name && !settings_->all_api) return switch_functions(true);
+    switch_on(Kind::runtime, "runtime calls");
+    if (settings_->all_api) switch_on(Kind::driver, "driver calls");
+}
+
+void Activity::close() noexcept {
+    if (running()) switchboard().withdraw(Who::ours);
+}
+
+void Activity::yield() noexcept {
+    if (!running()) return;
+    close();
+    flush(true);
+    running_.store(false, std::memory_order_release);
+}
+
+void Activity::switch_functions(bool on) noexcept {
+    for (std::uint32_t domain : {kRuntimeDomain, kDriverDomain})
+        for (std::uint32_t cbid = 1; cbid < kMostFunctions; ++cbid) {
+            const char* name = nullptr;
+            if (cupti_->cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
+            if (wanted(name)) switchboard().set_function(Who::ours, domain, cbid, on);
+        }
 }
 
 bool Activity::write_function_names(SpoolFile& file) noexcept {
-    if (cupti_.cuptiGetCallbackName == nullptr) return true;
+    if (cupti_->cuptiGetCallbackName == nullptr) return true;
     names_.clear();
     for (std::uint32_t domain : {kRuntimeDomain, kDriverDomain})
         for (std::uint32_t cbid = 1; cbid < kMostFunctions; ++cbid) {
             const char* name = nullptr;
-            if (cupti_.cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
+            if (cupti_->cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
             names_.add(domain == kRuntimeDomain ? spool::NameSpace::runtime_api : spool::NameSpace::driver_api);
             names_.add(std::uint64_t{cbid});
             names_.add_text(name);
@@ -210,15 +199,16 @@ bool Activity::write_function_names(SpoolFile& file) noexcept {
     return names_.size() == 0 || file.write(ChunkKind::spool_names, names_.view());
 }
 
+void Activity::forget_names() noexcept {
+    for (std::size_t i = 0; known_ != nullptr && i < kKnown; ++i) known_[i] = {};
+}
+
 void Activity::flush(bool forced) noexcept {
-    if (running_) cupti_.cuptiActivityFlushAll(forced ? 1 : 0);
+    if (running()) cupti_->cuptiActivityFlushAll(forced ? 1 : 0);
 }
 
 void Activity::drain(SpoolFile& file) noexcept {
-    while (Slot* slot = earliest_returned()) {
-        if (slot->valid > 0) write_buffer(file, slot->bytes, slot->valid);
-        std::memset(slot->bytes, 0, slot->valid);
-        slot->state.store(kFree, std::memory_order_release);
+    while (buffers().take_earliest([&](std::uint8_t* bytes, std::size_t valid) { write_buffer(file, bytes, valid); })) {
     }
 }
 
@@ -233,16 +223,17 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
     };
     names_.clear();
     std::uint8_t *record = nullptr, *before = nullptr;
-    while (cupti_.cuptiActivityGetNextRecord(bytes, valid, &record) == kCuptiSuccess && record != nullptr) {
+    int code = kCuptiSuccess;
+    while ((code = cupti_->cuptiActivityGetNextRecord(bytes, valid, &record)) == kCuptiSuccess && record != nullptr) {
         if (before != nullptr) measure(before, record);
         before = record;
         cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(bytes + valid - record)});
         if (view.kind() == cupti::Kind::concurrent_kernel) note_name(view.get(cupti::kernel::name));
         if (view.kind() == cupti::Kind::device) note_name(view.get(cupti::device::name));
     }
-    if (before != nullptr) measure(before, bytes + valid);
+    if (before != nullptr && code == kCuptiEndOfBuffer) measure(before, bytes + valid);
     bool named = names_.size() == 0 || file.write(ChunkKind::spool_names, names_.view());
-    for (std::size_t i = 0; !named && known_ != nullptr && i < kKnown; ++i) known_[i] = {};  // to be written again
+    if (!named) forget_names();
     head_.clear();
     std::uint32_t kinds = 0;
     for (std::uint32_t length : lengths) kinds += length > 0;
@@ -269,17 +260,13 @@ void Activity::note_name(std::uint64_t address) noexcept {
 
 std::uint64_t Activity::timestamp() const noexcept {
     std::uint64_t now = 0;
-    if (running_ && cupti_.cuptiGetTimestamp != nullptr) cupti_.cuptiGetTimestamp(&now);
+    if (running() && cupti_->cuptiGetTimestamp != nullptr) cupti_->cuptiGetTimestamp(&now);
     return now;
 }
 
-// CUPTI tells each dropped record once.
 std::uint64_t Activity::dropped() noexcept {
-    std::size_t more = 0;
-    if (running_ && cupti_.cuptiActivityGetNumDroppedRecords != nullptr &&
-        cupti_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &more) == kCuptiSuccess)
-        dropped_ += more;
-    return dropped_ + unknown_buffers.load(std::memory_order_relaxed);
+    if (running()) dropped_ += switchboard().take_dropped(Who::ours);
+    return dropped_ + buffers().unknown() + buffers().discarded();
 }
 
 }  // namespace gpuprof::inject

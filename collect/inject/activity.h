@@ -1,9 +1,9 @@
-// CUPTI's activity records: buffers out, buffers back, and to the file. CUPTI asks for a buffer and returns it on whatever
-// thread it likes, the program's included; both functions take one slot of a fixed pool and return. The spool thread walks
-// returned buffers for the names they point to (valid only while their module is loaded) and writes them as they are.
-// Buffers are never freed: CUPTI may write to one for as long as the process lives.
+// Our side of CUPTI's activity records: which kinds we want, switched on and off with the window, and the spool thread's
+// work on the buffers that came back. Buffers are written as they are; what is only known inside the process goes along:
+// the names that records point to (valid only while their module is loaded) and how long a record of each kind is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "collect/inject/cupti_api.h"
@@ -16,34 +16,41 @@ namespace gpuprof::inject {
 
 class Activity {
 public:
-    // Loads CUPTI and switches the kinds of records on; whether any are. To be called within cuInit.
+    // Loads CUPTI and makes it ours. To be called within cuInit; nothing is switched on yet.
     bool start(const Settings& settings) noexcept;
-    bool running() const noexcept { return running_; }
+    bool running() const noexcept { return running_.load(std::memory_order_acquire); }
+    // Switches our kinds on or off. Any thread, one at a time.
+    void open() noexcept;
+    void close() noexcept;
+    // Switches off for good and gives CUPTI to another client.
+    void yield() noexcept;
     // Asks CUPTI for what is complete, or with `forced` for everything. May block in CUPTI.
     void flush(bool forced) noexcept;
     // Writes returned buffers, in the order they came back. Spool thread only.
     void drain(SpoolFile& file) noexcept;
-    // Names of the API functions, once; whether they were written.
+    // Names of the API functions; whether they were written.
     bool write_function_names(SpoolFile& file) noexcept;
+    // A new file begins: names that were written before are to be written again.
+    void forget_names() noexcept;
     std::uint64_t timestamp() const noexcept;
     // Records that CUPTI had no buffer for, so far. Spool thread only.
     std::uint64_t dropped() noexcept;
-    // Buffers that CUPTI still has; after a forced flush they hold records that are lost.
-    static std::uint64_t kept() noexcept;
-    // What start() could not do, in words; "" when everything worked. Valid after start().
+    std::uint32_t version() const noexcept { return version_; }
+    // What start() and open() could not do, in words; "" when everything worked.
     const char* refusal() const noexcept { return refusal_; }
-    const Cupti& cupti() const noexcept { return cupti_; }
 
 private:
-    void enable_functions(std::uint32_t domain, int (*enable)(std::uint32_t, std::uint8_t)) noexcept;
+    bool switch_on(cupti::Kind kind, const char* what) noexcept;
+    void switch_functions(bool on) noexcept;
+    void watch_profiler_calls() noexcept;
+    void refuse(const char* what, int code) noexcept;
     void write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept;
     void note_name(std::uint64_t address) noexcept;
 
-    Cupti cupti_;
-    bool switch_on(cupti::Kind kind, const char* what) noexcept;
-    void refuse(const char* what, int code) noexcept;
-
-    bool running_ = false;
+    const Cupti* cupti_ = nullptr;
+    const Settings* settings_ = nullptr;
+    std::atomic<bool> running_{false};
+    std::uint32_t version_ = 0;
     std::uint64_t dropped_ = 0;
     char refusal_[512] = {};
     Scratch names_, head_;

@@ -11,9 +11,12 @@
 #include <new>
 
 #include "collect/inject/activity.h"
+#include "collect/inject/buffers.h"
 #include "collect/inject/event_ring.h"
+#include "collect/inject/other_client.h"
+#include "collect/inject/own_cost.h"
 #include "collect/inject/process_facts.h"
-#include "collect/inject/settings.h"
+#include "collect/inject/switchboard.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {
@@ -33,10 +36,14 @@ constexpr int kMostExitWaits = 200;  // times 10 ms: what a hanging CUPTI may co
 // Made once and left behind: threads of the program may use it until the last moment.
 struct Collector {
     Settings settings;
+    Window window;
     SpoolFile file;
     Activity activity;
-    Scratch events, counts;
+    Scratch events, counts, facts, lasting;
     std::atomic<bool> cuda_started{false};  // activity.start() has returned
+    std::atomic<bool> yielded{false};
+    std::atomic<bool> flush_wanted{false};
+    std::int64_t part_began = 0;
     bool names_written = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};
@@ -48,11 +55,27 @@ void pause(long ns) noexcept {
     nanosleep(&length, nullptr);
 }
 
+// Names outlast the part they were given in.
+void keep_names(Collector& c) noexcept {
+    std::string_view events = c.events.view().substr(sizeof(std::uint32_t));
+    while (events.size() >= sizeof(spool::NvtxEvent)) {
+        spool::NvtxEvent event;
+        std::memcpy(&event, events.data(), sizeof event);
+        if (event.bytes < sizeof(std::uint64_t) || event.bytes > events.size()) return;
+        bool name = event.op == spool::NvtxOp::string_name || event.op == spool::NvtxOp::domain_name ||
+                    event.op == spool::NvtxOp::thread_name || event.op == spool::NvtxOp::category_name ||
+                    event.op == spool::NvtxOp::stream_name;
+        if (name && event.bytes >= sizeof event && event.time != 0) c.lasting.add(events.data(), event.bytes);
+        events.remove_prefix(event.bytes);
+    }
+}
+
 void write_events(Collector& c) noexcept {
     for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next()) {
         c.events.clear();
         c.events.add(static_cast<std::uint32_t>(ring->thread()));
         ring->drain([&](const char* bytes, std::size_t size) { c.refused_memory += !c.events.add(bytes, size); });
+        if (c.settings.keep_last_ns > 0) keep_names(c);
         if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
     }
 }
@@ -71,7 +94,7 @@ void write_losses(Collector& c, bool at_end) noexcept {
     for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next())
         full += ring->dropped(), cut += ring->cut();
     bool cuda = c.cuda_started.load(std::memory_order_acquire);
-    std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? Activity::kept() : 0;
+    std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? buffers().given() : 0;
     std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
     std::uint64_t sum = full + cut + dropped + kept + unwritten;
     if (sum == c.counted) return;
@@ -84,6 +107,31 @@ void write_losses(Collector& c, bool at_end) noexcept {
     add(spool::Lost::unwritten, unwritten);
     add(spool::Lost::kept_buffers, kept);
     c.file.write(ChunkKind::spool_lost, c.counts.view());
+}
+
+// What the trust line needs: who had CUPTI, and what recording took.
+void write_facts(Collector& c) noexcept {
+    c.facts.clear();
+    auto text = [&](std::string_view key, std::string_view value) { c.facts.add_text(key), c.facts.add_text(value); };
+    auto number = [&](std::string_view key, std::uint64_t value) {
+        char digits[24];
+        int size = std::snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value));
+        text(key, {digits, static_cast<std::size_t>(size)});
+    };
+    if (c.cuda_started.load(std::memory_order_acquire) && switchboard().cupti() != nullptr) {
+        constexpr const char* kPolicies[] = {"share", "own", "yield"};
+        text("cupti_path", switchboard().cupti()->path);
+        number("cupti_version", c.activity.version());
+        text("cupti_policy", kPolicies[static_cast<unsigned>(c.settings.policy)]);
+        if (c.yielded.load(std::memory_order_relaxed)) text("cupti_yielded", "1");
+        if (std::uint64_t given = other_client().copied()) number("records_given_to_other_client", given);
+        if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
+    }
+    number("recorder_ns_on_program_threads", own_cost_ns.load(std::memory_order_relaxed));
+    number("recorder_ns_on_own_thread", static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
+    if (c.window.closed_at() != 0 && !c.window.open())
+        number("window_closed_at", static_cast<std::uint64_t>(c.window.closed_at()));
+    c.file.write(ChunkKind::spool_facts, c.facts.view());
 }
 
 // Not before start() has returned: it runs on a thread of the program.
@@ -101,28 +149,51 @@ void drain(Collector& c) noexcept {
     write_events(c);
 }
 
-void* spool(void*) {
-    Collector& c = *collector;
+void begin_part(Collector& c) noexcept {
     for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);  // the first chunk of a part
     write_clock(c);
-    std::int64_t flushed = monotonic_ns(), clocked = flushed, reclaimed = flushed;
+    c.part_began = monotonic_ns();
+}
+
+// Only the last part and the one before it are kept: at least what is to be kept is in them.
+void next_part(Collector& c) noexcept {
+    write_losses(c, false);
+    write_facts(c);
+    if (!c.file.next(c.settings.folder)) return;
+    begin_part(c);
+    c.names_written = false;
+    c.activity.forget_names();
+    if (c.lasting.size() == 0) return;
+    c.events.clear();
+    c.events.add(std::uint32_t{0});
+    c.events.add(c.lasting.view().data(), c.lasting.size());
+    c.file.write(ChunkKind::spool_nvtx, c.events.view());
+}
+
+void* spool(void*) {
+    Collector& c = *collector;
+    begin_part(c);
+    std::int64_t flushed = c.part_began, clocked = flushed, reclaimed = flushed;
     while (phase.load(std::memory_order_acquire) == kRunning) {
         pause(kDrainEvery);
         std::int64_t now = monotonic_ns();
-        if (now - flushed >= kFlushEvery) flush(c, false), flushed = now;
+        c.window.tick(now);
+        if (now - flushed >= kFlushEvery || c.flush_wanted.exchange(false)) flush(c, false), flushed = now;
         drain(c);
         if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;
-        if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), clocked = now;
+        if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
+        if (c.settings.keep_last_ns > 0 && now - c.part_began >= c.settings.keep_last_ns) next_part(c);
     }
     flush(c, false);
     flush(c, true);
     drain(c);
     // Buffers come back on CUPTI's own threads, which may be a little behind.
-    for (int i = 0; i < kMostLateWaits && Activity::kept() > 0; ++i) {
+    for (int i = 0; i < kMostLateWaits && buffers().given() > 0; ++i) {
         pause(kDrainEvery);
         drain(c);
     }
     write_clock(c);
+    write_facts(c);
     for (int i = 0; i < kMostTries; ++i) write_losses(c, true);  // again when that could not be written
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
@@ -142,6 +213,24 @@ void in_child() {
     phase.store(kEnded, std::memory_order_relaxed);
     EventRing::forget_all();
     if (collector != nullptr) collector->file.forget();
+}
+
+// On the thread that opens or closes the window.
+void switch_window(bool open) noexcept {
+    OwnTime timed;
+    Collector& c = *collector;
+    if (!device_recording()) return;
+    if (open) return c.activity.open();
+    c.activity.close();
+    c.flush_wanted.store(true, std::memory_order_relaxed);
+}
+
+// Device work, from within cuInit.
+void start_device(Collector& c) noexcept {
+    OwnTime timed;
+    bool started = c.activity.start(c.settings);
+    c.cuda_started.store(true, std::memory_order_release);
+    if (started && c.window.open()) c.activity.open();
 }
 
 bool start_thread() noexcept {
@@ -165,7 +254,7 @@ bool begin() noexcept {
     if (memory == nullptr) return false;
     collector = new (memory) Collector;
     collector->settings = settings;
-    return collector->file.open(settings.folder);
+    return collector->file.open(collector->settings.folder);
 }
 
 // A recording that cannot begin says so, for the launcher.
@@ -197,11 +286,40 @@ bool start_collector() noexcept {
     int dormant = kDormant;
     if (phase.compare_exchange_strong(dormant, kStarting)) {
         bool begun = begin();
+        if (begun) collector->window.start(collector->settings, switch_window, monotonic_ns());
         phase.store(kRunning, std::memory_order_release);  // before its thread looks
         if (!begun || !take_hold()) phase.store(kEnded, std::memory_order_release);
     }
     while (phase.load(std::memory_order_acquire) == kStarting) sched_yield();
     return recording();
+}
+
+Window& window() noexcept { return collector->window; }
+
+Policy policy() noexcept {
+    static const Policy chosen = read_settings().policy;
+    return chosen;
+}
+
+bool will_record_device() noexcept {
+    static const bool active = read_settings().active;
+    int now = phase.load(std::memory_order_relaxed);
+    return active && now != kEnded && (now != kRunning || !collector->yielded.load(std::memory_order_relaxed));
+}
+
+bool device_recording() noexcept {
+    return recording() && collector->activity.running() && !collector->yielded.load(std::memory_order_relaxed);
+}
+
+void yield_device() noexcept {
+    collector->yielded.store(true, std::memory_order_relaxed);
+    collector->activity.yield();
+}
+
+bool stream_id(void* stream, std::uint32_t& id) noexcept {
+    const Cupti* cupti = device_recording() ? switchboard().cupti() : nullptr;
+    return cupti != nullptr && cupti->cuptiGetStreamIdEx != nullptr &&
+           cupti->cuptiGetStreamIdEx(nullptr, stream, 0, &id) == kCuptiSuccess;
 }
 
 }  // namespace gpuprof::inject
@@ -210,8 +328,7 @@ bool start_collector() noexcept {
 extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
     using namespace gpuprof::inject;
     if (start_collector() && !collector->cuda_started.load(std::memory_order_acquire)) {
-        collector->activity.start(collector->settings);
-        collector->cuda_started.store(true, std::memory_order_release);
+        start_device(*collector);
     }
     return 1;
 }

@@ -5,11 +5,24 @@
 
 #include <cstdint>
 
+#include "collect/inject/settings.h"
+#include "collect/inject/window.h"
+
 namespace gpuprof::inject {
 
 // Starts it, once per process; whether it runs. Cheap when it was decided before. Any thread.
 bool start_collector() noexcept;
-// Whether annotations and records are wanted now.
+// Whether the collector runs; the window tells whether records are wanted now.
 bool recording() noexcept;
+Window& window() noexcept;
+
+// Of device work.
+Policy policy() noexcept;
+bool will_record_device() noexcept;  // we do, or shall as soon as CUDA starts
+bool device_recording() noexcept;    // CUPTI is ours
+void yield_device() noexcept;        // from now on it is another client's
+
+// The id of a CUstream or cudaStream_t in the current context; whether it is known.
+bool stream_id(void* stream, std::uint32_t& id) noexcept;
 
 }  // namespace gpuprof::inject

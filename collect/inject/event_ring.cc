@@ -56,7 +56,7 @@ EventRing* EventRing::claim(pid_t thread) noexcept {
         pid_t nobody = 0;
         if (ring->thread_.load(std::memory_order_relaxed) != 0) continue;
         if (!ring->thread_.compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
-        ring->depth.store(0, std::memory_order_relaxed);
+        ring->depth = 0, ring->window_depth = -1, ring->opening = 0, ring->calls = 0;
         return ring;
     }
     return nullptr;
@@ -94,7 +94,6 @@ void EventRing::add(spool::NvtxEvent event, std::string_view text) noexcept {
         at = 0;
     }
     event.bytes = static_cast<std::uint32_t>(size);
-    event.reserved = 0;
     if (event.text_kind == spool::TextKind::inline_text) event.text = text.size();
     std::memcpy(bytes_ + at, &event, sizeof event);
     if (!text.empty()) std::memcpy(bytes_ + at + sizeof event, text.data(), text.size());

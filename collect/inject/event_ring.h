@@ -52,8 +52,11 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
     std::uint64_t cut() const noexcept { return cut_.load(std::memory_order_relaxed); }
 
-    // NVTX wants to know how deep pushes nest.
-    std::atomic<int> depth{0};
+    // The owning thread's alone. NVTX wants to know how deep pushes nest.
+    int depth = 0;
+    int window_depth = -1;      // of the push that opened the window
+    std::uint32_t opening = 0;  // the opening of the window that the last event belongs to
+    std::uint32_t calls = 0;    // of annotations, to time some of them
 
 private:
     static EventRing* map(pid_t thread) noexcept;

@@ -1,34 +1,29 @@
-// NVTX annotations, by filling the function tables of the header-only client (nvtx_abi.h). Each function copies its text
-// into the calling thread's ring and returns; nothing here waits, allocates from the heap, or throws.
-// Handles given to the program are numbers of our own, never addresses.
-#include <unistd.h>
-
-#include <atomic>
+// NVTX: the function tables of the header-only client (nvtx_abi.h), filled with functions that turn what the client gives
+// into annotations (annotations.h).
 #include <cwchar>
 
+#include "collect/inject/annotations.h"
 #include "collect/inject/collector.h"
-#include "collect/inject/event_ring.h"
 #include "collect/inject/nvtx_abi.h"
-#include "core/base/clock.h"
 
 namespace gpuprof::inject {
 namespace {
 
 using namespace nvtx;
-using spool::NvtxOp;
-using spool::TextKind;
-
-std::atomic<std::uint64_t> next_handle{1};
 
 // A text of the program in UTF-8: narrow as it is, wide converted (what is no character becomes '?').
 class Text {
 public:
     explicit Text(const char* text) noexcept : view_(text != nullptr ? std::string_view(text) : std::string_view()) {}
-    explicit Text(const wchar_t* text) noexcept {
+    explicit Text(const wchar_t* text) noexcept { set(text); }
+    Text() noexcept = default;
+    Text(const Text&) = delete;  // the view may be of its own bytes
+    Text& operator=(const Text&) = delete;
+    std::string_view set(const wchar_t* text) noexcept {
         std::size_t at = 0;
         for (; text != nullptr && *text != 0 && at + 4 <= sizeof bytes_; ++text)
             at += encode(static_cast<std::uint32_t>(*text), bytes_ + at);
-        view_ = {bytes_, at};
+        return view_ = {bytes_, at};
     }
     std::string_view view() const noexcept { return view_; }
 
@@ -47,117 +42,86 @@ private:
     std::string_view view_;
 };
 
-EventRing* ring() noexcept { return recording() ? EventRing::of_this_thread() : nullptr; }
-
-void add(EventRing& to, NvtxOp op, std::uint64_t domain, std::uint64_t range, std::string_view text) noexcept {
-    spool::NvtxEvent event{};
-    event.op = op;
-    event.text_kind = text.empty() ? TextKind::none : TextKind::inline_text;
-    event.time = static_cast<std::uint64_t>(realtime_ns());
-    event.domain = domain;
-    event.range = range;
-    to.add(event, text);
-}
-
-void add_event(EventRing& to, NvtxOp op, std::uint64_t domain, std::uint64_t range,
-               const EventAttributes* attributes) noexcept {
-    constexpr std::size_t kWithMessage = offsetof(EventAttributes, message) + sizeof(EventAttributes::message);
-    if (attributes == nullptr || attributes->size < kWithMessage) return add(to, op, domain, range, {});
-    switch (attributes->message_type) {
-        case kAscii: return add(to, op, domain, range, Text(attributes->message.ascii).view());
-        case kUnicode: return add(to, op, domain, range, Text(attributes->message.unicode).view());
-        case kRegistered: {
-            spool::NvtxEvent event{};
-            event.op = op;
-            event.text_kind = TextKind::registered;
-            event.time = static_cast<std::uint64_t>(realtime_ns());
-            event.domain = domain;
-            event.range = range;
-            event.text = reinterpret_cast<std::uint64_t>(attributes->message.registered);
-            return to.add(event, {});
+// An event's attributes as far as the client's version has them.
+class Event {
+public:
+    explicit Event(const EventAttributes* from) noexcept {
+        constexpr std::size_t kWithMessage = offsetof(EventAttributes, message) + sizeof(EventAttributes::message);
+        if (from == nullptr || from->size < kWithMessage) return;
+        annotation_.category = from->category;
+        annotation_.payload_type = static_cast<std::uint16_t>(from->payload_type);
+        annotation_.payload = from->payload_type != 0 ? from->payload : 0;
+        switch (from->message_type) {
+            case kAscii: annotation_.text = Text(from->message.ascii).view(); break;
+            case kUnicode: annotation_.text = wide_.set(from->message.unicode); break;
+            case kRegistered: annotation_.registered = reinterpret_cast<std::uint64_t>(from->message.registered); break;
+            default: break;
         }
-        default: return add(to, op, domain, range, {});
     }
-}
+    const Annotation& operator*() const noexcept { return annotation_; }
+
+private:
+    Annotation annotation_;
+    Text wide_;
+};
 
 std::uint64_t number(const void* handle) noexcept { return reinterpret_cast<std::uint64_t>(handle); }
 void* handle(std::uint64_t number) noexcept { return reinterpret_cast<void*>(number); }
 
-// What a push answers: how deep it is, from 0.
-template <class Add>
-int push(Add&& add_to) noexcept {
-    EventRing* to = ring();
-    if (to == nullptr) return 0;
-    add_to(*to);
-    return to->depth++;
-}
-int pop(std::uint64_t domain) noexcept {
-    EventRing* to = ring();
-    if (to == nullptr) return 0;
-    add(*to, NvtxOp::pop, domain, 0, {});
-    return to->depth > 0 ? --to->depth : -2;  // the client's "no push to match"
-}
-template <class Add>
-std::uint64_t start(Add&& add_to) noexcept {
-    std::uint64_t range = next_handle.fetch_add(1, std::memory_order_relaxed);
-    if (EventRing* to = ring()) add_to(*to, range);
-    return range;
-}
+// The functions of the tables, for narrow and wide texts.
 template <class Char>
 void mark_text(const Char* text) noexcept {
-    if (EventRing* to = ring()) add(*to, NvtxOp::mark, 0, 0, Text(text).view());
+    Text copy(text);
+    mark(0, {.text = copy.view()});
 }
 template <class Char>
 std::uint64_t start_text(const Char* text) noexcept {
-    return start([&](EventRing& to, std::uint64_t range) { add(to, NvtxOp::start, 0, range, Text(text).view()); });
+    Text copy(text);
+    return start_range(0, {.text = copy.view()});
 }
 template <class Char>
 int push_text(const Char* text) noexcept {
-    return push([&](EventRing& to) { add(to, NvtxOp::push, 0, 0, Text(text).view()); });
+    Text copy(text);
+    return push_range(0, {.text = copy.view()});
 }
 template <class Char>
-void name_thread(std::uint32_t thread, const Char* text) noexcept {
-    if (EventRing* to = ring()) add(*to, NvtxOp::thread_name, 0, thread, Text(text).view());
+void name_thread_text(std::uint32_t thread, const Char* text) noexcept {
+    name_thread(thread, Text(text).view());
 }
 template <class Char>
-void* make_domain(const Char* text) noexcept {
-    std::uint64_t domain = next_handle.fetch_add(1, std::memory_order_relaxed);
-    if (EventRing* to = ring()) add(*to, NvtxOp::domain_name, 0, domain, Text(text).view());
-    return handle(domain);
+void name_category_text(std::uint32_t category, const Char* text) noexcept {
+    name_category(0, category, Text(text).view());
 }
 template <class Char>
-void* register_string(void* domain, const Char* text) noexcept {
-    std::uint64_t string = next_handle.fetch_add(1, std::memory_order_relaxed);
-    if (EventRing* to = ring()) add(*to, NvtxOp::string_name, number(domain), string, Text(text).view());
-    return handle(string);
+void* create_domain(const Char* text) noexcept {
+    return handle(make_domain(Text(text).view()));
+}
+template <class Char>
+void* register_text(void* domain, const Char* text) noexcept {
+    return handle(register_string(number(domain), Text(text).view()));
+}
+template <class Char>
+void name_domain_category(void* domain, std::uint32_t category, const Char* text) noexcept {
+    name_category(number(domain), category, Text(text).view());
+}
+template <class Char>
+void name_stream_text(void* stream, const Char* text) noexcept {
+    std::uint32_t id = 0;
+    if (stream_id(stream, id)) name_stream(id, Text(text).view());
 }
 
-void mark_ex(const EventAttributes* e) noexcept {
-    if (EventRing* to = ring()) add_event(*to, NvtxOp::mark, 0, 0, e);
-}
-std::uint64_t start_ex(const EventAttributes* e) noexcept {
-    return start([&](EventRing& to, std::uint64_t range) { add_event(to, NvtxOp::start, 0, range, e); });
-}
-void range_end(std::uint64_t range) noexcept {
-    if (EventRing* to = ring()) add(*to, NvtxOp::end, 0, range, {});
-}
-int push_ex(const EventAttributes* e) noexcept {
-    return push([&](EventRing& to) { add_event(to, NvtxOp::push, 0, 0, e); });
-}
-int range_pop() noexcept { return pop(0); }
-void domain_mark(void* domain, const EventAttributes* e) noexcept {
-    if (EventRing* to = ring()) add_event(*to, NvtxOp::mark, number(domain), 0, e);
-}
+void mark_ex(const EventAttributes* e) noexcept { mark(0, *Event(e)); }
+std::uint64_t start_ex(const EventAttributes* e) noexcept { return start_range(0, *Event(e)); }
+void range_end(std::uint64_t range) noexcept { end_range(0, range); }
+int push_ex(const EventAttributes* e) noexcept { return push_range(0, *Event(e)); }
+int range_pop() noexcept { return pop_range(0); }
+void domain_mark(void* domain, const EventAttributes* e) noexcept { mark(number(domain), *Event(e)); }
 std::uint64_t domain_start(void* domain, const EventAttributes* e) noexcept {
-    return start([&](EventRing& to, std::uint64_t range) { add_event(to, NvtxOp::start, number(domain), range, e); });
+    return start_range(number(domain), *Event(e));
 }
-void domain_end(void* domain, std::uint64_t range) noexcept {
-    if (EventRing* to = ring()) add(*to, NvtxOp::end, number(domain), range, {});
-}
-int domain_push(void* domain, const EventAttributes* e) noexcept {
-    return push([&](EventRing& to) { add_event(to, NvtxOp::push, number(domain), 0, e); });
-}
-int domain_pop(void* domain) noexcept { return pop(number(domain)); }
+void domain_end(void* domain, std::uint64_t range) noexcept { end_range(number(domain), range); }
+int domain_push(void* domain, const EventAttributes* e) noexcept { return push_range(number(domain), *Event(e)); }
+int domain_pop(void* domain) noexcept { return pop_range(number(domain)); }
 
 // Puts `function` behind entry `id` of a table, if the client's table has it.
 template <class Function>
@@ -177,8 +141,10 @@ void fill_core(FunctionTable table, unsigned size) noexcept {
     set(table, size, kRangePushA, &push_text<char>);
     set(table, size, kRangePushW, &push_text<wchar_t>);
     set(table, size, kRangePop, &range_pop);
-    set(table, size, kNameOsThreadA, &name_thread<char>);
-    set(table, size, kNameOsThreadW, &name_thread<wchar_t>);
+    set(table, size, kNameCategoryA, &name_category_text<char>);
+    set(table, size, kNameCategoryW, &name_category_text<wchar_t>);
+    set(table, size, kNameOsThreadA, &name_thread_text<char>);
+    set(table, size, kNameOsThreadW, &name_thread_text<wchar_t>);
 }
 
 void fill_core2(FunctionTable table, unsigned size) noexcept {
@@ -187,10 +153,17 @@ void fill_core2(FunctionTable table, unsigned size) noexcept {
     set(table, size, kDomainRangeEnd, &domain_end);
     set(table, size, kDomainRangePushEx, &domain_push);
     set(table, size, kDomainRangePop, &domain_pop);
-    set(table, size, kDomainRegisterStringA, &register_string<char>);
-    set(table, size, kDomainRegisterStringW, &register_string<wchar_t>);
-    set(table, size, kDomainCreateA, &make_domain<char>);
-    set(table, size, kDomainCreateW, &make_domain<wchar_t>);
+    set(table, size, kDomainNameCategoryA, &name_domain_category<char>);
+    set(table, size, kDomainNameCategoryW, &name_domain_category<wchar_t>);
+    set(table, size, kDomainRegisterStringA, &register_text<char>);
+    set(table, size, kDomainRegisterStringW, &register_text<wchar_t>);
+    set(table, size, kDomainCreateA, &create_domain<char>);
+    set(table, size, kDomainCreateW, &create_domain<wchar_t>);
+}
+
+void fill_streams(FunctionTable table, unsigned size, unsigned narrow, unsigned wide) noexcept {
+    set(table, size, narrow, &name_stream_text<char>);
+    set(table, size, wide, &name_stream_text<wchar_t>);
 }
 
 }  // namespace
@@ -207,5 +180,9 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     unsigned size = 0;
     if (callbacks->module_table(nvtx::kModuleCore, &table, &size) != 0) fill_core(table, size);
     if (callbacks->module_table(nvtx::kModuleCore2, &table, &size) != 0) fill_core2(table, size);
+    if (callbacks->module_table(nvtx::kModuleCuda, &table, &size) != 0)
+        fill_streams(table, size, nvtx::kNameCuStreamA, nvtx::kNameCuStreamW);
+    if (callbacks->module_table(nvtx::kModuleCudaRuntime, &table, &size) != 0)
+        fill_streams(table, size, nvtx::kNameCudaStreamA, nvtx::kNameCudaStreamW);
     return 1;
 }

@@ -1,5 +1,5 @@
 // What NVTX's header-only client and an injected library agree on: the names of functions in its tables, event attributes
-// and the two export tables. Source: nvtx3/nvToolsExt.h and nvtx3/nvtxDetail/nvtxTypes.h, version 3.
+// and the two export tables. Source: nvtx3/nvToolsExt.h and nvtx3/nvtxDetail/nvtxTypes.h, nvToolsExtCuda.h, nvToolsExtCudaRt.h, version 3.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace gpuprof::inject::nvtx {
 
-// Of the two tables that are filled.
+// Of the tables that are filled.
 enum Core : unsigned {
     kMarkEx = 1,
     kMarkA,
@@ -42,7 +42,9 @@ enum Core2 : unsigned {
     kDomainDestroy,
     kInitialize
 };
-enum Module : int { kModuleCore = 1, kModuleCore2 = 5 };
+enum CudaDriver : unsigned { kNameCuStreamA = 5, kNameCuStreamW };
+enum CudaRuntime : unsigned { kNameCudaStreamA = 3, kNameCudaStreamW };
+enum Module : int { kModuleCore = 1, kModuleCuda = 2, kModuleCudaRuntime = 4, kModuleCore2 = 5 };
 
 enum MessageType : std::int32_t { kAscii = 1, kUnicode = 2, kRegistered = 3 };
 struct EventAttributes {

@@ -8,16 +8,47 @@
 namespace gpuprof::inject {
 namespace {
 
-// Whether `word` is one of the words of `text`, which are separated by commas.
-bool has_word(const char* text, const char* word) noexcept {
-    std::size_t length = std::strlen(word);
+// Where the value of `key` ("key=value", between commas) begins in `text`, or for a bare word its end; null: it is not there.
+const char* find_word(const char* text, const char* key) noexcept {
+    std::size_t length = std::strlen(key);
     for (const char* at = text; at != nullptr && *at != '\0';) {
+        if (std::strncmp(at, key, length) == 0) {
+            if (at[length] == '=') return at + length + 1;
+            if (at[length] == ',' || at[length] == '\0') return at + length;
+        }
         const char* comma = std::strchr(at, ',');
-        std::size_t size = comma != nullptr ? static_cast<std::size_t>(comma - at) : std::strlen(at);
-        if (size == length && std::memcmp(at, word, size) == 0) return true;
         at = comma != nullptr ? comma + 1 : nullptr;
     }
-    return false;
+    return nullptr;
+}
+
+bool is(const char* words, const char* key, const char* value) noexcept {
+    const char* at = find_word(words, key);
+    std::size_t length = std::strlen(value);
+    return at != nullptr && std::strncmp(at, value, length) == 0 && (at[length] == ',' || at[length] == '\0');
+}
+
+std::int64_t number(const char* words, const char* key) noexcept {
+    const char* at = find_word(words, key);
+    return at != nullptr ? std::strtoll(at, nullptr, 10) : 0;
+}
+
+// Whether it fitted.
+template <std::size_t Size>
+bool copy_variable(const char* name, char (&to)[Size]) noexcept {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return true;
+    std::size_t length = std::strlen(value);
+    if (length >= Size) return false;
+    std::memcpy(to, value, length + 1);
+    return true;
+}
+
+Range range_of(const char* words) noexcept {
+    if (is(words, "range", "nvtx")) return Range::nvtx;
+    if (is(words, "range", "profiler")) return Range::profiler_api;
+    if (is(words, "range", "iterations")) return Range::iterations;
+    return is(words, "range", "calls") ? Range::calls : Range::always;
 }
 
 }  // namespace
@@ -25,12 +56,22 @@ bool has_word(const char* text, const char* word) noexcept {
 Settings read_settings() noexcept {
     Settings settings;
     if (getauxval(AT_SECURE) != 0) return settings;
-    settings.folder = std::getenv("GPUPROF_RECORD_DIR");
-    settings.active = settings.folder != nullptr && settings.folder[0] == '/';
-    settings.cupti = std::getenv("GPUPROF_CUPTI");
+    settings.active = copy_variable("GPUPROF_RECORD_DIR", settings.folder) && settings.folder[0] == '/' &&
+                      copy_variable("GPUPROF_CUPTI", settings.cupti) &&
+                      copy_variable("GPUPROF_RECORD_RANGE", settings.annotation);
     const char* words = std::getenv("GPUPROF_RECORD");
-    settings.all_api = has_word(words, "api=all");
-    settings.graph_level = has_word(words, "graph=graph");
+    settings.all_api = is(words, "api", "all");
+    settings.graph_level = is(words, "graph", "graph");
+    settings.memory = find_word(words, "memory") != nullptr;
+    settings.policy = is(words, "cupti", "own")     ? Policy::own
+                      : is(words, "cupti", "yield") ? Policy::yield
+                                                    : Policy::share;
+    settings.delay_ns = number(words, "delay");
+    settings.duration_ns = number(words, "duration");
+    settings.keep_last_ns = number(words, "keep");
+    settings.range = range_of(words);
+    settings.first = static_cast<std::uint64_t>(number(words, "first"));
+    settings.last = static_cast<std::uint64_t>(number(words, "last"));
     return settings;
 }
 

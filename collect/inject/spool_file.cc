@@ -42,6 +42,24 @@ bool SpoolFile::open(const char* folder) noexcept {
     return true;
 }
 
+bool SpoolFile::next(const char* folder) noexcept {
+    int fd = fd_;
+    char old[sizeof path_];
+    std::memcpy(old, path_, sizeof old);
+    if (!open(folder)) {
+        fd_ = fd;
+        std::memcpy(path_, old, sizeof old);
+        return false;
+    }
+    ::close(fd);
+    if (before_[0] != '\0') unlink(before_);
+    std::memcpy(before_, old, sizeof old);
+    sequence_ = 0;
+    written_bytes_ = 0;
+    failures_ = 0;
+    return true;
+}
+
 void SpoolFile::remove_if_empty() noexcept {
     if (fd_ >= 0 && empty()) unlink(path_);
 }

@@ -17,6 +17,8 @@ class SpoolFile {
 public:
     // Creates FOLDER/PID-TIME.gpuprof for this process, readable by its user only; whether that worked.
     bool open(const char* folder) noexcept;
+    // Goes on in a new file, and removes the one before the last; whether the new one could be made.
+    bool next(const char* folder) noexcept;
     // Removes the file if nothing could be written to it.
     void remove_if_empty() noexcept;
     bool empty() const noexcept { return written_bytes_ == 0; }
@@ -33,7 +35,7 @@ private:
     bool put(const char* bytes, std::size_t size) noexcept;
 
     int fd_ = -1;
-    char path_[4096] = {};
+    char path_[4096] = {}, before_[4096] = {};
     std::uint32_t sequence_ = 0;
     std::uint64_t unwritten_ = 0;
     std::uint64_t written_bytes_ = 0;  // of whole chunks

@@ -34,6 +34,7 @@ enum class ChunkKind : std::uint32_t {
     spool_clock = 20,
     spool_lost = 21,
     spool_refused = 22,
+    spool_facts = 23,
 };
 
 struct ChunkHeader {

@@ -17,6 +17,7 @@ enum class Kind : std::uint32_t {
     device = 8,
     context = 9,
     concurrent_kernel = 10,
+    marker = 12,
     overhead = 17,
     memcpy_p2p = 22,
     stream = 37,
@@ -73,6 +74,48 @@ namespace external_correlation {
 inline constexpr Field<std::uint32_t> kind{4}, correlation{16};
 inline constexpr Field<std::uint64_t> id{8};
 }  // namespace external_correlation
+
+namespace memory2 {
+inline constexpr Field<std::uint32_t> operation{4}, memory_kind{8}, correlation{12}, device{52};
+inline constexpr Field<std::uint64_t> address{16}, bytes{24}, time{32};
+}  // namespace memory2
+namespace jit {
+inline constexpr Field<std::uint32_t> operation{8};
+inline constexpr Field<std::uint64_t> start{16}, end{24};
+}  // namespace jit
+namespace graph_trace {
+inline constexpr Field<std::uint32_t> correlation{4}, device{24}, graph{28}, context{32}, stream{36};
+inline constexpr Field<std::uint64_t> start{8}, end{16};
+}  // namespace graph_trace
+namespace synchronization {
+inline constexpr Field<std::uint32_t> type{4}, correlation{24}, context{28}, stream{32};
+inline constexpr Field<std::uint64_t> start{8}, end{16};
+}  // namespace synchronization
+
+// Where a kind of record has times; 0 where it has none (offset 0 is the kind). The first is the start, the second the end.
+struct TimesOfKind {
+    Kind kind;
+    std::uint32_t at[5];
+};
+inline constexpr TimesOfKind kTimes[] = {
+    {Kind::concurrent_kernel, {16, 24, 32, 120, 128}},  // then completed, queued, submitted
+    {Kind::memcpy, {16, 24}},
+    {Kind::memcpy_p2p, {16, 24}},
+    {Kind::memset, {16, 24}},
+    {Kind::driver, {8, 16}},
+    {Kind::runtime, {8, 16}},
+    {Kind::overhead, {24, 32}},
+    {Kind::synchronization, {8, 16}},
+    {Kind::memory2, {32}},
+    {Kind::graph_trace, {8, 16}},
+    {Kind::jit, {16, 24}},
+    {Kind::marker, {8}},
+};
+inline constexpr const TimesOfKind* times_of(Kind kind) {
+    for (const TimesOfKind& times : kTimes)
+        if (times.kind == kind) return &times;
+    return nullptr;
+}
 
 // One record inside a buffer. Reading past its end gives 0.
 class Record {

@@ -10,6 +10,7 @@
 //   spool_clock     i64 realtime  i64 monotonic  u64 cupti   readings at one moment; cupti 0 when it has no clock
 //   spool_refused   text                               something that could not be switched on, in words
 //   spool_lost      { u8 reason  u64 count }...         counts so far; the last ones of a part hold
+//   spool_facts     { key text, value text }...         facts of the recording that may change; the last ones hold
 //
 // text is a u32 length and that many bytes.
 #pragma once
@@ -40,9 +41,13 @@ enum class NvtxOp : std::uint8_t {
     start,
     end,
     mark,
-    string_name,  // `range` is a handle of a registered string, the text what it stands for
-    domain_name,  // `range` is a domain's handle
-    thread_name,  // `range` is a thread id of the system
+    string_name,    // `range` is a handle of a registered string, the text what it stands for
+    domain_name,    // `range` is a domain's handle
+    thread_name,    // `range` is a thread id of the system
+    category_name,  // `range` is a category of `domain`
+    stream_name,    // `range` is a stream's id, `domain` its context's
+    attributes,  // of the event that follows: `range` the payload's bits, `text` the category, `detail` the payload's type
+    reset,       // recording paused at `time`: what was open on this thread ended there
 };
 // Where an event's text is.
 enum class TextKind : std::uint8_t { none, inline_text, registered };
@@ -53,7 +58,7 @@ struct NvtxEvent {
     std::uint32_t bytes;  // of the whole event, text and padding included
     NvtxOp op;
     TextKind text_kind;
-    std::uint16_t reserved;
+    std::uint16_t detail;  // of attributes: nvtxPayloadType_t; otherwise 0
     std::uint64_t time;    // CLOCK_REALTIME, ns
     std::uint64_t domain;  // handle; 0 is the default domain
     std::uint64_t range;

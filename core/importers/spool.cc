@@ -37,17 +37,12 @@ std::string_view without_version(std::string_view name) {
 std::string SpoolDecoder::where(const RawChunk& chunk) const { return fmt::format("{}: byte {}", file_, chunk.offset); }
 
 SpoolDecoder::SpoolDecoder(Batch& batch, std::string file)
-    : batch_(batch),
-      file_(std::move(file)),
-      first_kernel_(static_cast<Row>(batch.tables.kernel.rows)),
-      first_memcpy_(static_cast<Row>(batch.tables.memcpy.rows)),
-      first_memset_(static_cast<Row>(batch.tables.memset.rows)),
-      first_call_(static_cast<Row>(batch.tables.api_call.rows)) {}
+    : batch_(batch), file_(std::move(file)), annotations_(batch), first_(batch.tables) {}
 
 bool SpoolDecoder::takes(const ChunkHeader& header) {
     for (ChunkKind kind :
          {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
-          ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused})
+          ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused, ChunkKind::spool_facts})
         if (header.is(kind)) return true;
     return false;
 }
@@ -67,6 +62,8 @@ void SpoolDecoder::take(const RawChunk& chunk) {
         sound = take_clock(payload);
     else if (chunk.header.is(ChunkKind::spool_lost))
         sound = take_lost(payload);
+    else if (chunk.header.is(ChunkKind::spool_facts))
+        sound = take_facts(payload);
     else if (chunk.header.is(ChunkKind::spool_refused))
         batch_.lose(Loss::recorder_refused, payload);
     if (!sound) batch_.lose(Loss::damaged_chunk, where(chunk));
@@ -130,60 +127,11 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
             if (event.text > bytes - sizeof event) return false;
             text = whole.substr(sizeof event, event.text);
         }
-        add_event(thread, event, text);
+        if (event.op != spool::NvtxOp::reset) seen(static_cast<TimeNs>(event.time));
+        if (event.op == spool::NvtxOp::thread_name) thread_key(static_cast<std::uint32_t>(event.range));
+        annotations_.add(thread, event, text);
     }
     return cursor.ok();
-}
-
-void SpoolDecoder::add_event(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text) {
-    using spool::NvtxOp;
-    auto time = static_cast<TimeNs>(event.time);
-    seen(time);
-    bool registered = event.text_kind == spool::TextKind::registered;
-    Open open{time, text.empty() ? kNoString : batch_.intern(text), registered ? event.text : 0};
-    switch (event.op) {
-        case NvtxOp::push: stacks_[{thread, event.domain}].push_back(open); break;
-        case NvtxOp::pop:
-            if (std::vector<Open>& stack = stacks_[{thread, event.domain}]; !stack.empty()) {
-                ranges_.push_back({thread, stack.back(), event.domain, time});
-                stack.pop_back();
-            }
-            break;
-        case NvtxOp::start:
-            started_[event.range] = {thread, open};
-            started_domain_[event.range] = event.domain;
-            break;
-        case NvtxOp::end:
-            if (auto started = started_.find(event.range); started != started_.end()) {
-                ranges_.push_back({started->second.first, started->second.second, started_domain_[event.range], time});
-                started_.erase(started);
-            }
-            break;
-        case NvtxOp::mark: ranges_.push_back({thread, open, event.domain, time}); break;
-        case NvtxOp::string_name: texts_[event.range] = open.text; break;
-        case NvtxOp::domain_name: domains_[event.range] = open.text; break;
-        case NvtxOp::thread_name:
-            thread_key(static_cast<std::uint32_t>(event.range));
-            thread_names_[static_cast<std::uint32_t>(event.range)] = open.text;
-            break;
-    }
-}
-
-void SpoolDecoder::add_ranges() {
-    RangeTable& table = batch_.tables.range;
-    auto named = [](const auto& names, std::uint64_t handle) {
-        auto name = names.find(handle);
-        return name == names.end() ? kNoString : name->second;
-    };
-    for (const Closed& range : ranges_) {
-        Row row = table.add();
-        table.start.set(row, range.open.start);
-        table.dur.set(row, span_between(range.open.start, range.end));
-        table.thread.set(row, thread_key(range.thread));
-        StringId text = range.open.handle != 0 ? named(texts_, range.open.handle) : range.open.text;
-        if (text != kNoString) table.name.set(row, text);
-        if (StringId domain = named(domains_, range.domain); domain != kNoString) table.domain.set(row, domain);
-    }
 }
 
 void SpoolDecoder::add_threads() {
@@ -193,8 +141,33 @@ void SpoolDecoder::add_threads() {
         table.key.set(row, key);
         table.process.set(row, process_key_);
         table.tid.set(row, thread);
-        if (auto name = thread_names_.find(thread); name != thread_names_.end() && name->second != kNoString)
-            table.name.set(row, name->second);
+        auto name = annotations_.thread_names().find(thread);
+        if (name != annotations_.thread_names().end() && name->second != kNoString) table.name.set(row, name->second);
+    }
+    for (const auto& [stream, name] : annotations_.stream_names()) {
+        Row row = batch_.tables.stream.add();
+        batch_.tables.stream.process.set(row, process_key_);
+        batch_.tables.stream.stream.set(row, stream);
+        if (name != kNoString) batch_.tables.stream.name.set(row, name);
+    }
+}
+
+bool SpoolDecoder::take_facts(std::string_view payload) {
+    ByteCursor cursor(payload);
+    while (cursor.left() > 0 && cursor.ok()) {
+        std::string_view key = text_of(cursor), value = text_of(cursor);
+        if (cursor.ok()) facts_[std::string(key)] = value;
+    }
+    return cursor.ok();
+}
+
+// Facts of the recording become facts of the trace; those of several processes stand beside each other.
+void SpoolDecoder::add_facts() {
+    MetaTable& table = batch_.tables.meta;
+    for (const auto& [key, value] : facts_) {
+        Row row = table.add();
+        table.key.set(row, batch_.intern(key));
+        table.value.set(row, batch_.intern(value));
     }
 }
 
@@ -205,6 +178,7 @@ bool SpoolDecoder::take_clock(std::string_view payload) {
     auto device = static_cast<std::int64_t>(cursor.u64());
     if (!cursor.ok()) return false;
     seen(realtime);
+    clocks_.push_back({realtime, monotonic, device});
     auto add = [&](std::string_view name, std::int64_t reading) {
         ClockTable& table = batch_.tables.clock;
         Row row = table.add();
@@ -228,15 +202,15 @@ bool SpoolDecoder::take_lost(std::string_view payload) {
 }
 
 void SpoolDecoder::finish() {
-    for (auto& [place, stack] : stacks_)
-        for (const Open& open : stack)
-            ranges_.push_back({place.first, open, place.second, std::max(last_time_, open.start)});
-    for (auto& [range, started] : started_)
-        ranges_.push_back(
-            {started.first, started.second, started_domain_[range], std::max(last_time_, started.second.start)});
-    add_ranges();
+    TimeNs last = last_time_;
+    if (auto closed = facts_.find("window_closed_at"); closed != facts_.end())
+        last = std::min<TimeNs>(last, std::strtoll(closed->second.c_str(), nullptr, 10));
+    annotations_.finish(last, [this](std::uint32_t thread) { return thread_key(thread); });
     add_threads();
+    add_facts();
     resolve_external();
+    settle_clocks();
+    check_launches();
     for (const auto& [reason, count] : lost_)
         if (count > 0) batch_.lose(Loss::recorder_loss, fmt::format("{}: process {}", file_, process_), count);
 }

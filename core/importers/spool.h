@@ -7,11 +7,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/format/chunk_reader.h"
 #include "core/format/cupti_records.h"
 #include "core/format/spool.h"
+#include "core/importers/spool_annotations.h"
+#include "core/importers/spool_clock.h"
 #include "core/model/trace_builder.h"
 
 namespace gpuprof {
@@ -32,23 +35,12 @@ public:
     void finish();
 
 private:
-    struct Open {
-        TimeNs start;
-        StringId text;
-        std::uint64_t handle;  // of the registered text, when `text` is none
-    };
-    struct Closed {  // its texts may be named by another thread, later in the file
-        std::uint32_t thread;
-        Open open;
-        std::uint64_t domain;
-        TimeNs end;
-    };
-
     void take_process(std::string_view payload);
     bool take_activity(std::string_view payload);
     bool take_names(std::string_view payload);
     bool take_nvtx(std::string_view payload);
     bool take_clock(std::string_view payload);
+    bool take_facts(std::string_view payload);
     bool take_lost(std::string_view payload);
     bool has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start, cupti::Field<std::uint64_t> end);
     void add_kernel(const cupti::Record& record);
@@ -58,9 +50,15 @@ private:
     void add_api(const cupti::Record& record, spool::NameSpace space, std::string_view api);
     void add_overhead(const cupti::Record& record);
     void add_device(const cupti::Record& record);
-    void add_event(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text);
-    void add_ranges();
+    void add_sync(const cupti::Record& record);
+    void add_memory(const cupti::Record& record);
+    void add_jit(const cupti::Record& record);
+    void add_graph(const cupti::Record& record);
     void add_threads();
+    void add_facts();
+    void settle_clocks();
+    void check_launches();
+    void name_allocator(Row event, std::uint32_t correlation);
     void resolve_external();
 
     StringId thread_key(std::uint32_t thread);
@@ -77,14 +75,15 @@ private:
     std::unordered_map<std::uint64_t, StringId> pointers_;
     std::unordered_map<std::uint64_t, StringId> functions_;  // space and callback id
     std::unordered_map<std::uint32_t, StringId> threads_;
-    std::map<std::uint32_t, StringId> thread_names_;
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Open>> stacks_;  // by thread and domain
-    std::map<std::uint64_t, std::pair<std::uint32_t, Open>> started_;              // by range
-    std::map<std::uint64_t, std::uint64_t> started_domain_;
-    std::unordered_map<std::uint64_t, StringId> texts_, domains_;
-    std::vector<Closed> ranges_;
+    std::vector<std::pair<Row, std::uint32_t>> allocations_;  // memory_event and correlation of its call
+    std::unordered_map<std::int64_t, Row> call_of_;           // by correlation
+    std::unordered_set<std::int64_t> counted_kernels_;  // correlations of kernels that were left out, and counted
+    std::uint64_t whole_graphs_ = 0;
+    std::map<std::string, std::string> facts_;
+    std::vector<SpoolClock> clocks_;
+    SpoolAnnotations annotations_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
-    Row first_kernel_ = 0, first_memcpy_ = 0, first_memset_ = 0, first_call_ = 0;
+    SpoolRows first_;                                           // of this process
     std::map<spool::Lost, std::uint64_t> lost_;
 };
 

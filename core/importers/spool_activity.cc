@@ -102,6 +102,10 @@ bool SpoolDecoder::take_activity(std::string_view payload) {
                 external_[record.get(cupti::external_correlation::correlation)] =
                     static_cast<std::int64_t>(record.get(cupti::external_correlation::id));
                 break;
+            case Kind::synchronization: add_sync(record); break;
+            case Kind::memory2: add_memory(record); break;
+            case Kind::jit: add_jit(record); break;
+            case Kind::graph_trace: add_graph(record); break;
             default: break;  // recorded for others' sake; no table holds it
         }
     }
@@ -120,7 +124,10 @@ bool SpoolDecoder::has_times(const cupti::Record& record, cupti::Field<std::uint
 }
 
 void SpoolDecoder::add_kernel(const cupti::Record& record) {
-    if (!has_times(record, k::start, k::end)) return;
+    if (!has_times(record, k::start, k::end)) {
+        counted_kernels_.insert(record.get(k::correlation));
+        return;
+    }
     KernelTable& table = batch_.tables.kernel;
     Row row = add_device_op(table, record, kKernelFields, process_key_);
     seen(table.start[row]);
@@ -192,6 +199,77 @@ void SpoolDecoder::add_overhead(const cupti::Record& record) {
     if (record.get(o::object) == kOfThread) table.thread.set(row, thread_key(record.get(o::thread)));
 }
 
+// Only when another client in the process asked for it.
+void SpoolDecoder::add_sync(const cupti::Record& record) {
+    namespace y = cupti::synchronization;
+    constexpr std::string_view kNames[] = {"", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
+    SyncTable& table = batch_.tables.sync;
+    Row row = table.add();
+    auto start = static_cast<TimeNs>(record.get(y::start)), end = static_cast<TimeNs>(record.get(y::end));
+    table.start.set(row, start);
+    table.dur.set(row, span_between(start, end));
+    table.process.set(row, process_key_);
+    table.context.set(row, static_cast<std::int32_t>(record.get(y::context)));
+    constexpr std::uint32_t kNoStream = ~std::uint32_t{0};
+    if (std::uint32_t stream = record.get(y::stream); stream != kNoStream) table.stream.set(row, stream);
+    if (std::uint32_t type = record.get(y::type); type > 0 && type < std::size(kNames))
+        table.kind.set(row, batch_.intern(kNames[type]));
+    table.correlation.set(row, record.get(y::correlation));
+}
+
+// Device memory only: what the program allocates on the host is not the device's.
+void SpoolDecoder::add_memory(const cupti::Record& record) {
+    namespace m = cupti::memory2;
+    constexpr std::uint32_t kAllocation = 1, kRelease = 2, kDevice = 3, kManaged = 5;
+    std::uint32_t operation = record.get(m::operation), kind = record.get(m::memory_kind);
+    if ((operation != kAllocation && operation != kRelease) || (kind != kDevice && kind != kManaged)) return;
+    MemoryEventTable& table = batch_.tables.memory_event;
+    Row row = table.add();
+    auto bytes = static_cast<std::int64_t>(record.get(m::bytes));
+    auto time = static_cast<TimeNs>(record.get(m::time));
+    seen(time);
+    constexpr std::int32_t kCuda = 1;
+    table.time.set(row, time);
+    table.device_type.set(row, kCuda);
+    table.device.set(row, static_cast<std::int32_t>(record.get(m::device)));
+    table.address.set(row, static_cast<std::int64_t>(record.get(m::address)));
+    table.bytes.set(row, operation == kAllocation ? bytes : -bytes);
+    allocations_.push_back({row, record.get(m::correlation)});
+}
+
+void SpoolDecoder::add_jit(const cupti::Record& record) {
+    namespace j = cupti::jit;
+    constexpr std::string_view kNames[] = {"", "JIT: load a kernel from the cache", "JIT: store a kernel in the cache",
+                                           "JIT: compile a kernel"};
+    std::uint32_t operation = record.get(j::operation);
+    OverheadTable& table = batch_.tables.overhead;
+    Row row = table.add();
+    auto start = static_cast<TimeNs>(record.get(j::start)), end = static_cast<TimeNs>(record.get(j::end));
+    table.start.set(row, start);
+    table.dur.set(row, span_between(start, end));
+    table.name.set(row, batch_.intern(operation > 0 && operation < std::size(kNames) ? kNames[operation] : "JIT"));
+}
+
+// At graph level a launch of a graph is all that is known of its work: one row, as long as the whole.
+void SpoolDecoder::add_graph(const cupti::Record& record) {
+    namespace g = cupti::graph_trace;
+    if (!has_times(record, g::start, g::end)) return;
+    KernelTable& table = batch_.tables.kernel;
+    Row row = table.add();
+    auto start = static_cast<TimeNs>(record.get(g::start)), end = static_cast<TimeNs>(record.get(g::end));
+    seen(start);
+    table.start.set(row, start);
+    table.dur.set(row, span_between(start, end));
+    table.process.set(row, process_key_);
+    table.device.set(row, static_cast<std::int32_t>(record.get(g::device)));
+    table.context.set(row, static_cast<std::int32_t>(record.get(g::context)));
+    table.stream.set(row, record.get(g::stream));
+    table.correlation.set(row, record.get(g::correlation));
+    table.graph_id.set(row, record.get(g::graph));
+    table.name.set(row, batch_.intern(fmt::format("CUDA graph {}", record.get(g::graph))));
+    ++whole_graphs_;
+}
+
 void SpoolDecoder::add_device(const cupti::Record& record) {
     namespace d = cupti::device;
     DeviceTable& table = batch_.tables.device;
@@ -222,10 +300,10 @@ void SpoolDecoder::resolve_external() {
             if (auto id = external_.find(static_cast<std::uint32_t>(table.correlation[row])); id != external_.end())
                 table.external_id.set(row, id->second);
     };
-    resolve(batch_.tables.kernel, first_kernel_);
-    resolve(batch_.tables.memcpy, first_memcpy_);
-    resolve(batch_.tables.memset, first_memset_);
-    resolve(batch_.tables.api_call, first_call_);
+    resolve(batch_.tables.kernel, first_.kernel);
+    resolve(batch_.tables.memcpy, first_.memcpy);
+    resolve(batch_.tables.memset, first_.memset);
+    resolve(batch_.tables.api_call, first_.api_call);
 }
 
 StringId SpoolDecoder::kernel_name(std::uint64_t address) {

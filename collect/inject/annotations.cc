@@ -1,0 +1,175 @@
+#include "collect/inject/annotations.h"
+
+#include <atomic>
+
+#include "collect/inject/collector.h"
+#include "collect/inject/event_ring.h"
+#include "collect/inject/own_cost.h"
+#include "core/base/clock.h"
+
+namespace gpuprof::inject {
+namespace {
+
+using spool::NvtxOp;
+using spool::TextKind;
+
+std::atomic<std::uint64_t> next_handle{1};
+
+// Ranges between start and end that hold the window open.
+constexpr std::size_t kWindowRanges = 16;
+std::atomic<std::uint64_t> window_ranges[kWindowRanges];
+
+bool replace(std::uint64_t from, std::uint64_t to) noexcept {
+    for (auto& each : window_ranges) {
+        std::uint64_t expected = from;
+        if (each.compare_exchange_strong(expected, to, std::memory_order_relaxed)) return true;
+    }
+    return false;
+}
+
+EventRing* ring() noexcept { return recording() ? EventRing::of_this_thread() : nullptr; }
+
+// Times one annotation in sixteen.
+class Timed {
+public:
+    explicit Timed(EventRing& ring) noexcept : since_(ring.calls++ % kEach == 0 ? monotonic_ns() : 0) {}
+    ~Timed() {
+        if (since_ != 0)
+            own_cost_ns.fetch_add(kEach * static_cast<std::uint64_t>(monotonic_ns() - since_),
+                                  std::memory_order_relaxed);
+    }
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+
+private:
+    static constexpr std::uint32_t kEach = 16;
+    TimeNs since_;
+};
+
+spool::NvtxEvent event_of(NvtxOp op, std::uint64_t domain, std::uint64_t range) noexcept {
+    spool::NvtxEvent event{};
+    event.op = op;
+    event.time = static_cast<std::uint64_t>(realtime_ns());
+    event.domain = domain;
+    event.range = range;
+    return event;
+}
+
+// What was open when the window closed ended then.
+void note_opening(EventRing& to) noexcept {
+    std::uint32_t opening = window().openings();
+    if (to.opening == opening) return;
+    if (to.opening != 0) {
+        spool::NvtxEvent event = event_of(NvtxOp::reset, 0, 0);
+        event.time = static_cast<std::uint64_t>(window().closed_at());
+        to.add(event, {});
+    }
+    to.opening = opening;
+}
+
+void add(EventRing& to, NvtxOp op, std::uint64_t domain, std::uint64_t range, const Annotation& what) noexcept {
+    note_opening(to);
+    if (what.category != 0 || what.payload_type != 0) {
+        spool::NvtxEvent about = event_of(NvtxOp::attributes, domain, what.payload);
+        about.detail = what.payload_type;
+        about.text = what.category;
+        to.add(about, {});
+    }
+    spool::NvtxEvent event = event_of(op, domain, range);
+    if (what.registered != 0) {
+        event.text_kind = TextKind::registered;
+        event.text = what.registered;
+        return to.add(event, {});
+    }
+    event.text_kind = what.text.empty() ? TextKind::none : TextKind::inline_text;
+    to.add(event, what.text);
+}
+
+// Names are kept whether the window is open or not.
+void add_name(NvtxOp op, std::uint64_t domain, std::uint64_t id, std::string_view text) noexcept {
+    EventRing* to = ring();
+    if (to == nullptr) return;
+    spool::NvtxEvent event = event_of(op, domain, id);
+    event.text_kind = TextKind::inline_text;
+    to->add(event, text);
+}
+
+bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
+    return window().watches_annotations() && window().begin(what.text, domain, what.registered);
+}
+
+}  // namespace
+
+int push_range(std::uint64_t domain, const Annotation& what) noexcept {
+    EventRing* to = ring();
+    if (to == nullptr) return 0;
+    Timed timed(*to);
+    if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
+    if (window().open()) add(*to, NvtxOp::push, domain, 0, what);
+    return to->depth++;
+}
+
+int pop_range(std::uint64_t domain) noexcept {
+    EventRing* to = ring();
+    if (to == nullptr) return 0;
+    Timed timed(*to);
+    if (window().open()) add(*to, NvtxOp::pop, domain, 0, {});
+    if (to->depth == 0) return -2;  // the client's "no push to match"
+    if (--to->depth == to->window_depth) {
+        to->window_depth = -1;
+        window().end();
+    }
+    return to->depth;
+}
+
+std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept {
+    std::uint64_t range = next_handle.fetch_add(1, std::memory_order_relaxed);
+    EventRing* to = ring();
+    if (to == nullptr) return range;
+    Timed timed(*to);
+    if (opens_window(domain, what)) replace(0, range);
+    if (window().open()) add(*to, NvtxOp::start, domain, range, what);
+    return range;
+}
+
+void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
+    EventRing* to = ring();
+    if (to == nullptr) return;
+    Timed timed(*to);
+    if (window().open()) add(*to, NvtxOp::end, domain, range, {});
+    if (window().watches_annotations() && range != 0 && replace(range, 0)) window().end();
+}
+
+void mark(std::uint64_t domain, const Annotation& what) noexcept {
+    EventRing* to = ring();
+    if (to == nullptr) return;
+    Timed timed(*to);
+    if (opens_window(domain, what)) window().end();  // a mark has no length; it may be an iteration
+    if (window().open()) add(*to, NvtxOp::mark, domain, 0, what);
+}
+
+std::uint64_t make_domain(std::string_view name) noexcept {
+    std::uint64_t domain = next_handle.fetch_add(1, std::memory_order_relaxed);
+    if (recording()) window().name_domain(domain, name);
+    add_name(NvtxOp::domain_name, 0, domain, name);
+    return domain;
+}
+
+std::uint64_t register_string(std::uint64_t domain, std::string_view text) noexcept {
+    std::uint64_t string = next_handle.fetch_add(1, std::memory_order_relaxed);
+    if (recording()) window().name_string(string, text);
+    add_name(NvtxOp::string_name, domain, string, text);
+    return string;
+}
+
+void name_thread(std::uint32_t thread, std::string_view name) noexcept {
+    add_name(NvtxOp::thread_name, 0, thread, name);
+}
+void name_category(std::uint64_t domain, std::uint32_t category, std::string_view name) noexcept {
+    add_name(NvtxOp::category_name, domain, category, name);
+}
+void name_stream(std::uint32_t stream, std::string_view name) noexcept {
+    add_name(NvtxOp::stream_name, 0, stream, name);
+}
+
+}  // namespace gpuprof::inject

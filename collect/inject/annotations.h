@@ -1,0 +1,32 @@
+// Annotations of the program on their way to the spool thread, each copied into the ring of its thread; nothing here waits,
+// allocates from the heap, or throws. Handles given to the program are numbers of our own, never addresses.
+// An annotation may open or close the window (window.h): the one that opens it is the first that is recorded.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpuprof::inject {
+
+struct Annotation {
+    std::string_view text;
+    std::uint64_t registered = 0;  // handle of the text, instead of it
+    std::uint32_t category = 0;
+    std::uint16_t payload_type = 0;  // nvtxPayloadType_t; 0: no payload
+    std::uint64_t payload = 0;       // its bits
+};
+
+// How deep it is on this thread, from 0; pop: -2 when there is nothing to pop.
+int push_range(std::uint64_t domain, const Annotation& what) noexcept;
+int pop_range(std::uint64_t domain) noexcept;
+std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept;
+void end_range(std::uint64_t domain, std::uint64_t range) noexcept;
+void mark(std::uint64_t domain, const Annotation& what) noexcept;
+
+std::uint64_t make_domain(std::string_view name) noexcept;
+std::uint64_t register_string(std::uint64_t domain, std::string_view text) noexcept;
+void name_thread(std::uint32_t thread, std::string_view name) noexcept;
+void name_category(std::uint64_t domain, std::uint32_t category, std::string_view name) noexcept;
+void name_stream(std::uint32_t stream, std::string_view name) noexcept;
+
+}  // namespace gpuprof::inject

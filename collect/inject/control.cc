@@ -1,0 +1,23 @@
+// What the program itself may say about its recording: the functions behind gpu_profile.start(), stop() and step() of the Python
+// package, found by their names in the process. Each answers whether the process is being recorded.
+#include "collect/inject/collector.h"
+
+using namespace gpuprof::inject;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT int gpuprof_record_start(void) {
+    if (!start_collector()) return 0;
+    window().call_start();
+    return 1;
+}
+EXPORT int gpuprof_record_stop(void) {
+    if (!start_collector()) return 0;
+    window().call_stop();
+    return 1;
+}
+EXPORT int gpuprof_record_step(void) {
+    if (!start_collector()) return 0;
+    window().step();
+    return 1;
+}

@@ -1,0 +1,115 @@
+// CUPTI's names, for another client in the process: this library is preloaded, so a client that calls CUPTI through dynamic
+// symbols (PyTorch does) arrives here. What happens is the launcher's policy:
+//   share  both record; the other's calls are kept apart by the switchboard and it gets copies of what it asked for
+//   own    the other is told, as CUPTI tells a second subscriber, that it cannot record
+//   yield  we stop recording device work when the other begins, and it has CUPTI to itself
+// While we do not record, calls go through untouched. A client that looks CUPTI's functions up by dlsym in the library
+// itself is not seen. Signatures: cupti_activity.h, CUPTI 13.0.
+#include "collect/inject/collector.h"
+#include "collect/inject/other_client.h"
+#include "collect/inject/switchboard.h"
+
+namespace gpuprof::inject {
+namespace {
+
+constexpr int kMultipleSubscribers = 39, kNotInitialized = 15;
+constexpr std::uint32_t kZeroedBuffers = 5, kBufferPerThread = 9;
+
+// What to do with a call of the other client.
+enum class Way { through, shared, refused };
+Way way() noexcept {
+    if (!device_recording()) return Way::through;
+    return policy() == Policy::own ? Way::refused : Way::shared;
+}
+
+template <class Function, class... Arguments>
+int pass(Function Cupti::*function, Arguments... arguments) noexcept {
+    const Cupti* cupti = switchboard().cupti();
+    return cupti != nullptr && cupti->*function != nullptr ? (cupti->*function)(arguments...) : kNotInitialized;
+}
+
+// Calls before we record are noted too: we may begin later.
+int set_kind(std::uint32_t kind, bool on) noexcept {
+    if (way() == Way::refused) return kMultipleSubscribers;
+    int code = switchboard().set_kind(Who::other, kind, on);
+    if (code != kCuptiSuccess) return code;
+    other_client().note_kind(kind, on);
+    if (on && way() == Way::shared) other_client().prepare();
+    return code;
+}
+
+int set_function(std::uint32_t domain, std::uint32_t kind, std::uint32_t cbid, std::uint8_t enable) noexcept {
+    if (way() == Way::refused) return kMultipleSubscribers;
+    int code = switchboard().set_function(Who::other, domain, cbid, enable != 0);
+    if (code == kCuptiSuccess && enable != 0) other_client().note_kind(kind, true);
+    return code;
+}
+
+}  // namespace
+}  // namespace gpuprof::inject
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+using namespace gpuprof::inject;
+using gpuprof::cupti::Kind;
+
+EXPORT int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
+    if (way() == Way::refused) return kMultipleSubscribers;
+    if (way() == Way::shared && policy() == Policy::yield) yield_device();
+    other_client().set_callbacks(request, complete);
+    if (way() == Way::shared) return kCuptiSuccess;
+    return pass(&Cupti::cuptiActivityRegisterCallbacks, request, complete);
+}
+
+EXPORT int cuptiActivityEnable(std::uint32_t kind) { return set_kind(kind, true); }
+EXPORT int cuptiActivityDisable(std::uint32_t kind) { return set_kind(kind, false); }
+
+EXPORT int cuptiActivityEnableAndDump(std::uint32_t kind) {
+    int code = set_kind(kind, true);
+    return code == kCuptiSuccess ? pass(&Cupti::cuptiActivityEnableAndDump, kind) : code;
+}
+
+EXPORT int cuptiActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t enable) {
+    return set_function(kRuntimeDomain, static_cast<std::uint32_t>(Kind::runtime), cbid, enable);
+}
+EXPORT int cuptiActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable) {
+    return set_function(kDriverDomain, static_cast<std::uint32_t>(Kind::driver), cbid, enable);
+}
+
+EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
+    int code = pass(&Cupti::cuptiActivityFlushAll, flag);
+    if (way() == Way::shared) other_client().hand_over();
+    return code;
+}
+
+EXPORT int cuptiActivityRegisterTimestampCallback(ClientClock::Function function) {
+    if (way() == Way::refused) return kMultipleSubscribers;
+    if (will_record_device() && policy() == Policy::share) return other_client().set_clock(function), kCuptiSuccess;
+    return pass(&Cupti::cuptiActivityRegisterTimestampCallback, function);
+}
+
+EXPORT int cuptiActivityGetNumDroppedRecords(void* context, std::uint32_t stream, std::size_t* dropped) {
+    if (way() != Way::shared) return pass(&Cupti::cuptiActivityGetNumDroppedRecords, context, stream, dropped);
+    if (dropped != nullptr) *dropped = static_cast<std::size_t>(switchboard().take_dropped(Who::other));
+    return kCuptiSuccess;
+}
+
+// Attributes of buffers are about ours, and stay as they are.
+EXPORT int cuptiActivitySetAttribute(std::uint32_t attribute, std::size_t* bytes, void* value) {
+    if (way() == Way::shared && (attribute == kZeroedBuffers || attribute == kBufferPerThread)) return kCuptiSuccess;
+    return pass(&Cupti::cuptiActivitySetAttribute, attribute, bytes, value);
+}
+
+// Records name threads by the system's ids for both.
+EXPORT int cuptiSetThreadIdType(std::uint32_t type) {
+    return way() == Way::through ? pass(&Cupti::cuptiSetThreadIdType, type) : kCuptiSuccess;
+}
+
+EXPORT int cuptiFinalize(void) {
+    if (way() == Way::through) return pass(&Cupti::cuptiFinalize);
+    if (way() == Way::shared) {
+        switchboard().withdraw(Who::other);
+        other_client().forget();
+    }
+    return kCuptiSuccess;
+}

@@ -1,0 +1,165 @@
+#include "collect/inject/other_client.h"
+
+#include <cstring>
+
+#include "core/base/clock.h"
+
+namespace gpuprof::inject {
+namespace {
+
+constinit OtherClient client;
+
+std::uint64_t now() noexcept { return static_cast<std::uint64_t>(realtime_ns()); }
+
+std::uint64_t time_at(const cupti::Record& record, std::uint32_t offset) noexcept {
+    return offset == 0 ? 0 : record.get(cupti::Field<std::uint64_t>{offset});
+}
+
+}  // namespace
+
+OtherClient& other_client() noexcept { return client; }
+
+void OtherClient::set_callbacks(RequestBuffer to_request, CompleteBuffer to_complete) noexcept {
+    request_.store(to_request, std::memory_order_relaxed);
+    complete_.store(to_complete, std::memory_order_release);
+}
+
+void OtherClient::note_kind(std::uint32_t kind, bool on) noexcept {
+    if (kind >= Switchboard::kKinds) return;
+    if (on) {
+        if (until_[kind].load(std::memory_order_relaxed) != 0 || since_[kind].load(std::memory_order_relaxed) == 0)
+            since_[kind].store(now(), std::memory_order_relaxed);
+        until_[kind].store(0, std::memory_order_relaxed);
+    } else {
+        until_[kind].store(now(), std::memory_order_relaxed);
+    }
+}
+
+OtherClient::Out OtherClient::take() noexcept {
+    Out taken;
+    pthread_mutex_lock(&lock_);
+    for (Out& out : waiting_)
+        if (out.bytes != nullptr) {
+            taken = out;
+            out = Out{};
+            break;
+        }
+    pthread_mutex_unlock(&lock_);
+    return taken;
+}
+
+void OtherClient::put_back(Out out) noexcept {
+    if (out.bytes == nullptr) return;
+    bool kept = false;
+    pthread_mutex_lock(&lock_);
+    for (Out& place : waiting_)
+        if (!kept && place.bytes == nullptr) {
+            place = out;
+            kept = true;
+        }
+    pthread_mutex_unlock(&lock_);
+    if (!kept) complete(out);
+}
+
+bool OtherClient::request(Out& out) noexcept {
+    out = Out{};
+    RequestBuffer function = request_.load(std::memory_order_relaxed);
+    if (function == nullptr || !present()) return false;
+    function(&out.bytes, &out.size, &out.most_records);
+    if (out.bytes == nullptr) out = Out{};
+    return out.bytes != nullptr;
+}
+
+void OtherClient::complete(const Out& out) noexcept {
+    CompleteBuffer function = complete_.load(std::memory_order_acquire);
+    if (function != nullptr && out.bytes != nullptr) function(nullptr, 0, out.bytes, out.size, out.used);
+}
+
+void OtherClient::prepare() noexcept {
+    Out out = take();
+    if (out.bytes != nullptr || request(out)) put_back(out);
+}
+
+// What was asked for when it happened. CUPTI itself decides at the launch, which for device work is before its start.
+bool OtherClient::is_its(const cupti::Record& record) const noexcept {
+    auto kind = static_cast<std::uint32_t>(record.kind());
+    if (kind >= Switchboard::kKinds) return false;
+    bool api = record.kind() == cupti::Kind::runtime || record.kind() == cupti::Kind::driver;
+    std::uint64_t until = until_[kind].load(std::memory_order_relaxed);
+    std::uint64_t since = since_[kind].load(std::memory_order_relaxed);
+    bool asked = switchboard().wants(Who::other, kind, api ? record.get(cupti::api::cbid) : 0);
+    if (!asked && (since == 0 || until == 0)) return false;  // nor has it been until lately
+    const cupti::TimesOfKind* times = cupti::times_of(record.kind());
+    if (times == nullptr) return true;
+    std::uint64_t start = time_at(record, times->at[0]), end = time_at(record, times->at[1]);
+    if (start == 0) return true;
+    return (end == 0 ? start : end) >= since && (until == 0 || start <= until);
+}
+
+bool OtherClient::add(Out& out, const std::uint8_t* record, std::size_t bytes, const ClockLine& line) noexcept {
+    bool fits = out.bytes != nullptr && out.used + bytes <= out.size &&
+                (out.most_records == 0 || out.records < out.most_records);
+    if (!fits) {
+        if (out.records > 0) complete(out);
+        if (out.records > 0 || out.bytes == nullptr) {
+            if (!request(out)) return false;
+        }
+        if (bytes > out.size) return false;
+    }
+    std::uint8_t* to = out.bytes + out.used;
+    std::memcpy(to, record, bytes);
+    cupti::Record view({reinterpret_cast<const char*>(record), bytes});
+    if (const cupti::TimesOfKind* times = line.given() ? cupti::times_of(view.kind()) : nullptr)
+        for (std::uint32_t offset : times->at) {
+            if (offset == 0 || offset + sizeof(std::uint64_t) > bytes) continue;
+            std::uint64_t ticks = line.ticks_at(time_at(view, offset));
+            std::memcpy(to + offset, &ticks, sizeof ticks);
+        }
+    out.used += bytes;
+    ++out.records;
+    return true;
+}
+
+void OtherClient::copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept {
+    if (!present()) return;
+    ClockLine line;
+    bool line_known = false;
+    Out out;
+    std::uint8_t *record = nullptr, *next = nullptr;
+    int more = cupti.cuptiActivityGetNextRecord(bytes, valid, &next);
+    while (more == kCuptiSuccess && next != nullptr) {
+        record = next;
+        more = cupti.cuptiActivityGetNextRecord(bytes, valid, &next);
+        const std::uint8_t* end = more == kCuptiSuccess && next != nullptr ? next : bytes + valid;
+        auto size = static_cast<std::size_t>(end - record);
+        if (!is_its(cupti::Record({reinterpret_cast<const char*>(record), size}))) continue;
+        if (!line_known) line = clock_.line(), line_known = true, out = take();
+        (add(out, record, size, line) ? copied_ : refused_).fetch_add(1, std::memory_order_relaxed);
+    }
+    put_back(out);
+}
+
+void OtherClient::hand_over() noexcept {
+    for (Out out = take(); out.bytes != nullptr; out = take()) complete(out);
+    // Records without a time cannot be told from later ones: theirs end here.
+    for (std::uint32_t kind = 0; kind < Switchboard::kKinds; ++kind)
+        if (until_[kind].load(std::memory_order_relaxed) != 0 && cupti::times_of(cupti::Kind{kind}) == nullptr)
+            since_[kind].store(0, std::memory_order_relaxed);
+}
+
+void OtherClient::give_back(void* context, std::uint32_t stream, std::uint8_t* bytes, std::size_t size,
+                            std::size_t valid) noexcept {
+    if (CompleteBuffer function = complete_.load(std::memory_order_acquire))
+        function(context, stream, bytes, size, valid);
+}
+
+void OtherClient::forget() noexcept {
+    hand_over();
+    complete_.store(nullptr, std::memory_order_release);
+    request_.store(nullptr, std::memory_order_relaxed);
+    clock_.set(nullptr);
+    for (auto& each : since_) each.store(0, std::memory_order_relaxed);
+    for (auto& each : until_) each.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace gpuprof::inject

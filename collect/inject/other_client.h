@@ -1,0 +1,68 @@
+// The other CUPTI client of this process and its buffers. Ours are the only buffers CUPTI fills; what the other asked for
+// is copied into buffers that it hands out by its own request function, and given to its own complete function, as if
+// CUPTI had done it. A client that has handed out no buffer may believe that there is nothing to flush (Kineto does), so one
+// is asked for as soon as it switches something on.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "collect/inject/client_clock.h"
+#include "collect/inject/cupti_api.h"
+#include "collect/inject/switchboard.h"
+#include "core/format/cupti_records.h"
+
+namespace gpuprof::inject {
+
+class OtherClient {
+public:
+    void set_callbacks(RequestBuffer to_request, CompleteBuffer to_complete) noexcept;
+    bool present() const noexcept { return complete_.load(std::memory_order_acquire) != nullptr; }
+    void set_clock(ClientClock::Function function) noexcept { clock_.set(function); }
+    // A kind went on or off for it: from when, until when records are its.
+    void note_kind(std::uint32_t kind, bool on) noexcept;
+    // Has a buffer of it at hand.
+    void prepare() noexcept;
+    // Copies what it asked for out of a buffer that came back to us.
+    void copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept;
+    // Gives it what was copied so far.
+    void hand_over() noexcept;
+    // A buffer of its own that CUPTI had from before we came.
+    void give_back(void* context, std::uint32_t stream, std::uint8_t* bytes, std::size_t size,
+                   std::size_t valid) noexcept;
+    // It has gone.
+    void forget() noexcept;
+
+    std::uint64_t copied() const noexcept { return copied_.load(std::memory_order_relaxed); }
+    // It gave no buffer, or one too small.
+    std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
+
+private:
+    struct Out {  // a buffer of the other's
+        std::uint8_t* bytes = nullptr;
+        std::size_t size = 0, used = 0, most_records = 0, records = 0;
+    };
+    static constexpr std::size_t kOut = 16;
+
+    Out take() noexcept;
+    void put_back(Out out) noexcept;
+    bool request(Out& out) noexcept;
+    void complete(const Out& out) noexcept;
+    bool is_its(const cupti::Record& record) const noexcept;
+    bool add(Out& out, const std::uint8_t* record, std::size_t bytes, const ClockLine& line) noexcept;
+
+    std::atomic<RequestBuffer> request_{nullptr};
+    std::atomic<CompleteBuffer> complete_{nullptr};
+    std::atomic<std::uint64_t> since_[Switchboard::kKinds] = {}, until_[Switchboard::kKinds] = {};
+    std::atomic<std::uint64_t> copied_{0}, refused_{0};
+    ClientClock clock_;
+    pthread_mutex_t lock_ =
+        PTHREAD_MUTEX_INITIALIZER;  // of waiting_, for a few instructions; nothing is called under it
+    Out waiting_[kOut];             // with records, or prepared
+};
+
+OtherClient& other_client() noexcept;
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,134 @@
+#include "collect/inject/switchboard.h"
+
+#include <sched.h>
+
+#include "core/format/cupti_records.h"
+
+namespace gpuprof::inject {
+namespace {
+
+constexpr std::uint32_t kDriverKind = static_cast<std::uint32_t>(cupti::Kind::driver),
+                        kRuntimeKind = static_cast<std::uint32_t>(cupti::Kind::runtime);
+constexpr int kInvalidKind = 21, kInvalidParameter = 1, kNotInitialized = 15;
+
+constinit Switchboard board;
+
+}  // namespace
+
+Switchboard& switchboard() noexcept { return board; }
+
+const Cupti* Switchboard::cupti() noexcept {
+    enum { kNot, kLoading, kLoaded };
+    int state = kNot;
+    if (loading_.compare_exchange_strong(state, kLoading)) {
+        found_ = cupti_.load(named_);
+        loading_.store(kLoaded, std::memory_order_release);
+    }
+    while (loading_.load(std::memory_order_acquire) != kLoaded) sched_yield();
+    return found_ ? &cupti_ : nullptr;
+}
+
+std::uint32_t Switchboard::kind_of(std::uint32_t domain) noexcept {
+    return domain == kDriverDomain ? kDriverKind : kRuntimeKind;
+}
+
+bool Switchboard::wants(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
+    auto client = static_cast<unsigned>(who);
+    if (kind >= kKinds) return false;
+    bool whole = kinds_[client][kind].load(std::memory_order_relaxed);
+    if (kind != kDriverKind && kind != kRuntimeKind) return whole;
+    std::uint8_t wish = cbid < kFunctions
+                            ? functions_[client][kind == kRuntimeKind][cbid].load(std::memory_order_relaxed)
+                            : std::uint8_t{unsaid};
+    return wish == wanted || (whole && wish != unwanted);
+}
+
+bool Switchboard::anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept {
+    return wants(Who::ours, kind, cbid) || wants(Who::other, kind, cbid);
+}
+
+bool Switchboard::anyone_wants_kind(std::uint32_t kind) const noexcept {
+    return kinds_[0][kind].load(std::memory_order_relaxed) || kinds_[1][kind].load(std::memory_order_relaxed);
+}
+
+bool Switchboard::wants_anything(Who who) const noexcept {
+    auto client = static_cast<unsigned>(who);
+    for (const auto& kind : kinds_[client])
+        if (kind.load(std::memory_order_relaxed)) return true;
+    for (const auto& domain : functions_[client])
+        for (const auto& wish : domain)
+            if (wish.load(std::memory_order_relaxed) == wanted) return true;
+    return false;
+}
+
+int Switchboard::set_kind(Who who, std::uint32_t kind, bool on) noexcept {
+    const Cupti* real = cupti();
+    if (real == nullptr) return kNotInitialized;
+    if (kind >= kKinds) return kInvalidKind;
+    bool before = anyone_wants_kind(kind);
+    std::atomic<bool>& wish = kinds_[static_cast<unsigned>(who)][kind];
+    bool had = wish.exchange(on, std::memory_order_relaxed);
+    if (before != anyone_wants_kind(kind)) {
+        int code = kCuptiSuccess;
+        if (on)
+            code = real->cuptiActivityEnable(kind);
+        else if (real->cuptiActivityDisable != nullptr)
+            code = real->cuptiActivityDisable(kind);
+        if (code != kCuptiSuccess) {
+            wish.store(had, std::memory_order_relaxed);
+            return code;
+        }
+    }
+    if (kind == kDriverKind) tell_functions(kDriverDomain);
+    if (kind == kRuntimeKind) tell_functions(kRuntimeDomain);
+    return kCuptiSuccess;
+}
+
+int Switchboard::set_function(Who who, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
+    if (cupti() == nullptr) return kNotInitialized;
+    if (cbid >= kFunctions) return kInvalidParameter;
+    std::atomic<std::uint8_t>& wish = functions_[static_cast<unsigned>(who)][domain == kRuntimeDomain][cbid];
+    std::uint8_t had = wish.exchange(on ? wanted : unwanted, std::memory_order_relaxed);
+    int code = tell_function(domain, cbid, anyone_wants(kind_of(domain), cbid));
+    if (code != kCuptiSuccess) wish.store(had, std::memory_order_relaxed);
+    return code;
+}
+
+int Switchboard::tell_function(std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
+    auto* enable = domain == kDriverDomain ? cupti_.cuptiActivityEnableDriverApi : cupti_.cuptiActivityEnableRuntimeApi;
+    return enable != nullptr ? enable(cbid, on ? 1 : 0) : kNotInitialized;
+}
+
+// After a whole kind went on or off: what single functions were told before holds again.
+void Switchboard::tell_functions(std::uint32_t domain) noexcept {
+    std::uint32_t kind = kind_of(domain);
+    bool whole = anyone_wants_kind(kind);
+    for (std::uint32_t cbid = 1; cbid < kFunctions; ++cbid) {
+        bool said = functions_[0][domain == kRuntimeDomain][cbid].load(std::memory_order_relaxed) != unsaid ||
+                    functions_[1][domain == kRuntimeDomain][cbid].load(std::memory_order_relaxed) != unsaid;
+        if (said && anyone_wants(kind, cbid) != whole) tell_function(domain, cbid, !whole);
+    }
+}
+
+void Switchboard::withdraw(Who who) noexcept {
+    auto client = static_cast<unsigned>(who);
+    for (std::uint32_t kind = 1; kind < kKinds; ++kind)
+        if (kinds_[client][kind].load(std::memory_order_relaxed)) set_kind(who, kind, false);
+    for (std::uint32_t domain : {kDriverDomain, kRuntimeDomain})
+        for (std::uint32_t cbid = 1; cbid < kFunctions; ++cbid)
+            if (functions_[client][domain == kRuntimeDomain][cbid].load(std::memory_order_relaxed) == wanted)
+                set_function(who, domain, cbid, false);
+    for (auto& domain : functions_[client])
+        for (auto& wish : domain) wish.store(unsaid, std::memory_order_relaxed);
+}
+
+std::uint64_t Switchboard::take_dropped(Who who) noexcept {
+    std::size_t dropped = 0;
+    const Cupti* real = cupti();
+    if (real != nullptr && real->cuptiActivityGetNumDroppedRecords != nullptr)
+        real->cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
+    for (auto& each : dropped_) each.fetch_add(dropped, std::memory_order_relaxed);
+    return dropped_[static_cast<unsigned>(who)].exchange(0, std::memory_order_relaxed);
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,121 @@
+#include "collect/inject/window.h"
+
+#include "core/base/clock.h"
+
+namespace gpuprof::inject {
+namespace {
+
+// Names of iterations when none was given; a number at the end, as in "ProfilerStep#7", does not count.
+bool is_iteration(std::string_view text) noexcept {
+    while (!text.empty() && ((text.back() >= '0' && text.back() <= '9') || text.back() == ' ' || text.back() == '#'))
+        text.remove_suffix(1);
+    return text == "step" || text == "Step" || text == "iteration" || text == "Iteration" || text == "ProfilerStep";
+}
+
+}  // namespace
+
+void Window::start(const Settings& settings, Switch on_switch, std::int64_t now) noexcept {
+    range_ = settings.range;
+    std::string_view annotation = settings.annotation;
+    std::size_t at = annotation.rfind('@');
+    name_ = annotation.substr(0, at);
+    if (at != std::string_view::npos) domain_ = annotation.substr(at + 1);
+    first_ = settings.first;
+    last_ = settings.last;
+    duration_ = settings.duration_ns;
+    delay_until_ = settings.delay_ns > 0 ? now + settings.delay_ns : 0;
+    delayed_.store(delay_until_ != 0, std::memory_order_relaxed);
+    switch_ = on_switch;
+    if (range_ == Range::always) wishes_.store(1, std::memory_order_relaxed);
+    settle();
+}
+
+// Brings what is open in line with what is wished.
+void Window::settle() noexcept {
+    pthread_mutex_lock(&lock_);
+    bool should = wishes_.load(std::memory_order_relaxed) > 0 && !delayed_.load(std::memory_order_relaxed) &&
+                  !over_.load(std::memory_order_relaxed);
+    if (should != open_.load(std::memory_order_relaxed)) {
+        if (should) {
+            openings_.fetch_add(1, std::memory_order_relaxed);
+            if (opened_at_.load(std::memory_order_relaxed) == 0)
+                opened_at_.store(monotonic_ns(), std::memory_order_relaxed);
+        } else {
+            closed_at_.store(realtime_ns(), std::memory_order_relaxed);
+        }
+        open_.store(should, std::memory_order_release);
+        if (switch_ != nullptr) switch_(should);
+    }
+    pthread_mutex_unlock(&lock_);
+}
+
+void Window::wish(int change) noexcept {
+    wishes_.fetch_add(change, std::memory_order_relaxed);
+    settle();
+}
+
+void Window::tick(std::int64_t now) noexcept {
+    if (delayed_.load(std::memory_order_relaxed) && now >= delay_until_) {
+        delayed_.store(false, std::memory_order_relaxed);
+        settle();
+    }
+    std::int64_t opened = opened_at_.load(std::memory_order_relaxed);
+    if (duration_ > 0 && opened > 0 && now - opened >= duration_ && !over_.load(std::memory_order_relaxed)) {
+        over_.store(true, std::memory_order_relaxed);
+        settle();
+    }
+}
+
+void Window::call_start() noexcept {
+    wishes_.store(1, std::memory_order_relaxed);
+    settle();
+}
+void Window::call_stop() noexcept {
+    wishes_.store(0, std::memory_order_relaxed);
+    settle();
+}
+
+void Window::step() noexcept {
+    if (range_ != Range::iterations) return;
+    std::uint64_t number = iterations_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (number == first_) call_start();
+    if (number == last_ + 1) call_stop();
+}
+
+bool Window::begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept {
+    bool named = registered != 0  ? holds(strings_, registered)
+                 : !name_.empty() ? text == name_
+                                  : range_ == Range::iterations && is_iteration(text);
+    if (!named || (!domain_.empty() && !holds(domains_, domain))) return false;
+    if (range_ == Range::iterations)
+        step();
+    else
+        wish(+1);
+    return true;
+}
+
+void Window::end() noexcept {
+    if (range_ == Range::nvtx) wish(-1);
+}
+
+void Window::name_domain(std::uint64_t domain, std::string_view text) noexcept {
+    if (!domain_.empty() && text == domain_) keep(domains_, domain);
+}
+void Window::name_string(std::uint64_t string, std::string_view text) noexcept {
+    if (name_.empty() ? range_ == Range::iterations && is_iteration(text) : text == name_) keep(strings_, string);
+}
+
+bool Window::holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept {
+    for (const auto& each : handles)
+        if (handle != 0 && each.load(std::memory_order_relaxed) == handle) return true;
+    return false;
+}
+
+void Window::keep(std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept {
+    for (auto& each : handles) {
+        std::uint64_t free = 0;
+        if (each.compare_exchange_strong(free, handle, std::memory_order_relaxed)) return;
+    }
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,66 @@
+// When to record. The window opens and closes on the thread where the reason is: at an annotation, at a call of the program,
+// or by the clock on the spool thread. While it is closed CUPTI's kinds are switched off and annotations are dropped, so that
+// the program runs as if alone; names (strings, domains, threads) are always kept.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "collect/inject/settings.h"
+
+namespace gpuprof::inject {
+
+class Window {
+public:
+    // Called when the window opens and closes, one at a time.
+    using Switch = void (*)(bool open) noexcept;
+
+    // `now` is CLOCK_MONOTONIC in ns.
+    void start(const Settings& settings, Switch on_switch, std::int64_t now) noexcept;
+    bool open() const noexcept { return open_.load(std::memory_order_relaxed); }
+    // How often it has opened, and CLOCK_REALTIME when it closed last; 0: never.
+    std::uint32_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
+    std::int64_t closed_at() const noexcept { return closed_at_.load(std::memory_order_relaxed); }
+    bool always() const noexcept { return range_ == Range::always && delay_until_ == 0 && duration_ == 0; }
+
+    // The spool thread's clock: delay and duration.
+    void tick(std::int64_t now) noexcept;
+    // gpu_profile.start() / stop() / step(), and cudaProfilerStart / Stop.
+    void call_start() noexcept;
+    void call_stop() noexcept;
+    void step() noexcept;
+
+    // Annotations. begin() is asked before one is recorded and tells whether it is the one that is waited for; the same
+    // annotation's end() comes after it was recorded.
+    bool watches_annotations() const noexcept { return range_ == Range::nvtx || range_ == Range::iterations; }
+    bool begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept;
+    void end() noexcept;
+    // Handles whose texts were given before.
+    void name_domain(std::uint64_t domain, std::string_view text) noexcept;
+    void name_string(std::uint64_t string, std::string_view text) noexcept;
+
+private:
+    static constexpr std::size_t kHandles = 16;
+    void wish(int change) noexcept;
+    void settle() noexcept;
+    static bool holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
+    static void keep(std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
+
+    Range range_ = Range::always;
+    std::string_view name_, domain_;
+    std::int64_t delay_until_ = 0, duration_ = 0;
+    std::uint64_t first_ = 0, last_ = 0;
+    Switch switch_ = nullptr;
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of opening and closing; never taken while nothing changes
+    std::atomic<bool> open_{false}, delayed_{false}, over_{false};
+    std::atomic<int> wishes_{0};  // reasons to be open
+    std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};
+    std::atomic<std::uint32_t> openings_{0};
+    std::atomic<std::uint64_t> iterations_{0};
+    std::atomic<std::uint64_t> domains_[kHandles] = {}, strings_[kHandles] = {};
+};
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,108 @@
+#include "core/importers/spool_annotations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace gpuprof {
+namespace {
+
+// Source: nvtxPayloadType_t of nvToolsExt.h.
+std::optional<double> payload_of(std::uint16_t type, std::uint64_t bits) {
+    auto as = [&](auto value) {
+        std::memcpy(&value, &bits, sizeof value);
+        return static_cast<double>(value);
+    };
+    std::optional<double> value;
+    switch (type) {
+        case 1: value = as(std::uint64_t{}); break;
+        case 2: value = as(std::int64_t{}); break;
+        case 3: value = as(double{}); break;
+        case 4: value = as(std::uint32_t{}); break;
+        case 5: value = as(std::int32_t{}); break;
+        case 6: value = as(float{}); break;
+        default: break;
+    }
+    return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+StringId named(const std::unordered_map<std::uint64_t, StringId>& names, std::uint64_t handle) {
+    auto name = names.find(handle);
+    return name == names.end() ? kNoString : name->second;
+}
+
+}  // namespace
+
+void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text) {
+    using spool::NvtxOp;
+    auto time = static_cast<TimeNs>(event.time);
+    bool registered = event.text_kind == spool::TextKind::registered;
+    Open open{time, text.empty() ? kNoString : batch_.intern(text), registered ? event.text : 0, event.domain,
+              std::exchange(about_next_[thread], About{})};
+    auto id = static_cast<std::uint32_t>(event.range);
+    switch (event.op) {
+        case NvtxOp::push: stacks_[{thread, event.domain}].push_back(open); break;
+        case NvtxOp::pop:
+            if (std::vector<Open>& stack = stacks_[{thread, event.domain}]; !stack.empty()) {
+                close(thread, stack.back(), time);
+                stack.pop_back();
+            }
+            break;
+        case NvtxOp::start: started_[event.range] = {thread, open}; break;
+        case NvtxOp::end:
+            if (auto started = started_.find(event.range); started != started_.end()) {
+                close(started->second.first, started->second.second, time);
+                started_.erase(started);
+            }
+            break;
+        case NvtxOp::mark: close(thread, open, time); break;
+        case NvtxOp::string_name: texts_[event.range] = open.text; break;
+        case NvtxOp::domain_name: domains_[event.range] = open.text; break;
+        case NvtxOp::thread_name: thread_names_[id] = open.text; break;
+        case NvtxOp::category_name: categories_[{event.domain, event.range}] = open.text; break;
+        case NvtxOp::stream_name: stream_names_[id] = open.text; break;
+        case NvtxOp::attributes: about_next_[thread] = {event.text, payload_of(event.detail, event.range)}; break;
+        case NvtxOp::reset: reset(thread, time); break;
+    }
+}
+
+// What this thread had open ended at `time`.
+void SpoolAnnotations::reset(std::uint32_t thread, TimeNs time) {
+    for (auto& [place, stack] : stacks_) {
+        if (place.first != thread) continue;
+        for (const Open& open : stack) close(thread, open, time);
+        stack.clear();
+    }
+    for (auto started = started_.begin(); started != started_.end();) {
+        bool its = started->second.first == thread;
+        if (its) close(thread, started->second.second, time);
+        started = its ? started_.erase(started) : std::next(started);
+    }
+}
+
+void SpoolAnnotations::finish(TimeNs last, const std::function<StringId(std::uint32_t)>& thread_key) {
+    for (auto& [place, stack] : stacks_)
+        for (const Open& open : stack) close(place.first, open, last);
+    for (auto& [range, started] : started_) close(started.first, started.second, last);
+    RangeTable& table = batch_.tables.range;
+    for (const Closed& range : closed_) {
+        Row row = table.add();
+        const Open& open = range.open;
+        table.start.set(row, open.start);
+        table.dur.set(
+            row, static_cast<DurNs>(static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(open.start)));
+        table.thread.set(row, thread_key(range.thread));
+        StringId text = open.handle != 0 ? named(texts_, open.handle) : open.text;
+        if (text != kNoString) table.name.set(row, text);
+        if (StringId domain = named(domains_, open.domain); domain != kNoString) table.domain.set(row, domain);
+        if (open.about.payload) table.payload.set(row, *open.about.payload);
+        if (open.about.category == 0) continue;
+        auto category = categories_.find({open.domain, open.about.category});
+        table.category.set(row, category != categories_.end() ? category->second
+                                                              : batch_.intern(fmt::format("{}", open.about.category)));
+    }
+}
+
+}  // namespace gpuprof
