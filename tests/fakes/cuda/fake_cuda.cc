@@ -80,22 +80,22 @@ int cuDriverGetVersion(int* version) {
 int cuDeviceGetCount(int* count) {
     if (!initialized) return kNotInitialized;
     if (count == nullptr) return kInvalidValue;
-    *count = 1;
+    *count = static_cast<int>(fake_cupti::faults().devices);
     return kSuccess;
 }
 
 int cuDeviceGet(int* device, int ordinal) {
     if (!initialized) return kNotInitialized;
     if (device == nullptr) return kInvalidValue;
-    if (ordinal != 0) return kInvalidDevice;
-    *device = 0;
+    if (ordinal < 0 || ordinal >= static_cast<int>(fake_cupti::faults().devices)) return kInvalidDevice;
+    *device = ordinal;
     return kSuccess;
 }
 
 int cuDeviceGetName(char* name, int bytes, int device) {
     if (!initialized) return kNotInitialized;
     if (name == nullptr || bytes <= 0) return kInvalidValue;
-    if (device != 0) return kInvalidDevice;
+    if (device < 0 || device >= static_cast<int>(fake_cupti::faults().devices)) return kInvalidDevice;
     std::snprintf(name, static_cast<std::size_t>(bytes), "Fake GPU");
     return kSuccess;
 }

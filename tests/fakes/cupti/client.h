@@ -51,7 +51,8 @@ const char* function_name(std::uint32_t domain, std::uint32_t cbid);  // null: u
 using ExternalIds = std::map<std::uint32_t, std::vector<std::uint64_t>>;
 ExternalIds& external_ids();
 
-std::uint64_t now_ns();         // CLOCK_REALTIME
-std::uint64_t thread_number();  // as the client wants it
+extern std::atomic<bool> driver_started;  // cuInit of the fake libcuda has run
+std::uint64_t now_ns();                   // CLOCK_REALTIME
+std::uint64_t thread_number();            // as the client wants it
 
 }  // namespace fake_cupti

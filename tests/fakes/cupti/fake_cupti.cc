@@ -18,6 +18,8 @@
 
 using namespace fake_cupti;
 
+std::atomic<bool> fake_cupti::driver_started{false};
+
 namespace {
 
 enum Result : int {
@@ -341,6 +343,7 @@ int fake_cupti_play(const char* path, const char* options) {
 void fake_cupti_call(std::uint32_t domain, std::uint32_t cbid) { call_function(domain, cbid); }
 
 void fake_cupti_started() {
+    driver_started = true;
     call_back(kResourceDomain, 5, nullptr);  // CU_INIT_FINISHED
 }
 

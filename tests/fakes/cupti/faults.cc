@@ -51,6 +51,8 @@ void add_rule(Rules& rules, const std::string& line) {
         faults.version = static_cast<std::uint32_t>(next());
     else if (verb == "subscriber")
         words >> faults.subscriber;
+    else if (verb == "devices")
+        faults.devices = static_cast<std::uint32_t>(next());
     else if (verb == "late")
         faults.late_ms = static_cast<std::uint32_t>(next());
     else if (verb == "keep")

@@ -6,6 +6,7 @@
 //   fail FUNCTION CODE [after N] the function answers CODE (after N calls that work); cuInit too
 //   hang FUNCTION [after N]      the function never returns
 //   slow FUNCTION MS             the function takes that long
+//   devices N                    the driver shows N GPUs (1)
 //   late MS                      buffers are completed that much later, on a thread of their own
 //   keep N                       the first N buffers are never returned
 //   shuffle [SEED]               records change places within their buffer, and buffers among those of one flush
@@ -22,7 +23,7 @@
 namespace fake_cupti {
 
 struct Faults {
-    std::uint32_t version = 0, late_ms = 0, zero_times = 0, seed = 0;
+    std::uint32_t version = 0, devices = 1, late_ms = 0, zero_times = 0, seed = 0;
     std::atomic<std::int64_t> keep{0}, unfinished{0}, running{0};
     bool shuffle = false, after_teardown = false;
     std::string subscriber;
