@@ -29,9 +29,8 @@ namespace {
 
 struct Arguments {
     std::string output = "recording.gpuprof", api = "selected", graph = "node";
-    double sample = 0.1;
     bool quiet = false;
-    std::vector<std::string> command;
+    std::vector<std::string> sample, command;
 };
 
 // The command as it ran.
@@ -162,6 +161,8 @@ Status conclude(const Arguments& arguments, const Recording& recording, SpoolFol
 Result<ExitCode> record(const Arguments& arguments) {
     if (arguments.command.empty())
         return Error{ExitCode::usage, "no command to run; gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
+    Result<SampleOption> sample = parse_sample_option(arguments.sample);
+    if (!sample.ok()) return sample.error();
     Target target;
     std::string library = injected_library();
     if (library.empty())
@@ -172,7 +173,8 @@ Result<ExitCode> record(const Arguments& arguments) {
     for (const std::string& remark : set_injection(library, *folder, options)) note(remark);
     Companions companions(*folder);
     companions.prepare(record_processors(folder->path()));
-    if (arguments.sample > 0) companions.prepare(record_devices(arguments.sample));
+    if (sample->device_interval > 0) companions.prepare(record_devices(sample->device_interval));
+    if (sample->counters) companions.prepare(record_counters(*sample, arguments.command.front()));
     if (Status started = target.start(arguments.command); !started) return started.error();
     companions.started(target.pid());
     Recording recording{
@@ -195,11 +197,13 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
     app.add_option("--graph", arguments->graph, "CUDA graphs: node (every kernel) or graph (every launch).")
         ->check(CLI::IsMember({"node", "graph"}))
         ->type_name("LEVEL");
-    app.add_option("--sample", arguments->sample,
-                   "Seconds between samples of the GPUs (utilisation, memory, power, ...); 0 takes none.")
-        ->check(CLI::Range(0.0, 3600.0))
-        ->type_name("S")
-        ->capture_default_str();
+    app.add_option(
+           "--sample", arguments->sample,
+           "Seconds between samples of the GPUs (utilisation, memory, power, ...), 0 for none; or pm[:SET][@HZ], "
+           "hardware counters over time (sets default, memory, sm; 1 to 50000 Hz). May be given for both.")
+        ->allow_extra_args(false)
+        ->type_name("S|pm")
+        ->default_str("0.1");
     app.add_flag("--quiet", arguments->quiet, "Do not show the first answer.");
     app.add_option("command", arguments->command, "The command and its arguments, after --.")->type_name("CMD");
     return [arguments] { return record(*arguments); };
@@ -208,14 +212,15 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 }  // namespace
 
 extern const Command kRecordCommand;
-const Command kRecordCommand{
-    "record",
-    "Where does the time go?",
-    "[-o FILE] -- CMD...",
-    "Record kernels, copies, CUDA calls and NVTX ranges of CMD.",
-    declare,
-    [] {
-        return std::vector<Choices>{{"--api", {"selected", "all"}}, {"--graph", {"node", "graph"}}};
-    }};
+const Command kRecordCommand{"record",
+                             "Where does the time go?",
+                             "[-o FILE] -- CMD...",
+                             "Record kernels, copies, CUDA calls and NVTX ranges of CMD.",
+                             declare,
+                             [] {
+                                 return std::vector<Choices>{{"--api", {"selected", "all"}},
+                                                             {"--graph", {"node", "graph"}},
+                                                             {"--sample", {"pm", "pm:memory", "pm:sm"}}};
+                             }};
 
 }  // namespace gpuprof

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/sample_option.h"
 #include "collect/launch/companion.h"
 
 namespace gpuprof {
@@ -12,5 +13,7 @@ namespace gpuprof {
 std::unique_ptr<Companion> record_devices(double interval);
 // CPU use of the processes that record into `folder`, and what they are.
 std::unique_ptr<Companion> record_processors(const std::string& folder);
+// Hardware counters of all visible devices; `program` is the command that is recorded.
+std::unique_ptr<Companion> record_counters(const SampleOption& option, const std::string& program);
 
 }  // namespace gpuprof
