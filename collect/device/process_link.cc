@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/own_program.h"
@@ -49,6 +51,22 @@ int moved_up(int fd) {
     return high;
 }
 
+// This program's environment without what makes a process of a recording: these are none of the command's, and a driver
+// that they start must not load a tool's library.
+std::vector<char*> own_environment() {
+    constexpr std::string_view kLeftOut[] = {
+        "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "GPUPROF_RECORD=", "GPUPROF_RECORD_DIR="};
+    std::vector<char*> kept;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        auto begins = [entry](std::string_view name) {
+            return std::string_view(*entry).substr(0, name.size()) == name;
+        };
+        if (std::none_of(std::begin(kLeftOut), std::end(kLeftOut), begins)) kept.push_back(*entry);
+    }
+    kept.push_back(nullptr);
+    return kept;
+}
+
 Result<pid_t> spawn(const std::string& program, const char* argument, int socket, int mark) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -69,7 +87,7 @@ Result<pid_t> spawn(const std::string& program, const char* argument, int socket
     std::string name = "gpu-profile", how = argument;
     char* argv[] = {name.data(), how.data(), nullptr};
     pid_t pid = -1;
-    int failed = posix_spawn(&pid, program.c_str(), &actions, &attributes, argv, environ);
+    int failed = posix_spawn(&pid, program.c_str(), &actions, &attributes, argv, own_environment().data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0)

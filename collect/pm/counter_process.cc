@@ -115,6 +115,11 @@ private:
         write_clocks();
         write();
         if (Status closed = capture_->close(); !closed) remark_once(closed.error().message);
+        // Before the report: the launcher kills what is left after it, and others may want the counters.
+        for (std::unique_ptr<Session>& session : sessions_) {
+            if (session) count(*session);
+            session.reset();
+        }
     }
 
     // Calls step(session) for each device that is sampled, and gives up those for which it fails.
@@ -200,18 +205,12 @@ private:
     TimeNs written_ = monotonic_ns(), reported_ = 0;
 };
 
-// The launcher's environment asks every CUDA program to load the collector; this one is not to be recorded.
-void shed_injection() {
-    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NVTX_INJECTION32_PATH"}) unsetenv(name);
-}
-
 }  // namespace
 
 int run_counter_process() {
     prctl(PR_SET_NAME, "gpuprof-counter");
     void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
     if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
-    shed_injection();
     std::optional<CounterRequest> request = decode_request(receive_packet());
     return request ? Sampler(std::move(*request)).run() : 1;
 }

@@ -62,7 +62,7 @@ void CounterWatch::run() {
 std::string CounterWatch::part(int number) const {
     if (number == 0) return options_.part;
     std::size_t ending = options_.part.rfind('.');
-    return fmt::format("{}-{}{}", options_.part.substr(0, ending), number, options_.part.substr(ending));
+    return fmt::format("{}_{}{}", options_.part.substr(0, ending), number, options_.part.substr(ending));
 }
 
 bool CounterWatch::open_link() {
