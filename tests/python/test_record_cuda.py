@@ -159,7 +159,7 @@ def test_what_has_no_times_is_counted_and_in_no_sum(program, converted, tmp_path
     capture = tmp_path / "run.gpuprof"
     assert record(program, converted(recording), capture, "--quiet", rules=rules).status == 0
     losses = {row["kind"]: row["count"] for row in table(program, capture, "losses")}
-    assert set(losses) <= {kind, "unmatched_launch"}
+    assert set(losses) <= {kind, "launch_without_kernel"}
     assert count is None or losses[kind] == count
     work = [r for r in lines(recording) if r["kind"] in ("KERNEL", "MEMCPY", "MEMSET")]
     counted = sum(row["count"] for name in ("kernels", "memcpy", "memset") for row in table(program, capture, name))
