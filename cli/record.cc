@@ -16,6 +16,7 @@
 #include "cli/probe.h"
 #include "cli/program.h"
 #include "cli/record_companions.h"
+#include "cli/record_injection.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
 #include "core/base/command_line.h"
@@ -28,7 +29,8 @@ namespace gpuprof {
 namespace {
 
 struct Arguments {
-    std::string output = "recording.gpuprof", api = "selected", graph = "node";
+    std::string output = "recording.gpuprof";
+    InjectionArguments injection;
     bool quiet = false;
     std::vector<std::string> sample, command;
 };
@@ -163,16 +165,17 @@ Result<ExitCode> record(const Arguments& arguments) {
         return Error{ExitCode::usage, "no command to run; gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
     Result<SampleOption> sample = parse_sample_option(arguments.sample);
     if (!sample.ok()) return sample.error();
+    Result<InjectionOptions> options = injection_options(arguments.injection);
+    if (!options.ok()) return options.error();
     Target target;
     std::string library = injected_library();
     if (library.empty())
         return Error{ExitCode::internal, "libgpuprof_inject.so was not found beside the program; install it again"};
     Result<SpoolFolder> folder = SpoolFolder::make(arguments.output);
     if (!folder.ok()) return folder.error();
-    InjectionOptions options{.all_api = arguments.api == "all", .graph_level = arguments.graph == "graph"};
-    for (const std::string& remark : set_injection(library, *folder, options)) note(remark);
+    for (const std::string& remark : set_injection(library, *folder, *options)) note(remark);
     Companions companions(*folder);
-    companions.prepare(record_processors(folder->path()));
+    if (arguments.injection.traces("cpu")) companions.prepare(record_processors(folder->path()));
     if (sample->device_interval > 0) companions.prepare(record_devices(sample->device_interval));
     if (sample->counters) companions.prepare(record_counters(*sample, arguments.command.front()));
     if (Status started = target.start(arguments.command); !started) return started.error();
@@ -190,13 +193,7 @@ Result<ExitCode> record(const Arguments& arguments) {
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     app.add_option("-o,--output", arguments->output, "The capture to write.")->type_name("FILE")->capture_default_str();
-    app.add_option("--api", arguments->api,
-                   "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all.")
-        ->check(CLI::IsMember({"selected", "all"}))
-        ->type_name("WHICH");
-    app.add_option("--graph", arguments->graph, "CUDA graphs: node (every kernel) or graph (every launch).")
-        ->check(CLI::IsMember({"node", "graph"}))
-        ->type_name("LEVEL");
+    declare_injection(app, arguments->injection);
     app.add_option(
            "--sample", arguments->sample,
            "Seconds between samples of the GPUs (utilisation, memory, power, ...), 0 for none; or pm[:SET][@HZ], "
@@ -220,6 +217,8 @@ const Command kRecordCommand{"record",
                              [] {
                                  return std::vector<Choices>{{"--api", {"selected", "all"}},
                                                              {"--graph", {"node", "graph"}},
+                                                             {"--trace", {"cuda", "nvtx", "cpu", "memory"}},
+                                                             {"--cupti", {"share", "own", "yield"}},
                                                              {"--sample", {"pm", "pm:memory", "pm:sm"}}};
                              }};
 

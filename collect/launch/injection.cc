@@ -70,10 +70,44 @@ std::string injected_library() {
     return {};
 }
 
+namespace {
+
+// GPUPROF_RECORD, as collect/inject/settings.cc reads it.
+std::string words_of(const InjectionOptions& options) {
+    std::vector<std::string> words{fmt::format("cupti={}", options.cupti)};
+    if (options.all_api) words.emplace_back("api=all");
+    if (options.graph_level) words.emplace_back("graph=graph");
+    if (options.memory) words.emplace_back("memory");
+    if (options.delay > 0) words.push_back(fmt::format("delay={}", options.delay));
+    if (options.duration > 0) words.push_back(fmt::format("duration={}", options.duration));
+    if (options.keep_last > 0) words.push_back(fmt::format("keep={}", options.keep_last));
+    switch (options.range) {
+        case CaptureRange::always: break;
+        case CaptureRange::nvtx: words.emplace_back("range=nvtx"); break;
+        case CaptureRange::profiler_api: words.emplace_back("range=profiler"); break;
+        case CaptureRange::calls: words.emplace_back("range=calls"); break;
+        case CaptureRange::iterations:
+            words.push_back(fmt::format("range=iterations,first={},last={}", options.first, options.last));
+            break;
+    }
+    return fmt::format("{}", fmt::join(words, ","));
+}
+
+// `value` in front of what a variable has.
+void put_first(const char* name, const std::string& value, char between) {
+    const char* before = std::getenv(name);
+    bool any = before != nullptr && before[0] != '\0';
+    setenv(name, any ? fmt::format("{}{}{}", value, between, before).c_str() : value.c_str(), 1);
+}
+
+}  // namespace
+
 std::vector<std::string> set_injection(const std::string& library, const SpoolFolder& folder,
                                        const InjectionOptions& options) {
     std::vector<std::string> remarks;
-    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    for (auto [wanted, name] :
+         {std::pair{options.cuda, "CUDA_INJECTION64_PATH"}, {options.nvtx, "NVTX_INJECTION64_PATH"}}) {
+        if (!wanted) continue;
         const char* other = std::getenv(name);
         if (other != nullptr && other[0] != '\0' && library != other)
             remarks.push_back(
@@ -82,9 +116,13 @@ std::vector<std::string> set_injection(const std::string& library, const SpoolFo
             setenv(name, library.c_str(), 1);
     }
     setenv("GPUPROF_RECORD_DIR", folder.path().c_str(), 1);
-    std::string words =
-        fmt::format("{}{}", options.all_api ? "api=all," : "", options.graph_level ? "graph=graph," : "");
-    setenv("GPUPROF_RECORD", words.c_str(), 1);
+    setenv("GPUPROF_RECORD", words_of(options).c_str(), 1);
+    if (!options.annotation.empty()) setenv("GPUPROF_RECORD_RANGE", options.annotation.c_str(), 1);
+    if (!options.cuda) return remarks;
+    // Between another client and CUPTI. Programs built with the address sanitizer refuse to start behind a preloaded library
+    // unless they are told that it is meant.
+    put_first("LD_PRELOAD", library, ':');
+    put_first("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
     return remarks;
 }
 
