@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "core/analyze/activity.h"
 #include "core/analyze/distortion.h"
 #include "core/base/readable.h"
@@ -72,13 +75,81 @@ void add_distortion(const Distortion& distortion, Trust& trust) {
                                readable_duration(static_cast<double>(distortion.host_idle)))});
 }
 
+// What the recorder says of itself, added up over processes: key -> numbers, and whether a text stands there.
+struct RecorderFacts {
+    std::int64_t on_program_threads = 0, on_own_thread = 0, given = 0;
+    bool known = false, yielded = false;
+    std::vector<std::string_view> clocks;
+};
+RecorderFacts recorder_facts(const Trace& trace) {
+    RecorderFacts facts;
+    const MetaTable& meta = trace.tables().meta;
+    for (Row row = 0; row < meta.rows; ++row) {
+        std::string_view key = trace.text(meta.key[row]), value = trace.text(meta.value[row]);
+        auto number = [&] {
+            std::int64_t parsed = 0;
+            std::from_chars(value.data(), value.data() + value.size(), parsed);
+            return std::clamp<std::int64_t>(parsed, 0, std::int64_t{1} << 60);
+        };
+        if (key == "recorder_ns_on_program_threads") facts.known = true, facts.on_program_threads += number();
+        if (key == "recorder_ns_on_own_thread") facts.on_own_thread += number();
+        if (key == "records_given_to_other_client") facts.given += number();
+        if (key == "cupti_yielded") facts.yielded = true;
+        if (key == "device_clock" && value.find("moved") != std::string_view::npos) facts.clocks.push_back(value);
+    }
+    return facts;
+}
+
+void add_recorder(const Trace& trace, Trust& trust) {
+    RecorderFacts facts = recorder_facts(trace);
+    if (facts.known)
+        trust.statements.push_back({false, fmt::format("recording took {} of the program's threads and {} beside them",
+                                                       readable_duration(static_cast<double>(facts.on_program_threads)),
+                                                       readable_duration(static_cast<double>(facts.on_own_thread)))});
+    if (facts.given > 0)
+        trust.statements.push_back({false, fmt::format("CUPTI was shared with another client, which got {} records too",
+                                                       readable_count(facts.given))});
+    if (facts.yielded)
+        trust.statements.push_back(
+            {true, "device work was left to another client of CUPTI from when it began (--cupti share records both)"});
+    for (std::string_view clock : facts.clocks) trust.statements.push_back({false, fmt::format("clock of {}", clock)});
+}
+
+// Names of the metrics that were sampled, each once.
+std::vector<std::string_view> sampled_metrics(const Trace& trace) {
+    const SampleTable& samples = trace.tables().sample;
+    std::vector<std::string_view> names;
+    std::vector<StringId> seen;  // a few dozen at most, and mostly one after the other
+    std::size_t next = 0;
+    for (Row row = 0; row < samples.rows; ++row) {
+        StringId metric = samples.metric[row];
+        if (next < seen.size() && seen[next] == metric) {
+            next = (next + 1) % seen.size();
+            continue;
+        }
+        auto found = std::find(seen.begin(), seen.end(), metric);
+        next = static_cast<std::size_t>(found - seen.begin()) + 1;
+        if (found != seen.end()) continue;
+        seen.push_back(metric);
+        names.push_back(trace.text(metric));
+    }
+    return names;
+}
+
+bool any_begins(const std::vector<std::string_view>& names, std::string_view prefix) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return name.substr(0, prefix.size()) == prefix; });
+}
+
 void add_missing(const Trace& trace, Trust& trust) {
     std::vector<std::string_view> missing;
     if (trace.api_call().rows == 0) missing.push_back("CUDA calls");
     if (trace.op().rows == 0) missing.push_back("framework operators");
     if (trace.op().rows > 0 && trace.op().input_dims.none_present()) missing.push_back("operator shapes");
-    missing.push_back("hardware counters");
-    missing.push_back("clocks");
+    std::vector<std::string_view> metrics = sampled_metrics(trace);
+    if (!any_begins(metrics, "pm.")) missing.push_back("hardware counters");
+    if (!any_begins(metrics, "clock.")) missing.push_back("clocks");
+    if (missing.empty()) return;
     std::string text = "not recorded: ";
     for (std::size_t i = 0; i < missing.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", missing[i]);
     trust.statements.push_back({trace.api_call().rows == 0 && trace.kernel().rows > 0, text});
@@ -91,6 +162,7 @@ Trust trust_of(const Study& study, bool about_idle) {
     trust.statements.push_back({false, what_was_recorded(study)});
     add_losses(study.trace(), trust);
     if (about_idle) add_distortion(assess_distortion(study), trust);
+    add_recorder(study.trace(), trust);
     add_missing(study.trace(), trust);
     return trust;
 }

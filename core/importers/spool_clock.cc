@@ -18,7 +18,8 @@ void move_rows(Columns& column, Row first, std::size_t rows, DurNs by) {
                        static_cast<TimeNs>(static_cast<std::uint64_t>(column[row]) + static_cast<std::uint64_t>(by)));
 }
 
-// Copies return when they are done, but for those that say otherwise.
+// Copies to the host return when they are done, but for those that say otherwise. Copies to the device may return when their
+// bytes are staged.
 bool waits_for_its_work(std::string_view call) {
     return call.find("Memcpy") != std::string_view::npos && call.find("Async") == std::string_view::npos;
 }
@@ -37,9 +38,9 @@ public:
     }
     std::vector<DeviceClock> find() {
         const Tables& tables = batch_.tables;
-        take(tables.kernel, first_.kernel, false);
-        take(tables.memcpy, first_.memcpy, true);
-        take(tables.memset, first_.memset, false);
+        take(tables.kernel, first_.kernel);
+        take(tables.memcpy, first_.memcpy);
+        take(tables.memset, first_.memset);
         bound_by_waits();
         std::vector<DeviceClock> found;
         for (auto& [device, clock] : clocks_) found.push_back(clock);
@@ -51,8 +52,14 @@ private:
         TimeNs called, done;  // end of the call, end of the work
         std::int32_t device;
     };
+    bool returns_when_done(const KernelTable&, Row, Row) const { return false; }
+    bool returns_when_done(const MemsetTable&, Row, Row) const { return false; }
+    bool returns_when_done(const MemcpyTable& table, Row row, Row call) const {
+        return table.kind.has(row) && batch_.strings[table.kind[row]] == "DtoH" &&
+               waits_for_its_work(batch_.strings[batch_.tables.api_call.name[call]]);
+    }
     template <class Table>
-    void take(const Table& table, Row first, bool copies) {
+    void take(const Table& table, Row first) {
         const ApiCallTable& calls = batch_.tables.api_call;
         for (Row row = first; row < table.rows; ++row) {
             auto call = calls_.find(table.correlation[row]);
@@ -62,8 +69,7 @@ private:
             TimeNs begun = calls.start[call->second], returned = begun + calls.dur[call->second];
             TimeNs end = table.start[row] + table.dur[row];
             bound(clock, begun - table.start[row], std::nullopt);
-            if (copies && waits_for_its_work(batch_.strings[calls.name[call->second]]))
-                bound(clock, std::nullopt, returned - end);
+            if (returns_when_done(table, row, call->second)) bound(clock, std::nullopt, returned - end);
             submitted_.push_back({returned, end, table.device[row]});
         }
     }

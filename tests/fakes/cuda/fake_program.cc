@@ -10,6 +10,9 @@
 //   --times N            one after the other (default 1)
 //   --nvtx               ranges, marks and a domain around it
 //   --profiler-range     plays between cuProfilerStart and cuProfilerStop
+//   --kineto FILE        another profiler (tests/fakes/kineto), mapped before cuInit, records what is played, and says in FILE what
+//                        it got; the script is played once more before it starts and once more after it stops
+//   --kineto-first       it starts before cuInit, and so sees the first play too
 //   --no-cuda            leaves libcuda alone
 //   --sleep-ms N         after playing
 //   --brief N            starts N threads one after the other that annotate once and end at once
@@ -44,9 +47,9 @@ namespace {
 constexpr int kEnded = 5, kBreach = 70, kNoCuda = 71, kUsage = 2;
 
 struct Options {
-    std::string script, play, end;
+    std::string script, play, end, kineto;
     long threads = 1, times = 1, sleep_ms = 0, briefs = 0, execs = 0, forks = 0, spawns = 0, end_after_us = -1;
-    bool nvtx = false, profiler_range = false, no_cuda = false;
+    bool nvtx = false, profiler_range = false, no_cuda = false, kineto_first = false;
 };
 
 struct Cuda {
@@ -69,6 +72,20 @@ struct Cuda {
     }
 };
 
+// The other profiler in the process.
+struct Kineto {
+    void (*start)(const char* file) = nullptr;
+    void (*stop)() = nullptr;
+
+    bool load() {
+        void* library = dlopen("libfake_kineto.so", RTLD_NOW);
+        if (library == nullptr) return false;
+        start = reinterpret_cast<void (*)(const char*)>(dlsym(library, "fake_kineto_start"));
+        stop = reinterpret_cast<void (*)()>(dlsym(library, "fake_kineto_stop"));
+        return start != nullptr && stop != nullptr;
+    }
+};
+
 [[noreturn]] void refuse(const char* what, const char* word) {
     std::fprintf(stderr, "fake_program: %s '%s'; see tests/fakes/cuda/fake_program.cc\n", what, word);
     std::exit(kUsage);
@@ -87,6 +104,8 @@ Options parse(int count, char** words) {
             options.script = value();
         else if (word == "--play")
             options.play = value();
+        else if (word == "--kineto")
+            options.kineto = value();
         else if (word == "--end")
             options.end = value();
         else if (word == "--threads")
@@ -109,6 +128,8 @@ Options parse(int count, char** words) {
             options.nvtx = true;
         else if (word == "--profiler-range")
             options.profiler_range = true;
+        else if (word == "--kineto-first")
+            options.kineto_first = true;
         else if (word == "--no-cuda")
             options.no_cuda = true;
         else
@@ -209,11 +230,12 @@ void play_on_thread(const Options& options, const Cuda& cuda, long number) {
     if (options.nvtx) fake_nvtx::pop();
 }
 
-void play(const Options& options, const Cuda& cuda) {
-    if (options.threads == 1) return play_on_thread(options, cuda, 0);
+// `first` numbers the sets of correlation ids.
+void play(const Options& options, const Cuda& cuda, long first) {
+    if (options.threads == 1) return play_on_thread(options, cuda, first);
     std::vector<std::thread> threads;
     for (long i = 0; i < options.threads; ++i)
-        threads.emplace_back(play_on_thread, std::cref(options), std::cref(cuda), i);
+        threads.emplace_back(play_on_thread, std::cref(options), std::cref(cuda), first + i);
     for (std::thread& thread : threads) thread.join();
 }
 
@@ -226,6 +248,9 @@ int main(int count, char** words) {
         std::fprintf(stderr, "fake_program: a copy did not end as it should\n");
         return 1;
     }
+    Kineto kineto;
+    if (!options.kineto.empty() && !kineto.load()) refuse("no second profiler for", options.kineto.c_str());
+    if (options.kineto_first) kineto.start(options.kineto.c_str());
     Cuda cuda;
     if (!options.no_cuda && (!cuda.load() || cuda.init(0) != 0)) {
         std::fprintf(stderr, "fake_program: no CUDA here\n");
@@ -244,7 +269,15 @@ int main(int count, char** words) {
     if (!exec_again(options, count, words) || !fork_children(options)) return 1;
     annotate_briefly(options);
     if (options.profiler_range && cuda.profiler_start) cuda.profiler_start();
-    play(options, cuda);
+    if (!options.kineto.empty()) {
+        play(options, cuda, 100);
+        if (!options.kineto_first) kineto.start(options.kineto.c_str());
+    }
+    play(options, cuda, 0);
+    if (!options.kineto.empty()) {
+        kineto.stop();
+        play(options, cuda, 200);
+    }
     if (options.profiler_range && cuda.profiler_stop) cuda.profiler_stop();
     std::this_thread::sleep_for(std::chrono::milliseconds(options.sleep_ms));
     if (options.nvtx) {
