@@ -96,11 +96,13 @@ void on_profiler_call(void*, std::uint32_t domain, std::uint32_t cbid, const voi
 
 // Notes the first thing that failed, with CUPTI's own words for the code.
 void Activity::refuse(const char* what, int code) noexcept {
-    if (refusal_[0] != '\0') return;
+    int nothing = kNothing;
+    if (!refused_.compare_exchange_strong(nothing, kSaying)) return;
     const char* words = nullptr;
     if (cupti_->cuptiGetResultString != nullptr) cupti_->cuptiGetResultString(code, &words);
     std::snprintf(refusal_, sizeof refusal_, "%.60s: CUPTI answers %d%s%.80s (%.300s)", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "", cupti_->path);
+    refused_.store(kSaid, std::memory_order_release);
 }
 
 bool Activity::start(const Settings& settings) noexcept {
@@ -110,6 +112,7 @@ bool Activity::start(const Settings& settings) noexcept {
     if (cupti_ == nullptr) {
         std::snprintf(refusal_, sizeof refusal_,
                       "GPU work: libcupti was not found; install it (nvidia-cuda-cupti) or name it in GPUPROF_CUPTI");
+        refused_.store(kSaid, std::memory_order_release);
         return false;
     }
     cupti_->cuptiGetVersion(&version_);

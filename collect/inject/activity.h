@@ -37,7 +37,7 @@ public:
     std::uint64_t dropped() noexcept;
     std::uint32_t version() const noexcept { return version_; }
     // What start() and open() could not do, in words; "" when everything worked.
-    const char* refusal() const noexcept { return refusal_; }
+    const char* refusal() const noexcept { return refused_.load(std::memory_order_acquire) == kSaid ? refusal_ : ""; }
 
 private:
     bool switch_on(cupti::Kind kind, const char* what) noexcept;
@@ -52,6 +52,8 @@ private:
     std::atomic<bool> running_{false};
     std::uint32_t version_ = 0;
     std::uint64_t dropped_ = 0;
+    enum Refused : int { kNothing, kSaying, kSaid };
+    std::atomic<int> refused_{kNothing};
     char refusal_[512] = {};
     Scratch names_, head_;
     // Addresses whose names were written, and a hash of the text then: an address is used again after a module goes.

@@ -44,7 +44,7 @@ struct Collector {
     std::atomic<bool> yielded{false};
     std::atomic<bool> flush_wanted{false};
     std::int64_t part_began = 0;
-    bool names_written = false;
+    bool names_written = false, refusal_written = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};
 };
@@ -140,12 +140,12 @@ void flush(Collector& c, bool forced) noexcept {
 }
 
 void drain(Collector& c) noexcept {
-    if (c.cuda_started.load(std::memory_order_acquire) && !c.names_written) {
-        c.names_written = !c.activity.running() || c.activity.write_function_names(c.file);
-        if (c.activity.refusal()[0] != '\0')
-            c.names_written &= c.file.write(ChunkKind::spool_refused, c.activity.refusal());
+    if (c.cuda_started.load(std::memory_order_acquire)) {
+        if (!c.names_written) c.names_written = !c.activity.running() || c.activity.write_function_names(c.file);
+        if (!c.refusal_written && c.activity.refusal()[0] != '\0')
+            c.refusal_written = c.file.write(ChunkKind::spool_refused, c.activity.refusal());
+        c.activity.drain(c.file);
     }
-    if (c.cuda_started.load(std::memory_order_acquire)) c.activity.drain(c.file);
     write_events(c);
 }
 
@@ -161,7 +161,7 @@ void next_part(Collector& c) noexcept {
     write_facts(c);
     if (!c.file.next(c.settings.folder)) return;
     begin_part(c);
-    c.names_written = false;
+    c.names_written = c.refusal_written = false;
     c.activity.forget_names();
     if (c.lasting.size() == 0) return;
     c.events.clear();
