@@ -24,7 +24,7 @@ struct State {
     CompleteBuffer held_back_for = nullptr;
     std::atomic<RequestBuffer> request{nullptr};
     std::atomic<CompleteBuffer> complete{nullptr};
-    std::atomic<bool> promised_zeroed{false}, torn_down{false};
+    std::atomic<bool> promised_zeroed{false}, none_allowed{true}, torn_down{false};
     std::atomic<std::size_t> dropped{0}, breaches{0};
     std::array<std::atomic<std::uint32_t>, 64> bytes_of_kind{};
     std::mt19937 random{faults().seed};
@@ -40,6 +40,7 @@ bool request_buffer(Buffer& buffer) {
     if (request == nullptr) return false;
     request(&buffer.bytes, &buffer.size, &buffer.most_records);
     if (buffer.bytes == nullptr || buffer.size == 0) {
+        if (!state().none_allowed) count_breach("no buffer, which this version does not survive");
         buffer = Buffer{};
         return false;
     }
@@ -120,6 +121,7 @@ void leave_lane(Lane& lane) {
     lane.taken = false;
 }
 
+void allow_none(bool allowed) { state().none_allowed = allowed; }
 void promise_zeroed(bool promised) { state().promised_zeroed = promised; }
 
 void set_client(RequestBuffer request, CompleteBuffer complete) {

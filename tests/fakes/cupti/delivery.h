@@ -34,6 +34,8 @@ Lane& take_lane();
 void leave_lane(Lane& lane);
 
 void set_client(RequestBuffer request, CompleteBuffer complete);
+// Whether clients may have no buffer to give: CUPTI crashes then in versions before 27 (CUDA 12.9).
+void allow_none(bool allowed);
 void promise_zeroed(bool promised);
 bool has_client();
 // Copies a record; counts it as dropped when the client gives no room.

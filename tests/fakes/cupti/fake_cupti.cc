@@ -36,6 +36,8 @@ enum Result : int {
 constexpr std::uint32_t kNewestVersion = 130001;
 constexpr std::uint32_t kZeroedBuffers = 5;  // CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
 constexpr std::uint32_t kAttributes = 11;
+constexpr std::uint32_t kSerialKernel = 3;  // CUPTI_ACTIVITY_KIND_KERNEL
+constexpr std::uint32_t kSurvivesNoBuffer = 27;
 
 // The process in which a kind was switched on first.
 std::atomic<pid_t> home{0};
@@ -45,8 +47,14 @@ const Script* default_script() {
     return path && *path ? find_script(path) : nullptr;
 }
 
+std::uint32_t version_now() {
+    const Script* script = default_script();
+    return faults().version ? faults().version : script ? script->version : kNewestVersion;
+}
+
 int set_kind(std::uint32_t kind, bool on) {
     if (kind == 0 || kind >= kKinds) return kInvalidKind;
+    if (on && kind == kSerialKernel) count_breach("the kind KERNEL makes kernels run one after the other");
     if (on && home == 0) home = getpid();
     client().kinds[kind] = on;
     return kSuccess;
@@ -110,8 +118,7 @@ extern "C" {
 int cuptiGetVersion(std::uint32_t* version) {
     GATE();
     if (version == nullptr) return kInvalidParameter;
-    const Script* script = default_script();
-    *version = faults().version ? faults().version : script ? script->version : kNewestVersion;
+    *version = version_now();
     return kSuccess;
 }
 
@@ -214,6 +221,7 @@ int cuptiEnableDomain(std::uint32_t enable, void* subscriber, std::uint32_t doma
 int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
     GATE();
     if (request == nullptr || complete == nullptr) return kInvalidParameter;
+    allow_none(version_now() >= kSurvivesNoBuffer);
     set_client(request, complete);
     return kSuccess;
 }

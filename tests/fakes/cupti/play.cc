@@ -19,7 +19,7 @@ namespace fake_cupti {
 namespace {
 
 struct Options {
-    bool inline_ = false, live = false, moved = false, paced = false;
+    bool inline_ = false, live = false, renames = false, moved = false, paced = false;
     std::uint32_t first = 0, copies = 1, repeat = 1;
 };
 
@@ -32,6 +32,8 @@ bool parse(const std::string& text, Options& options) {
             options.inline_ = true;
         else if (word == "live")
             options.live = true;
+        else if (word == "renames")
+            options.renames = true;
         else if (word.rfind("first=", 0) == 0)
             options.first = static_cast<std::uint32_t>(std::stoul(value));
         else if (word.rfind("copies=", 0) == 0)
@@ -89,6 +91,7 @@ public:
         process_ = static_cast<std::uint32_t>(getpid());
         thread_ = static_cast<std::uint32_t>(thread_number());
         for (std::uint32_t turn = 0; turn < options_.repeat; ++turn) {
+            if (options_.renames && turn > 0) rename_kernels(turn);
             correlation_ = (copy * options_.repeat + turn) * (script_.last_correlation + 1);
             for (const ScriptRecord& record : script_.records)
                 if (lane == ~0u || record.lane == lane) play(record);
@@ -136,6 +139,17 @@ private:
         if (zero || (record.kind == kKernel && take_one(faults().unfinished))) {
             write(bytes_, fields.end, std::uint64_t{0});
             if (record.kind == kKernel) write(bytes_, 32, std::uint64_t{0});
+        }
+    }
+
+    // Once clients had the time to look at what they were given.
+    void rename_kernels(std::uint32_t turn) {
+        flush_lanes(true);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        for (const ScriptRecord& record : script_.records) {
+            if (record.kind != kKernel) continue;
+            auto* name = reinterpret_cast<char*>(read<std::uint64_t>(record.at, 104));
+            if (*name != 0) *name = static_cast<char>('0' + turn % 10);
         }
     }
 

@@ -7,6 +7,8 @@
 //   time=recorded   times as recorded (the default)
 //   time=start      moved: the first start is now
 //   time=paced      moved, and each record is delivered not before its end has come
+//   renames         with inline: before each repetition but the first, all buffers go back and kernel names change in place
+//                   ("1emm_naive", "2emm_naive", ...), as when a module goes and another takes its address
 //   live            process and thread ids of who delivers instead of the recorded ones
 #pragma once
 
