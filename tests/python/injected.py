@@ -9,6 +9,9 @@ import subprocess
 from pathlib import Path
 
 TIME_LIMIT_S = 20
+# Programs here end while their threads run, which is what is tested.
+SUPPRESSIONS = Path(__file__).resolve().parents[1] / "sanitizers" / "tsan.supp"
+SANITIZERS = {"TSAN_OPTIONS": f"report_thread_leaks=0:suppressions={SUPPRESSIONS}", "ASAN_OPTIONS": "detect_leaks=0"}
 
 
 class Injected:
@@ -22,7 +25,7 @@ class Injected:
         library = self.build / "libgpuprof_inject.so"
         environment = {**os.environ, "LD_LIBRARY_PATH": str(self.fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules,
                        "CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
-                       "GPUPROF_RECORD_DIR": str(self.folder), "GPUPROF_RECORD": words}
+                       "GPUPROF_RECORD_DIR": str(self.folder), "GPUPROF_RECORD": words, **SANITIZERS}
         if faults or counts:
             preload = f"{os.environ.get('LD_PRELOAD', '')} {self.fakes / 'libfaultio.so'}".strip()
             environment |= {"LD_PRELOAD": preload, "GPUPROF_FAULTIO": faults}
@@ -39,6 +42,11 @@ class Injected:
 
     def files(self):
         return sorted(self.folder.glob("*.gpuprof"))
+
+    @property
+    def sanitized(self):
+        """Whether the library and the fakes are of a build with sanitizers."""
+        return not (self.fakes / "libfaultio.so").exists()
 
     def empty(self):
         for file in self.folder.iterdir():

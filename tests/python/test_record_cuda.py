@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from injected import SANITIZERS
 from program import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,7 @@ def converted(tmp_path_factory):
 
 def record(program, script, capture, *options, rules="", arguments=()):
     fakes = Path(program.path).parent / "fakes"
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules}
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules, **SANITIZERS}
     done = subprocess.run([program.path, "record", "-o", capture, *options, "--", fakes / "fake_program", "--script", script,
                            "--play", "time=start live", *arguments], env=environment, capture_output=True, timeout=60, check=False)
     return Outcome(done.returncode, done.stdout, done.stderr)
