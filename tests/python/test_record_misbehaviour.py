@@ -1,0 +1,190 @@
+"""What CUPTI and the driver do to their clients, one misbehaviour at a time, shown by the fake libcupti (faults.h, play.h).
+
+In every case: the program ends as it would alone, the recording can be read, and what it lacks is counted in it.
+"""
+
+import concurrent.futures
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from injected import Injected, kernels_of
+from recordings_of_cupti import KERN, ROOT, lines, script_of
+
+KERNELS = sum(record["kind"] == "KERNEL" for record in lines(KERN))
+FUNCTIONS = sorted(set(re.findall(r"(cupti\w+)", (ROOT / "collect/inject/cupti_symbols.def").read_text())))
+FAKED = set(re.findall(r"^int (cupti\w+)", (ROOT / "tests/fakes/cupti/fake_cupti.cc").read_text(), re.M))
+CODES = (1, 7, 8, 15, 26, 35, 39, 999)
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    return script_of(KERN, tmp_path_factory.mktemp("script"))
+
+
+@pytest.fixture
+def injected(program, script, tmp_path):
+    return Injected(program, tmp_path / "spool", script)
+
+
+def outcome_of(spool, *arguments, **rules):
+    """Kernels, and losses that mean missing data; the run must end well and leave one readable file."""
+    done = spool.run(*arguments, **rules)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    (file,) = spool.files()
+    kernels, losses = spool.tables(file, "kernels", "losses")
+    return kernels_of(kernels), {row["kind"]: row["count"] for row in losses if row["severity"] == "data"}
+
+
+def in_parallel(check, cases, jobs):
+    def attempt(numbered):
+        try:
+            check(*numbered)
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            return f"{numbered[1]}: {error}"
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return [error for error in pool.map(attempt, enumerate(cases)) if error]
+
+
+def test_each_function_may_answer_each_code(injected, tmp_path):
+    assert len(set(FUNCTIONS) & FAKED) > 12
+    cases = [f"fail {function} {code}{after}" for function in FUNCTIONS if function in FAKED for code in CODES
+             for after in ("", " after 3")]
+
+    def check(number, rule):
+        kernels, losses = outcome_of(Injected(injected.program, tmp_path / str(number), injected.script), "--nvtx", rules=rule)
+        assert kernels <= KERNELS
+        assert kernels == KERNELS or losses, f"{KERNELS - kernels} kernels are missing and nothing says so"
+
+    if injected.sanitized:
+        cases = cases[::7]
+    assert in_parallel(check, cases, jobs=2) == []
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_function_may_never_come_back(injected, tmp_path, after):
+    """While the program runs or ends, our own thread waits and the end takes two seconds at most. A call inside cuInit runs
+    on the program's thread, so the functions that start calls are left out: see docs/troubleshooting.md."""
+    in_cuinit = {"cuptiActivityEnable", "cuptiActivityEnableRuntimeApi", "cuptiActivityEnableDriverApi", "cuptiGetVersion",
+                 "cuptiActivityRegisterCallbacks", "cuptiActivitySetAttribute", "cuptiSetThreadIdType", "cuptiGetCallbackName"}
+    cases = [f"hang {function} after {after}" for function in FUNCTIONS if function in FAKED and function not in in_cuinit]
+    assert len(cases) >= 4
+
+    def check(number, rule):
+        begun = time.monotonic()
+        spool = Injected(injected.program, tmp_path / str(number), injected.script)
+        done = spool.run("--nvtx", rules=rule)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert time.monotonic() - begun < 10  # two seconds, on a busy machine
+        (file,) = spool.files()
+        kernels, losses = spool.tables(file, "kernels", "losses")
+        assert kernels_of(kernels) == KERNELS or losses
+
+    assert in_parallel(check, cases, jobs=8) == []
+
+
+def test_a_buffer_completed_after_the_end_is_left_alone(injected):
+    kernels, losses = outcome_of(injected, rules="after_teardown")
+    assert kernels < KERNELS
+    assert losses
+
+
+@pytest.mark.parametrize("rules", ["unfinished 5", "zero_times 3", "unfinished 5; zero_times 3; shuffle 2; late 20"])
+def test_work_without_times_is_counted(injected, rules):
+    kernels, losses = outcome_of(injected, rules=rules)
+    untimed = losses.get("untimed_op", 0) + losses.get("unfinished_op", 0)
+    assert 0 < untimed
+    assert KERNELS - untimed <= kernels < KERNELS
+
+
+def test_running_kernels_come_with_the_forced_flush_at_the_end(injected):
+    assert outcome_of(injected, "--sleep-ms", "600", rules="running 3") == (KERNELS, {})
+
+
+def test_slow_functions_cost_no_records(injected):
+    rules = "slow cuptiActivityFlushAll 100; slow cuptiActivityGetNextRecord 1; slow cuptiActivityEnable 5"
+    assert outcome_of(injected, rules=rules) == (KERNELS, {})
+
+
+@pytest.mark.parametrize("version", ["12.8", "13.0"])
+def test_no_memory_for_buffers(program, injected, tmp_path, version):
+    """CUPTI before 12.9 crashes when it gets no buffer: it gets one whose records are thrown away. The fake counts a missing
+    buffer as a breach then, and the program ends with 70."""
+    if injected.sanitized:
+        pytest.skip("needs faultio")
+    spool = Injected(program, tmp_path / "other", script_of(KERN, tmp_path, version))
+    kernels, losses = outcome_of(spool, faults="mmap 1+ ENOMEM")
+    assert kernels == 0
+    assert losses.get("recorder_loss", 0) >= KERNELS
+
+
+def test_a_buffer_for_each_of_many_threads(injected):
+    assert outcome_of(injected, "--threads", "100", play="inline live") == (100 * KERNELS, {})
+
+
+def test_a_name_at_the_address_of_another(injected):
+    """A module goes and another comes: the same address, another text."""
+    done = injected.run("--times", "1", play="inline live repeat=3 renames")
+    assert done.returncode == 0
+    (file,) = injected.files()
+    counts = {row["name"]: row["count"] for row in injected.tables(file, "kernels")[0]}
+    assert sum(counts.values()) == 3 * KERNELS
+    for turn in range(1, 3):
+        assert sum(count for name, count in counts.items() if name.startswith(f"{turn}")) == KERNELS, counts
+
+
+def test_no_signal_handler_is_installed(injected):
+    def caught(environment):
+        with subprocess.Popen(injected.command("--nvtx", "--sleep-ms", "2000"), env=environment) as process:
+            time.sleep(0.4)
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            process.send_signal(signal.SIGKILL)
+        masks = [int(mask, 16) for mask in re.findall(r"^Sig(?:Blk|Ign|Cgt):\s*(\w+)", status, re.M)]
+        return [mask & ~(3 << 31) for mask in masks]  # 32 and 33 are those of libc's own threads
+
+    alone = {key: value for key, value in injected.environment().items() if not key.endswith("_INJECTION64_PATH")}
+    assert caught(injected.environment()) == caught(alone)
+    assert injected.files()
+
+
+def test_a_mapped_libcupti_wins_over_a_named_one(injected, tmp_path):
+    other = tmp_path / "libcupti.so.12"
+    other.write_bytes((injected.fakes / "libcupti.so.13").read_bytes())
+    environment = injected.environment() | {"GPUPROF_CUPTI": str(other), "LD_PRELOAD": str(injected.fakes / "libcupti.so.13")}
+    done = subprocess.run(injected.command(), env=environment, timeout=20, check=False)
+    assert done.returncode == 0
+    (file,) = injected.files()
+    assert kernels_of(injected.tables(file, "kernels")[0]) == KERNELS
+
+
+def test_programs_with_another_users_rights_are_left_alone(injected, tmp_path):
+    if os.geteuid() != 0 or injected.sanitized:
+        pytest.skip("only root can make a program run with another user's rights, and sanitizers do not like it")
+    injected.folder.chmod(0o777)
+    for folder in list(tmp_path.parents)[:4]:
+        if folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o111)
+    program = tmp_path / "fake_program"
+    program.write_bytes((injected.fakes / "fake_program").read_bytes())
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    command = [program, "--no-cuda", "--nvtx"]
+    assert subprocess.run(command, env=injected.environment(), timeout=20, check=False).returncode == 0
+    assert injected.files() == []
+    program.chmod(0o755)
+    assert subprocess.run(command, env=injected.environment(), timeout=20, check=False).returncode == 0
+    assert len(injected.files()) == 1
+
+
+def test_the_library_needs_nothing_but_libc(injected):
+    library = injected.build / "libgpuprof_inject.so"
+    dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
+    if injected.sanitized:
+        pytest.skip("a sanitizer's runtime is needed too")
+    assert needed <= {"libc.so.6", "ld-linux-x86-64.so.2", "libm.so.6", "libdl.so.2", "libpthread.so.0"}, needed
