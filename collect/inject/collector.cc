@@ -159,7 +159,7 @@ void begin_part(Collector& c) noexcept {
 void next_part(Collector& c) noexcept {
     write_losses(c, false);
     write_facts(c);
-    if (!c.file.next(c.settings.folder)) return;
+    if (!c.file.next(c.settings.folder)) return;  // it goes on in this one
     begin_part(c);
     c.names_written = c.refusal_written = false;
     c.activity.forget_names();

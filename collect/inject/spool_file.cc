@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "core/base/clock.h"
 
@@ -51,6 +52,9 @@ bool SpoolFile::next(const char* folder) noexcept {
         std::memcpy(path_, old, sizeof old);
         return false;
     }
+    std::swap(fd_, fd);
+    write(ChunkKind::end, {});
+    std::swap(fd_, fd);
     ::close(fd);
     if (before_[0] != '\0') unlink(before_);
     std::memcpy(before_, old, sizeof old);

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .monitor import GpuMonitor as GpuMonitor
     from .program import binary as binary
     from .program import report as report
+    from .recording import start as start
+    from .recording import step as step
+    from .recording import stop as stop
     from .repeats import MultiRunResult as MultiRunResult
     from .repeats import RunStats as RunStats
     from .repeats import profile_repeats as profile_repeats
@@ -45,6 +48,9 @@ _HOMES = {
     "gpu_profile": "decorator",
     "profile_repeats": "repeats",
     "report": "program",
+    "start": "recording",
+    "step": "recording",
+    "stop": "recording",
 }
 __all__ = [*sorted(_HOMES), "__version__"]
 

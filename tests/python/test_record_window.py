@@ -1,0 +1,170 @@
+"""When `record` records: delays, durations, ranges of annotations, the profiler's API, iterations, calls from Python, the
+last seconds only. The fake program plays a script whose kernels are known; ranges come from the real `nvtx` client.
+"""
+
+import json
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDING = ROOT / "tests" / "fixtures" / "cupti" / "kern.jsonl.xz"
+PLAY = """
+import ctypes, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+assert cuda.cuInit(0) == 0
+def play(turn): assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=start live inline first=%d" % turn) == 0
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    made = tmp_path_factory.mktemp("scripts") / "kern.script"
+    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", "13.0", "--lanes", "1", RECORDING, made], check=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def once():
+    with lzma.open(RECORDING, "rt") as file:
+        return sum(json.loads(line)["kind"] == "KERNEL" for line in file)
+
+
+@pytest.fixture
+def run(program, script, tmp_path):
+    """Records Python code that plays; returns the number of kernels, the rows of `ranges`, and standard error."""
+
+    def record(code, *options, expected=0):
+        capture = tmp_path / "run.gpuprof"
+        fakes = Path(program.path).parent / "fakes"
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "PYTHONPATH": str(ROOT / "python")}
+        done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--", sys.executable, "-c",
+                               PLAY + code, script], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == expected, done.stderr
+        if expected != 0:
+            return 0, [], done.stderr
+        report = program.report(capture, "kernels", "ranges", "losses")
+        assert not [r for r in report["losses"].rows if r["severity"] == "data"]
+        return sum(row["count"] for row in report["kernels"].rows), report["ranges"].rows, done.stderr
+
+    return record
+
+
+def test_everything_without_a_window(run, once):
+    assert run("for turn in range(3): play(turn)")[0] == 3 * once
+
+
+def test_a_delay_leaves_out_the_beginning(run, once):
+    code = "play(0); time.sleep(0.5); play(1)"
+    assert run(code, "--delay", "0.25")[0] == once
+
+
+def test_a_duration_leaves_out_the_end(run, once):
+    code = "play(0); time.sleep(0.5); play(1)"
+    assert run(code, "--duration", "0.25")[0] == once
+
+
+@pytest.mark.parametrize("options", [("--capture-range", "nvtx:wanted"), ("--capture-range", "nvtx:wanted@mine")])
+def test_a_range_of_annotations(run, once, options):
+    code = """
+import nvtx
+with nvtx.annotate("before", domain="mine"): play(0)
+for turn in (1, 2):
+    with nvtx.annotate("wanted", domain="mine"):
+        with nvtx.annotate("inner", domain="mine"): play(turn)
+    play(10 + turn)
+with nvtx.annotate("after", domain="mine"): play(3)
+"""
+    kernels, ranges, _ = run(code, *options)
+    assert kernels == 2 * once
+    assert {row["path"]: row["count"] for row in ranges} == {"wanted": 2, "wanted/inner": 2}
+
+
+def test_a_range_that_never_comes(run):
+    assert run("play(0)", "--capture-range", "nvtx:absent")[0] == 0
+
+
+def test_the_profiler_api(run, once):
+    code = "play(0); cuda.cuProfilerStart(); play(1); play(2); cuda.cuProfilerStop(); play(3)"
+    assert run(code, "--capture-range", "cudaProfilerApi")[0] == 2 * once
+
+
+def test_iterations_by_calls(run, once):
+    code = """
+import gpu_profile
+for turn in range(6):
+    assert gpu_profile.step()
+    play(turn)
+"""
+    assert run(code, "--capture-range", "iteration:2-4")[0] == 3 * once
+
+
+def test_iterations_by_annotations(run, once):
+    code = """
+import nvtx
+for turn in range(6):
+    with nvtx.annotate("batch"): play(turn)
+"""
+    assert run(code, "--capture-range", "iteration:5-6:batch")[0] == 2 * once
+
+
+def test_start_and_stop_from_python(run, once):
+    code = """
+import gpu_profile
+play(0)
+for turn in (1, 2):
+    assert gpu_profile.start()
+    play(turn)
+    assert gpu_profile.stop()
+    play(turn + 10)
+"""
+    assert run(code, "--capture-range", "start-stop")[0] == 2 * once
+
+
+def test_start_and_stop_without_a_recorder():
+    code = "import gpu_profile; assert gpu_profile.start() is False and gpu_profile.stop() is False and gpu_profile.step() is False"
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, check=True)
+
+
+def test_what_is_open_when_the_window_closes_ends_there(run):
+    code = """
+import gpu_profile, nvtx
+gpu_profile.start()
+nvtx.push_range("open"); time.sleep(0.05)
+gpu_profile.stop()
+time.sleep(0.4)
+gpu_profile.start()
+nvtx.push_range("later"); nvtx.pop_range()
+"""
+    _, ranges, _ = run(code, "--capture-range", "start-stop")
+    lengths = {row["path"]: row["host_total_ns"] for row in ranges}
+    assert set(lengths) == {"open", "later"}
+    assert lengths["open"] < 300_000_000
+
+
+def test_the_last_seconds_only(run, once):
+    code = """
+import nvtx
+domain = "lasting"
+nvtx.mark("named early", domain=domain)
+for turn in range(6):
+    with nvtx.annotate("turn", domain=domain): play(turn)
+    time.sleep(0.4)
+"""
+    kernels, ranges, _ = run(code, "--keep-last", "0.5")
+    assert once <= kernels < 6 * once
+    assert kernels % once == 0
+    # The name was registered in a part that is gone. Device work comes later than the annotation around it.
+    assert [row["path"] for row in ranges] == ["turn"]
+    assert 1 <= ranges[0]["count"] <= kernels // once
+
+
+@pytest.mark.parametrize("wrong", ["nvtx:", "nvtx:@d", "iteration:3-2", "iteration:0-2", "iteration:x", "everything"])
+def test_a_wrong_range_is_said(run, wrong):
+    _, _, errors = run("play(0)", "--capture-range", wrong, expected=2)
+    assert wrong in errors
+    assert errors.count("\n") == 1
