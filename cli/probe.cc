@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -12,16 +13,17 @@
 #include <sstream>
 #include <thread>
 
+#include "collect/pm/places.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
 
-// The first 64 KiB of a file; absent when it cannot be read.
-std::optional<std::string> read_text(const std::string& path) {
+// The first `most` bytes of a file; absent when it cannot be read.
+std::optional<std::string> read_text(const std::string& path, std::size_t most = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::nullopt;
-    std::string text(64 * 1024, '\0');
+    std::string text(most, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     return text;
@@ -51,21 +53,25 @@ Library load(const char* name) { return {dlopen(name, RTLD_LAZY | RTLD_LOCAL), d
 
 constexpr std::string_view kInContainer = "in a container, start it with --gpus all (NVIDIA container toolkit)";
 
+// The driver's version; "" where there is no driver.
+std::string driver_version(const Machine& machine) {
+    std::string text = read_text(machine.root + "/proc/driver/nvidia/version").value_or("");
+    // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
+    std::istringstream words(text.substr(0, text.find('\n')));
+    for (std::string word; words >> word;)
+        if (word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) return word;
+    return {};
+}
+
 Check check_module(const Machine& machine) {
     Check check{.name = "NVIDIA kernel driver", .found = {}, .remedy = {}};
-    std::optional<std::string> version = read_text(machine.root + "/proc/driver/nvidia/version");
-    if (!version) {
+    if (access((machine.root + "/proc/driver/nvidia/version").c_str(), R_OK) != 0) {
         check.found = "no /proc/driver/nvidia: the kernel module is not loaded";
         check.remedy = fmt::format("install the NVIDIA driver; {}", kInContainer);
         return check;
     }
-    std::istringstream words(version->substr(0, version->find('\n')));
-    std::string word;
-    while (words >>
-           word)  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
-        if (word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) break;
     check.health = Health::ok;
-    check.found = "version " + word;
+    check.found = "version " + driver_version(machine);
     return check;
 }
 
@@ -150,11 +156,20 @@ std::vector<std::string> cupti_patterns(const Machine& machine) {
     return patterns;
 }
 
-Check check_cupti(const Machine& machine) {
-    Check check{.name = "CUPTI", .found = {}, .remedy = {}};
+std::vector<std::string> cupti_files(const Machine& machine) {
     std::vector<std::string> found;
     for (const std::string& folder : cupti_patterns(machine))
         for (const std::string& path : matching(machine.root + folder + "/libcupti.so.*")) found.push_back(path);
+    for (const std::string& path : pm::cupti_places("", machine.environment))
+        if (path[0] == '/' && access((machine.root + path).c_str(), R_OK) == 0 &&
+            std::find(found.begin(), found.end(), machine.root + path) == found.end())
+            found.push_back(machine.root + path);
+    return found;
+}
+
+Check check_cupti(const Machine& machine) {
+    Check check{.name = "CUPTI", .found = {}, .remedy = {}};
+    std::vector<std::string> found = cupti_files(machine);
     if (found.empty() && machine.root.empty() && load("libcupti.so")) found.push_back("libcupti.so");
     if (found.empty()) {
         check.found = "no libcupti.so in a toolkit or a Python environment";
@@ -166,10 +181,12 @@ Check check_cupti(const Machine& machine) {
     return check;
 }
 
-// Whether the process holds CAP_SYS_ADMIN (bit 21 of CapEff, capabilities(7)).
+// Whether the process holds CAP_SYS_ADMIN (bit 21 of CapEff, capabilities(7)), or CAP_PERFMON (38), which is enough from
+// driver R565 on.
 bool is_admin(const Machine& machine) {
     std::string mask = value_of(read_text(machine.root + "/proc/self/status").value_or(""), "CapEff");
-    return (std::strtoull(mask.c_str(), nullptr, 16) >> 21 & 1) != 0;
+    unsigned long long held = std::strtoull(mask.c_str(), nullptr, 16);
+    return (held >> 21 & 1) != 0 || ((held >> 38 & 1) != 0 && std::atoi(driver_version(machine).c_str()) >= 565);
 }
 
 // NVIDIA's driver restricts hardware counters to administrators unless told otherwise
@@ -189,6 +206,32 @@ Check check_counters(const Machine& machine) {
                                                : "only for administrators";
     if (check.health != Health::ok)
         check.remedy = "load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN";
+    return check;
+}
+
+// Whether `record --sample pm` can work: a GPU, a CUPTI that has PM sampling (its file names the function), permission.
+Check check_counters_over_time(const Machine& machine) {
+    Check check{.name = "counters over time", .found = {}, .remedy = {}};
+    std::vector<std::string> files = cupti_files(machine);
+    // Names of functions are near the beginning of a library.
+    constexpr std::size_t kNames = std::size_t{1} << 20;
+    auto able = std::find_if(files.begin(), files.end(), [](const std::string& file) {
+        return read_text(file, kNames).value_or("").find("cuptiPmSamplingEnable") != std::string::npos;
+    });
+    Check permission = check_counters(machine);
+    if (check_gpus(machine).health == Health::missing) {
+        check.found = "no GPU to sample";
+    } else if (able == files.end()) {
+        check.found = "no CUPTI 12.6 or newer";
+        check.remedy = "pip install nvidia-cuda-cupti, or name the library with GPUPROF_CUPTI";
+    } else if (permission.health == Health::limited) {
+        check.health = Health::limited;
+        check.found = permission.found;
+        check.remedy = permission.remedy;
+    } else {
+        check.health = Health::ok;
+        check.found = fmt::format("record --sample pm, with {}", *able);
+    }
     return check;
 }
 
@@ -225,8 +268,15 @@ std::string_view name_of(Health health) {
 }
 
 std::vector<Check> check_machine(const Machine& machine) {
-    return {check_module(machine), check_gpus(machine),     check_cuda(),       check_nvml(machine),
-            check_cupti(machine),  check_counters(machine), check_smi(machine), check_limits(machine)};
+    return {check_module(machine),
+            check_gpus(machine),
+            check_cuda(),
+            check_nvml(machine),
+            check_cupti(machine),
+            check_counters(machine),
+            check_counters_over_time(machine),
+            check_smi(machine),
+            check_limits(machine)};
 }
 
 static std::string environment_value(const char* name) {

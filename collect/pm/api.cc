@@ -43,7 +43,7 @@ const char* bind(const Library& library, Api& api) {
 
 Result<Api> find_cupti(const std::string& program) {
     std::string named = from_environment("GPUPROF_CUPTI"), old, why;
-    for (const std::string& place : cupti_places(named, program, from_environment("PATH"))) {
+    for (const std::string& place : cupti_places(program, from_environment)) {
         Result<Library> library = Library::open(std::span(&place, 1));
         if (!library.ok()) {
             why = library.error().message;

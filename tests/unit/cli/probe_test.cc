@@ -102,6 +102,25 @@ TEST_F(Probe, counters_need_permission) {
     EXPECT_EQ(check("hardware counters").health, Health::ok);
 }
 
+TEST_F(Probe, says_whether_counters_can_be_sampled_over_time) {
+    EXPECT_EQ(check("counters over time").found, "no GPU to sample");
+    put("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\n");
+    put("dev/nvidia0", "");
+    environment_["VIRTUAL_ENV"] = "/opt/venv";
+    std::string library = "opt/venv/lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13";
+    put(library, "cuptiActivityEnable");
+    EXPECT_EQ(check("counters over time").health, Health::missing);
+    EXPECT_NE(check("counters over time").found.find("12.6"), std::string::npos);
+    put(library, std::string(300'000, ' ') + "cuptiPmSamplingEnable");
+    put("proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+    put("proc/self/status", "CapEff:\t0000004000000000\n");  // CAP_PERFMON
+    EXPECT_EQ(check("counters over time").health, Health::limited);
+    EXPECT_NE(check("counters over time").remedy.find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos);
+    put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  Wed\n");
+    EXPECT_EQ(check("counters over time").health, Health::ok);
+    EXPECT_NE(check("counters over time").found.find("libcupti.so.13"), std::string::npos);
+}
+
 TEST_F(Probe, finds_cupti_of_a_python_environment) {
     environment_["VIRTUAL_ENV"] = "/opt/venv";
     put("opt/venv/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13", "");
