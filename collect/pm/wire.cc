@@ -12,10 +12,12 @@ void put_times(std::string& out, const std::vector<TimeNs>& times) {
     for (TimeNs time : times) put_signed(out, time);
 }
 
-// What a count claims is at most what the bytes can hold.
+// A count is at most what the bytes can hold; one that is more spoils the cursor.
 std::size_t count_of(ByteCursor& cursor) {
     std::uint64_t count = cursor.varint();
-    return count <= cursor.left() ? static_cast<std::size_t>(count) : 0;
+    if (count <= cursor.left()) return static_cast<std::size_t>(count);
+    cursor.take(cursor.left() + 1);
+    return 0;
 }
 
 std::vector<TimeNs> take_times(ByteCursor& cursor) {
