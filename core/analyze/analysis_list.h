@@ -22,6 +22,7 @@
     ANALYSIS(Collectives)          \
     ANALYSIS(Samples)              \
     ANALYSIS(Cpu)                  \
+    ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(LossRows)             \
     ANALYSIS(Findings)             \

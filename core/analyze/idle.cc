@@ -6,6 +6,7 @@
 #include "core/analyze/analysis_list.h"
 #include "core/analyze/cells.h"
 #include "core/analyze/idle_cause.h"
+#include "core/analyze/stack_samples.h"
 
 namespace gpuprof {
 namespace {
@@ -16,6 +17,8 @@ constexpr ResultColumn kColumns[] = {
     {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause."},
     {"share_pct", CellType::real, Unit::percent, "total_ns of the device's idle time."},
     {"count", CellType::integer, Unit::count, "Gaps with a part of this cause."},
+    {"python", CellType::text, Unit::none,
+     "What Python did in most samples of the host thread; absent without samples."},
 };
 
 Result<ResultTable> run(const Study& study) {
@@ -32,8 +35,9 @@ Result<ResultTable> run(const Study& study) {
                          [&](std::size_t a, std::size_t b) { return device.causes[a].total > device.causes[b].total; });
         for (std::size_t cause : order) {
             const CauseTotal& total = device.causes[cause];
+            const FunctionCounts& python = study.idle_python().of(device.device, static_cast<IdleCause>(cause));
             table.add_row({integer(device.device), name_of(static_cast<IdleCause>(cause)), integer(total.total),
-                           percent(total.total, idle), integer(total.count)});
+                           percent(total.total, idle), integer(total.count), text_cell(python.sentence())});
         }
     }
     return table;

@@ -4,6 +4,7 @@
 #include "core/analyze/diagnosis.h"
 #include "core/analyze/idle_cause.h"
 #include "core/analyze/op_rates.h"
+#include "core/analyze/stack_samples.h"
 
 namespace gpuprof {
 
@@ -18,6 +19,11 @@ const std::vector<DeviceActivity>& Study::activity() const {
 const IdleGaps& Study::gaps() const {
     if (!gaps_) gaps_ = std::make_unique<IdleGaps>(find_idle_gaps(trace_, activity()));
     return *gaps_;
+}
+
+const IdlePython& Study::idle_python() const {
+    if (!idle_python_) idle_python_ = std::make_unique<IdlePython>(trace_, gaps());
+    return *idle_python_;
 }
 
 const OpRates& Study::op_rates() const {

@@ -12,6 +12,7 @@ namespace gpuprof {
 
 struct DeviceActivity;  // core/analyze/activity.h
 struct IdleGaps;        // core/analyze/idle_cause.h
+class IdlePython;       // core/analyze/stack_samples.h
 struct Diagnosis;       // core/analyze/diagnosis.h
 struct OpRates;         // core/analyze/op_rates.h
 
@@ -29,6 +30,8 @@ public:
     const std::vector<DeviceActivity>& activity() const;
     // Every idle interval of every device with its cause. See idle_cause.h.
     const IdleGaps& gaps() const;
+    // What Python did in them, where stacks were sampled. See stack_samples.h.
+    const IdlePython& idle_python() const;
     // Achieved rates of operators with recorded shapes. See op_rates.h.
     const OpRates& op_rates() const;
     // Shares, verdict and findings. See diagnosis.h.
@@ -39,6 +42,7 @@ private:
     Options options_;
     mutable std::unique_ptr<std::vector<DeviceActivity>> activity_;
     mutable std::unique_ptr<IdleGaps> gaps_;
+    mutable std::unique_ptr<IdlePython> idle_python_;
     mutable std::unique_ptr<OpRates> op_rates_;
     mutable std::unique_ptr<Diagnosis> diagnosis_;
 };

@@ -31,6 +31,8 @@ public:
     std::string kernel(std::size_t group) const;     // "k-3 (12.3 ms, 18.0 % of kernel time): name"
     std::string idle(IdleCause cause) const;         // "idle-1: 155 ms of idle time is input pipeline"
     std::string longest_gap(IdleCause cause) const;  // "gap-2: 38.1 ms while NAME ran on 709/709"; "" if none
+    std::string python(
+        IdleCause cause) const;  // "Python meanwhile: 62 of 80 samples in augment (data.py:31)"; "" if none
     std::string row(std::string_view analysis, std::string_view column,
                     std::string_view value) const;  // "a-2", "" if none
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/analyze/analysis.h"
+#include "core/analyze/stack_samples.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -80,6 +81,11 @@ std::string Case::longest_gap(IdleCause cause) const {
     if (longest->host_what != kNoString) text += fmt::format(" while {} ran", trace().text(longest->host_what));
     if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace().text(longest->host_thread));
     return text;
+}
+
+std::string Case::python(IdleCause cause) const {
+    std::string sentence = study.idle_python().of(cause).sentence();
+    return sentence.empty() ? "" : fmt::format("Python meanwhile: {}", sentence);
 }
 
 std::string Case::row(std::string_view analysis, std::string_view column, std::string_view value) const {

@@ -68,6 +68,7 @@ void look_for_input_wait(Case& look) {
         fmt::format("The GPU waits for the input pipeline {} % of the time", readable_percent(look.shares().pct(cost)));
     finding.evidence.push_back(look.idle(IdleCause::input_pipeline));
     push_known(finding.evidence, look.longest_gap(IdleCause::input_pipeline));
+    push_known(finding.evidence, look.python(IdleCause::input_pipeline));
     finding.remedy =
         "Prepare batches ahead of the GPU: DataLoader(num_workers>0, prefetch_factor, persistent_workers, "
         "pin_memory=True), cheaper or "
@@ -102,6 +103,7 @@ void look_for_launch_cost(Case& look) {
                                            readable_count(static_cast<std::int64_t>(look.trace().kernel().rows)),
                                            ns(kernel), ns(call)));
     push_known(finding.evidence, look.longest_gap(IdleCause::launch));
+    push_known(finding.evidence, look.python(IdleCause::launch));
     if (cost < idle)
         finding.evidence.push_back(
             fmt::format("{} more of launch wait may be the profiler's own cost and is not counted", ns(idle - cost)));
@@ -136,6 +138,7 @@ void look_for_synchronisation(Case& look) {
                                            readable_count(static_cast<std::int64_t>(syncs)), look.trace().text(example),
                                            look.row("api", "name", look.trace().text(example))));
     push_known(finding.evidence, look.longest_gap(IdleCause::synchronisation));
+    push_known(finding.evidence, look.python(IdleCause::synchronisation));
     finding.remedy =
         "Do not wait for the GPU in every step: no .item(), .cpu() or print of device values in the loop, log every N "
         "steps, copy with "
@@ -164,6 +167,7 @@ void look_for_idle_gaps(Case& look) {
         if (look.shares().idle_of(cause) == 0) continue;
         finding.evidence.push_back(look.idle(cause));
         push_known(finding.evidence, look.longest_gap(cause));
+        push_known(finding.evidence, look.python(cause));
     }
     finding.remedy =
         "Move host work off the path that feeds the GPU: prepare the next step while this one runs, less Python "
