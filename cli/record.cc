@@ -31,6 +31,7 @@ namespace {
 struct Arguments {
     std::string output = "recording.gpuprof";
     InjectionArguments injection;
+    double python = 0;  // Hz; 0: no stacks
     bool quiet = false;
     std::vector<std::string> sample, command;
 };
@@ -176,6 +177,7 @@ Result<ExitCode> record(const Arguments& arguments) {
     for (const std::string& remark : set_injection(library, *folder, *options)) note(remark);
     Companions companions(*folder);
     if (arguments.injection.traces("cpu")) companions.prepare(record_processors(folder->path()));
+    if (arguments.python > 0) companions.prepare(record_python(folder->path(), arguments.python));
     if (sample->device_interval > 0) companions.prepare(record_devices(sample->device_interval));
     if (sample->counters) companions.prepare(record_counters(*sample, arguments.command.front()));
     if (Status started = target.start(arguments.command); !started) return started.error();
@@ -201,6 +203,9 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
         ->allow_extra_args(false)
         ->type_name("S|pm")
         ->default_str("0.1");
+    app.add_option("--python", arguments->python, "Sample the Python stacks of all processes HZ times a second.")
+        ->check(CLI::Range(0.1, 1000.0))
+        ->type_name("HZ");
     app.add_flag("--quiet", arguments->quiet, "Do not show the first answer.");
     app.add_option("command", arguments->command, "The command and its arguments, after --.")->type_name("CMD");
     return [arguments] { return record(*arguments); };

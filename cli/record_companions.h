@@ -15,5 +15,7 @@ std::unique_ptr<Companion> record_devices(double interval);
 std::unique_ptr<Companion> record_processors(const std::string& folder);
 // Hardware counters of all visible devices; `program` is the command that is recorded.
 std::unique_ptr<Companion> record_counters(const SampleOption& option, const std::string& program);
+// Their Python stacks, `hz` times a second.
+std::unique_ptr<Companion> record_python(const std::string& folder, double hz);
 
 }  // namespace gpuprof

@@ -1,0 +1,81 @@
+// The memory of another process, or a made-up one in tests. Every read may fail, and what is read may have changed since the
+// read before, or be hostile: whoever decodes it checks everything.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace gpuprof::python {
+
+using Address = std::uint64_t;
+
+class Memory {
+public:
+    virtual ~Memory() = default;
+    // All of [address, address + size), or false.
+    virtual bool read(Address address, void* into, std::size_t size) = 0;
+
+    template <class T>
+    std::optional<T> value(Address address) {
+        T value{};
+        return read(address, &value, sizeof value) ? std::optional<T>(value) : std::nullopt;
+    }
+    std::optional<Address> pointer(Address address) { return value<Address>(address); }
+};
+
+// Reads by process_vm_readv(2): the process is neither stopped nor traced, and notices nothing.
+class ProcessMemory final : public Memory {
+public:
+    explicit ProcessMemory(pid_t pid) : pid_(pid) {}
+    bool read(Address address, void* into, std::size_t size) override;
+    // errno of the last read that failed.
+    int error() const { return error_; }
+
+private:
+    pid_t pid_;
+    int error_ = 0;
+};
+
+// A copy of one piece of another memory, taken at once; what is not in it is read as usual.
+class CopiedMemory final : public Memory {
+public:
+    explicit CopiedMemory(Memory& memory) : memory_(memory) {}
+    // Copies [begin, end); without success nothing is copied, and reads go on to the memory itself.
+    void copy(Address begin, Address end);
+    void forget() { copied_.clear(); }
+    bool read(Address address, void* into, std::size_t size) override;
+
+private:
+    Memory& memory_;
+    Address begin_ = 0;
+    std::vector<char> copied_;
+};
+
+// The bytes of a structure that was read at once. Reading outside answers 0.
+class Bytes {
+public:
+    static constexpr std::size_t kMost = 1024;
+    // Whether `size` bytes, at most kMost, were read.
+    bool fill(Memory& memory, Address address, std::size_t size) {
+        size_ = size <= kMost && memory.read(address, bytes_, size) ? size : 0;
+        return size_ > 0;
+    }
+    template <class T>
+    T get(std::size_t offset) const {
+        T value{};
+        if (offset + sizeof value <= size_) std::memcpy(&value, bytes_ + offset, sizeof value);
+        return value;
+    }
+    Address pointer(std::size_t offset) const { return get<Address>(offset); }
+
+private:
+    char bytes_[kMost];
+    std::size_t size_ = 0;
+};
+
+}  // namespace gpuprof::python

@@ -1,0 +1,230 @@
+#include "collect/python/stack_reader.h"
+
+#include <algorithm>
+
+#include "collect/python/line_table.h"
+
+namespace gpuprof::python {
+namespace {
+
+constexpr std::size_t kLongestName = 1024, kLongestPath = 4096, kLongestTable = 1 << 20;
+constexpr std::size_t kMostCodes = 50'000;  // remembered; programs have some ten thousand
+constexpr std::size_t kThreadStateSize = 400;
+constexpr int kAttempts = 3;  // a stack is torn when it changes just while it is read, which is rare twice
+constexpr Address kLargestStackPiece = 256 * 1024;
+
+// PyASCIIObject.state: two bits interned, three bits of width, then whether the text follows the head, and is ASCII.
+constexpr std::uint32_t kCompact = 1u << 5, kAscii = 1u << 6;
+std::uint32_t width_of(std::uint32_t state) { return (state >> 2) & 7; }
+
+void append_utf8(std::string& to, std::uint32_t point) {
+    auto put = [&](std::uint32_t byte) { to += static_cast<char>(byte); };
+    if (point < 0x80) return put(point);
+    if (point < 0x800) return put(0xC0 | point >> 6), put(0x80 | (point & 63));
+    if (point >= 0xD800 && point < 0xE000) point = 0xFFFD;
+    if (point > 0x10FFFF) point = 0xFFFD;
+    if (point < 0x10000) return put(0xE0 | point >> 12), put(0x80 | (point >> 6 & 63)), put(0x80 | (point & 63));
+    put(0xF0 | point >> 18), put(0x80 | (point >> 12 & 63)), put(0x80 | (point >> 6 & 63)), put(0x80 | (point & 63));
+}
+
+std::string decode(const std::string& raw, std::uint32_t width) {
+    std::string text;
+    for (std::size_t at = 0; at + width <= raw.size(); at += width) {
+        std::uint32_t point = 0;
+        std::memcpy(&point, raw.data() + at, width);
+        append_utf8(text, point);
+    }
+    return text;
+}
+
+// The last part of a path; for the files that every package has, with the folder.
+std::string short_file(const std::string& path) {
+    std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return path;
+    std::string name = path.substr(slash + 1);
+    if (name.substr(0, 2) != "__" || slash == 0) return name;
+    std::size_t before = path.rfind('/', slash - 1);
+    return path.substr(before == std::string::npos ? 0 : before + 1);
+}
+
+// Semicolons and line ends separate frames and lines elsewhere.
+void make_plain(std::string& text) {
+    for (char& c : text)
+        if (c == ';' || static_cast<unsigned char>(c) < ' ') c = ',';
+}
+
+}  // namespace
+
+const std::vector<ThreadStack>& StackReader::read() {
+    threads_.clear();
+    threads_left_ = kMostThreads;
+    std::optional<Address> interpreter = memory_.pointer(marks_.runtime + layout_.interpreters_head);
+    for (int i = 0; i < kMostInterpreters && interpreter && *interpreter != 0; ++i) {
+        read_threads(*interpreter);
+        interpreter = memory_.pointer(*interpreter + layout_.interpreter_next);
+    }
+    return threads_;
+}
+
+std::optional<Address> StackReader::gil_holder(Address interpreter) {
+    if (layout_.runtime_gil_holder != kNone) return memory_.pointer(marks_.runtime + layout_.runtime_gil_holder);
+    Address lock = interpreter;
+    std::uint32_t holder = layout_.interpreter_gil_holder, locked = layout_.interpreter_gil_locked;
+    if (layout_.interpreter_gil_pointer != kNone) {
+        std::optional<Address> found = memory_.pointer(interpreter + layout_.interpreter_gil_pointer);
+        if (!found || *found == 0) return std::nullopt;
+        lock = *found, holder = layout_.gil_holder, locked = layout_.gil_locked;
+    }
+    if (holder == kNone) return std::nullopt;
+    std::optional<std::int32_t> is_locked = memory_.value<std::int32_t>(lock + locked);
+    if (!is_locked) return std::nullopt;
+    return *is_locked != 0 ? memory_.pointer(lock + holder) : Address{0};
+}
+
+bool StackReader::fill_state(Bytes& state, Address thread) {
+    // The structure may end less than that before the end of what is mapped.
+    std::size_t least = layout_.datastack_chunk != kNone ? layout_.datastack_chunk + sizeof(Address) : 256;
+    return state.fill(memory_, thread, kThreadStateSize) || state.fill(memory_, thread, least);
+}
+
+void StackReader::read_threads(Address interpreter) {
+    std::optional<Address> holder = gil_holder(interpreter);
+    std::optional<Address> thread = memory_.pointer(interpreter + layout_.threads_head);
+    for (; threads_left_ > 0 && thread && *thread != 0; --threads_left_) {
+        ThreadStack stack;
+        if (holder) stack.holds_gil = *holder == *thread;
+        bool whole = false;
+        for (int attempt = 0; attempt < kAttempts && !whole; ++attempt) whole = read_frames(*thread, stack);
+        if (!whole) {
+            ++counts_.torn;
+        } else if (stack.depth > 0) {
+            ++counts_.read;
+            counts_.cut += stack.cut;
+            threads_.push_back(std::move(stack));
+        }
+        thread = memory_.pointer(*thread + layout_.thread_next);
+    }
+}
+
+Address StackReader::innermost(const Bytes& state) {
+    if (layout_.thread_frame != kNone) return state.pointer(layout_.thread_frame);
+    Address cframe = state.pointer(layout_.thread_cframe);
+    return cframe != 0 ? memory_.pointer(cframe + layout_.cframe_frame).value_or(0) : 0;
+}
+
+// Since 3.11 most frames lie one behind the other in a piece of memory of their thread (_PyStackChunk: previous, size, top,
+// data), which is copied at once: cheaper than frame by frame, and of one moment.
+void StackReader::copy_stack(const Bytes& state, Address frame) {
+    stack_.forget();
+    if (layout_.datastack_chunk == kNone) return;
+    Address chunk = state.pointer(layout_.datastack_chunk), end = frame + layout_.frame_size;
+    if (chunk == 0 || frame <= chunk || end - chunk > kLargestStackPiece) return;
+    stack_.copy(chunk, end);
+}
+
+bool StackReader::read_frames(Address thread, ThreadStack& into) {
+    Bytes state;
+    if (!fill_state(state, thread)) return false;
+    if (layout_.native_thread_id != kNone) into.native_id = state.get<std::uint64_t>(layout_.native_thread_id);
+    into.pthread_id = state.get<std::uint64_t>(layout_.thread_id);
+    into.frames.clear();
+    into.cut = false;
+    frames_.clear();
+    Address frame = innermost(state);
+    copy_stack(state, frame);
+    Address earlier = 0;  // a frame passed before: meeting it again is a circle
+    for (int i = 0; frame != 0; ++i) {
+        if (i == kMostFrames) {
+            into.cut = true;
+            break;
+        }
+        Bytes bytes;
+        if (!bytes.fill(stack_, frame, layout_.frame_size) || !add_frame(bytes)) return false;
+        if ((i & (i - 1)) == 0) earlier = frame;
+        frame = bytes.pointer(layout_.frame_previous);
+        if (frame == earlier) return false;
+    }
+    into.depth = static_cast<std::int32_t>(frames_.size());
+    for (auto text = frames_.rbegin(); text != frames_.rend(); ++text) {
+        if (!into.frames.empty()) into.frames += ';';
+        into.frames += *text;
+    }
+    return true;
+}
+
+// Whether it made sense; a frame of C adds nothing.
+bool StackReader::add_frame(const Bytes& frame) {
+    if (layout_.frame_owner != kNone && frame.get<std::uint8_t>(layout_.frame_owner) == kOwnedByC) return true;
+    Address address = frame.pointer(layout_.frame_code);
+    const Code* code = code_at(address);
+    if (code == nullptr) return false;
+    std::int64_t position = 0;
+    if (layout_.position_is_pointer)
+        position =
+            static_cast<std::int64_t>(frame.pointer(layout_.frame_position) - address - layout_.code_instructions) / 2;
+    else
+        position = frame.get<std::int32_t>(layout_.frame_position);
+    std::optional<std::int32_t> line = line_at(layout_.lines, code->table, position, code->first_line);
+    std::string& text = frames_.emplace_back(code->function);
+    text.append(" (").append(code->file);
+    if (line) text.append(":").append(std::to_string(*line));
+    text += ')';
+    return true;
+}
+
+const StackReader::Code* StackReader::code_at(Address address) {
+    if (address == 0 || !code_bytes_.fill(memory_, address, layout_.code_size)) return nullptr;
+    if (marks_.code_type != 0 && code_bytes_.pointer(layout_.object_type) != marks_.code_type) return nullptr;
+    Code found;
+    found.filename = code_bytes_.pointer(layout_.code_filename);
+    found.name = code_bytes_.pointer(layout_.code_name);
+    found.lines = code_bytes_.pointer(layout_.code_lines);
+    found.first_line = code_bytes_.get<std::int32_t>(layout_.code_first_line);
+    auto known = codes_.find(address);
+    if (known != codes_.end()) {
+        const Code& code = known->second;
+        if (code.filename == found.filename && code.name == found.name && code.lines == found.lines &&
+            code.first_line == found.first_line)
+            return &code;
+    }
+    if (!read_code(found)) return nullptr;
+    if (codes_.size() >= kMostCodes) codes_.clear();
+    return &(codes_[address] = std::move(found));
+}
+
+bool StackReader::read_code(Code& code) {
+    std::string path;
+    if (!read_text(code.name, kLongestName, code.function) || !read_text(code.filename, kLongestPath, path) ||
+        !read_bytes(code.lines, code.table))
+        return false;
+    code.file = short_file(path);
+    make_plain(code.function), make_plain(code.file);
+    return true;
+}
+
+bool StackReader::read_text(Address address, std::size_t most, std::string& into) {
+    Bytes head;
+    if (address == 0 || !head.fill(memory_, address, layout_.text_ascii_size)) return false;
+    if (marks_.text_type != 0 && head.pointer(layout_.object_type) != marks_.text_type) return false;
+    auto length = head.get<std::uint64_t>(layout_.text_length);
+    auto state = head.get<std::uint32_t>(layout_.text_state);
+    std::uint32_t width = width_of(state);
+    if (length > most || (state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return false;
+    std::string raw(length * width, '\0');
+    Address data = address + ((state & kAscii) != 0 ? layout_.text_ascii_size : layout_.text_compact_size);
+    if (length > 0 && !memory_.read(data, raw.data(), raw.size())) return false;
+    into = decode(raw, width);
+    return true;
+}
+
+bool StackReader::read_bytes(Address address, std::string& into) {
+    Bytes head;
+    if (address == 0 || !head.fill(memory_, address, layout_.bytes_data)) return false;
+    if (marks_.bytes_type != 0 && head.pointer(layout_.object_type) != marks_.bytes_type) return false;
+    auto size = head.get<std::uint64_t>(layout_.bytes_size);
+    if (size > kLongestTable) return false;
+    into.assign(size, '\0');
+    return size == 0 || memory_.read(address + layout_.bytes_data, into.data(), size);
+}
+
+}  // namespace gpuprof::python
