@@ -18,8 +18,7 @@ MINORS = range(9, 14)
 def interpreters():
     """One CPython for each minor version from 3.9 to 3.13 that can be found; this one among them."""
     found = {}
-    folders = [*os.environ["PATH"].split(":"), *glob.glob("/root/.pyenv/versions/3.*/bin"),
-               *glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin"))]
+    folders = [*os.environ["PATH"].split(":"), *glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin"))]
     for candidate in [sys.executable, *(f"{folder}/python3.{minor}" for folder in folders for minor in MINORS)]:
         if not os.access(candidate, os.X_OK) or "shims" in candidate:
             continue

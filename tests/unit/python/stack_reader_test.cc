@@ -23,8 +23,8 @@ std::string lines_of(LineTable kind) {
 struct Small : MadeUpPython {
     explicit Small(Layout of) : MadeUpPython(of) {
         std::string lines = lines_of(layout.lines);
-        outer = code(text(U"main"), text(U"/home/x/train.py"), 10, lines);
-        inner = code(text(U"gr\u00f6\u00dfe", 1, false), text(U"/home/\u4e00/__init__.py", 2, false), 20, lines);
+        outer = code(text(U"main"), text(U"/a/x/train.py"), 10, lines);
+        inner = code(text(U"gr\u00f6\u00dfe", 1, false), text(U"/a/\u4e00/__init__.py", 2, false), 20, lines);
         root = frame(outer, at(2), 0);
         leaf = frame(inner, at(1), root);
         first = thread(leaf, 77, 0);
