@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""What recording costs, over the fake libcuda and libcupti: bench/record/run.py [BUILD]
+
+Prints a Markdown table: time of the collector on the program's threads, records a second from four threads and how many are
+accounted for, what the end of a program waits, the collector's memory in a long run, bytes a kernel takes. BUILD is a folder
+with gpu-profile, libgpuprof_inject.so, fakes/ and bench/record/bench_annotations (default build/bench).
+"""
+
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+
+from injected import Injected  # noqa: E402
+from program import Program  # noqa: E402
+from recordings_of_cupti import FIXTURES, KERN, lines, script_of  # noqa: E402
+
+HEADER = struct.Struct("<8sIIIII")
+FACTS, ACTIVITY, LOST = 23, 17, 21  # core/format/chunk.h
+KERNEL = 10
+ENDS = 20
+
+
+def chunks(path):
+    data, at = path.read_bytes(), 0
+    while at + HEADER.size <= len(data):
+        _, kind, length, *_ = HEADER.unpack_from(data, at)
+        yield kind, data[at + HEADER.size:at + HEADER.size + length]
+        at += HEADER.size + length
+
+
+def facts(path):
+    """The facts of the process; the last value of a key holds."""
+    found = {}
+    for kind, payload in chunks(path):
+        if kind != FACTS:
+            continue
+        texts, at = [], 0
+        while at < len(payload):
+            size, = struct.unpack_from("<I", payload, at)
+            texts.append(payload[at + 4:at + 4 + size].decode(errors="replace"))
+            at += 4 + size
+        found |= dict(zip(texts[::2], texts[1::2], strict=False))
+    return found
+
+
+def records(path):
+    """Records in the file, by kind."""
+    counts = {}
+    for kind, payload in chunks(path):
+        if kind != ACTIVITY:
+            continue
+        kinds, = struct.unpack_from("<I", payload)
+        lengths = dict(struct.iter_unpack("<II", payload[4:4 + 8 * kinds]))
+        at = 4 + 8 * kinds
+        while at + 4 <= len(payload):
+            kind_of, = struct.unpack_from("<I", payload, at)
+            counts[kind_of] = counts.get(kind_of, 0) + 1
+            at += lengths[kind_of]
+    return counts
+
+
+def lost(path):
+    """What the collector counted as lost; the last counts hold."""
+    counts = {}
+    for kind, payload in chunks(path):
+        if kind == LOST:
+            counts |= dict(struct.iter_unpack("<BQ", payload))
+    return sum(counts.values())
+
+
+class Bench:
+    def __init__(self, build, folder):
+        self.program, self.folder = Program(str(build / "gpu-profile")), Path(folder)
+        self.script, self.build, self.runs = script_of(KERN, folder), build, 0
+
+    def spool(self):
+        self.runs += 1
+        return Injected(self.program, self.folder / str(self.runs), self.script)
+
+    def timed(self, *arguments, alone=False, play="inline live", **how):
+        """Wall seconds of one run, and its spool."""
+        spool = self.spool()
+        environment = spool.environment(**how)
+        if alone:
+            environment = {k: v for k, v in environment.items() if not k.endswith("_INJECTION64_PATH")}
+        begun = time.monotonic()
+        subprocess.run(spool.command(*arguments, play=play), env=environment, check=True, timeout=300)
+        return time.monotonic() - begun, spool
+
+    def annotations(self, threads, alone):
+        spool = self.spool()
+        environment = spool.environment()
+        if alone:
+            environment.pop("NVTX_INJECTION64_PATH")
+        done = subprocess.run([self.build / "bench/record/bench_annotations", str(threads)], env=environment, check=True,
+                              capture_output=True, text=True, timeout=300)
+        return float(done.stdout), 0 if alone else lost(spool.files()[0])
+
+
+def annotation_rows(bench):
+    for threads in (1, 4):
+        alone, _ = bench.annotations(threads, alone=True)
+        with_us, missing = bench.annotations(threads, alone=False)
+        yield f"one NVTX event, {threads} thread{'s' * (threads > 1)}", f"{with_us - alone:.0f} ns (lost: {missing})"
+
+
+def record_rows(bench):
+    repeat = 1500
+    _, small = bench.timed("--threads", 4, play="inline live repeat=1", words="api=all")
+    wall, spool = bench.timed("--threads", 4, play=f"inline live repeat={repeat}", words="api=all")
+    (few,), (file,) = small.files(), spool.files()
+    written = sum(records(file).values())
+    # The fake leaves nothing out: every record of the script is asked for, except kinds that the collector does not want.
+    wanted = sum(records(few).values()) * repeat
+    key = "recorder_ns_on_program_threads"
+    own = int(facts(file)[key]) - int(facts(few)[key])
+    yield "one CUPTI record, on the program's threads", f"{own / written:.1f} ns"
+    yield "records a second from 4 threads", f"{written / wall / 1e6:.2f} million ({written} in {wall:.2f} s)"
+    yield "delivered − written − counted as lost", f"{wanted - written - lost(file)}"
+
+
+def end_rows(bench):
+    def median(**how):
+        return statistics.median(bench.timed(play="time=start live", **how)[0] for _ in range(ENDS))
+
+    alone, with_us = median(alone=True), median()
+    yield "a short program alone, and recorded", f"{alone * 1e3:.0f} ms, {with_us * 1e3:.0f} ms"
+    hanging = statistics.median(bench.timed(rules="hang cuptiActivityFlushAll", play="time=start live")[0] for _ in range(3))
+    yield "its end when CUPTI's flush never returns", f"+{hanging - alone:.2f} s"
+
+
+def memory_of(bench, alone):
+    spool = bench.spool()
+    environment = spool.environment(words="api=all")
+    if alone:
+        environment = {k: v for k, v in environment.items() if not k.endswith("_INJECTION64_PATH")}
+    most, samples = 0, []
+    # Alone the fake has nothing to deliver, and sleeps instead.
+    arguments = ["--sleep-ms", 1000] if alone else ["--threads", 4]
+    play = "inline live" if alone else "inline live repeat=20000"
+    with subprocess.Popen(spool.command(*arguments, play=play), env=environment) as process:
+        while process.poll() is None:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            resident = [int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon")]
+            samples += resident
+            most = max([most, *resident])
+            time.sleep(0.05)
+    return most / 1024, samples[len(samples) // 4] / 1024, samples[-2] / 1024
+
+
+def memory_rows(bench):
+    alone, *_ = memory_of(bench, alone=True)
+    most, early, late = memory_of(bench, alone=False)
+    yield "memory of a program that does nothing, alone", f"{alone:.1f} MiB"
+    yield "with 24 million records from 4 threads: at most; after a quarter; at the end", f"{most:.1f}, {early:.1f}, {late:.1f} MiB"
+
+
+def size_rows(bench):
+    for recording in sorted(FIXTURES.glob("*.jsonl.xz")):
+        kernels = sum(record["kind"] == "KERNEL" for record in lines(recording))
+        bench.script = script_of(recording, bench.folder)
+        repeat = 100_000 // kernels
+        spool = bench.spool()
+        capture = bench.folder / f"{recording.name}.gpuprof"
+        environment = spool.environment()
+        _, raw = bench.timed("--times", 1, play=f"inline live repeat={repeat}")
+        (file,) = raw.files()
+        command = [bench.program.path, "record", "--quiet", "--sample", "0", "-o", capture, "--",
+                   *spool.command(play=f"inline live repeat={repeat}")]
+        environment = {k: v for k, v in environment.items() if not k.endswith("_INJECTION64_PATH") and not k.startswith("GPUPROF_RECORD")}
+        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=300)
+        count = kernels * repeat
+        yield (f"bytes a kernel with all that was recorded, {recording.name.split('.')[0]}: while it runs; merged",
+               f"{file.stat().st_size / count:.0f}; {capture.stat().st_size / count:.1f}")
+
+
+def main():
+    build = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/bench").resolve()
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(build, folder)
+        for rows in (annotation_rows, record_rows, end_rows, memory_rows, size_rows):
+            for what, figure in rows(bench):
+                print(f"| {what} | {figure} |", flush=True)
+            for spool in bench.folder.glob("*/*.gpuprof"):
+                spool.unlink()
+
+
+if __name__ == "__main__":
+    main()
