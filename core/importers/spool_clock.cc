@@ -14,8 +14,8 @@ template <class Columns>
 void move_rows(Columns& column, Row first, std::size_t rows, DurNs by) {
     for (Row row = first; row < rows; ++row)
         if (column.has(row))
-            column.set(row,
-                       static_cast<TimeNs>(static_cast<std::uint64_t>(column[row]) + static_cast<std::uint64_t>(by)));
+            column.change(
+                row, static_cast<TimeNs>(static_cast<std::uint64_t>(column[row]) + static_cast<std::uint64_t>(by)));
 }
 
 // Copies to the host return when they are done, but for those that say otherwise. Copies to the device may return when their
@@ -102,7 +102,7 @@ private:
 template <class Table>
 void move_table(Table& table, Row first, std::int32_t device, DurNs by) {
     for (Row row = first; row < table.rows; ++row)
-        if (table.device[row] == device && table.start[row] != 0) table.start.set(row, table.start[row] + by);
+        if (table.device[row] == device && table.start[row] != 0) table.start.change(row, table.start[row] + by);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ public:
         values_.push_back(value);
         ++size_;
     }
+    // Another value for a row that has one.
+    void change(Row row, T value) { values_[row] = value; }
     // Makes room for `rows` rows in all, so that filling them moves nothing.
     void reserve(std::size_t rows) { values_.reserve(rows); }
     // Marks rows size() .. rows-1 absent.
