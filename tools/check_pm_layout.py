@@ -2,7 +2,8 @@
 """Compares collect/pm/abi.h with CUPTI's own headers: sizes, offsets and constants, by compiling assertions.
 
 check_pm_layout.py FOLDER: the folder of cupti_pmsampling.h (the wheel nvidia-cuda-cupti, nvidia/cu13/include). CUDA's own
-cuda.h is not needed; the few of its names that these headers use are declared here.
+cuda.h is not needed; the few of its names that these headers use are declared here. The headers of CUPTI 12.8 and 13.0 agree;
+in 12.6 the structure of cuptiPmSamplingSetConfig ends before `append`, which collect/pm/session.cc knows.
 """
 
 import os

@@ -23,7 +23,7 @@ namespace {
 
 constexpr DurNs kMillisecond = 1'000'000;
 constexpr int kTurnMs = 50;  // between looks at the buffers
-constexpr DurNs kLongestTurn = 500 * kMillisecond, kDrain = 800 * kMillisecond;
+constexpr DurNs kLongestTurn = 500 * kMillisecond, kDrain = 600 * kMillisecond;
 constexpr DurNs kReportEvery = 250 * kMillisecond, kWriteEvery = 1000 * kMillisecond;
 
 bool send_packet(std::string_view packet) {

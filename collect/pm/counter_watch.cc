@@ -16,7 +16,7 @@ namespace {
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
 constexpr DurNs kOpeningPatience = 20 * kSecond;  // a driver without persistence mode loads for seconds
 constexpr DurNs kPatience = 3 * kSecond;
-constexpr DurNs kStoppingPatience = 1500 * kMillisecond;
+constexpr DurNs kStoppingPatience = 1000 * kMillisecond;
 constexpr int kMostRestarts = 3;
 
 std::chrono::nanoseconds chrono_ns(DurNs length) { return std::chrono::nanoseconds(length); }

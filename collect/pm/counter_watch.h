@@ -1,6 +1,6 @@
 // The launcher's side of counter sampling: starts the counter process, listens to it on a thread of its own, kills it when
 // the driver hangs, starts it again when it dies, and counts what that cost. Nothing here waits for the driver but stop(),
-// and that for a second and a half at most.
+// and that for a second at most.
 #pragma once
 
 #include <condition_variable>

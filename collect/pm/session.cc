@@ -61,30 +61,43 @@ Status Session::enable() {
     return {};
 }
 
+// Turing and GA100 have no trigger by time, and Turing keeps the oldest samples only (cupti_pmsampling.h). CUPTI 12.6 knows no
+// choice of what to keep, so its structure is shorter.
 Status Session::configure() {
-    SetConfig parameters;
-    parameters.object = object_;
-    parameters.bytes = plan_.config.size();
-    parameters.image = plan_.config.data();
-    parameters.hardware_buffer = kHardwareBuffer;
-    parameters.interval = static_cast<std::uint64_t>(interval_);
-    int code = api_.set_config.code(parameters);
-    if (code == kSuccess) return {};
-    Error first = explain(api_.set_config.name, code);
-    if (code != kNotSupported && code != kInvalidParameter) return first;
-    // Turing and GA100 have no trigger by time, and Turing keeps the oldest samples only (cupti_pmsampling.h).
-    parameters.trigger = kSysclkInterval;
-    parameters.interval = static_cast<std::uint64_t>(static_cast<double>(interval_) * kSysclkPerNs);
-    Status status = api_.set_config(parameters);
-    if (!status) {
-        parameters.append = kKeepOldest;
-        status = api_.set_config(parameters);
+    struct Attempt {
+        std::int32_t trigger, append;
+        std::size_t size;
+    };
+    constexpr std::size_t kNow = SetConfig{}.size, kOf126 = offsetof(SetConfig, append);
+    constexpr Attempt kAttempts[] = {{kTimeInterval, kKeepLatest, kNow},
+                                     {kTimeInterval, kKeepOldest, kOf126},
+                                     {kSysclkInterval, kKeepLatest, kNow},
+                                     {kSysclkInterval, kKeepOldest, kNow},
+                                     {kSysclkInterval, kKeepOldest, kOf126}};
+    auto cycles = static_cast<std::uint64_t>(static_cast<double>(interval_) * kSysclkPerNs);
+    int first = kSuccess;
+    for (const Attempt& attempt : kAttempts) {
+        bool by_time = attempt.trigger == kTimeInterval;
+        SetConfig parameters{.size = attempt.size,
+                             .object = object_,
+                             .bytes = plan_.config.size(),
+                             .image = plan_.config.data(),
+                             .hardware_buffer = kHardwareBuffer,
+                             .interval = by_time ? static_cast<std::uint64_t>(interval_) : cycles,
+                             .trigger = attempt.trigger,
+                             .append = attempt.append};
+        int code = api_.set_config.code(parameters);
+        if (first == kSuccess) first = code;
+        if (code == kSuccess) {
+            if (!by_time)
+                remarks_.push_back(
+                    fmt::format("this GPU ({}) cannot sample by time: it samples every {} cycles of its system clock",
+                                chip_.name, cycles));
+            return {};
+        }
+        if (code != kNotSupported && code != kInvalidParameter) break;
     }
-    if (!status) return first;
-    remarks_.push_back(
-        fmt::format("this GPU ({}) cannot sample by time: it samples every {} cycles of its system clock", chip_.name,
-                    parameters.interval));
-    return {};
+    return explain(api_.set_config.name, first);
 }
 
 Status Session::make_image() {

@@ -169,6 +169,13 @@ def test_a_gpu_without_a_trigger_by_time_is_sampled_by_its_clock(program, tmp_pa
     assert "cycles" in line
 
 
+@pytest.mark.parametrize("fake", ["", "by_time=no"])
+def test_the_first_cupti_with_pm_sampling_has_a_shorter_structure(program, tmp_path, series, fake):
+    run = Run(program, tmp_path, series, fake=f"config=60 {fake}")
+    assert len(run.samples()) == len(COUNTERS)
+    assert len(run.said) == bool(fake)
+
+
 @pytest.mark.parametrize("fake", ["oom=100", "lap=100:40"])
 def test_a_buffer_that_ran_over_is_a_counted_gap(program, tmp_path, series, fake):
     run = Run(program, tmp_path, series, seconds=0.8, fake=fake)

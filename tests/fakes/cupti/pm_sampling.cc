@@ -239,7 +239,8 @@ int cuptiPmSamplingDisable(pm::OfObject* parameters) {
 }
 
 int cuptiPmSamplingSetConfig(pm::SetConfig* parameters) {
-    GATE();
+    if (int failed = gate(__func__)) return failed;
+    if (parameters == nullptr || parameters->size != pm_series().config) return pm::kInvalidParameter;
     if (parameters->interval == 0 || parameters->hardware_buffer == 0) return pm::kInvalidParameter;
     if (parameters->trigger == pm::kTimeInterval && !pm_series().by_time) return pm::kNotSupported;
     std::istringstream words(std::string(reinterpret_cast<const char*>(parameters->image), parameters->bytes));

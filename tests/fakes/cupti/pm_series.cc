@@ -43,6 +43,8 @@ void take_word(const std::string& word, PmSeries& series) {
         series.per_pass = number;
     else if (key == "by_time")
         series.by_time = value != "no";
+    else if (key == "config")
+        series.config = number;
     else if (key == "oom")
         series.oom = number;
     else if (key == "lap")

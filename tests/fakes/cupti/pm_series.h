@@ -6,6 +6,7 @@
 //   chip=NAME        the chip's name (GH100)
 //   per_pass=N       more than N counters need a second pass
 //   by_time=no       no trigger by time (Turing, GA100)
+//   config=N         the size of the structure that configures; 60 is that of CUPTI 12.6
 //   oom=N            from sample N on decoding answers OUT_OF_MEMORY, until sampling is started anew; once
 //   lap=N:K          samples N to N+K-1 were overwritten: decoding says overflow; once
 //   evaluate_us=N    evaluating a sample takes that long
@@ -27,6 +28,7 @@ struct PmSeries {
     std::string chip = "GH100", log;
     std::size_t per_pass = 1000;
     bool by_time = true;
+    std::size_t config = 64;
     std::uint64_t oom = ~0ull, lap = ~0ull, lap_length = 0;
     unsigned evaluate_us = 0;
 };
