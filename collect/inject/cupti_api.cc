@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -10,35 +11,99 @@
 namespace gpuprof::inject {
 namespace {
 
-// The path of a libcupti that is mapped already; empty when there is none.
-int find_mapped(dl_phdr_info* library, std::size_t, void* path) noexcept {
-    const char* name = library->dlpi_name;
-    if (name == nullptr || std::strstr(name, "/libcupti.so") == nullptr) return 0;
-    std::strncpy(static_cast<char*>(path), name, sizeof(Cupti::path) - 1);
-    return 1;
+constexpr int kCuda12 = 12000, kCuda13 = 13000;
+
+struct Versioned {
+    const char* name;
+    int needs;  // of the driver
+};
+
+// What is mapped already: a libcupti, the driver, and a folder of Python packages that a library came from; empty when not.
+struct Mapped {
+    char cupti[sizeof(Cupti::path)] = {}, driver[512] = {}, packages[512] = {};
+};
+
+template <std::size_t Size>
+void copy_first(char (&to)[Size], const char* from, std::size_t length) noexcept {
+    if (to[0] != '\0' || length >= Size) return;
+    std::memcpy(to, from, length);
+    to[length] = '\0';
 }
 
-void* open_library(const char* name, int flags) noexcept {
+int look_at(dl_phdr_info* library, std::size_t, void* found) noexcept {
+    auto* mapped = static_cast<Mapped*>(found);
+    const char* name = library->dlpi_name;
+    if (name == nullptr) return 0;
+    if (std::strstr(name, "/libcupti.so") != nullptr) copy_first(mapped->cupti, name, std::strlen(name));
+    if (std::strstr(name, "/libcuda.so") != nullptr) copy_first(mapped->driver, name, std::strlen(name));
+    for (const char* folder : {"/site-packages/", "/dist-packages/"})
+        if (const char* at = std::strstr(name, folder))
+            copy_first(mapped->packages, name, static_cast<std::size_t>(at - name) + std::strlen(folder));
+    return 0;
+}
+
+// The newest CUDA that the driver knows, as 1000 * major; 0 when it does not tell. A newer CUPTI would not start.
+int driver_version(const Mapped& mapped) noexcept {
+    void* driver = mapped.driver[0] != '\0' ? dlopen(mapped.driver, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    if (driver == nullptr) return 0;
+    auto ask = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+    int version = 0;
+    bool known = ask != nullptr && ask(&version) == 0;
+    dlclose(driver);
+    return known ? version : 0;
+}
+
+void* open_library(const char* name, int flags = RTLD_LAZY | RTLD_LOCAL) noexcept {
     if (name == nullptr || name[0] == '\0' || std::strstr(name, "/stubs/") != nullptr) return nullptr;
     return dlopen(name, flags);
 }
 
-void* find_library(const char* named, const char* mapped) noexcept {
-    if (void* library = open_library(mapped, RTLD_LAZY | RTLD_NOLOAD)) return library;
-    if (void* library = open_library(named, RTLD_LAZY | RTLD_LOCAL)) return library;
-    for (const char* name :
-         {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
-          "/usr/local/cuda/lib64/libcupti.so", "libcupti.so"})
-        if (void* library = open_library(name, RTLD_LAZY | RTLD_LOCAL)) return library;
+void* open_in(const char* folder, const char* name) noexcept {
+    char path[1024];
+    if (folder == nullptr || folder[0] != '/') return nullptr;
+    int length = std::snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && static_cast<std::size_t>(length) < sizeof path ? open_library(path) : nullptr;
+}
+
+// Beside the toolkit: what its variables name, then its usual place.
+void* open_in_toolkit() noexcept {
+    for (const char* folder : {static_cast<const char*>(std::getenv("CUDA_HOME")),
+                               static_cast<const char*>(std::getenv("CUDA_PATH")), "/usr/local/cuda"})
+        for (const char* name : {"extras/CUPTI/lib64/libcupti.so", "lib64/libcupti.so"})
+            if (void* library = open_in(folder, name)) return library;
     return nullptr;
+}
+
+// Where NVIDIA's packages of PyPI put it.
+void* open_in_packages(const char* folder, int driver) noexcept {
+    if (driver == 0 || driver >= kCuda13)
+        if (void* library = open_in(folder, "nvidia/cu13/lib/libcupti.so.13")) return library;
+    if (driver == 0 || driver >= kCuda12)
+        if (void* library = open_in(folder, "nvidia/cuda_cupti/lib/libcupti.so.12")) return library;
+    return open_in(folder, "nvidia/cuda_cupti/lib/libcupti.so.11.8");
+}
+
+void* find_library(const char* named) noexcept {
+    Mapped mapped;
+    dl_iterate_phdr(look_at, &mapped);
+    if (void* library = open_library(mapped.cupti, RTLD_LAZY | RTLD_NOLOAD)) return library;
+    if (void* library = open_library(named)) return library;
+    if (void* library = open_in(std::getenv("TRITON_CUPTI_LIB_PATH"), "libcupti.so")) return library;
+    if (void* library = open_in_toolkit()) return library;
+    int driver = driver_version(mapped);
+    for (auto [name, needs] : {Versioned{"libcupti.so.13", kCuda13},
+                               {"libcupti.so.12", kCuda12},
+                               {"libcupti.so.11.8", 0},
+                               {"libcupti.so", 0}})
+        if (driver == 0 || driver >= needs)
+            if (void* library = open_library(name)) return library;
+    return open_in_packages(mapped.packages, driver);
 }
 
 }  // namespace
 
 bool Cupti::load(const char* named) noexcept {
-    char mapped[sizeof path] = {};
-    dl_iterate_phdr(find_mapped, mapped);
-    void* library = find_library(named, mapped);
+    void* library = find_library(named);
     if (library == nullptr) return false;
     bool complete = true;
 #define FUNCTION(required, result, name, arguments)                      \

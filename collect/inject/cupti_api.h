@@ -1,5 +1,5 @@
-// libcupti, found at run time: what the process has mapped already, then the one that was named, then the usual places.
-// A second copy of libcupti in one process sees nothing, so a mapped one always wins.
+// libcupti, found at run time: what the process has mapped already (a second copy in one process sees nothing), then the one
+// that was named, the one beside the toolkit, the system's, and those of Python's packages beside a mapped library.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,81 @@
+"""Which libcupti the collector takes: the one the program has mapped, else the one that was named, the toolkit's, the system's,
+the Python packages'. A copy of the fake at each place; the capture says which one was used.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CODE = """
+import ctypes, sys
+for library in sys.argv[2:]: ctypes.CDLL(library)
+cuda = ctypes.CDLL(sys.argv[1])
+assert cuda.cuInit(0) == 0
+"""
+
+
+@pytest.fixture
+def used(program, tmp_path):
+    """Records a program with the fake driver at `driver`; the path of the libcupti that was used, or what was said instead."""
+    fakes = Path(program.path).parent / "fakes"
+
+    def place(path):
+        path = tmp_path / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(fakes / "libcupti.so.13", path)
+        return path
+
+    def run(driver="driver/libcuda.so.1", mapped=(), **variables):
+        capture, cuda = tmp_path / "run.gpuprof", tmp_path / driver
+        cuda.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(fakes / "libcuda.so.1", cuda)
+        environment = {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "GPUPROF_CUPTI")}
+        done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--", sys.executable, "-c", CODE, cuda,
+                               *mapped], env={**environment, **variables}, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        text = program.run("export", "csv", capture).stdout.decode()
+        paths = [line.split(",", 1)[1] for line in text.splitlines() if line.startswith("cupti_path,")]
+        return Path(paths[0]) if paths else text
+
+    run.place = place
+    return run
+
+
+def test_named(used):
+    path = used.place("mine/libcupti.so.13")
+    assert used(GPUPROF_CUPTI=str(path)) == path
+
+
+def test_a_mapped_one_wins(used):
+    path, other = used.place("mapped/libcupti.so.13"), used.place("named/other-libcupti.so")
+    assert used(mapped=[path], GPUPROF_CUPTI=str(other)) == path
+
+
+@pytest.mark.parametrize("variable", ["CUDA_HOME", "CUDA_PATH"])
+def test_beside_the_toolkit(used, tmp_path, variable):
+    path = used.place("cuda/extras/CUPTI/lib64/libcupti.so")
+    assert used(**{variable: str(tmp_path / "cuda")}) == path
+
+
+def test_tritons_variable(used, tmp_path):
+    path = used.place("triton/libcupti.so")
+    assert used(TRITON_CUPTI_LIB_PATH=str(tmp_path / "triton")) == path
+
+
+@pytest.mark.parametrize("place", ["nvidia/cu13/lib/libcupti.so.13", "nvidia/cuda_cupti/lib/libcupti.so.12"])
+def test_in_pythons_packages(used, place):
+    path = used.place(f"env/lib/python3/site-packages/{place}")
+    assert used(driver="env/lib/python3/site-packages/jaxlib/libcuda.so.1") == path
+
+
+def test_never_a_stub(used, tmp_path):
+    used.place("cuda/stubs/libcupti.so")
+    assert "libcupti was not found" in used(GPUPROF_CUPTI=str(tmp_path / "cuda/stubs/libcupti.so"))
+
+
+def test_none_at_all_is_said(used):
+    assert "libcupti was not found" in used()
