@@ -30,6 +30,7 @@ constexpr long kDrainEvery = 10 * kMillisecond;
 constexpr std::int64_t kFlushEvery = 250 * kMillisecond, kClockEvery = 1000 * kMillisecond;
 constexpr std::int64_t kReclaimEvery = 100 * kMillisecond;
 constexpr std::size_t kManyRings = 64;
+constexpr std::int64_t kSlowStart = 5000 * kMillisecond;
 constexpr int kMostLateWaits = 10, kMostTries = 3;
 constexpr int kMostExitWaits = 200;  // times 10 ms: what a hanging CUPTI may cost at exit
 
@@ -44,7 +45,8 @@ struct Collector {
     std::atomic<bool> yielded{false};
     std::atomic<bool> flush_wanted{false};
     std::int64_t part_began = 0;
-    bool names_written = false, refusal_written = false;
+    std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: it is not
+    bool names_written = false, refusal_written = false, slow_start_told = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};
 };
@@ -149,6 +151,17 @@ void drain(Collector& c) noexcept {
     write_events(c);
 }
 
+// CUPTI is started on the program's thread, within cuInit: the driver may hold locks that let no other thread call it. If it
+// never comes back the program hangs, and whoever ends it finds out why.
+void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
+    std::int64_t since = c.starting_since.load(std::memory_order_relaxed);
+    if (since == 0 || now - since < kSlowStart || c.slow_start_told) return;
+    c.slow_start_told =
+        c.file.write(ChunkKind::spool_refused,
+                     "GPU work: CUPTI did not come back for 5 s while it was started, and held the program up; "
+                     "record --trace nvtx,cpu leaves it alone");
+}
+
 void begin_part(Collector& c) noexcept {
     for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);  // the first chunk of a part
     write_clock(c);
@@ -180,6 +193,7 @@ void* spool(void*) {
         c.window.tick(now);
         if (now - flushed >= kFlushEvery || c.flush_wanted.exchange(false)) flush(c, false), flushed = now;
         drain(c);
+        tell_of_slow_start(c, now);
         if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;
         if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
         if (c.settings.keep_last_ns > 0 && now - c.part_began >= c.settings.keep_last_ns) next_part(c);
@@ -228,9 +242,11 @@ void switch_window(bool open) noexcept {
 // Device work, from within cuInit.
 void start_device(Collector& c) noexcept {
     OwnTime timed;
+    c.starting_since.store(monotonic_ns(), std::memory_order_relaxed);
     bool started = c.activity.start(c.settings);
     c.cuda_started.store(true, std::memory_order_release);
     if (started && c.window.open()) c.activity.open();
+    c.starting_since.store(0, std::memory_order_relaxed);
 }
 
 bool start_thread() noexcept {

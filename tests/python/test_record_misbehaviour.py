@@ -88,10 +88,22 @@ def test_a_function_may_never_come_back(injected, tmp_path, after):
     assert in_parallel(check, cases, jobs=8) == []
 
 
+@pytest.mark.parametrize("function", ["cuptiActivityEnable", "cuptiActivityRegisterCallbacks"])
+def test_a_start_that_never_ends_is_said(injected, function):
+    """The program hangs as it would in any call of the driver. Whoever kills it learns why."""
+    with subprocess.Popen(injected.command("--nvtx"), env=injected.environment(rules=f"hang {function}")) as process:
+        time.sleep(6)
+        assert process.poll() is None
+        process.kill()
+    (file,) = injected.files()
+    places = [row["place"] for row in injected.tables(file, "losses")[0] if row["kind"] == "recorder_refused"]
+    assert len(places) == 1 and "--trace nvtx,cpu" in places[0], places
+
+
 def test_a_buffer_completed_after_the_end_is_left_alone(injected):
     kernels, losses = outcome_of(injected, rules="after_teardown")
-    assert kernels < KERNELS
-    assert losses
+    assert kernels <= KERNELS  # the buffer may hold calls only
+    assert losses.get("recorder_loss", 0) == 1
 
 
 @pytest.mark.parametrize("rules", ["unfinished 5", "zero_times 3", "unfinished 5; zero_times 3; shuffle 2; late 20"])
@@ -129,6 +141,8 @@ def test_a_buffer_for_each_of_many_threads(injected):
 
 def test_a_name_at_the_address_of_another(injected):
     """A module goes and another comes: the same address, another text."""
+    if injected.sanitized:
+        pytest.skip("text that changes under a reader is a race by itself")
     done = injected.run("--times", "1", play="inline live repeat=3 renames")
     assert done.returncode == 0
     (file,) = injected.files()
