@@ -3,7 +3,7 @@
 
 Prints a Markdown table: time of the collector on the program's threads, records a second from four threads and how many are
 accounted for, what the end of a program waits, the collector's memory in a long run, bytes a kernel takes. BUILD is a folder
-with gpu-profile, libgpuprof_inject.so, fakes/ and bench/record/bench_annotations (default build/bench).
+with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench).
 """
 
 import os
@@ -100,7 +100,7 @@ class Bench:
         environment = spool.environment()
         if alone:
             environment.pop("NVTX_INJECTION64_PATH")
-        done = subprocess.run([self.build / "bench/record/bench_annotations", str(threads)], env=environment, check=True,
+        done = subprocess.run([self.build / "fakes/time_annotations", str(threads)], env=environment, check=True,
                               capture_output=True, text=True, timeout=300)
         return float(done.stdout), 0 if alone else lost(spool.files()[0])
 
