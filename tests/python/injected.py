@@ -11,7 +11,12 @@ from pathlib import Path
 TIME_LIMIT_S = 20
 # Programs here end while their threads run, which is what is tested.
 SUPPRESSIONS = Path(__file__).resolve().parents[1] / "sanitizers" / "tsan.supp"
-SANITIZERS = {"TSAN_OPTIONS": f"report_thread_leaks=0:suppressions={SUPPRESSIONS}", "ASAN_OPTIONS": "detect_leaks=0"}
+SANITIZERS = {"TSAN_OPTIONS": f"report_thread_leaks=0:suppressions={SUPPRESSIONS}", "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
+
+
+def sanitized(program):
+    """Whether the library and the fakes are of a build with sanitizers."""
+    return not (Path(program.path).parent / "fakes" / "libfaultio.so").exists()
 
 
 class Injected:
@@ -45,8 +50,7 @@ class Injected:
 
     @property
     def sanitized(self):
-        """Whether the library and the fakes are of a build with sanitizers."""
-        return not (self.fakes / "libfaultio.so").exists()
+        return sanitized(self.program)
 
     def empty(self):
         for file in self.folder.iterdir():
