@@ -217,12 +217,12 @@ void Activity::drain(SpoolFile& file) noexcept {
 
 // The lengths of records come from where the next one begins, which CUPTI alone knows for its version.
 void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept {
-    constexpr std::size_t kKinds = 64;
-    std::uint32_t lengths[kKinds] = {};
+    constexpr std::size_t kMostKinds = 64;
+    std::uint32_t lengths[kMostKinds] = {};
     auto measure = [&](const std::uint8_t* record, const std::uint8_t* next) {
         std::uint32_t kind = 0;
         std::memcpy(&kind, record, sizeof kind);
-        if (kind < kKinds) lengths[kind] = static_cast<std::uint32_t>(next - record);
+        if (kind < kMostKinds) lengths[kind] = static_cast<std::uint32_t>(next - record);
     };
     names_.clear();
     std::uint8_t *record = nullptr, *before = nullptr;
@@ -241,7 +241,7 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
     std::uint32_t kinds = 0;
     for (std::uint32_t length : lengths) kinds += length > 0;
     head_.add(kinds);
-    for (std::uint32_t kind = 0; kind < kKinds; ++kind)
+    for (std::uint32_t kind = 0; kind < kMostKinds; ++kind)
         if (lengths[kind] > 0) head_.add(kind), head_.add(lengths[kind]);
     file.write(ChunkKind::spool_activity, head_.view(), {reinterpret_cast<const char*>(bytes), valid});
 }
