@@ -67,6 +67,7 @@ void declare_injection(CLI::App& app, InjectionArguments& arguments) {
     app.add_option("--graph", arguments.graph, "CUDA graphs: node (every kernel) or graph (every launch).")
         ->check(CLI::IsMember({"node", "graph"}))
         ->type_name("LEVEL");
+    app.add_flag("--all-children", arguments.all_children, "Record shells, compilers and the like too.");
     app.add_flag("--memory", arguments.memory, "Record allocations of device memory.");
     app.add_option(
            "--cupti", arguments.cupti,
@@ -92,6 +93,7 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
                              .nvtx = arguments.traces("nvtx"),
                              .all_api = arguments.api == "all",
                              .graph_level = arguments.graph == "graph",
+                             .all_children = arguments.all_children,
                              .memory = arguments.memory || arguments.traces("memory"),
                              .cupti = arguments.cupti,
                              .delay = in_ns(arguments.delay),

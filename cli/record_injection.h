@@ -15,7 +15,7 @@ struct InjectionArguments {
     std::string api = "selected", graph = "node", cupti = "share", range;
     std::vector<std::string> trace{"cuda", "nvtx", "cpu"};
     double delay = 0, duration = 0, keep_last = 0;  // seconds
-    bool memory = false;
+    bool memory = false, all_children = false;
 
     bool traces(std::string_view what) const;
 };

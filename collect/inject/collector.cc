@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -183,6 +184,13 @@ void next_part(Collector& c) noexcept {
     c.file.write(ChunkKind::spool_nvtx, c.events.view());
 }
 
+// Whether the launcher says that the recording is as large as it may be.
+bool full(const Collector& c) noexcept {
+    char path[sizeof c.settings.folder + 8];
+    std::snprintf(path, sizeof path, "%s/full", c.settings.folder);
+    return c.settings.limited && access(path, F_OK) == 0;
+}
+
 void* spool(void*) {
     Collector& c = *collector;
     begin_part(c);
@@ -192,6 +200,7 @@ void* spool(void*) {
         std::int64_t now = monotonic_ns();
         c.window.tick(now);
         if (now - flushed >= kFlushEvery || c.flush_wanted.exchange(false)) flush(c, false), flushed = now;
+        if (flushed == now && full(c)) c.window.shut();
         drain(c);
         tell_of_slow_start(c, now);
         if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;

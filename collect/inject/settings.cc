@@ -1,9 +1,13 @@
 #include "collect/inject/settings.h"
 
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+
+#include "collect/inject/not_recorded.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -51,6 +55,15 @@ Range range_of(const char* words) noexcept {
     return is(words, "range", "calls") ? Range::calls : Range::always;
 }
 
+// Whether this program is one that nobody wants to see; the command itself, a child of the launcher, always is wanted.
+bool filtered(const char* words) noexcept {
+    char path[4096];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+    if (size <= 0 || is(words, "children", "all") || number(words, "launcher") == getppid()) return false;
+    std::string_view name(path, static_cast<std::size_t>(size));
+    return is_not_recorded(name.substr(name.rfind('/') + 1));
+}
+
 }  // namespace
 
 Settings read_settings() noexcept {
@@ -60,6 +73,8 @@ Settings read_settings() noexcept {
                       copy_variable("GPUPROF_CUPTI", settings.cupti) &&
                       copy_variable("GPUPROF_RECORD_RANGE", settings.annotation);
     const char* words = std::getenv("GPUPROF_RECORD");
+    settings.active = settings.active && !filtered(words);
+    settings.limited = find_word(words, "limited") != nullptr;
     settings.all_api = is(words, "api", "all");
     settings.graph_level = is(words, "graph", "graph");
     settings.memory = find_word(words, "memory") != nullptr;

@@ -18,6 +18,8 @@ struct Settings {
     char folder[3072] = {};  // GPUPROF_RECORD_DIR: where this process puts its spool file
     char cupti[1024] = {};   // GPUPROF_CUPTI: the library to use, when named
     // Words of GPUPROF_RECORD, separated by commas:
+    // launcher=PID and children=all decide whether this program is recorded: not_recorded.h.
+    bool limited = false;               // limited: end when FOLDER/full appears
     bool all_api = false;               // api=all
     bool graph_level = false;           // graph=graph: one record per graph launch
     bool memory = false;                // memory: allocations

@@ -66,6 +66,10 @@ void Window::tick(std::int64_t now) noexcept {
     }
 }
 
+void Window::shut() noexcept {
+    if (!over_.exchange(true, std::memory_order_relaxed)) settle();
+}
+
 void Window::call_start() noexcept {
     wishes_.store(1, std::memory_order_relaxed);
     settle();

@@ -28,6 +28,8 @@ public:
 
     // The spool thread's clock: delay and duration.
     void tick(std::int64_t now) noexcept;
+    // Closes it for good.
+    void shut() noexcept;
     // gpu_profile.start() / stop() / step(), and cudaProfilerStart / Stop.
     void call_start() noexcept;
     void call_stop() noexcept;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -55,8 +56,22 @@ std::vector<std::string> SpoolFolder::all_files() const {
     return files;
 }
 
+std::uint64_t SpoolFolder::bytes() const {
+    std::uint64_t bytes = 0;
+    struct stat about {};
+    for (const std::string& file : all_files())
+        if (stat(file.c_str(), &about) == 0) bytes += static_cast<std::uint64_t>(about.st_size);
+    return bytes;
+}
+
+void SpoolFolder::say_full() const {
+    int file = open((path_ + "/full").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0) close(file);
+}
+
 SpoolFolder::~SpoolFolder() {
     if (path_.empty()) return;
+    unlink((path_ + "/full").c_str());
     for (const std::string& file : all_files()) unlink(file.c_str());
     rmdir(path_.c_str());
 }
@@ -75,6 +90,9 @@ namespace {
 // GPUPROF_RECORD, as collect/inject/settings.cc reads it.
 std::string words_of(const InjectionOptions& options) {
     std::vector<std::string> words{fmt::format("cupti={}", options.cupti)};
+    words.push_back(fmt::format("launcher={}", getpid()));
+    if (options.all_children) words.emplace_back("children=all");
+    if (options.limited) words.emplace_back("limited");
     if (options.all_api) words.emplace_back("api=all");
     if (options.graph_level) words.emplace_back("graph=graph");
     if (options.memory) words.emplace_back("memory");

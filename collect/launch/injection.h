@@ -19,6 +19,8 @@ struct InjectionOptions {
     bool cuda = true, nvtx = true;  // what is recorded at all
     bool all_api = false;           // every CUDA call instead of those that matter
     bool graph_level = false;       // one record per graph launch instead of per node
+    bool all_children = false;      // compilers, shells and the like too
+    bool limited = false;           // the recording ends when say_full() is called
     bool memory = false;            // allocations of device memory
     std::string cupti = "share";    // with another CUPTI client in a process: share, own or yield
     DurNs delay = 0, duration = 0;  // after the process begins to be seen; 0: at once, to the end
@@ -40,6 +42,10 @@ public:
     const std::string& path() const { return path_; }
     // The spool files, by name; not those of processes that ended before they wrote anything.
     std::vector<std::string> files() const;
+    // Bytes of all files in it.
+    std::uint64_t bytes() const;
+    // Ends the recording in every process that was injected with `limited`, within a quarter of a second.
+    void say_full() const;
     // Leaves folder and files where they are.
     void keep() { path_.clear(); }
 

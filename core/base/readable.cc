@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <span>
 
@@ -51,6 +52,19 @@ std::string readable_scaled(double value, std::string_view unit) { return scaled
 std::string readable_percent(double percent) {
     double size = std::fabs(percent);
     return size > 0 && size < 0.05 ? "<0.1" : fmt::format("{:.1f}", percent);
+}
+
+std::optional<std::uint64_t> bytes_of_text(std::string_view text) {
+    double number = 0;
+    std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+    while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+    double unit = text.empty() ? 1 : 0;
+    for (const Scale& scale : kSizes)
+        if (scale.unit == text) unit = scale.factor;
+    double bytes = number * unit;
+    return bytes >= 1 && bytes <= 0x1p60 ? std::optional(static_cast<std::uint64_t>(bytes)) : std::nullopt;
 }
 
 }  // namespace gpuprof
