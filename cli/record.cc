@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,12 @@
 #include "cli/program.h"
 #include "cli/record_companions.h"
 #include "cli/record_injection.h"
+#include "cli/record_watch.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
 #include "core/base/command_line.h"
 #include "core/base/host_name.h"
+#include "core/base/readable.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/capture.h"
 #include "core/importers/importer.h"
@@ -31,6 +34,7 @@ namespace {
 struct Arguments {
     std::string output = "recording.gpuprof";
     InjectionArguments injection;
+    std::string max_size;
     double python = 0;  // Hz; 0: no stacks
     bool quiet = false;
     std::vector<std::string> sample, command;
@@ -41,6 +45,7 @@ struct Recording {
     std::vector<std::string> command;
     pid_t pid = -1;
     TargetEnd end;
+    std::optional<DurNs> full_after = {};  // when its parts reached --max-size
 };
 
 constexpr const char* kTool = "gpu-profile record";
@@ -61,14 +66,22 @@ public:
         for (const auto& companion : ready_) companion->started(target);
     }
     void ended() {
-        for (const auto& companion : ready_) companion->ended();
+        std::lock_guard lock(mutex_);
+        for (const auto& companion : ready_)
+            if (!stopped_) companion->ended();
     }
+    // Any thread may; once is enough.
     void stop() {
+        std::lock_guard lock(mutex_);
         for (const auto& companion : ready_) {
-            if (Status status = companion->stop(); !status) note(status.error().message);
-            for (const std::string& remark : companion->remarks()) note(remark);
+            if (stopped_) return;
+            if (Status status = companion->stop(); !status) remarks_.push_back(status.error().message);
+            for (const std::string& remark : companion->remarks()) remarks_.push_back(remark);
         }
+        stopped_ = true;
     }
+    // After stop(): what they have to say.
+    const std::vector<std::string>& remarks() const { return remarks_; }
     // Whether a part of the recording is a companion's; the others are of processes.
     static bool wrote(const std::string& file) { return file.find(std::string("/") + kPrefix) != std::string::npos; }
 
@@ -76,6 +89,9 @@ private:
     static constexpr const char* kPrefix = "beside-";
     const SpoolFolder& folder_;
     std::vector<std::unique_ptr<Companion>> ready_;
+    std::mutex mutex_;  // guards what follows
+    bool stopped_ = false;
+    std::vector<std::string> remarks_;
 };
 
 std::string command_text(const std::vector<std::string>& command) {
@@ -93,6 +109,11 @@ Batch own_facts(const Recording& recording) {
     Row row = meta.add();
     meta.key.set(row, facts.intern("tool"));
     meta.value.set(row, facts.intern(kTool));
+    if (recording.full_after) {
+        row = meta.add();
+        meta.key.set(row, facts.intern("record.full_after_ns"));
+        meta.value.set(row, facts.intern(std::to_string(*recording.full_after)));
+    }
     ProcessTable& process = facts.tables.process;
     row = process.add();
     process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), recording.pid)));
@@ -168,6 +189,12 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
+    std::optional<std::uint64_t> most_bytes = bytes_of_text(arguments.max_size);
+    if (!arguments.max_size.empty() && !most_bytes)
+        return Error{ExitCode::usage, fmt::format("--max-size {}: expected a number with B, KiB, MiB or GiB, such as "
+                                                  "512MiB",
+                                                  arguments.max_size)};
+    options->limited = most_bytes.has_value();
     Target target;
     std::string library = injected_library();
     if (library.empty())
@@ -180,11 +207,21 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (arguments.python > 0) companions.prepare(record_python(folder->path(), arguments.python));
     if (sample->device_interval > 0) companions.prepare(record_devices(sample->device_interval));
     if (sample->counters) companions.prepare(record_counters(*sample, arguments.command.front()));
+    RecordingWatch watch(*folder, {.most_bytes = most_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
+                                       companions.stop();
+                                   }});
     if (Status started = target.start(arguments.command); !started) return started.error();
     companions.started(target.pid());
+    watch.start();
     Recording recording{
         .command = arguments.command, .pid = target.pid(), .end = target.wait([&] { companions.ended(); })};
+    watch.stop();
     companions.stop();
+    recording.full_after = watch.full_after();
+    for (const std::string& remark : companions.remarks()) note(remark);
+    if (recording.full_after)
+        note(fmt::format("the recording reached --max-size {} after {} and ended there; the command went on",
+                         arguments.max_size, readable_duration(static_cast<double>(*recording.full_after))));
     {
         SpoolFolder spool = std::move(*folder);
         if (Status concluded = conclude(arguments, recording, spool); !concluded) note(concluded.error().message);
@@ -206,6 +243,9 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
     app.add_option("--python", arguments->python, "Sample the Python stacks of all processes HZ times a second.")
         ->check(CLI::Range(0.1, 1000.0))
         ->type_name("HZ");
+    app.add_option("--max-size", arguments->max_size,
+                   "End the recording, not the command, when its parts reach this size, such as 2GiB.")
+        ->type_name("BYTES");
     app.add_flag("--quiet", arguments->quiet, "Do not show the first answer.");
     app.add_option("command", arguments->command, "The command and its arguments, after --.")->type_name("CMD");
     return [arguments] { return record(*arguments); };
