@@ -121,7 +121,8 @@ bool CounterWatch::explain(Outcome outcome) {
     earlier_moments_ = moments_, earlier_lost_ = lost_;
     std::string what = death.empty() ? "the driver did not answer" : "the process that samples them " + death;
     if (!call.empty()) what += " in " + call;
-    bool again = outcome == Outcome::died && !death.empty() && restarts_ < kMostRestarts && !stopping();
+    // One that dies before it samples would do so again.
+    bool again = outcome == Outcome::died && !death.empty() && reported_ && restarts_ < kMostRestarts && !stopping();
     options_.remark(what + (again ? "; it was started again" : "; there are no more of them from then on"));
     if (again) ++restarts_;
     return again;

@@ -1,4 +1,5 @@
-// Choosing the counters of a set that a chip has and that fit one pass.
+// Choosing the counters of a set that a chip has and that fit one pass. Where the whole set does not, each counter in the order of
+// importance is taken if it fits beside those before: one that needs much leaves room for the others.
 #include "collect/pm/host.h"
 
 #include <fmt/format.h>
@@ -58,73 +59,85 @@ Result<std::vector<std::uint8_t>> Host::config() const {
 
 namespace {
 
-// Whether the chip knows all of the names; on an object that is thrown away.
-Result<bool> knows(const Api& api, const Chip& chip, std::vector<const char*> names) {
+// Names tried together, on an object of their own.
+struct Trial {
+    bool known = false;      // the chip has all of them
+    std::size_t passes = 0;  // that they need together, if so
+    std::unique_ptr<Host> host;
+    std::vector<std::uint8_t> config;
+
+    bool fits() const { return known && passes <= 1; }
+};
+
+Result<Trial> try_names(const Api& api, const Chip& chip, std::vector<const char*> names) {
+    Trial trial;
     Result<std::unique_ptr<Host>> host = Host::open(api, chip);
     if (!host.ok()) return host.error();
-    return (*host)->add(names).ok();
-}
-
-// The best name of each counter; all at once when the chip knows the first of each, which saves an object per name.
-Status choose_names(const Api& api, const Chip& chip, const CounterSet& set, Plan& plan) {
-    std::vector<const CounterSource*> wanted;
-    std::vector<const char*> best;
-    for (const CounterSource& source : counter_sources())
-        if ((source.sets & set.bit) != 0) wanted.push_back(&source), best.push_back(source.names[0]);
-    Result<bool> all = knows(api, chip, best);
-    if (!all.ok()) return all.error();
-    for (const CounterSource* source : wanted) {
-        const char* chosen = *all ? source->names[0] : nullptr;
-        for (const char* name : source->names) {
-            if (chosen != nullptr || name == nullptr) break;
-            Result<bool> known = knows(api, chip, {name});
-            if (!known.ok()) return known.error();
-            if (*known) chosen = name;
-        }
-        if (chosen == nullptr)
-            plan.unknown.push_back(source->counter);
-        else
-            plan.counters.push_back(source->counter), plan.names.push_back(chosen);
-    }
-    if (plan.names.empty())
-        return Error{ExitCode::empty, fmt::format("CUPTI ({}) knows none of the counters of set {} for {}", api.path,
-                                                  set.name, chip.name)};
-    return {};
-}
-
-Result<std::size_t> count_passes(const Api& api, std::vector<std::uint8_t>& config) {
+    trial.host = std::move(*host);
+    trial.known = trial.host->add(names).ok();
+    if (!trial.known) return trial;
+    Result<std::vector<std::uint8_t>> config = trial.host->config();
+    if (!config.ok()) return config.error();
+    trial.config = std::move(*config);
     HostGetPasses parameters;
-    parameters.bytes = config.size();
-    parameters.image = config.data();
+    parameters.bytes = trial.config.size();
+    parameters.image = trial.config.data();
     if (Status status = api.host_passes(parameters); !status) return status.error();
-    return parameters.passes;
+    trial.passes = parameters.passes;
+    return trial;
+}
+
+void keep(Plan& plan, Trial trial) {
+    plan.host = std::move(trial.host);
+    plan.config = std::move(trial.config);
+}
+
+// Adds `source` by the first of its names that fits beside what the plan has.
+Status add_fitting(const Api& api, const Chip& chip, const CounterSource& source, Plan& plan) {
+    bool known = false;
+    for (const char* name : source.names) {
+        if (name == nullptr) break;
+        std::vector<const char*> names = plan.names;
+        names.push_back(name);
+        Result<Trial> trial = try_names(api, chip, names);
+        if (!trial.ok()) return trial.error();
+        known |= trial->known;
+        if (!trial->fits()) continue;
+        plan.counters.push_back(source.counter);
+        plan.names = std::move(names);
+        keep(plan, std::move(*trial));
+        return {};
+    }
+    (known ? plan.crowded_out : plan.unknown).push_back(source.counter);
+    return {};
 }
 
 }  // namespace
 
 Result<Plan> make_plan(const Api& api, const Chip& chip, const CounterSet& set) {
     Plan plan;
-    if (Status chosen = choose_names(api, chip, set, plan); !chosen) return chosen.error();
-    for (;;) {
-        Result<std::unique_ptr<Host>> host = Host::open(api, chip);
-        if (!host.ok()) return host.error();
-        if (Status added = (*host)->add(plan.names); !added) return added.error();
-        Result<std::vector<std::uint8_t>> config = (*host)->config();
-        if (!config.ok()) return config.error();
-        Result<std::size_t> passes = count_passes(api, *config);
-        if (!passes.ok()) return passes.error();
-        if (*passes <= 1) {
-            plan.host = std::move(*host);
-            plan.config = std::move(*config);
-            return plan;
-        }
-        if (plan.names.size() == 1)
-            return Error{ExitCode::empty, fmt::format("{} takes {} passes on {}; it cannot be sampled over time",
-                                                      plan.names[0], *passes, chip.name)};
-        plan.crowded_out.push_back(plan.counters.back());
-        plan.counters.pop_back();
-        plan.names.pop_back();
+    std::vector<const CounterSource*> wanted;
+    for (const CounterSource& source : counter_sources())
+        if ((source.sets & set.bit) != 0) wanted.push_back(&source);
+    for (const CounterSource* source : wanted) {
+        plan.counters.push_back(source->counter);
+        plan.names.push_back(source->names[0]);
     }
+    // The set as it was made for; one object instead of one per name.
+    Result<Trial> whole = try_names(api, chip, plan.names);
+    if (!whole.ok()) return whole.error();
+    if (whole->fits()) {
+        keep(plan, std::move(*whole));
+        return plan;
+    }
+    plan = Plan{};
+    for (const CounterSource* source : wanted)
+        if (Status added = add_fitting(api, chip, *source, plan); !added) return added.error();
+    if (plan.names.empty())
+        return Error{ExitCode::empty,
+                     fmt::format("CUPTI ({}) knows none of the counters of set {} for {}, or none that one pass takes",
+                                 api.path, set.name, chip.name)};
+    return plan;
 }
 
 }  // namespace gpuprof::pm

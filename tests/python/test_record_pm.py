@@ -277,9 +277,10 @@ def test_a_sampler_that_dies_ever_again_is_left_alone(program, tmp_path, series)
         pid = None
         for _ in range(4):
             pid = wait_for_process(parent, other_than=pid)
+            time.sleep(1)  # it samples by then
             os.kill(pid, signal.SIGKILL)
 
-    run = Run(program, tmp_path, series, seconds=6, during=kill)
+    run = Run(program, tmp_path, series, seconds=9, during=kill)
     assert len([line for line in run.said if "was killed" in line]) == 4
     assert "no more" in run.said[3]
 
