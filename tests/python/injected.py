@@ -5,13 +5,27 @@ what its processes left can be looked at one file at a time.
 """
 
 import os
+import struct
 import subprocess
 from pathlib import Path
 
 TIME_LIMIT_S = 20
+HEADER = struct.Struct("<8sIIIII")  # of a chunk: core/format/chunk.h
 # Programs here end while their threads run, which is what is tested.
 SUPPRESSIONS = Path(__file__).resolve().parents[1] / "sanitizers" / "tsan.supp"
 SANITIZERS = {"TSAN_OPTIONS": f"report_thread_leaks=0:suppressions={SUPPRESSIONS}", "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
+
+
+def chunk_kinds(data):
+    """Kinds of the whole chunks from the beginning, and how many bytes follow them."""
+    kinds, at = [], 0
+    while at + HEADER.size <= len(data):
+        _, kind, length, *_ = HEADER.unpack_from(data, at)
+        if at + HEADER.size + length > len(data):
+            break
+        kinds.append(kind)
+        at += HEADER.size + length
+    return kinds, len(data) - at
 
 
 def sanitized(program):

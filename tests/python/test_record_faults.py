@@ -9,7 +9,7 @@ import resource
 import subprocess
 
 import pytest
-from injected import Injected, kernels_of
+from injected import Injected, chunk_kinds, kernels_of
 from recordings_of_cupti import KERN, lines, script_of
 
 KERNELS = sum(record["kind"] == "KERNEL" for record in lines(KERN))
@@ -79,6 +79,26 @@ def test_each_call_may_fail(injected, tmp_path, call):
              if not (error == "EINTR" and more)]
     errors = in_parallel(lambda number, case: check_run(injected, tmp_path / str(number), *case), cases)
     assert errors == [], f"{len(errors)} of {len(cases)}"
+
+
+def test_a_disk_that_fills_within_a_chunk_leaves_no_torn_end(injected, tmp_path):
+    """Half of a chunk is written and then nothing more: what was written of it is taken back."""
+    sizes = []
+
+    def check(number, first):
+        spool = Injected(injected.program, tmp_path / str(number), injected.script)
+        done = spool.run(*ARGUMENTS, faults=f"write {first} short; write {first + 1}+ ENOSPC")
+        assert (done.returncode, done.stderr) == (0, b"")
+        files = spool.files()
+        assert files or first == 1
+        for file in files:
+            _, torn = chunk_kinds(file.read_bytes())
+            assert torn == 0
+            assert "truncated" in spool.losses(file)  # nothing more could be said
+            sizes.append(file.stat().st_size)
+
+    assert in_parallel(check, range(1, count_calls(injected)["write"])) == []
+    assert len(set(sizes)) > 3
 
 
 def test_one_lost_write_costs_what_it_held_and_is_counted_as_such(injected):

@@ -14,7 +14,6 @@ import concurrent.futures
 import random
 import resource
 import signal
-import struct
 import sys
 import tempfile
 import time
@@ -23,7 +22,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "python"))
 
-from injected import Injected, kernels_of  # noqa: E402
+from injected import Injected, chunk_kinds, kernels_of  # noqa: E402
 from program import Program  # noqa: E402
 from recordings_of_cupti import KERN, lines, script_of  # noqa: E402
 
@@ -31,20 +30,7 @@ STATUS = {"kill": -signal.SIGKILL, "abort": -signal.SIGABRT, "_exit": 5, "quick"
 ORDERLY = {"exit", "thread", "quick"}  # exit handlers run
 PLAYS = ("time=paced live", "time=start live", "time=start live copies=2", "time=start live repeat=20", "inline live")
 RULES = ("", "", "late 5", "shuffle 3", "running 2", "slow cuptiActivityFlushAll 20", "keep 1", "unfinished 3", "zero_times 7")
-HEADER = struct.Struct("<8sIIIII")
 END = 3  # core/format/chunk.h
-
-
-def chunk_kinds(data):
-    """Kinds of the whole chunks from the beginning, and how many bytes follow them."""
-    kinds, at = [], 0
-    while at + HEADER.size <= len(data):
-        _, kind, length, *_ = HEADER.unpack_from(data, at)
-        if at + HEADER.size + length > len(data):
-            break
-        kinds.append(kind)
-        at += HEADER.size + length
-    return kinds, len(data) - at
 
 
 class Case:
