@@ -58,6 +58,7 @@ void make_plain(std::string& text) {
 const std::vector<ThreadStack>& StackReader::read() {
     threads_.clear();
     threads_left_ = kMostThreads;
+    frames_left_ = kMostWork;
     std::optional<Address> interpreter = memory_.pointer(marks_.runtime + layout_.interpreters_head);
     for (int i = 0; i < kMostInterpreters && interpreter && *interpreter != 0; ++i) {
         read_threads(*interpreter);
@@ -90,7 +91,7 @@ bool StackReader::fill_state(Bytes& state, Address thread) {
 void StackReader::read_threads(Address interpreter) {
     std::optional<Address> holder = gil_holder(interpreter);
     std::optional<Address> thread = memory_.pointer(interpreter + layout_.threads_head);
-    for (; threads_left_ > 0 && thread && *thread != 0; --threads_left_) {
+    for (; threads_left_ > 0 && frames_left_ > 0 && thread && *thread != 0; --threads_left_) {
         ThreadStack stack;
         if (holder) stack.holds_gil = *holder == *thread;
         bool whole = false;
@@ -134,6 +135,7 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
     copy_stack(state, frame);
     Address earlier = 0;  // a frame passed before: meeting it again is a circle
     for (int i = 0; frame != 0; ++i) {
+        if (--frames_left_ <= 0) return false;
         if (i == kMostFrames) {
             into.cut = true;
             break;

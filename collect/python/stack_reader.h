@@ -37,6 +37,7 @@ class StackReader {
 public:
     static constexpr int kMostFrames = 256;
     static constexpr int kMostThreads = 4096, kMostInterpreters = 64;
+    static constexpr int kMostWork = 65'536;  // frames looked at in one reading, of all threads
 
     StackReader(Memory& memory, const Layout& layout, Landmarks landmarks)
         : memory_(memory), stack_(memory), layout_(layout), marks_(landmarks) {}
@@ -68,7 +69,7 @@ private:
     Layout layout_;
     Landmarks marks_;
     StackCounts counts_;
-    int threads_left_ = 0;  // to look at in this reading
+    int threads_left_ = 0, frames_left_ = 0;  // to look at in this reading
     std::vector<ThreadStack> threads_;
     std::vector<std::string> frames_;  // of the thread that is read, innermost first
     std::unordered_map<Address, Code> codes_;

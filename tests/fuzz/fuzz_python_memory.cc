@@ -1,0 +1,51 @@
+// libFuzzer target of the reader of Python stacks: the input is the memory of a process, at address 0, and a few choices. Any
+// memory gives stacks or counted losses within bounds, the same when it is read twice.
+//
+//   build/fuzz/fuzz_python_memory -max_total_time=60 -max_len=65536 CORPUS_DIR
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "collect/python/elf_symbols.h"
+#include "collect/python/stack_reader.h"
+
+namespace {
+
+using namespace gpuprof::python;
+
+class InputMemory final : public Memory {
+public:
+    explicit InputMemory(std::string_view bytes) : bytes_(bytes) {}
+    bool read(Address address, void* into, std::size_t size) override {
+        // Pointers of an input are rarely small: the memory repeats, but for the highest addresses.
+        if (address > ~Address{0} >> 8 || bytes_.empty() || size > bytes_.size()) return false;
+        std::size_t at = static_cast<std::size_t>(address % bytes_.size());
+        if (size > bytes_.size() - at) return false;
+        std::memcpy(into, bytes_.data() + at, size);
+        return true;
+    }
+
+private:
+    std::string_view bytes_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size < 16) return 0;
+    std::string_view text(reinterpret_cast<const char*>(data), size);
+    constexpr std::string_view kNames[] = {"_PyRuntime", "x"};
+    symbol_values(text, kNames);
+    image_address(text, data[1]);
+    InputMemory memory(text.substr(2));
+    std::uint32_t minor = 9 + data[0] % 5;
+    std::optional<Layout> layout = minor == 13 ? read_layout(memory, 0) : layout_of(minor);
+    if (!layout) return 0;
+    StackReader reader(memory, *layout, {.runtime = data[1]});
+    std::size_t first = reader.read().size();
+    for (const ThreadStack& stack : reader.read())
+        if (stack.depth <= 0 || stack.depth > StackReader::kMostFrames || stack.frames.empty()) std::abort();
+    if (reader.read().size() != first || first > StackReader::kMostThreads) std::abort();
+    return 0;
+}
