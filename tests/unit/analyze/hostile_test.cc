@@ -85,6 +85,15 @@ private:
         tables.collective.type.set(record, draft_.intern("Float"));
         tables.collective.in_elements.set(record, number());
         tables.collective.group_size.set(record, number());
+        Row use = tables.cpu_sample.add();
+        tables.cpu_sample.time.set(use, number());
+        tables.cpu_sample.dur.set(use, number());
+        tables.cpu_sample.process.set(use, draft_.intern(pick(kNames)));
+        tables.cpu_sample.user_ns.set(use, number());
+        Row stack = tables.stack_sample.add();
+        tables.stack_sample.time.set(stack, random_() % 2 != 0 ? time() : number());
+        tables.stack_sample.thread.set(stack, draft_.intern(pick({"main", "worker"})));
+        tables.stack_sample.stack.set(stack, draft_.intern(pick({"", ";", "f (a:1);g (b:)", "()", " ("})));
         Row known = tables.device.add();
         tables.device.device.set(known, device());
         tables.device.sms.set(known, static_cast<std::int32_t>(random_() % 200));
