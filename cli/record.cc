@@ -48,8 +48,6 @@ struct Recording {
     std::optional<DurNs> full_after = {};  // when its parts reached --max-size
 };
 
-constexpr const char* kTool = "gpu-profile record";
-
 // The companions that could be prepared.
 class Companions {
 public:
@@ -108,7 +106,7 @@ Batch own_facts(const Recording& recording) {
     MetaTable& meta = facts.tables.meta;
     Row row = meta.add();
     meta.key.set(row, facts.intern("tool"));
-    meta.value.set(row, facts.intern(kTool));
+    meta.value.set(row, facts.intern(kRecorderTool));
     if (recording.full_after) {
         row = meta.add();
         meta.key.set(row, facts.intern("record.full_after_ns"));
@@ -126,14 +124,14 @@ Batch own_facts(const Recording& recording) {
 // All parts as one trace. Companions' come first: what a process says of itself wins.
 Result<Trace> merge(const Recording& recording, std::vector<std::string> files, const std::string& name) {
     std::stable_partition(files.begin(), files.end(), Companions::wrote);
-    TraceBuilder builder(Origin{.file = name, .importer = "capture", .tool = kTool});
+    TraceBuilder builder(Origin{.file = name, .importer = "capture", .tool = kRecorderTool});
     builder.append(own_facts(recording));
     for (const std::string& file : files) {
         Result<std::unique_ptr<Source>> source = open_source(file);
         if (!source.ok()) return source.error();
         if (Status status = import_capture(**source, builder); !status) return status.error();
     }
-    builder.set_tool(kTool);
+    builder.set_tool(kRecorderTool);
     return std::move(builder).finish();
 }
 
@@ -176,7 +174,7 @@ Status conclude(const Arguments& arguments, const Recording& recording, SpoolFol
         seen > 0 ? ""
                  : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(), arguments.output)));
     if (arguments.quiet || seen == 0) return {};
-    Result<std::string> answer = first_answer_text(*trace);
+    Result<std::string> answer = first_answer_text(std::move(*trace));
     if (!answer.ok()) return answer.error();
     fmt::print(stderr, "{}", *answer);
     return {};

@@ -19,8 +19,11 @@
 #include "cli/terminal.h"
 #include "core/analyze/analysis.h"
 #include "core/analyze/answer.h"
+#include "core/analyze/busy_part.h"
 #include "core/analyze/trust.h"
+#include "core/base/readable.h"
 #include "core/importers/importer.h"
+#include "core/model/part.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
@@ -31,6 +34,8 @@ struct Arguments {
     std::vector<std::string> analyses;
     std::string format = "text";
     std::string output = "-";
+    double from = 0, to = 0;  // seconds since the beginning; to 0: the end
+    bool whole = false;
     Options options;
 };
 
@@ -110,6 +115,27 @@ Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
             .tables = found.tables};
 }
 
+// The part that was asked for. The first answer of a program that was recorded from its start is about the part with most work,
+// unless it was asked for the whole.
+Result<Trace> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
+    constexpr double kNs = 1e9;
+    if (arguments.from > 0 || arguments.to > 0) {
+        TimeNs zero = trace.zero(), end = trace.window().end;
+        Interval part{zero + static_cast<DurNs>(arguments.from * kNs),
+                      arguments.to > 0 ? std::min(end, zero + static_cast<DurNs>(arguments.to * kNs)) : end};
+        if (part.start >= part.end)
+            return Error{
+                ExitCode::usage,
+                fmt::format("--from {} --to {}: nothing is in between; the recording is {} long", arguments.from,
+                            arguments.to, readable_duration(static_cast<double>(trace.window().length())))};
+        return part_of(std::move(trace), part);
+    }
+    bool from_start = trace.origin().tool == kRecorderTool;
+    if (!first_answer || arguments.whole || !from_start) return trace;
+    std::optional<Interval> part = busy_part(trace);
+    return part ? part_of(std::move(trace), *part) : std::move(trace);
+}
+
 Result<ExitCode> write(const Plan& plan, const Report& report, const Arguments& arguments) {
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
@@ -124,7 +150,9 @@ Result<ExitCode> write(const Plan& plan, const Report& report, const Arguments& 
 Result<ExitCode> run(const Arguments& arguments) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
-    Result<Trace> trace = open_trace(arguments.file);
+    Result<Trace> whole = open_trace(arguments.file);
+    if (!whole.ok()) return whole.error();
+    Result<Trace> trace = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
     if (!trace.ok()) return trace.error();
     Study study(*trace, arguments.options);
     Result<Found> found = analyse(*plan, study);
@@ -143,6 +171,14 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
     app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
     app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
         ->type_name("FILE");
+    app.add_option("--from", arguments->from, "Only what happened from S seconds after the beginning on.")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("S");
+    app.add_option("--to", arguments->to, "Only what happened until S seconds after the beginning; 0: to the end.")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("S");
+    app.add_flag("--whole", arguments->whole,
+                 "First answer: of the whole recording, start-up included, not of the part with most work.");
     declare_options(app, arguments->options);
     app.footer("Analyses: " + joined(names_of(analyses())));
     return [arguments] { return run(*arguments); };
@@ -150,12 +186,14 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 
 }  // namespace
 
-Result<std::string> first_answer_text(const Trace& trace) {
-    Study study(trace, Options{});
+Result<std::string> first_answer_text(Trace whole) {
+    Result<Trace> trace = wanted_part(std::move(whole), Arguments{}, true);
+    if (!trace.ok()) return trace.error();
+    Study study(*trace, Options{});
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
     Result<Found> found = analyse(plan, study);
     if (!found.ok()) return found.error();
-    Report report = report_of(plan, trace, *found);
+    Report report = report_of(plan, *trace, *found);
     StringSink sink;
     plan.format->write(report, style_for("-"), sink);
     return sink.text();

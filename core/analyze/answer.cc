@@ -32,12 +32,20 @@ DevicePicture draw(const DeviceActivity& device, Interval window) {
     return picture;
 }
 
+// What shows the same part of the recording; rounded outwards to a microsecond.
+std::string part_option(const Trace& trace) {
+    if (!trace.is_part()) return {};
+    DurNs from = (trace.window().start - trace.zero()) / 1000, to = (trace.window().end - trace.zero() + 999) / 1000;
+    return fmt::format(" --from {}.{:06} --to {}.{:06}", from / 1'000'000, from % 1'000'000, to / 1'000'000,
+                       to % 1'000'000);
+}
+
 // Commands that show more of what the verdict rests on.
 std::vector<std::string> next_steps(const Study& study, const Verdict& verdict) {
-    std::string file = study.trace().origin().file;
+    std::string file = study.trace().origin().file, part = part_option(study.trace());
     std::vector<std::string> steps;
     auto show = [&](std::string_view analyses) {
-        steps.push_back(fmt::format("gpu-profile report {} {}", file, analyses));
+        steps.push_back(fmt::format("gpu-profile report {} {}{}", file, analyses, part));
     };
     if (study.trace().tables().cpu_sample.rows > 0 && study.activity().empty()) show("cpu");
     if (study.activity().empty()) return steps;

@@ -56,7 +56,7 @@ Result<ResultTable> run(const Study& study) {
     for (const IdleGap* gap : listed(study, table.omitted)) {
         table.add_row({
             integer(gap->device),
-            integer(gap->start - trace.window().start),
+            integer(gap->start - trace.zero()),
             integer(gap->dur),
             name_of(gap->cause),
             text_or_absent(trace, gap->host_thread),

@@ -171,7 +171,7 @@ Result<ResultTable> run(const Study& study) {
         std::string largest = describe(table, live, owners);
         WideSum at;  // instants are not part of the window and may lie anywhere
         at.add(table.time[peak.event]);
-        at.subtract(trace.window().start);
+        at.subtract(trace.zero());
         result.add_row({
             integer(device),
             integer(peak.bytes),

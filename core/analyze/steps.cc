@@ -194,7 +194,7 @@ Result<ResultTable> run(const Study& study) {
         std::string why = measured[i].slow ? explanation->of(i) : "";
         table.add_row({
             text_cell(step.name),
-            integer(step.start - study.trace().window().start),
+            integer(step.start - study.trace().zero()),
             integer(measured[i].dur),
             integer(measured[i].busy.value()),
             percent(measured[i].busy.real(), static_cast<double>(measured[i].dur) * devices),

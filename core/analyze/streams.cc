@@ -18,7 +18,7 @@ constexpr ResultColumn kColumns[] = {
 };
 
 Result<ResultTable> run(const Study& study) {
-    TimeNs origin = study.trace().window().start;
+    TimeNs origin = study.trace().zero();
     std::vector<StreamWork> streams = stream_work(study.trace(), study.options().device);
     std::stable_sort(streams.begin(), streams.end(),
                      [](const StreamWork& a, const StreamWork& b) { return length(a.busy) > length(b.busy); });

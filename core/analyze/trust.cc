@@ -30,14 +30,20 @@ std::string devices_with_work(const Study& study) {
                         : fmt::format("{} x {}", devices, study.trace().text(name));
 }
 
+std::string what_window(const Trace& trace) {
+    auto length = [](DurNs ns) { return readable_duration(static_cast<double>(ns)); };
+    if (!trace.is_part()) return fmt::format("{} window", length(trace.window().length()));
+    return fmt::format("{} from {} on, of a {} window (--whole: all of it)", length(trace.window().length()),
+                       length(trace.window().start - trace.zero()), length(trace.whole().length()));
+}
+
 std::string what_was_recorded(const Study& study) {
     const Trace& trace = study.trace();
     std::string_view tool =
         trace.origin().tool.empty() ? std::string_view("unknown recorder") : std::string_view(trace.origin().tool);
-    std::string text = fmt::format("{}, {} window, {}: {}, {}, {}", tool,
-                                   readable_duration(static_cast<double>(trace.window().length())),
-                                   devices_with_work(study), plural(trace.kernel().rows, "kernel"),
-                                   plural(trace.memcpy().rows, "memcpy"), plural(trace.memset().rows, "memset"));
+    std::string text = fmt::format("{}, {}, {}: {}, {}, {}", tool, what_window(trace), devices_with_work(study),
+                                   plural(trace.kernel().rows, "kernel"), plural(trace.memcpy().rows, "memcpy"),
+                                   plural(trace.memset().rows, "memset"));
     if (trace.op().rows > 0) text += fmt::format(", {}", plural(trace.op().rows, "operator"));
     return text;
 }

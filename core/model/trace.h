@@ -40,16 +40,21 @@ public:
     // First start to last end over every host and device event (metadata, flows and instants excluded).
     // Empty ({0, 0}) when there is no event.
     Interval window() const { return window_; }
+    // Times are shown from here: the start of the window, for a part (part.h) that of the whole.
+    TimeNs zero() const { return whole_.start; }
+    Interval whole() const { return whole_; }
+    bool is_part() const { return window_.start != whole_.start || window_.end != whole_.end; }
     // The value of a `meta` row, or "".
     std::string_view meta(std::string_view key) const;
 
 private:
     friend class TraceBuilder;
+    friend Trace part_of(Trace whole, Interval part);
     Tables tables_;
     StringPool strings_;
     Links links_;
     Origin origin_;
-    Interval window_;
+    Interval window_, whole_;
 };
 
 }  // namespace gpuprof

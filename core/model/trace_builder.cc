@@ -257,6 +257,7 @@ Trace TraceBuilder::finish() && {
         }
     });
     if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
+    trace_.whole_ = trace_.window_;
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);
     merge_by_key(tables.thread, tables.thread.key, by_text);

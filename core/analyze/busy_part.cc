@@ -1,0 +1,30 @@
+#include "core/analyze/busy_part.h"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kFewest = 32;  // kernels
+constexpr double kMost = 0.8;        // of the window: above it the whole is as good
+
+}  // namespace
+
+std::optional<Interval> busy_part(const Trace& trace) {
+    const KernelTable& kernels = trace.kernel();
+    if (kernels.rows < kFewest) return std::nullopt;
+    auto start = [&](std::size_t i) { return kernels.start[static_cast<Row>(i)]; };
+    std::size_t within = kernels.rows - kernels.rows / 4, first = 0;
+    for (std::size_t i = 0; i + within <= kernels.rows; ++i)
+        if (start(i + within - 1) - start(i) < start(first + within - 1) - start(first)) first = i;
+    std::size_t last = first + within - 1;
+    DurNs longest = 0;
+    for (std::size_t i = first + 1; i <= last; ++i) longest = std::max(longest, start(i) - start(i - 1));
+    while (first > 0 && start(first) - start(first - 1) <= longest) --first;
+    while (last + 1 < kernels.rows && start(last + 1) - start(last) <= longest) ++last;
+    Interval part{start(first), start(last) + kernels.dur[static_cast<Row>(last)]};
+    bool most = static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
+    return most ? std::nullopt : std::optional(part);
+}
+
+}  // namespace gpuprof

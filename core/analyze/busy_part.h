@@ -1,0 +1,15 @@
+// Where most of a recording's device work is. A program that is recorded from its first instruction spends seconds on
+// importing, loading and warming up; a verdict on all of it would be a verdict on the start-up.
+#pragma once
+
+#include <optional>
+
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+// The shortest interval in which three quarters of the kernels start, grown to both sides until a pause that is longer than any
+// inside; absent when it is most of the window anyway, or there are too few kernels to tell.
+std::optional<Interval> busy_part(const Trace& trace);
+
+}  // namespace gpuprof

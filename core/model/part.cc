@@ -1,0 +1,90 @@
+#include "core/model/part.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace gpuprof {
+namespace {
+
+using Kept = PodVector<Row>;
+
+template <class Table>
+constexpr bool kDeviceWork = std::is_same_v<Table, KernelTable> || std::is_same_v<Table, MemcpyTable> ||
+                             std::is_same_v<Table, MemsetTable> || std::is_same_v<Table, DeviceRangeTable>;
+template <class Table>
+constexpr bool kSamples = std::is_same_v<Table, SampleTable> || std::is_same_v<Table, CpuSampleTable> ||
+                          std::is_same_v<Table, StackSampleTable>;
+
+class Cutter {
+public:
+    Cutter(const Tables& tables, const Links& links, Interval part) : part_(part) {
+        note(tables.kernel, links.kernel_launch);
+        note(tables.memcpy, links.memcpy_launch);
+        note(tables.memset, links.memset_launch);
+    }
+    Interval part() const { return {part_.start, std::max(part_.end, last_end_)}; }
+
+    template <class Table>
+    bool keeps(const Table& table, Row row) const {
+        if constexpr (kDeviceWork<Table>) {
+            return starts_inside(table.start[row]);
+        } else if constexpr (std::is_same_v<Table, ApiCallTable>) {
+            return reaches_in(table, row) || launches_.count(row) > 0;
+        } else if constexpr (std::is_same_v<Table, CollectiveTable>) {
+            return !table.correlation.has(row) || correlations_.count(table.correlation[row]) > 0;
+        } else if constexpr (kSamples<Table>) {
+            return starts_inside(table.time[row]);
+        } else if constexpr (std::is_same_v<Table, MemoryEventTable>) {
+            return table.time[row] < part_.end;  // what was allocated before lives on
+        } else if constexpr (requires { table.dur; }) {
+            return reaches_in(table, row);
+        } else {
+            return true;
+        }
+    }
+
+private:
+    bool starts_inside(TimeNs time) const { return time >= part_.start && time < part_.end; }
+    template <class Table>
+    bool reaches_in(const Table& table, Row row) const {
+        return table.start[row] < part_.end && table.start[row] + table.dur[row] >= part_.start;
+    }
+    template <class Table>
+    void note(const Table& table, const PodVector<Row>& launches) {
+        for (Row row = 0; row < table.rows; ++row) {
+            if (!starts_inside(table.start[row])) continue;
+            last_end_ = std::max(last_end_, table.start[row] + table.dur[row]);
+            if (launches[row] != kNoRow) launches_.insert(launches[row]);
+            if (table.correlation.has(row)) correlations_.insert(table.correlation[row]);
+        }
+    }
+
+    Interval part_;
+    TimeNs last_end_ = 0;
+    std::unordered_set<Row> launches_;
+    std::unordered_set<std::int64_t> correlations_;
+};
+
+template <class Table>
+void keep_rows(Table& table, const Cutter& cutter) {
+    Kept kept;
+    for (Row row = 0; row < table.rows; ++row)
+        if (cutter.keeps(table, row)) kept.push_back(row);
+    if (kept.size() == table.rows) return;
+    table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
+    table.rows = kept.size();
+}
+
+}  // namespace
+
+Trace part_of(Trace whole, Interval part) {
+    Trace trace = std::move(whole);
+    Cutter cutter(trace.tables_, trace.links_, part);
+    trace.tables_.each_table([&](const TableSpec&, auto& table) { keep_rows(table, cutter); });
+    LinkCounts counts;
+    trace.links_ = link_launches(trace.tables_, counts);
+    trace.window_ = cutter.part();
+    return trace;
+}
+
+}  // namespace gpuprof
