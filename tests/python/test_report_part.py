@@ -1,0 +1,77 @@
+"""A part of a recording: --from and --to, and the part that the first answer of a recorded program is about."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACE = ROOT / "examples" / "input_bound.json.gz"
+
+
+def kernels(program, *options):
+    done = program.run("report", TRACE, "kernels", "--format", "json", "--limit", "0", *options)
+    assert done.status == 0, done.errors
+    table = json.loads(done.stdout)["tables"][0]
+    names = [c["name"] for c in table["columns"]]
+    return sum(dict(zip(names, row, strict=True))["count"] for row in table["rows"])
+
+
+def test_parts_add_up_to_the_whole(program):
+    whole = kernels(program)
+    assert kernels(program, "--to", "0.1") + kernels(program, "--from", "0.1") == whole
+    assert kernels(program, "--from", "0.05", "--to", "0.1") < whole
+
+
+def test_starts_are_shown_from_the_beginning_of_the_whole(program):
+    done = program.run("report", TRACE, "gaps", "--format", "json", "--limit", "0", "--from", "0.1")
+    table = json.loads(done.stdout)["tables"][0]
+    start = [c["name"] for c in table["columns"]].index("start_ns")
+    assert min(row[start] for row in table["rows"]) >= 100_000_000
+
+
+@pytest.mark.parametrize("options", [("--from", "9"), ("--from", "0.1", "--to", "0.05")])
+def test_nothing_in_between_is_said(program, options):
+    done = program.run("report", TRACE, "kernels", *options)
+    assert done.status == 2
+    assert "nothing is in between" in done.errors[0]
+
+
+@pytest.fixture(scope="module")
+def recorded(program, tmp_path_factory):
+    """A program that plays its work after a pause, as one that imports and warms up does."""
+    folder = tmp_path_factory.mktemp("recorded")
+    script, capture = folder / "work.script", folder / "run.gpuprof"
+    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", "13.0", "--lanes", "2",
+                    ROOT / "tests/fixtures/cupti/memory_bound.jsonl.xz", script], check=True)
+    fakes = Path(program.path).parent / "fakes"
+    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--", fakes / "fake_program", "--script", script,
+                           "--play", "time=start live"], env={**os.environ, "LD_LIBRARY_PATH": str(fakes)}, capture_output=True,
+                          text=True, timeout=60, check=True)
+    return capture, done.stderr
+
+
+def test_the_first_answer_leaves_the_start_up_out(program, recorded):
+    capture, said = recorded
+    assert "memory-bandwidth-bound" in said  # the workload's true limit; its start-up is nine tenths of the time
+    assert "--whole" in said
+    assert "memory-bandwidth-bound" in program.run("report", capture).stdout.decode()
+    assert "host-bound" in program.run("report", capture, "--whole").stdout.decode()
+
+
+def test_what_to_run_next_shows_the_same_part(program, recorded):
+    capture, said = recorded
+    command = next(line for line in said.splitlines() if line.startswith("next ")).split("gpu-profile ")[1].split()
+    assert "--from" in command
+    done = program.run(*command, "--format", "json")
+    assert done.status == 0, done.errors
+    assert "host-bound" not in done.stdout.decode()
+    assert capture.name in command[1]
+
+
+def test_analyses_by_name_are_about_everything(program, recorded):
+    capture, _ = recorded
+    assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) == 80
