@@ -8,6 +8,7 @@
 
 #include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
+#include "collect/inject/other_client.h"
 #include "collect/inject/switchboard.h"
 #include "core/format/spool.h"
 
@@ -207,7 +208,9 @@ void Activity::forget_names() noexcept {
 }
 
 void Activity::flush(bool forced) noexcept {
-    if (running()) cupti_->cuptiActivityFlushAll(forced ? 1 : 0);
+    if (!running()) return;
+    OtherClient::UnderWay flushing;
+    cupti_->cuptiActivityFlushAll(forced ? 1 : 0);
 }
 
 void Activity::drain(SpoolFile& file) noexcept {

@@ -1,5 +1,7 @@
 #include "collect/inject/other_client.h"
 
+#include <time.h>
+
 #include <cstring>
 
 #include "core/base/clock.h"
@@ -139,7 +141,15 @@ void OtherClient::copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t vali
     put_back(out);
 }
 
+OtherClient::UnderWay::UnderWay() noexcept { client.under_way_.fetch_add(1, std::memory_order_acquire); }
+OtherClient::UnderWay::~UnderWay() { client.under_way_.fetch_sub(1, std::memory_order_release); }
+
 void OtherClient::hand_over() noexcept {
+    constexpr long kStep = 100'000, kLongest = 500'000'000;  // ns
+    for (long waited = 0; waited < kLongest && under_way_.load(std::memory_order_acquire) > 0; waited += kStep) {
+        timespec step{0, kStep};
+        nanosleep(&step, nullptr);
+    }
     for (Out out = take(); out.bytes != nullptr; out = take()) complete(out);
     // Records without a time cannot be told from later ones: theirs end here.
     for (std::uint32_t kind = 0; kind < Switchboard::kKinds; ++kind)

@@ -27,8 +27,16 @@ public:
     void prepare() noexcept;
     // Copies what it asked for out of a buffer that came back to us.
     void copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept;
-    // Gives it what was copied so far.
+    // Gives it what was copied so far; waits, for half a second at most, until what is coming back meanwhile is copied.
     void hand_over() noexcept;
+    // While this lives buffers may come back on some thread: our own flush, a buffer being copied.
+    class UnderWay {
+    public:
+        UnderWay() noexcept;
+        ~UnderWay();
+        UnderWay(const UnderWay&) = delete;
+        UnderWay& operator=(const UnderWay&) = delete;
+    };
     // A buffer of its own that CUPTI had from before we came.
     void give_back(void* context, std::uint32_t stream, std::uint8_t* bytes, std::size_t size,
                    std::size_t valid) noexcept;
@@ -57,6 +65,7 @@ private:
     std::atomic<CompleteBuffer> complete_{nullptr};
     std::atomic<std::uint64_t> since_[Switchboard::kKinds] = {}, until_[Switchboard::kKinds] = {};
     std::atomic<std::uint64_t> copied_{0}, refused_{0};
+    std::atomic<int> under_way_{0};
     ClientClock clock_;
     pthread_mutex_t lock_ =
         PTHREAD_MUTEX_INITIALIZER;  // of waiting_, for a few instructions; nothing is called under it

@@ -77,7 +77,7 @@ private:
     std::unordered_map<std::uint32_t, StringId> threads_;
     std::vector<std::pair<Row, std::uint32_t>> allocations_;  // memory_event and correlation of its call
     std::unordered_map<std::int64_t, Row> call_of_;           // by correlation
-    std::unordered_set<std::int64_t> counted_kernels_;  // correlations of kernels that were left out, and counted
+    std::unordered_set<std::int64_t> counted_kernels_;        // correlations of kernels that were left out, and counted
     std::uint64_t whole_graphs_ = 0;
     std::map<std::string, std::string> facts_;
     std::vector<SpoolClock> clocks_;
