@@ -73,6 +73,80 @@ GPUPROF_API size_t gpuprof_monitor_column(const gpuprof_monitor* monitor, size_t
 /* The fields of metrics.def as JSON: [{"field","name","unit","doc"}, ...]. Constant. */
 GPUPROF_API const char* gpuprof_metrics_json(void);
 
+/* ---- Benchmarks: how long does it take, and did it help? --------------------------------------------------------
+ * The method, and what each field of the JSON rests on: docs/benchmarking-method.md. Everything is called on the thread
+ * that calls gpuprof_bench_run; one bench is used by one thread at a time. */
+
+typedef struct gpuprof_bench gpuprof_bench;
+
+/* 0: go on. Anything else ends the run with an error that names the number. */
+typedef int (*gpuprof_bench_function)(void* user);
+
+/* The function under test. With CUDA events `call` puts its work on the stream of the options, in the context that is
+ * current, and need not wait for it; with the host's clock it returns when the work is done. */
+typedef struct gpuprof_bench_work {
+    size_t size;                    /* sizeof(gpuprof_bench_work) */
+    gpuprof_bench_function call;    /* the work, once */
+    gpuprof_bench_function prepare; /* NULL, or called before every call and outside of its time (fresh inputs, say); a
+                                       sample is then one call */
+    void* user;                     /* what both are given */
+    const char* name;               /* NULL = "work"; for people */
+} gpuprof_bench_work;
+
+typedef struct gpuprof_bench_options {
+    size_t size;             /* sizeof(gpuprof_bench_options) */
+    const char* timer;       /* NULL = "auto": "cuda" where there is a device, else "host" with a note that says why */
+    int32_t device;          /* ordinal whose primary context is taken when no context is current */
+    int32_t hot;             /* 0: the L2 cache is overwritten before every sample (cold); 1: it is left as it is */
+    uint64_t stream;         /* a CUstream as an integer; 0 default, 1 legacy default, 2 default of the thread */
+    int32_t graph;           /* 1: capture the calls into a CUDA graph and time its replays */
+    int32_t no_blocking;     /* 1: no blocking kernel, so that gaps between launches are in the times */
+    int32_t keep_throttled;  /* 1: samples taken while clocks were held down count; 0: they are left out where others
+                                can be had */
+    int32_t no_device_state; /* 1: no clocks, throttle reasons and energy by NVML */
+    int64_t batch;           /* calls per sample; 0: found out (1 when cold or with `prepare`) */
+    int64_t min_time_ns;     /* of sampling; 0 = 200 ms, -1 = none */
+    int64_t timeout_ns;      /* of sampling; 0 = 15 s */
+    int64_t min_samples;     /* 0 = 20 */
+    int64_t max_samples;     /* 0 = 100000 */
+    int64_t min_warmup_ns;   /* 0 = 25 ms, -1 = none: at least one call is always made and not counted */
+    int64_t max_warmup_ns;   /* the warm-up ends here even if times have not settled; 0 = 3 s */
+    double precision;        /* stop when the 95 % interval of the median is within +- this share; 0 = 0.005 */
+    const char*
+        stop; /* NULL = "median" (the line above); "entropy": when more samples no longer add entropy; "samples":
+                                at min_samples; "time": at min_time_ns */
+    double bytes, flops; /* moved and done by one call, for bytes_per_s and flop_per_s; 0: not known */
+} gpuprof_bench_options;
+
+/* Opens the timer; NULL options are all defaults. 3: a timer was asked for by name and cannot be had. */
+GPUPROF_API int gpuprof_bench_open(const gpuprof_bench_options* options, gpuprof_bench** bench);
+/* "cuda events" or "host". */
+GPUPROF_API const char* gpuprof_bench_timer(const gpuprof_bench* bench);
+/* Warms up, samples until a rule says stop, and keeps the result. */
+GPUPROF_API int gpuprof_bench_run(gpuprof_bench* bench, const gpuprof_bench_work* work);
+/* The same for two, their samples taken in turn, so that drift meets both; first the baseline. */
+GPUPROF_API int gpuprof_bench_run_pair(gpuprof_bench* bench, const gpuprof_bench_work* baseline,
+                                       const gpuprof_bench_work* candidate);
+/* The last run as JSON: {"measurements": [one or two], "comparison": null or the object of gpuprof_bench_compare_json}.
+ * Valid until the next call for this bench. NULL when nothing ran. */
+GPUPROF_API const char* gpuprof_bench_json(gpuprof_bench* bench);
+/* Writes the samples of one measurement (0: the first), ns per call in order of time, to out[0..capacity) and returns how many
+ * there are. Those left out for throttling are not among them. */
+GPUPROF_API size_t gpuprof_bench_samples(const gpuprof_bench* bench, size_t measurement, double* out, size_t capacity);
+/* Free and total bytes of device memory now, by the driver. 4 with the host's timer, which has no device. */
+GPUPROF_API int gpuprof_bench_memory(gpuprof_bench* bench, uint64_t* free_bytes, uint64_t* total_bytes);
+/* Frees it. NULL is allowed. */
+GPUPROF_API void gpuprof_bench_free(gpuprof_bench* bench);
+
+/* The statistics of samples from anywhere: the object "statistics" of a measurement. Valid until the thread's next call. */
+GPUPROF_API const char* gpuprof_bench_statistics_json(const double* samples, size_t count);
+/* Two sets of samples: {"speedup", "speedup_low", "speedup_high", "level", "verdict", "reason", ...}; speedup = baseline /
+ * candidate. `paired` 1: the i-th of one was taken beside the i-th of the other (counts must agree). `min_effect`: changes
+ * below this share count as none; 0 = 0.01. Valid until the thread's next call. */
+GPUPROF_API const char* gpuprof_bench_compare_json(const double* baseline, size_t baseline_count,
+                                                   const double* candidate, size_t candidate_count, int32_t paired,
+                                                   double min_effect);
+
 #ifdef __cplusplus
 }
 #endif
