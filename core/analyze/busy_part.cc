@@ -20,8 +20,9 @@ std::optional<Interval> busy_part(const Trace& trace) {
     std::size_t last = first + within - 1;
     DurNs longest = 0;
     for (std::size_t i = first + 1; i <= last; ++i) longest = std::max(longest, start(i) - start(i - 1));
-    while (first > 0 && start(first) - start(first - 1) <= longest) --first;
-    while (last + 1 < kernels.rows && start(last + 1) - start(last) <= longest) ++last;
+    DurNs pause = longest + longest / 2;  // steps are not all alike
+    while (first > 0 && start(first) - start(first - 1) <= pause) --first;
+    while (last + 1 < kernels.rows && start(last + 1) - start(last) <= pause) ++last;
     Interval part{start(first), start(last) + kernels.dur[static_cast<Row>(last)]};
     bool most = static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
     return most ? std::nullopt : std::optional(part);

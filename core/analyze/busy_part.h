@@ -8,8 +8,8 @@
 
 namespace gpuprof {
 
-// The shortest interval in which three quarters of the kernels start, grown to both sides until a pause that is longer than any
-// inside; absent when it is most of the window anyway, or there are too few kernels to tell.
+// The shortest interval in which three quarters of the kernels start, grown to both sides until a pause that is half as
+// long again as the longest inside; absent when it is most of the window anyway, or there are too few kernels to tell.
 std::optional<Interval> busy_part(const Trace& trace);
 
 }  // namespace gpuprof

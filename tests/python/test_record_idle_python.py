@@ -1,0 +1,76 @@
+"""Idle GPU time is blamed on the Python function that ran meanwhile: `record --python HZ` of a program that computes in
+`augment` between bursts of kernels, which the fake CUPTI delivers.
+"""
+
+import json
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDING = ROOT / "tests" / "fixtures" / "cupti" / "memory_bound.jsonl.xz"
+PROGRAM = """
+import ctypes, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+assert cuda.cuInit(0) == 0
+
+def augment():
+    until = time.monotonic() + 0.12
+    while time.monotonic() < until:
+        pass
+
+def step(turn):
+    assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=start live inline first=%d" % turn) == 0
+
+for turn in range(8):
+    augment()
+    step(turn)
+"""
+
+
+def burst(records, kernels=40, each_ns=20_000):
+    """Launches and kernels of one kind, close to one another."""
+    kernel = next(r for r in records if r["kind"] == "KERNEL")
+    launch = next(r for r in records if r["kind"] == "RUNTIME" and r["correlationId"] == kernel["correlationId"])
+    for i in range(kernels):
+        at = launch["start"] + i * each_ns
+        yield {**launch, "start": at, "end": at + 2000, "correlationId": i + 1}
+        yield {**kernel, "start": at + 4000, "end": at + each_ns, "completed": at + each_ns, "correlationId": i + 1}
+    yield from (r for r in records if r["kind"] == "DEVICE")
+
+
+@pytest.fixture(scope="module")
+def capture(program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("idle")
+    made, script, code, capture = (folder / name for name in ("burst.jsonl", "burst.script", "train.py", "run.gpuprof"))
+    with lzma.open(RECORDING, "rt") as file:
+        records = [json.loads(line) for line in file]
+    made.write_text("".join(json.dumps(r) + "\n" for r in burst(records)))
+    code.write_text(PROGRAM)
+    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", "13.0", "--lanes", "1", made, script], check=True)
+    fakes = Path(program.path).parent / "fakes"
+    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--python", "200", "--", sys.executable, code,
+                           script], env={**os.environ, "LD_LIBRARY_PATH": str(fakes)}, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    if "not permitted" in done.stderr or "ptrace" in done.stderr:
+        pytest.skip(f"stacks cannot be read here: {done.stderr.strip()}")
+    return capture
+
+
+def test_the_idle_table_names_the_function(program, capture):
+    rows = [row for row in program.report(capture, "idle")["idle"].rows if row["python"]]
+    assert any("augment (train.py:" in row["python"] for row in rows)
+
+
+def test_the_first_answer_names_it_too(program, capture):
+    answer = json.loads(program.run("report", capture, "--format", "json").stdout)
+    assert "augment (train.py:" in json.dumps(answer["findings"])
+
+
+def test_stacks_are_mostly_in_it(program, capture):
+    rows = program.report(capture, "stacks")["stacks"].rows
+    assert any("augment" in json.dumps(row) for row in rows)
