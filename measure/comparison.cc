@@ -1,0 +1,137 @@
+// See the header for the method and its sources.
+#include "measure/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "measure/random.h"
+
+namespace gpuprof::measure {
+namespace {
+
+constexpr double kReported = 0.95, kStrict = 0.99;
+constexpr int kResamples = 2000;
+constexpr std::uint64_t kSeed = 20240229;
+
+// One side, ready to be resampled.
+struct Side {
+    std::vector<double> sorted;
+    double effective = 0;
+
+    explicit Side(std::span<const double> samples)
+        : sorted(samples.begin(), samples.end()), effective(effective_count_of(samples)) {
+        std::sort(sorted.begin(), sorted.end());
+    }
+    double median() const { return percentile_of(sorted, 50); }
+    // The median of one resample, between neighbouring samples, so that few of them do not make steps.
+    double resample(Random& random) const {
+        double shape = (effective + 1) / 2, last = static_cast<double>(sorted.size() - 1);
+        double place = random.beta(shape, shape) * static_cast<double>(sorted.size()) - 0.5;
+        place = std::clamp(place, 0.0, last);
+        auto below = static_cast<std::size_t>(place);
+        std::size_t above = std::min(below + 1, sorted.size() - 1);
+        return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+    }
+};
+
+Interval middle_of(std::span<const double> sorted, double level) {
+    double outside = (1 - level) / 2 * 100;
+    return {percentile_of(sorted, outside), percentile_of(sorted, 100 - outside), level};
+}
+
+void compare_unpaired(std::span<const double> baseline, std::span<const double> candidate, Comparison& to) {
+    Side before(baseline), after(candidate);
+    if (after.median() <= 0 || before.median() <= 0) return;
+    to.speedup = before.median() / after.median();
+    if (std::min(before.effective, after.effective) < static_cast<double>(fewest_for(kStrict))) return;
+    Random random(kSeed);
+    std::vector<double> ratios;
+    ratios.reserve(kResamples);
+    for (int i = 0; i < kResamples; ++i) {
+        double numerator = before.resample(random), denominator = after.resample(random);
+        ratios.push_back(denominator > 0 ? numerator / denominator : HUGE_VAL);
+    }
+    std::sort(ratios.begin(), ratios.end());
+    to.interval = middle_of(ratios, kReported);
+    to.strict_interval = middle_of(ratios, kStrict);
+}
+
+void compare_paired(std::span<const double> baseline, std::span<const double> candidate, Comparison& to) {
+    std::vector<double> ratios(baseline.size());
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+        if (baseline[i] <= 0 || candidate[i] <= 0) return;
+        ratios[i] = baseline[i] / candidate[i];
+    }
+    double effective = effective_count_of(ratios);
+    std::sort(ratios.begin(), ratios.end());
+    to.speedup = percentile_of(ratios, 50);
+    to.interval = median_interval_of(ratios, kReported, effective);
+    to.strict_interval = median_interval_of(ratios, kStrict, effective);
+    if (!to.strict_interval) to.interval.reset();
+}
+
+double noise_of(std::span<const double> samples) { return statistics_of(samples).noise; }
+
+SpeedVerdict verdict_of(const Comparison& found) {
+    if (!found.speedup || !found.strict_interval) return SpeedVerdict::cannot_tell;
+    const Interval& interval = *found.strict_interval;
+    double most = 1 + found.min_effect, least = 1 / most;
+    if (interval.low >= least && interval.high <= most) return SpeedVerdict::same;
+    if (interval.low > 1 && *found.speedup >= most) return SpeedVerdict::faster;
+    if (interval.high < 1 && *found.speedup <= least) return SpeedVerdict::slower;
+    return SpeedVerdict::cannot_tell;
+}
+
+std::string reason_of(const Comparison& found) {
+    if (found.baseline_count == 0 || found.candidate_count == 0) return "a side has no samples";
+    if (!found.speedup) return "a time is 0: too short for the timer";
+    if (!found.strict_interval)
+        return fmt::format(
+            "{} and {} samples are too few for a verdict; at least {} independent ones a side are needed",
+            found.baseline_count, found.candidate_count, fewest_for(kStrict));
+    const Interval& interval = *found.strict_interval;
+    std::string where =
+        fmt::format("with 99 % the speedup lies between {:.4f} and {:.4f}", interval.low, interval.high);
+    switch (found.verdict) {
+        case SpeedVerdict::faster: return where + ", all of it above 1";
+        case SpeedVerdict::slower: return where + ", all of it below 1";
+        case SpeedVerdict::same: return fmt::format("{}, within {:.3g} % of 1", where, found.min_effect * 100);
+        case SpeedVerdict::cannot_tell: break;
+    }
+    return fmt::format("{}: {}", where,
+                       interval.low > 1 || interval.high < 1
+                           ? fmt::format("a difference, but perhaps below {:.3g} %", found.min_effect * 100)
+                           : "both directions are possible; more samples or less noise would decide");
+}
+
+}  // namespace
+
+std::string_view name_of(SpeedVerdict verdict) {
+    switch (verdict) {
+        case SpeedVerdict::faster: return "faster";
+        case SpeedVerdict::slower: return "slower";
+        case SpeedVerdict::same: return "same";
+        case SpeedVerdict::cannot_tell: return "cannot tell";
+    }
+    return "";
+}
+
+Comparison compare(std::span<const double> baseline, std::span<const double> candidate,
+                   const ComparisonOptions& options) {
+    Comparison found;
+    found.baseline_count = baseline.size(), found.candidate_count = candidate.size();
+    found.paired = options.paired && baseline.size() == candidate.size();
+    found.min_effect = options.min_effect;
+    if (!baseline.empty() && !candidate.empty()) {
+        found.baseline_noise = noise_of(baseline), found.candidate_noise = noise_of(candidate);
+        found.paired ? compare_paired(baseline, candidate, found) : compare_unpaired(baseline, candidate, found);
+    }
+    found.verdict = verdict_of(found);
+    found.reason = reason_of(found);
+    return found;
+}
+
+}  // namespace gpuprof::measure

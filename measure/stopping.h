@@ -1,0 +1,57 @@
+// When there are enough samples. A small state machine, fed one sample at a time, that knows no clock: the caller says how
+// much time has gone by. Rules: `median` ends when the 95 % interval of the median is narrow enough; `entropy` when another
+// sample tells no more about how times are spread, the idea of nvbench's entropy criterion (nvbench/detail/entropy_criterion:
+// slope of the entropy over a window); `samples` and `time` end at their minimum. All but those two need both minima, and
+// every rule gives way to the time-out and to the largest number of samples.
+// The interval is looked at whenever a tenth more samples are there, not after each: looking often finds chance.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/result.h"
+
+namespace gpuprof::measure {
+
+enum class StopRule { median, entropy, samples, time };
+enum class StopReason { precise, entropy, enough_samples, enough_time, timeout, most_samples };
+
+// "median interval is narrow", ...: for people and JSON.
+std::string_view name_of(StopReason reason);
+// By the rule's name: median, entropy, samples, time.
+Result<StopRule> find_stop_rule(std::string_view name);
+
+struct StoppingOptions {
+    StopRule rule = StopRule::median;
+    double precision = 0.005;  // half the interval's width over the median
+    DurNs min_time = 200'000'000, timeout = 15'000'000'000;
+    std::size_t min_samples = 20, max_samples = 100'000;
+};
+
+class Stopping {
+public:
+    explicit Stopping(const StoppingOptions& options) : options_(options) {}
+    void add(double sample);
+    // After `elapsed` of sampling. Absent: go on.
+    std::optional<StopReason> reason(DurNs elapsed);
+
+private:
+    bool is_precise();
+    bool entropy_is_flat() const;
+    void add_entropy(double sample);
+
+    StoppingOptions options_;
+    std::vector<double> samples_;
+    std::size_t next_look_ = 0;
+    double bin_ = 0;                           // width of a class of times for the entropy
+    std::map<long long, std::size_t> counts_;  // per class
+    double sum_ = 0;                           // of count * log2(count)
+    std::deque<double> entropies_;
+};
+
+}  // namespace gpuprof::measure
