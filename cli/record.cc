@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -152,12 +153,19 @@ std::string nothing_seen() {
                        missing.empty() ? "it" : fmt::format("it (on this machine: {})", missing));
 }
 
+// How many processes left parts, PID-TIME.gpuprof each.
+std::size_t processes_of(const std::vector<std::string>& files) {
+    std::set<std::string> processes;
+    for (const std::string& file : files)
+        if (!Companions::wrote(file)) processes.insert(file.substr(0, file.rfind('-')));
+    return processes.size();
+}
+
 // Everything after the command has ended; its result does not depend on it.
 Status conclude(const Arguments& arguments, const Recording& recording, SpoolFolder& folder) {
     std::vector<std::string> files = folder.files();
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
-    auto seen = static_cast<std::size_t>(
-        std::count_if(files.begin(), files.end(), [](const std::string& file) { return !Companions::wrote(file); }));
+    std::size_t seen = processes_of(files);
     Result<Trace> trace = merge(recording, files, arguments.output);
     Status status = trace.ok() ? write_capture_file(*trace, arguments.output) : trace.error();
     if (!status) {
@@ -178,6 +186,14 @@ Status conclude(const Arguments& arguments, const Recording& recording, SpoolFol
     if (!answer.ok()) return answer.error();
     fmt::print(stderr, "{}", *answer);
     return {};
+}
+
+void prepare(Companions& companions, const Arguments& arguments, const SampleOption& sample,
+             const SpoolFolder& folder) {
+    if (arguments.injection.traces("cpu")) companions.prepare(record_processors(folder.path()));
+    if (arguments.python > 0) companions.prepare(record_python(folder.path(), arguments.python));
+    if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
+    if (sample.counters) companions.prepare(record_counters(sample, arguments.command.front()));
 }
 
 Result<ExitCode> record(const Arguments& arguments) {
@@ -201,10 +217,7 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!folder.ok()) return folder.error();
     for (const std::string& remark : set_injection(library, *folder, *options)) note(remark);
     Companions companions(*folder);
-    if (arguments.injection.traces("cpu")) companions.prepare(record_processors(folder->path()));
-    if (arguments.python > 0) companions.prepare(record_python(folder->path(), arguments.python));
-    if (sample->device_interval > 0) companions.prepare(record_devices(sample->device_interval));
-    if (sample->counters) companions.prepare(record_counters(*sample, arguments.command.front()));
+    prepare(companions, arguments, *sample, *folder);
     RecordingWatch watch(*folder, {.most_bytes = most_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
                                        companions.stop();
                                    }});
