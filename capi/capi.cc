@@ -8,6 +8,7 @@
 #include <string>
 
 #include "capi/gpuprof.h"
+#include "capi/guard.h"
 #include "capi/summary_json.h"
 #include "collect/device/monitor.h"
 #include "collect/device/sample_capture.h"
@@ -16,28 +17,9 @@
 namespace {
 
 using namespace gpuprof;
+using capi::guarded;
 
-thread_local std::string last_error;
 thread_local std::string last_text;
-
-int fail(const Error& error) {
-    last_error = error.message;
-    return static_cast<int>(error.code);
-}
-
-// Runs `step`, which answers Status, and turns what it throws into an error.
-template <class Step>
-int guarded(Step&& step) noexcept {
-    try {
-        last_error.clear();
-        Status status = step();
-        return status ? 0 : fail(status.error());
-    } catch (const std::exception& error) {
-        return fail({ExitCode::internal, error.what()});
-    } catch (...) {
-        return fail({ExitCode::internal, "an unknown failure"});
-    }
-}
 
 std::string text_or(const char* text, const char* otherwise) { return text != nullptr ? text : otherwise; }
 
@@ -107,7 +89,7 @@ struct gpuprof_monitor {
 extern "C" {
 
 const char* gpuprof_version(void) { return GPUPROF_VERSION; }
-const char* gpuprof_last_error(void) { return last_error.c_str(); }
+const char* gpuprof_last_error(void) { return capi::last_error.c_str(); }
 
 int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor** monitor) {
     return guarded([&]() -> Status {

@@ -1,0 +1,281 @@
+// The C interface of benchmarks, over measure/. Every function catches what C must not see.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capi/gpuprof.h"
+#include "capi/guard.h"
+#include "core/base/json_writer.h"
+#include "measure/comparison.h"
+#include "measure/cuda_timer.h"
+#include "measure/host_timer.h"
+#include "measure/run.h"
+
+namespace {
+
+using namespace gpuprof;
+using capi::guarded;
+using measure::Measurement;
+using measure::Work;
+
+thread_local std::string last_json;
+
+struct Settings {
+    std::string timer = "auto";
+    measure::CudaOptions cuda;
+    measure::RunOptions run;
+    bool device_state = true;
+};
+
+// 0 is the default, -1 none.
+void set_time(std::int64_t given, DurNs& to) {
+    if (given != 0) to = given < 0 ? 0 : given;
+}
+void set_count(std::int64_t given, std::size_t& to) {
+    if (given > 0) to = static_cast<std::size_t>(given);
+}
+
+Status check(const gpuprof_bench_options& given) {
+    if (given.size < sizeof(gpuprof_bench_options))
+        return Error{ExitCode::usage, "gpuprof_bench_options.size is not the size of the structure"};
+    if (given.min_samples < 0 || given.max_samples < 0 || given.batch < 0 || given.timeout_ns < 0 ||
+        given.max_warmup_ns < 0)
+        return Error{ExitCode::usage, "a number of samples, a batch or a longest time is negative"};
+    if (!(given.precision >= 0) || !(given.bytes >= 0) || !(given.flops >= 0))
+        return Error{ExitCode::usage, "precision, bytes or flops is negative or not a number"};
+    return {};
+}
+
+Result<Settings> settings_of(const gpuprof_bench_options& given) {
+    if (Status good = check(given); !good) return good.error();
+    Settings settings;
+    if (given.timer != nullptr) settings.timer = given.timer;
+    settings.cuda = {.device = given.device,
+                     .stream = given.stream,
+                     .cold = given.hot == 0,
+                     .graph = given.graph != 0,
+                     .blocking = given.no_blocking == 0};
+    settings.device_state = given.no_device_state == 0;
+    measure::RunOptions& run = settings.run;
+    run.batch = given.batch;
+    run.keep_throttled = given.keep_throttled != 0;
+    set_time(given.min_time_ns, run.stopping.min_time);
+    set_time(given.timeout_ns, run.stopping.timeout);
+    set_count(given.min_samples, run.stopping.min_samples);
+    set_count(given.max_samples, run.stopping.max_samples);
+    set_time(given.min_warmup_ns, run.warmup.min_time);
+    set_time(given.max_warmup_ns, run.warmup.max_time);
+    // No warm-up is one call: what it takes has to be known.
+    if (given.min_warmup_ns < 0) run.warmup.max_time = 0;
+    if (given.precision > 0) run.stopping.precision = given.precision;
+    if (given.bytes > 0) run.bytes = given.bytes;
+    if (given.flops > 0) run.flops = given.flops;
+    if (run.stopping.min_samples > run.stopping.max_samples)
+        return Error{ExitCode::usage, fmt::format("at least {} samples and at most {} cannot be",
+                                                  run.stopping.min_samples, run.stopping.max_samples)};
+    if (given.stop != nullptr) {
+        Result<measure::StopRule> rule = measure::find_stop_rule(given.stop);
+        if (!rule.ok()) return rule.error();
+        run.stopping.rule = *rule;
+    }
+    return settings;
+}
+
+Result<Work> work_of(const gpuprof_bench_work* given) {
+    if (given == nullptr || given->size < sizeof(gpuprof_bench_work))
+        return Error{ExitCode::usage, "gpuprof_bench_work.size is not the size of the structure"};
+    Work work{.call = given->call, .prepare = given->prepare, .user = given->user};
+    if (given->name != nullptr) work.name = given->name;
+    return work;
+}
+
+template <class Value>
+std::string json_of(const Value& value) {
+    StringSink sink;
+    JsonWriter json(sink);
+    write_json(value, json);
+    return sink.text();
+}
+
+}  // namespace
+
+struct gpuprof_bench {
+    Settings settings;
+    std::unique_ptr<measure::Timer> timer;
+    measure::ReadState state;
+    std::vector<std::string> notes;  // of opening
+    std::vector<Measurement> measurements;
+    std::optional<measure::Comparison> comparison;
+    std::string json;
+};
+
+namespace {
+
+Status open_timer(gpuprof_bench& bench) {
+    const std::string& wanted = bench.settings.timer;
+    if (wanted != "auto" && wanted != "cuda" && wanted != "host")
+        return Error{ExitCode::usage, fmt::format("there is no timer '{}'; there are auto, cuda, host", wanted)};
+    if (wanted != "host") {
+        Result<std::unique_ptr<measure::Timer>> timer = measure::make_cuda_timer(bench.settings.cuda);
+        if (timer.ok()) {
+            bench.timer = std::move(*timer);
+            return {};
+        }
+        if (wanted == "cuda") return timer.error();
+        bench.notes.push_back("timed by the host's clock: " + timer.error().message);
+    }
+    bench.timer = measure::make_host_timer();
+    return {};
+}
+
+void open_state(gpuprof_bench& bench) {
+    if (!bench.settings.device_state || bench.timer->device() < 0) return;
+    Result<measure::ReadState> state = measure::open_device_state(bench.timer->device());
+    if (state.ok())
+        bench.state = std::move(*state);
+    else
+        bench.notes.push_back("clocks and throttling are not known: " + state.error().message);
+}
+
+Status run(gpuprof_bench& bench, std::span<const Work> works) {
+    bench.measurements.clear();
+    bench.comparison.reset();
+    auto found = measure::run(works, *bench.timer, bench.state, bench.settings.run);
+    if (!found.ok()) return found.error();
+    bench.measurements = std::move(*found);
+    for (Measurement& measurement : bench.measurements)
+        measurement.notes.insert(measurement.notes.begin(), bench.notes.begin(), bench.notes.end());
+    if (bench.measurements.size() == 2)
+        bench.comparison =
+            measure::compare(bench.measurements[0].samples, bench.measurements[1].samples, {.paired = true});
+    return {};
+}
+
+std::string json_of_run(const gpuprof_bench& bench) {
+    StringSink sink;
+    JsonWriter json(sink);
+    json.begin_object();
+    json.key("measurements");
+    json.begin_array();
+    for (const Measurement& measurement : bench.measurements) measure::write_json(measurement, json);
+    json.end_array();
+    json.key("comparison");
+    bench.comparison ? measure::write_json(*bench.comparison, json) : json.null();
+    json.end_object();
+    return sink.text();
+}
+
+}  // namespace
+
+extern "C" {
+
+int gpuprof_bench_open(const gpuprof_bench_options* given, gpuprof_bench** bench) {
+    return guarded([&]() -> Status {
+        if (bench == nullptr) return Error{ExitCode::usage, "nowhere to put the bench"};
+        *bench = nullptr;
+        auto opened = std::make_unique<gpuprof_bench>();
+        if (given != nullptr) {
+            Result<Settings> settings = settings_of(*given);
+            if (!settings.ok()) return settings.error();
+            opened->settings = std::move(*settings);
+        }
+        if (Status ready = open_timer(*opened); !ready) return ready;
+        open_state(*opened);
+        *bench = opened.release();
+        return {};
+    });
+}
+
+const char* gpuprof_bench_timer(const gpuprof_bench* bench) {
+    return bench != nullptr ? bench->timer->name().data() : "";
+}
+
+int gpuprof_bench_run(gpuprof_bench* bench, const gpuprof_bench_work* given) {
+    return guarded([&]() -> Status {
+        if (bench == nullptr) return Error{ExitCode::usage, "no bench"};
+        Result<Work> work = work_of(given);
+        if (!work.ok()) return work.error();
+        return run(*bench, std::span(&*work, 1));
+    });
+}
+
+int gpuprof_bench_run_pair(gpuprof_bench* bench, const gpuprof_bench_work* baseline,
+                           const gpuprof_bench_work* candidate) {
+    return guarded([&]() -> Status {
+        if (bench == nullptr) return Error{ExitCode::usage, "no bench"};
+        std::vector<Work> works;
+        for (const gpuprof_bench_work* given : {baseline, candidate}) {
+            Result<Work> work = work_of(given);
+            if (!work.ok()) return work.error();
+            works.push_back(std::move(*work));
+        }
+        return run(*bench, works);
+    });
+}
+
+const char* gpuprof_bench_json(gpuprof_bench* bench) {
+    int failed = guarded([&]() -> Status {
+        if (bench == nullptr) return Error{ExitCode::usage, "no bench"};
+        if (bench->measurements.empty()) return Error{ExitCode::empty, "nothing was measured yet"};
+        bench->json = json_of_run(*bench);
+        return {};
+    });
+    return failed != 0 ? nullptr : bench->json.c_str();
+}
+
+size_t gpuprof_bench_samples(const gpuprof_bench* bench, size_t measurement, double* out, size_t capacity) {
+    if (bench == nullptr || measurement >= bench->measurements.size()) return 0;
+    const std::vector<double>& samples = bench->measurements[measurement].samples;
+    if (out != nullptr) std::copy_n(samples.begin(), std::min(samples.size(), capacity), out);
+    return samples.size();
+}
+
+int gpuprof_bench_memory(gpuprof_bench* bench, uint64_t* free_bytes, uint64_t* total_bytes) {
+    return guarded([&]() -> Status {
+        if (bench == nullptr || free_bytes == nullptr || total_bytes == nullptr)
+            return Error{ExitCode::usage, "no bench, or nowhere to put the numbers"};
+        Result<measure::DeviceMemory> memory = bench->timer->memory();
+        if (!memory.ok()) return memory.error();
+        *free_bytes = memory->free_bytes, *total_bytes = memory->total_bytes;
+        return {};
+    });
+}
+
+void gpuprof_bench_free(gpuprof_bench* bench) {
+    guarded([&]() -> Status {
+        delete bench;
+        return {};
+    });
+}
+
+const char* gpuprof_bench_statistics_json(const double* samples, size_t count) {
+    int failed = guarded([&]() -> Status {
+        if (samples == nullptr && count > 0) return Error{ExitCode::usage, "no samples"};
+        last_json = json_of(measure::statistics_of({samples, count}));
+        return {};
+    });
+    return failed != 0 ? nullptr : last_json.c_str();
+}
+
+const char* gpuprof_bench_compare_json(const double* baseline, size_t baseline_count, const double* candidate,
+                                       size_t candidate_count, int32_t paired, double min_effect) {
+    int failed = guarded([&]() -> Status {
+        if ((baseline == nullptr && baseline_count > 0) || (candidate == nullptr && candidate_count > 0))
+            return Error{ExitCode::usage, "no samples"};
+        if (paired != 0 && baseline_count != candidate_count)
+            return Error{ExitCode::usage,
+                         fmt::format("{} and {} samples are not pairs", baseline_count, candidate_count)};
+        if (!(min_effect >= 0)) return Error{ExitCode::usage, "the smallest effect is negative or not a number"};
+        measure::ComparisonOptions options{.paired = paired != 0};
+        if (min_effect > 0) options.min_effect = min_effect;
+        last_json = json_of(measure::compare({baseline, baseline_count}, {candidate, candidate_count}, options));
+        return {};
+    });
+    return failed != 0 ? nullptr : last_json.c_str();
+}
+
+}  // extern "C"

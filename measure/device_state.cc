@@ -1,0 +1,87 @@
+#include "measure/device_state.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "collect/device/source.h"
+#include "collect/device/throttle.h"
+
+namespace gpuprof::measure {
+namespace {
+
+constexpr MetricSet kAroundSamples{Metric::sm_clock, Metric::mem_clock, Metric::throttle, Metric::power, Metric::temp};
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+    if (values.empty()) return std::nullopt;
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+void keep(const Reading& reading, Metric metric, std::vector<double>& to) {
+    if (auto value = reading.get(metric)) to.push_back(*value);
+}
+
+}  // namespace
+
+Result<ReadState> open_device_state(std::int32_t device) {
+    SourceRequest request;
+    request.backend = "nvml";
+    request.devices = std::to_string(device);
+    request.see_visible_devices();
+    Result<std::unique_ptr<DeviceSource>> opened = open_source(request);
+    if (!opened.ok()) return opened.error();
+    std::shared_ptr<DeviceSource> source = std::move(*opened);
+    return ReadState([source, harvest = Harvest()](MetricSet due) mutable -> std::optional<Reading> {
+        harvest.clear();
+        source->collect(due, harvest);
+        if (harvest.readings.empty()) return std::nullopt;
+        return harvest.readings.front();
+    });
+}
+
+bool DeviceWatch::take(MetricSet due) {
+    std::optional<Reading> reading = read_ ? read_(due) : std::nullopt;
+    if (!reading) return false;
+    ++readings_;
+    keep(*reading, Metric::sm_clock, sm_clocks_);
+    keep(*reading, Metric::mem_clock, mem_clocks_);
+    keep(*reading, Metric::power, powers_);
+    if (auto now = reading->get(Metric::temp)) temp_ = std::max(temp_.value_or(*now), *now);
+    if (auto now = reading->get(Metric::energy)) (energy_begin_ ? energy_end_ : energy_begin_) = *now;
+    auto reasons = reading->get(Metric::throttle);
+    if (!reasons) return false;
+    Throttle throttle = throttle_of(static_cast<std::uint64_t>(*reasons));
+    power_ |= throttle.power, heat_ |= throttle.heat, hardware_ |= throttle.hardware;
+    return throttle.power || throttle.heat || throttle.hardware;
+}
+
+void DeviceWatch::begin() { held_down_ = take(kAroundSamples | MetricSet{Metric::energy}); }
+void DeviceWatch::end() {
+    if (energy_begin_) take({Metric::energy});
+}
+
+bool DeviceWatch::held_down() {
+    bool before = held_down_;
+    held_down_ = take(kAroundSamples);
+    return before || held_down_;
+}
+
+DeviceConditions DeviceWatch::conditions() const {
+    DeviceConditions found;
+    found.readings = readings_;
+    found.sm_clock_mhz = mean_of(sm_clocks_);
+    if (!sm_clocks_.empty()) {
+        found.sm_clock_min_mhz = *std::min_element(sm_clocks_.begin(), sm_clocks_.end());
+        found.sm_clock_max_mhz = *std::max_element(sm_clocks_.begin(), sm_clocks_.end());
+    }
+    found.mem_clock_mhz = mean_of(mem_clocks_);
+    found.power_w = mean_of(powers_);
+    found.temp_c = temp_;
+    // A counter that did not move in between has no answer: drivers update it some ten times a second.
+    if (energy_begin_ && energy_end_ && *energy_end_ > *energy_begin_) found.energy_j = *energy_end_ - *energy_begin_;
+    for (auto [is, name] : {std::pair{power_, "power"}, std::pair{heat_, "heat"}, std::pair{hardware_, "hardware"}})
+        if (is) found.throttle += (found.throttle.empty() ? "" : ", ") + std::string(name);
+    return found;
+}
+
+}  // namespace gpuprof::measure

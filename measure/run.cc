@@ -1,0 +1,265 @@
+#include "measure/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpuprof::measure {
+namespace {
+
+// Clocks are read after so much time; a reading costs 10 us, a thousandth of it.
+constexpr DurNs kGroupTime = 10'000'000;
+constexpr DurNs kFirstPause = 50'000'000, kLongestPause = 500'000'000;
+constexpr int kPatientGroups = 5;    // held-down groups running before they are taken as they are
+constexpr int kMostInvalid = 64;     // samples running that the timer could not take
+constexpr int kShotsAfterSetUp = 2;  // replays of a new graph: the first one uploads it
+
+double median_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return percentile_of(values, 50);
+}
+
+// One function on its way to a Measurement.
+struct Side {
+    Side(const Work& of, const RunOptions& options) : work(of), stopping(options.stopping) {}
+    const Work& work;
+    Stopping stopping;
+    std::optional<StopReason> stopped;
+    std::vector<Shot> pending;  // of the group that is being taken
+    std::vector<double> host;
+    Measurement found;
+};
+
+class Run {
+public:
+    Run(std::span<const Work> works, Timer& timer, const ReadState& state, const RunOptions& options)
+        : timer_(timer), options_(options), watch_(state), keep_throttled_(options.keep_throttled) {
+        sides_.reserve(works.size());
+        for (const Work& work : works) sides_.emplace_back(work, options_);
+    }
+    Status go();
+    std::vector<Measurement> results();
+
+private:
+    Status warm_up(Side& side);
+    Status set_up(Side& side);
+    std::int64_t batch_for(const Side& side) const;
+    Status sample();
+    Status take_group(TimeNs begun);
+    Status take_round(bool backwards);
+    Status take_shot(Side& side);
+    std::size_t room() const;
+    void close_group(DurNs elapsed);
+    void accept_group(bool held_down);
+    bool over(DurNs elapsed);
+    Measurement result_of(Side& side);
+
+    TimeNs now() const { return timer_.clock().now(); }
+
+    Timer& timer_;
+    RunOptions options_;
+    DeviceWatch watch_;
+    std::vector<Side> sides_;
+    std::vector<std::string> notes_;
+    bool keep_throttled_;
+    int held_down_groups_ = 0;
+    DurNs pause_ = kFirstPause, sampling_time_ = 0;
+    bool backwards_ = false;
+};
+
+Status Run::warm_up(Side& side) {
+    Warmup warmup(options_.warmup);
+    std::vector<double> stray;
+    TimeNs begun = now();
+    while (!warmup.over()) {
+        Result<Shot> shot = timer_.warm_up(side.work);
+        if (!shot.ok()) return shot.error();
+        warmup.add(shot->ns, now() - begun);
+        stray.push_back(shot->stray_ns);
+    }
+    side.found.warmup = warmup.seen();
+    if (timer_.device() >= 0) side.found.stray_ns = median_of(stray);
+    return {};
+}
+
+std::int64_t Run::batch_for(const Side& side) const {
+    std::int64_t most = timer_.max_batch(side.work);
+    if (options_.batch > 0) return std::min(options_.batch, most);
+    double one = std::max(side.found.warmup.last_ns, 1.0);
+    auto wanted = static_cast<std::int64_t>(std::ceil(static_cast<double>(timer_.shortest_sample()) / one));
+    return std::clamp<std::int64_t>(wanted, 1, most);
+}
+
+Status Run::set_up(Side& side) {
+    if (Status ready = timer_.set_up(side.work, side.found.batch); !ready) return ready;
+    for (int i = 0; timer_.replays_graph() && i < kShotsAfterSetUp; ++i)
+        if (Result<Shot> shot = timer_.sample(side.work, side.found.batch); !shot.ok()) return shot.error();
+    return {};
+}
+
+Status Run::take_shot(Side& side) {
+    for (int tries = 0; tries < kMostInvalid; ++tries) {
+        Result<Shot> shot = timer_.sample(side.work, side.found.batch);
+        if (!shot.ok()) return shot.error();
+        side.found.calls += side.found.batch;
+        if (shot->valid) {
+            side.pending.push_back(*shot);
+            return {};
+        }
+        ++side.found.invalid;
+        std::int64_t usable = timer_.usable_batch(side.found.batch);
+        if (usable == side.found.batch) continue;
+        side.found.batch = usable;
+        if (Status ready = set_up(side); !ready) return ready;
+    }
+    return Error{ExitCode::unreadable,
+                 fmt::format("'{}' cannot be timed: {} samples running were not usable", side.work.name, kMostInvalid)};
+}
+
+Status Run::take_round(bool backwards) {
+    for (std::size_t i = 0; i < sides_.size(); ++i)
+        if (Status taken = take_shot(sides_[backwards ? sides_.size() - 1 - i : i]); !taken) return taken;
+    return {};
+}
+
+// Rounds that may still be taken before a rule on their number has to be asked.
+std::size_t Run::room() const {
+    const StoppingOptions& stopping = options_.stopping;
+    std::size_t have = sides_.front().found.samples.size();
+    std::size_t until = have < stopping.min_samples ? stopping.min_samples : stopping.max_samples;
+    return std::max<std::size_t>(std::min(until, stopping.max_samples), have + 1) - have;
+}
+
+Status Run::take_group(TimeNs begun) {
+    for (Side& side : sides_) side.pending.clear();
+    TimeNs group = now();
+    for (std::size_t rounds = room(); rounds > 0; --rounds) {
+        if (Status taken = take_round(backwards_); !taken) return taken;
+        backwards_ = !backwards_;
+        if (now() - group >= kGroupTime || now() - begun >= options_.stopping.timeout) break;
+    }
+    return {};
+}
+
+void Run::accept_group(bool held_down) {
+    for (Side& side : sides_) {
+        for (const Shot& shot : side.pending) {
+            side.found.samples.push_back(shot.ns);
+            side.host.push_back(shot.host_ns);
+            side.stopping.add(shot.ns);
+        }
+        if (held_down) side.found.throttled_kept += side.pending.size();
+    }
+}
+
+void Run::close_group(DurNs elapsed) {
+    bool held_down = watch_.held_down();
+    held_down_groups_ = held_down ? held_down_groups_ + 1 : 0;
+    if (held_down && !keep_throttled_ && held_down_groups_ >= kPatientGroups) {
+        keep_throttled_ = true;
+        notes_.push_back(fmt::format("clocks stayed held down ({}): from then on samples were kept as they are",
+                                     watch_.conditions().throttle));
+    }
+    bool last_chance = elapsed >= options_.stopping.timeout && sides_.front().found.samples.empty();
+    if (!held_down || keep_throttled_ || last_chance) return accept_group(held_down);
+    for (Side& side : sides_) side.found.throttled_left_out += side.pending.size();
+    timer_.clock().sleep(pause_);
+    pause_ = std::min(pause_ * 3 / 2, kLongestPause);
+}
+
+bool Run::over(DurNs elapsed) {
+    bool all = true;
+    for (Side& side : sides_) {
+        if (!side.stopped) side.stopped = side.stopping.reason(elapsed);
+        all = all && side.stopped;
+    }
+    return all;
+}
+
+Status Run::sample() {
+    watch_.begin();
+    TimeNs begun = now();
+    do {
+        if (Status taken = take_group(begun); !taken) return taken;
+        close_group(now() - begun);
+        sampling_time_ = now() - begun;
+    } while (!over(sampling_time_));
+    watch_.end();
+    return {};
+}
+
+Status Run::go() {
+    if (Status ready = timer_.start(); !ready) return ready;
+    for (Side& side : sides_) {
+        if (Status warm = warm_up(side); !warm) return warm;
+        side.found.batch = batch_for(side);
+        if (Status ready = set_up(side); !ready) return ready;
+    }
+    return sample();
+}
+
+// What the reader must know that no number says.
+void add_notes(Measurement& found) {
+    const Statistics& s = found.statistics;
+    if (!found.warmup.settled) found.notes.push_back("times had not settled when the warm-up ended; give it longer");
+    if (s.bimodal) found.notes.push_back("samples gather around two values; the median is one of them");
+    if (s.drift) found.notes.push_back(*s.drift > 0 ? "times grow while sampling" : "times fall while sampling");
+    constexpr double kStray = 50'000;  // beyond what waiting for an idle device takes
+    if (found.stray_ns && *found.stray_ns > kStray && *found.stray_ns > 0.05 * found.warmup.last_ns)
+        found.notes.push_back(
+            fmt::format("the device worked {:.0f} us beyond the stream's last event: there is work on another "
+                        "stream, which is not in the times",
+                        *found.stray_ns / 1e3));
+    if (found.stopped == StopReason::timeout && s.precision)
+        found.notes.push_back(
+            fmt::format("the time-out came before the median was known to the precision asked for; it is "
+                        "known within +-{:.2g} %",
+                        *s.precision * 100));
+}
+
+Measurement Run::result_of(Side& side) {
+    Measurement found = std::move(side.found);
+    found.name = side.work.name, found.timer = timer_.name();
+    found.device = timer_.device(), found.device_name = timer_.device_name();
+    found.cold = timer_.flushes(), found.graph = timer_.replays_graph(), found.blocking = timer_.blocks();
+    found.statistics = statistics_of(found.samples);
+    if (found.device >= 0 && !side.host.empty()) found.host_ns = median_of(side.host);
+    found.conditions = watch_.conditions();
+    double median = found.statistics.median;
+    if (found.conditions.sm_clock_mhz && found.statistics.count > 0)
+        found.cycles = median * *found.conditions.sm_clock_mhz / 1e3;
+    // Two functions share the board's counter: whose energy it was cannot be told.
+    if (found.conditions.energy_j && sides_.size() == 1)
+        found.energy_per_call_j = *found.conditions.energy_j / static_cast<double>(found.calls);
+    if (options_.bytes && median > 0) found.bytes_per_s = *options_.bytes / (median / 1e9);
+    if (options_.flops && median > 0) found.flop_per_s = *options_.flops / (median / 1e9);
+    found.stopped = *side.stopped;
+    found.sampling_time = sampling_time_;
+    found.notes = timer_.notes();
+    found.notes.insert(found.notes.end(), notes_.begin(), notes_.end());
+    add_notes(found);
+    return found;
+}
+
+std::vector<Measurement> Run::results() {
+    std::vector<Measurement> found;
+    for (Side& side : sides_) found.push_back(result_of(side));
+    return found;
+}
+
+}  // namespace
+
+Result<std::vector<Measurement>> run(std::span<const Work> works, Timer& timer, const ReadState& state,
+                                     const RunOptions& options) {
+    if (works.empty()) return Error{ExitCode::usage, "there is no function to measure"};
+    for (const Work& work : works)
+        if (work.call == nullptr) return Error{ExitCode::usage, fmt::format("'{}' has no function to call", work.name)};
+    Run all(works, timer, state, options);
+    Status done = all.go();
+    timer.finish();
+    if (!done) return done.error();
+    return all.results();
+}
+
+}  // namespace gpuprof::measure
