@@ -8,14 +8,15 @@ extern const Command kServeCommand;
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
 extern const Command kExportCommand;
+extern const Command kEvaluateCommand;
 extern const Command kSchemaCommand;
 extern const Command kDoctorCommand;
 extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
-    static constexpr const Command* kCommands[] = {&kProfileCommand, &kTopCommand,    &kServeCommand,
-                                                   &kRecordCommand,  &kReportCommand, &kExportCommand,
-                                                   &kSchemaCommand,  &kDoctorCommand, &kCompletionsCommand};
+    static constexpr const Command* kCommands[] = {
+        &kProfileCommand, &kTopCommand,      &kServeCommand,  &kRecordCommand, &kReportCommand,
+        &kExportCommand,  &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand, &kCompletionsCommand};
     return kCommands;
 }
 

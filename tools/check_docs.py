@@ -3,9 +3,9 @@
 
 In README.md and docs/**/*.md, each line `$ COMMAND` of a fenced ```sh block is run by bash, in a scratch folder that
 has links to the checkout's top level, so that relative paths are right and what a command writes is thrown away. The
-commands of one page share the folder, in order. `gpu-profile` is the program given as the first argument. A command
-must end with 0, or with N when it is followed by the comment `# exit N`. Printed output in the block is an illustration
-and not compared. Blocks without `$ ` are not run.
+commands of one page share the folder, in order. `gpu-profile` is the program given as the first argument, and evaluates
+with the Python that runs this. A command must end with 0, or with N when it is followed by the comment `# exit N`.
+Printed output in the block is an illustration and not compared. Blocks without `$ ` are not run.
 
 A fenced block right below the line `<!-- output of: COMMAND -->` is compared with what the command prints on a terminal
 100 columns wide; `--gold` writes it there.
@@ -90,7 +90,7 @@ def main():
         print(f"{program} is no program; build it first", file=sys.stderr)
         return 2
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
-    environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+    environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "GPUPROF_PYTHON": sys.executable}
     results = [result for page in pages() if page.exists() for result in check_page(page, environment, gold)]
     failed = [f"{where}\n    {problem}" for where, problem in results if problem]
     print("\n".join(failed) if failed else f"{len(results)} commands and outputs of the documentation are right")

@@ -9,7 +9,7 @@ namespace gpuprof {
 
 enum class ExitCode : int {
     ok = 0,
-    threshold = 1,      // only when a --fail-on condition fired
+    threshold = 1,      // only when a condition or constraint that was asked for fired
     usage = 2,          // the command line is wrong
     unreadable = 3,     // an input cannot be read
     empty = 4,          // nothing was captured
@@ -24,7 +24,7 @@ struct ExitCodeSpec {
 };
 inline constexpr ExitCodeSpec kExitCodes[] = {
     {ExitCode::ok, "ok", "What was asked for was done."},
-    {ExitCode::threshold, "threshold", "A --fail-on condition fired; never without that option."},
+    {ExitCode::threshold, "threshold", "A --fail-on condition fired, or a constraint of evaluate."},
     {ExitCode::usage, "usage", "The command line is wrong."},
     {ExitCode::unreadable, "unreadable", "An input cannot be read."},
     {ExitCode::empty, "empty", "Nothing was captured."},

@@ -1,0 +1,38 @@
+"""Waiting for a device, and its memory, by the functions that a framework had before a module under test was imported."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable
+
+__all__ = ["memory_reader", "waiter"]
+
+
+def waiter() -> Callable[[Any], None]:
+    """A function that returns when all work of all streams is done; it is given what was returned."""
+    waits: list[Callable[[], Any]] = []
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is not None and cuda.is_available():
+        waits.append(cuda.synchronize)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None:
+        waits.append(cupy.cuda.runtime.deviceSynchronize)
+    block: Any = getattr(sys.modules.get("jax"), "block_until_ready", None)
+
+    def wait(value: Any) -> None:
+        for each in waits:
+            each()
+        if block is not None:
+            block(value)
+
+    return wait
+
+
+def memory_reader() -> tuple[str, Callable[[], None], Callable[[], tuple[int, int]]] | None:
+    """(source, reset the peak, (peak, current) in bytes) of a framework with a device; None when there is none."""
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    names = ("max_memory_allocated", "memory_allocated", "reset_peak_memory_stats")
+    if cuda is None or not cuda.is_available() or not all(hasattr(cuda, name) for name in names):
+        return None
+    peak, current = cuda.max_memory_allocated, cuda.memory_allocated
+    return "torch", cuda.reset_peak_memory_stats, lambda: (int(peak()), int(current()))

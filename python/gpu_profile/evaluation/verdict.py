@@ -1,0 +1,103 @@
+"""An evaluation as people, scripts and programs read it: a table, the fixed lines, one JSON object; and the exit code.
+
+The fixed lines are a contract (docs/commands/evaluate.md): six figures, always all of them, `nan` for one that is not known or
+that is refused, then one line per violation.
+"""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+from typing import Any
+
+from .session import Evaluation
+
+__all__ = ["exit_code", "figures", "fixed_lines", "json_text", "table"]
+
+
+def figures(evaluation: Evaluation) -> dict[str, float | None]:
+    """The six, in the order in which they are printed. A refused time is None."""
+    times = {name: median(values) for name, values in evaluation.times.items()}
+    refused = evaluation.violations.void
+    speedup = evaluation.ratio.speedup if evaluation.ratio and not refused else None
+    own = None if refused else times.get("optimized")
+    peak, current = evaluation.memory_mb.get("optimized", (None, None))
+    return {
+        "speedup": speedup, "baseline_ms": times.get("baseline"), "optimized_ms": own, "kernel_time_ms": own,
+        "peak_memory_mb": peak, "current_memory_mb": current,
+    }
+
+
+def fixed_lines(evaluation: Evaluation) -> str:
+    lines = []
+    for name, value in figures(evaluation).items():
+        digits = 2 if name.endswith("_mb") else 4
+        lines.append(f"{name}: {'nan' if value is None else format(value, f'.{digits}f')}")
+    lines += [f"Constraint violated: {violation.text}" for violation in evaluation.violations.all()]
+    return "".join(line + "\n" for line in lines)
+
+
+def exit_code(evaluation: Evaluation) -> int:
+    """3 when a side failed, 1 when a constraint fired, else 0; numbers of core/base/exit_code.h."""
+    if evaluation.failures:
+        return 3
+    return 1 if evaluation.violations.all() else 0
+
+
+def table(evaluation: Evaluation) -> str:
+    shown = {name: f"{median(values):.4f} ms" for name, values in evaluation.times.items()}
+    refused = evaluation.violations.void
+    rows: list[tuple[str, ...]] = [("", "baseline", "optimized")]
+    rows.append(("time, median", shown.get("baseline", "-"), "refused" if refused else shown.get("optimized", "-")))
+    rows.append(("fastest", *(_of(evaluation.times.get(name), min) if not (refused and name == "optimized") else "refused" for name in _SIDES)))
+    rows.append(("import", *(_ms(evaluation.import_ms.get(name)) for name in _SIDES)))
+    rows.append((f"peak memory ({evaluation.memory_source or 'process'})", *(_mb(evaluation, name) for name in _SIDES)))
+    if evaluation.reference:
+        rows.append(("error against float64", *(f"{evaluation.reference[name]:.2e}" for name in _SIDES)))
+    text = "".join(f"{head:<24}{one:>16}{other:>16}\n" for head, one, other in rows)
+    return text + _verdict_line(evaluation)
+
+
+_SIDES = ("baseline", "optimized")
+
+
+def _of(values: list[float] | None, choose: Any) -> str:
+    return f"{choose(values):.4f} ms" if values else "-"
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} ms"
+
+
+def _mb(evaluation: Evaluation, name: str) -> str:
+    peak = evaluation.memory_mb.get(name, (None, None))[0]
+    return "-" if peak is None else f"{peak:.2f} MB"
+
+
+def _verdict_line(evaluation: Evaluation) -> str:
+    samples = f"timer: host, {evaluation.options.repeat} samples of {evaluation.batch} call{'s' if evaluation.batch > 1 else ''}"
+    if evaluation.violations.void:
+        return f"verdict: refused ({samples})\n"
+    if not evaluation.ratio:
+        return f"verdict: none, a side failed ({samples})\n"
+    ratio = evaluation.ratio
+    wrong = ", but constraints are violated" if evaluation.violations.all() else ""
+    return f"verdict: {ratio.verdict}, {ratio.speedup:.4f} times (95 % interval {ratio.low:.4f} to {ratio.high:.4f}){wrong} ({samples})\n"
+
+
+def json_text(evaluation: Evaluation, version: str) -> str:
+    ratio, void = evaluation.ratio, evaluation.violations.void
+    document: dict[str, Any] = {"tool": "gpu-profile", "version": version, "command": "evaluate", **figures(evaluation)}
+    refused = void or not ratio
+    document["speedup_low"], document["speedup_high"] = (None, None) if refused or not ratio else (ratio.low, ratio.high)
+    document["verdict"] = "refused" if void else ratio.verdict if ratio else None
+    document |= {
+        "timer": "host", "samples": evaluation.options.repeat, "calls_per_sample": evaluation.batch,
+        "baseline_samples_ms": evaluation.times.get("baseline"), "optimized_samples_ms": evaluation.times.get("optimized"),
+        "import_ms": evaluation.import_ms, "floor_ms": evaluation.floor_ms, "memory_source": evaluation.memory_source,
+        "reference_error": evaluation.reference,
+        "violations": [{"text": v.text, "refused": v.voids} for v in evaluation.violations.all()],
+        "failures": [{"side": failure.side, "text": str(failure)} for failure in evaluation.failures],
+        "exit_code": exit_code(evaluation),
+    }
+    return json.dumps(document, allow_nan=False) + "\n"

@@ -1,0 +1,343 @@
+"""One side's process: imports the module, makes inputs, calls the function, and describes what came back.
+
+Started by side.py with the number of a socket. The first message is the setup, with the token. The socket is moved to
+another number and nothing here is kept in globals, so that a module has no handle on it by accident; a module that goes
+looking through the interpreter's frames is not kept out (docs/commands/evaluate.md, "What this cannot see").
+Order in load(): frameworks and the evaluator's own clocks first, then INPUTS.py, then the module under test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gc
+import importlib
+import importlib.util
+import inspect
+import os
+import random
+import signal
+import socket
+import sys
+import time
+import traceback
+from typing import Any, Callable
+
+from .arrays import Arrays
+from .clock import make_clock, make_perturb
+from .compare import compare
+from .device import memory_reader, waiter
+from .inputs import imports_of, made_inputs
+from .watched import Watched
+from .wire import receive, send
+
+_POISON = 0x7F
+_SETTLE_S = (0.005, 0.5)  # shortest and longest time that a result is watched for late changes
+
+Blocks = list[bytes]
+Tree = dict[str, Any]
+
+
+class Worker:
+    def __init__(self, setup: dict[str, Any]) -> None:
+        self._setup = setup
+        for name in {*imports_of(setup["module"]), *imports_of(setup["inputs"] or ""), *setup["frameworks"]}:
+            with contextlib.suppress(Exception):  # the module's own import says it better
+                importlib.import_module(name)
+        self._clock, self._perturb, self._sleep = make_clock(), make_perturb(), time.sleep
+        self._clean = gc.collect, gc.disable, gc.enable
+        self._arrays, self._wait, self._memory = Arrays(), waiter(), memory_reader()
+        self._watched = Watched()
+        self._inputs: list[Callable[[int], Any]] = []
+        self._kernel: Callable[..., Any] = print
+        self._batch: list[Any] = []
+        self._prepared: list[Any] = []
+        self.after: Callable[[], None] | None = None  # what is left to do when the answer has been sent
+        self._early: tuple[Tree, Blocks] = ({}, [])
+        self._expected: dict[tuple[int, int], tuple[Tree, Blocks]] = {}
+
+    # ---- loading
+
+    def inputs(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """Inputs before the module where INPUTS.py has them; made ones come when the number of parameters is known."""
+        if self._setup["inputs"]:
+            found = getattr(_import(self._setup["inputs"]), "inputs", None)
+            if not callable(found):
+                raise LookupError(f"there is no inputs(seed) in {os.path.basename(self._setup['inputs'])}")
+            self._inputs = [found]
+        return {}, []
+
+    def load(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        entry, path = self._setup["entry"], self._setup["module"]
+        begun = self._clock()
+        module = _import(path)
+        took = self._clock() - begun
+        kernel = getattr(module, entry, None)
+        if not callable(kernel):
+            there = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
+            hint = f"; it has {', '.join(there[:5])} (--entry)" if there else ""
+            raise LookupError(f"there is no function {entry} in {os.path.basename(path)}{hint}")
+        self._kernel = kernel
+        return {"import_ns": took, "parameters": _parameters(kernel)}, []
+
+    def cases(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        if not self._inputs:
+            self._inputs = [
+                made_inputs(shape, dtype, message["parameters"], message["family"])
+                for dtype in message["dtypes"] for shape in message["shapes"]
+            ]
+        return {"cases": len(self._inputs)}, []
+
+    def _make(self, case: int, seed: int) -> Any:
+        made = self._inputs[case](seed)
+        return tuple(made) if type(made) in (tuple, list) else (made,)
+
+    # ---- correctness
+
+    def check(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """Calls with a new seed, the same again, another, and with objects whose contents were exchanged."""
+        case, seed, other = message["case"], message["seed"], message["other"]
+        arguments = self._make(case, seed)
+        before = self._described(arguments)
+        output, took = self._poisoned(arguments)
+        result = arguments if output is None else output
+        first = self._described(result)
+        self._sleep(min(max(_SETTLE_S[0], 2e-9 * took), _SETTLE_S[1]))
+        self._wait(result)
+        second = self._described(result)
+        answer: Tree = {"ns": took, "output": second[0], "late": first != second, "nothing": output is None}
+        answer["changed"] = self._described(arguments) != before
+        answer["aliased"] = output is not None and self._overlap(output, arguments)
+        answer["bytes"] = self._arrays.size(arguments) + (0 if output is None else self._arrays.size(output))
+        again = self._called(self._make(case, seed))
+        answer["again"] = again[0]
+        del arguments
+        self._called(self._make(case, other))
+        answer["overwritten"] = self._described(result) != second
+        exchanged = self._exchanged(case, seed, other)
+        blocks = [*second[1], *again[1]]
+        answer["counts"] = [len(second[1]), len(again[1])]
+        if exchanged:
+            answer["exchanged"] = exchanged[0]
+            blocks += exchanged[1]
+        self._expected = {(case, seed): second}
+        return answer, blocks
+
+    def _poisoned(self, arguments: Any) -> tuple[Any, int]:
+        """A call into memory that holds a pattern wherever the function does not write."""
+        for leaf in [each for batch in self._batch for each in self._arrays.leaves(batch)]:
+            family = self._arrays.family(leaf)
+            with contextlib.suppress(Exception):
+                if family and family.empty_like:
+                    family.empty_like(leaf).view(sys.modules[family.name].uint8)[...] = _POISON
+        self._batch = []
+        self._perturb(_POISON)
+        try:
+            begun = self._clock()
+            output = self._kernel(*arguments)
+            self._wait(output)
+            took = self._clock() - begun
+        finally:
+            self._perturb(0)
+        self._batch = [output]
+        return output, took
+
+    def _called(self, arguments: Any) -> tuple[Tree, Blocks]:
+        output = self._kernel(*arguments)
+        self._wait(output)
+        return self._described(arguments if output is None else output)
+
+    def _exchanged(self, case: int, seed: int, other: int) -> tuple[Tree, Blocks] | None:
+        """The result for `other` by the objects that were there for `seed`; None for arrays that cannot be written."""
+        arguments, source = self._make(case, seed), self._make(case, other)
+        self._called(arguments)
+        try:
+            for target, values in zip(self._arrays.leaves(arguments), self._arrays.leaves(source)):
+                target[...] = values
+        except Exception:
+            return None
+        if self._described(arguments) != self._described(source):
+            return None
+        return self._called(arguments)
+
+    def _described(self, value: Any) -> tuple[Tree, Blocks]:
+        blocks: Blocks = []
+        return self._arrays.describe(value, blocks), blocks
+
+    def _overlap(self, output: Any, arguments: Any) -> bool:
+        return self._arrays.overlap(self._arrays.leaves(output), self._arrays.leaves(arguments))
+
+    # ---- comparing, in the baseline's process
+
+    def compare(self, message: dict[str, Any], blocks: Blocks) -> tuple[Tree, Blocks]:
+        case, seed = message["case"], message["seed"]
+        if (case, seed) not in self._expected:
+            self._expected[case, seed] = self._called(self._make(case, seed))
+        wanted, got = self._expected[case, seed], (message["output"], blocks)
+        tolerance = message["rtol"], message["atol"]
+        found = compare(wanted, got, None, *tolerance)
+        if found["beyond"] or message["reference"]:
+            found = compare(wanted, got, self._reference(case, seed), *tolerance)
+        return found, []
+
+    def _reference(self, case: int, seed: int) -> tuple[Tree, Blocks] | None:
+        """The baseline's result for the same inputs in float64, where it takes them."""
+        try:
+            wide = tuple(_widened(self._arrays, argument) for argument in self._make(case, seed))
+            if all(now is then for now, then in zip(wide, self._make(case, seed))):
+                return None
+            return self._called(wide)
+        except Exception:
+            return None
+
+    # ---- timing
+
+    def prepare(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """Inputs for the calls of the next time(), one for each [case, seed]; nobody has seen them."""
+        self._batch = []
+        self._prepared = [self._make(case, seed) for case, seed in message["calls"]]
+        self._clean[0]()
+        return {}, []
+
+    def time(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """The prepared calls. Answers at once; the evaluator holds its own clock beside this one's."""
+        prepared = self._prepared
+        outputs: list[Any] = []
+        kernel, clock, wait, keep = self._kernel, self._clock, self._wait, outputs.append
+        self._clean[1]()
+        try:
+            wait(None)
+            begun = clock()
+            for arguments in prepared:
+                keep(kernel(*arguments))
+            wait(outputs)
+            took = clock() - begun
+        finally:
+            self._clean[2]()
+        self._batch = [made if output is None else output for made, output in zip(prepared, outputs)]
+        self._prepared = []
+        self.after = self._copy_early
+        return {"ns": took}, []
+
+    def _copy_early(self) -> None:
+        """The last result, the one that had the least time, as it was when the time had been taken."""
+        self.after = None
+        self._early = self._described(self._batch[-1])
+
+    def output(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """A result of the last time(); `late` when the last one is not what it was when the time was taken."""
+        late = self._described(self._batch[-1]) != self._early
+        tree, blocks = self._described(self._batch[message["index"]])
+        return {"output": tree, "late": late}, blocks
+
+    def copy(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """The shortest time in which this side's inputs are copied, and their bytes: read once and written once."""
+        leaves = self._arrays.leaves(self._make(message["case"], message["seed"]))
+        families = [self._arrays.family(leaf) for leaf in leaves]
+        times = []
+        if not leaves or any(family is None or family.empty_like is None for family in families):
+            return {"ns": None, "bytes": 0}, []
+        targets = [family.empty_like(leaf) for family, leaf in zip(families, leaves) if family and family.empty_like]
+        for _turn in range(7):
+            begun = self._clock()
+            for target, leaf in zip(targets, leaves):
+                target[...] = leaf
+            self._wait(None)
+            times.append(self._clock() - begun)
+        return {"ns": min(times), "bytes": 2 * sum(self._arrays.size(leaf) for leaf in leaves)}, []
+
+    def call(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """One call by itself, for its memory: what the framework says, if a framework with a device is loaded."""
+        self._batch.clear()
+        self._early = ({}, [])
+        self._expected.clear()
+        self._clean[0]()
+        arguments = self._make(message["case"], message["seed"])
+        if self._memory:
+            self._memory[1]()
+        output = self._kernel(*arguments)
+        self._wait(output)
+        self._batch = [output]
+        if not self._memory:
+            return {"source": None}, []
+        peak, current = self._memory[2]()
+        return {"source": self._memory[0], "peak": peak, "current": current}, []
+
+    def replaced(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        return {"names": self._watched.replaced()}, []
+
+
+def _parameters(kernel: Callable[..., Any]) -> int:
+    """How many arguments it needs; 1 when it does not say."""
+    try:
+        parameters = inspect.signature(kernel).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in positional and p.default is p.empty for p in parameters) or 1
+
+
+def _widened(arrays: Arrays, value: Any) -> Any:
+    family = arrays.family(value)
+    if family is None or not family.dtype(value).startswith(("float16", "float32", "bfloat16")):
+        return value
+    return value.double() if family.name == "torch" else value.astype("float64")
+
+
+def _import(path: str) -> Any:
+    """The module in a file, with the file's folder first on sys.path, as `python FILE` has it."""
+    folder, name = os.path.dirname(os.path.abspath(path)), os.path.splitext(os.path.basename(path))[0]
+    sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(name if name not in sys.modules else "_evaluated_" + name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _said(problem: BaseException) -> dict[str, Any]:
+    """An exception as one line, with the place in the user's files."""
+    own = os.path.dirname(os.path.abspath(__file__))
+    frames = [f for f in traceback.extract_tb(problem.__traceback__) if not f.filename.startswith((own, "<frozen"))]
+    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    kind, text = type(problem).__name__, " ".join(str(problem).split())[:300]
+    plain = isinstance(problem, LookupError) and not frames
+    out = isinstance(problem, MemoryError) or "OutOfMemory" in kind
+    return {"error": text if plain else f"{kind}: {text}{where}" if text else f"{kind}{where}", "out_of_memory": out}
+
+
+def _serve(link: socket.socket) -> None:
+    setup, _ = receive(link, "")
+    token = setup["key"]
+    answer: Tree
+    blocks: Blocks
+    worker = Worker(setup)
+    while True:
+        try:
+            message, given = receive(link, token)
+        except EOFError:
+            return
+        try:
+            answer, blocks = getattr(worker, message["do"])(message, given)
+        except BaseException as problem:  # SystemExit too: the module under test ends nothing here
+            answer, blocks = _said(problem), []
+            del problem
+        send(link, token, {**answer, "id": message["id"]}, blocks)
+        if worker.after:
+            worker.after()
+
+
+def main() -> None:
+    given = int(sys.argv[1])
+    hidden = fcntl.fcntl(given, fcntl.F_DUPFD_CLOEXEC, random.SystemRandom().randrange(64, 512))
+    os.close(given)
+    sys.argv[:] = [sys.argv[0]]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the evaluator ends its workers
+    _serve(socket.socket(fileno=hidden))
+    os._exit(0)  # threads of the module do not keep the process
+
+
+if __name__ == "__main__":
+    main()
