@@ -17,6 +17,7 @@ using namespace cuda;
 // The queue of a stream holds about a thousand launches; a batch may be several each. What does not fit makes the hold give
 // up, and the batch is halved.
 constexpr std::int64_t kMostInQueue = 512;
+constexpr DurNs kArrival = 5'000;       // a launch reaches an idle device within a few us
 constexpr int kThreadLocalCapture = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads may do as they like
 
 class CudaTimer : public Timer {
@@ -233,6 +234,8 @@ Result<Shot> CudaTimer::sample(const Work& work, std::int64_t batch) {
     Shot shot;
     bool hold = blocking_;
     Status queued = enqueue(work, batch, hold, shot.host_ns);
+    // What was put in the queue last has to arrive before the first of it starts, or it starts late.
+    if (hold && queued) clock_.sleep(kArrival);
     block_.release();
     if (!queued) return queued.error();
     Result<double> time = elapsed();

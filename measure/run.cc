@@ -44,13 +44,15 @@ public:
 private:
     Status warm_up(Side& side);
     Status set_up(Side& side);
-    std::int64_t batch_for(const Side& side) const;
+    std::int64_t batch_for(const Side& side, double one_ns) const;
+    Status find_batch(Side& side);
     Status sample();
     Status take_group(TimeNs begun);
     Status take_round(bool backwards);
     Status take_shot(Side& side);
     std::size_t room() const;
     void close_group(DurNs elapsed);
+    double judged(const Side& side, std::size_t shot) const;
     void accept_group(bool held_down);
     bool over(DurNs elapsed);
     Measurement result_of(Side& side);
@@ -83,12 +85,29 @@ Status Run::warm_up(Side& side) {
     return {};
 }
 
-std::int64_t Run::batch_for(const Side& side) const {
-    std::int64_t most = timer_.max_batch(side.work);
+std::int64_t Run::batch_for(const Side& side, double one_ns) const {
+    std::int64_t most = timer_.usable_batch(timer_.max_batch(side.work));
     if (options_.batch > 0) return std::min(options_.batch, most);
-    double one = std::max(side.found.warmup.last_ns, 1.0);
-    auto wanted = static_cast<std::int64_t>(std::ceil(static_cast<double>(timer_.shortest_sample()) / one));
+    auto wanted =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(timer_.shortest_sample()) / std::max(one_ns, 1.0)));
     return std::clamp<std::int64_t>(wanted, 1, most);
+}
+
+// The warm-up's times hold the gaps between launches, so a batch made by them can be too small: a few samples correct it.
+Status Run::find_batch(Side& side) {
+    constexpr int kCorrections = 3;
+    side.found.batch = batch_for(side, side.found.warmup.last_ns);
+    for (int i = 0; i < kCorrections; ++i) {
+        if (Status ready = set_up(side); !ready) return ready;
+        if (options_.batch > 0 || timer_.max_batch(side.work) == 1) break;
+        if (Status taken = take_shot(side); !taken) return taken;
+        std::int64_t batch = batch_for(side, side.pending.back().ns);
+        if (batch <= side.found.batch + side.found.batch / 4) break;
+        side.found.batch = batch;
+    }
+    side.pending.clear();
+    side.found.calls = 0;
+    return {};
 }
 
 Status Run::set_up(Side& side) {
@@ -142,12 +161,20 @@ Status Run::take_group(TimeNs begun) {
     return {};
 }
 
+// What the stopping rule looks at: the time of a single function, the ratio of times for one that takes turns with another,
+// because drift that meets both does not make a comparison worse.
+double Run::judged(const Side& side, std::size_t shot) const {
+    double own = side.pending[shot].ns, first = sides_.front().pending[shot].ns;
+    if (sides_.size() == 1) return own;
+    return own > 0 ? first / own : 0;
+}
+
 void Run::accept_group(bool held_down) {
     for (Side& side : sides_) {
-        for (const Shot& shot : side.pending) {
-            side.found.samples.push_back(shot.ns);
-            side.host.push_back(shot.host_ns);
-            side.stopping.add(shot.ns);
+        for (std::size_t i = 0; i < side.pending.size(); ++i) {
+            side.found.samples.push_back(side.pending[i].ns);
+            side.host.push_back(side.pending[i].host_ns);
+            if (&side != &sides_.front() || sides_.size() == 1) side.stopping.add(judged(side, i));
         }
         if (held_down) side.found.throttled_kept += side.pending.size();
     }
@@ -170,10 +197,12 @@ void Run::close_group(DurNs elapsed) {
 
 bool Run::over(DurNs elapsed) {
     bool all = true;
-    for (Side& side : sides_) {
+    for (std::size_t i = sides_.size() > 1 ? 1 : 0; i < sides_.size(); ++i) {
+        Side& side = sides_[i];
         if (!side.stopped) side.stopped = side.stopping.reason(elapsed);
         all = all && side.stopped;
     }
+    sides_.front().stopped = sides_.size() > 1 ? sides_[1].stopped : sides_.front().stopped;
     return all;
 }
 
@@ -193,8 +222,7 @@ Status Run::go() {
     if (Status ready = timer_.start(); !ready) return ready;
     for (Side& side : sides_) {
         if (Status warm = warm_up(side); !warm) return warm;
-        side.found.batch = batch_for(side);
-        if (Status ready = set_up(side); !ready) return ready;
+        if (Status ready = find_batch(side); !ready) return ready;
     }
     return sample();
 }

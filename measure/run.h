@@ -1,5 +1,6 @@
 // The loop: warm-up, estimate, batch size, samples until a rule says stop, Measurement. Several functions are sampled in
-// turn, forwards and backwards (ABBA), so that whatever drifts meets all of them alike; their i-th samples belong together.
+// turn, forwards and backwards (ABBA), so that whatever drifts meets all of them alike; their i-th samples belong together, and
+// sampling stops when the ratios to the first are known.
 // Everything the harness itself does lies between the samples.
 #pragma once
 

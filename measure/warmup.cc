@@ -11,7 +11,8 @@ void Warmup::close_window() {
     std::sort(window_.begin(), window_.end());
     double median = percentile_of(window_, 50), spread = percentile_of(window_, 75) - percentile_of(window_, 25);
     if (has_previous_) {
-        double allowed = std::max(options_.tolerance * previous_, std::max(spread, previous_spread_));
+        // The smaller scatter: times on their way down are scattered, too.
+        double allowed = std::max(options_.tolerance * previous_, std::min(spread, previous_spread_));
         agreements_ = std::abs(median - previous_) <= allowed ? agreements_ + 1 : 0;
     }
     previous_ = median, previous_spread_ = spread, has_previous_ = true;

@@ -1,5 +1,6 @@
 // A libcuda.so.1 as far as a profiler sees it: cuInit loads the library named by CUDA_INJECTION64_PATH and calls its
 // InitializeInjection(), once, as the driver does. Work on the device is what a script says: fake_cuda_play().
+// What timing needs (events, streams, memory, graphs) is in sim_api.cc, on a simulated clock.
 // `fail cuInit CODE` and `hang cuInit` of tests/fakes/cupti/faults.h work here.
 #include <dlfcn.h>
 #include <link.h>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "tests/fakes/cuda/sim.h"
 #include "tests/fakes/cupti/faults.h"
 
 namespace {
@@ -62,6 +64,7 @@ extern "C" {
 
 int cuInit(unsigned) {
     if (int code = fake_cupti::gate("cuInit")) return code;
+    if (int code = fake_cuda_enter("cuInit")) return code;
     static std::once_flag once;
     std::call_once(once, [] {
         inject();
@@ -78,6 +81,7 @@ int cuDriverGetVersion(int* version) {
 }
 
 int cuDeviceGetCount(int* count) {
+    if (int code = fake_cuda_enter("cuDeviceGetCount")) return code;
     if (!initialized) return kNotInitialized;
     if (count == nullptr) return kInvalidValue;
     *count = static_cast<int>(fake_cupti::faults().devices);
@@ -85,6 +89,7 @@ int cuDeviceGetCount(int* count) {
 }
 
 int cuDeviceGet(int* device, int ordinal) {
+    if (int code = fake_cuda_enter("cuDeviceGet")) return code;
     if (!initialized) return kNotInitialized;
     if (device == nullptr) return kInvalidValue;
     if (ordinal < 0 || ordinal >= static_cast<int>(fake_cupti::faults().devices)) return kInvalidDevice;
@@ -93,6 +98,7 @@ int cuDeviceGet(int* device, int ordinal) {
 }
 
 int cuDeviceGetName(char* name, int bytes, int device) {
+    if (int code = fake_cuda_enter("cuDeviceGetName")) return code;
     if (!initialized) return kNotInitialized;
     if (name == nullptr || bytes <= 0) return kInvalidValue;
     if (device < 0 || device >= static_cast<int>(fake_cupti::faults().devices)) return kInvalidDevice;
