@@ -44,7 +44,8 @@ class Evaluation:
         self.floor_ms: float | None = None
         self.reference: dict[str, float] | None = None
         self.batch = 1
-        self._cases, self._bytes = 1, 0
+        self._cases = 1
+        self._bytes: dict[int, int] = {}  # of inputs and outputs, by case
         self._sides: list[Side] = []
         self._outside: list[float] = []
         self._prepared: dict[str, list[float]] = {"baseline": [], "optimized": []}
@@ -116,7 +117,7 @@ class Evaluation:
         seed, other = _seed(), _seed()
         plain, _ = baseline.ask("check", case=case, seed=seed, other=other)
         own, blocks = optimized.ask("check", case=case, seed=seed, other=other)
-        self._bytes = max(self._bytes, int(plain["bytes"]), int(own["bytes"]))
+        self._bytes[case] = max(self._bytes.get(case, 0), int(plain["bytes"]), int(own["bytes"]))
         if _holds_unknown(plain["output"]):
             raise SideFailure("baseline", "returns what cannot be compared: arrays of a loaded library, numbers, text and "
                               "tuples, lists and dictionaries of them can")
@@ -163,7 +164,7 @@ class Evaluation:
             if turn + 1 >= _WARM_UP[0] and sum(taken) > 0.9 * before:
                 break
             before = sum(taken)
-        most = min(256.0, _SAMPLE_NS / max(min(taken), 1), _LONGEST_SAMPLE_NS / max(*taken, 1), _BATCH_BYTES / max(self._bytes, 1))
+        most = min(256.0, _SAMPLE_NS / max(min(taken), 1), _LONGEST_SAMPLE_NS / max(*taken, 1), _BATCH_BYTES / max(sum(self._bytes.values()), 1))
         self.batch = max(1, int(most))
         for kept in self._prepared.values():
             kept.clear()
@@ -213,10 +214,9 @@ class Evaluation:
         """What is judged from both sides' figures, and what the module replaced."""
         times = {name: median(values) for name, values in self.times.items()}
         self.violations.add_preparation(self._prepared["baseline"], self._prepared["optimized"], 1e6 * times["baseline"])
-        copied, _ = baseline.ask("copy", case=0, seed=_seed())
-        if copied["ns"] and copied["bytes"] and self._cases == 1:
-            self.floor_ms = copied["ns"] / 1e6 * self._bytes / copied["bytes"]
-            self.violations.add_floor(times["baseline"], times["optimized"], self.floor_ms, self._bytes)
+        self.floor_ms = self._floor(baseline)
+        if self.floor_ms is not None:
+            self.violations.add_floor(times["baseline"], times["optimized"], self.floor_ms, sum(self._bytes.values()))
         self.violations.add_replaced([str(name) for name in optimized.ask("replaced")[0]["names"]])
         peak = self.memory_mb["optimized"][0]
         if peak is not None:
@@ -225,6 +225,16 @@ class Evaluation:
             self.violations.add("peak memory is not known here")
         if self.ratio and not self.violations.void:
             self.violations.add_speedup(self.ratio.speedup, self.options.fail_under)
+
+    def _floor(self, baseline: Side) -> float | None:
+        """How long it takes to copy as much as the inputs and outputs of every case, where the inputs are; None unknown."""
+        total = 0.0
+        for case, size in self._bytes.items():
+            copied, _ = baseline.ask("copy", case=case, seed=_seed())
+            if not copied["ns"] or not copied["bytes"]:
+                return None
+            total += copied["ns"] / 1e6 * size / copied["bytes"]
+        return total or None
 
     # ---- one side, when the other failed
 
