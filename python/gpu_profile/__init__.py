@@ -15,10 +15,19 @@ from __future__ import annotations
 TYPE_CHECKING = False  # not imported from typing, which costs milliseconds; type checkers know the name
 if TYPE_CHECKING:
     from . import torch as torch
+    from .bench_memory import MemoryLimitError as MemoryLimitError
+    from .bench_memory import MemoryUse as MemoryUse
+    from .bench_memory import memory as memory
+    from .benchmarking import BenchComparison as BenchComparison
+    from .benchmarking import bench as bench
+    from .benchmarking import bench_compare as bench_compare
+    from .benchmarking import benchmark as benchmark
     from .call import ProfiledResult as ProfiledResult
     from .decorator import gpu_profile as gpu_profile
     from .errors import Error as Error
     from .errors import GpuBackendError as GpuBackendError
+    from .measurement import Comparison as Comparison
+    from .measurement import Measurement as Measurement
     from .monitor import GpuMonitor as GpuMonitor
     from .program import binary as binary
     from .program import report as report
@@ -35,17 +44,26 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BenchComparison": "benchmarking",
+    "Comparison": "measurement",
     "Error": "errors",
     "GpuBackendError": "errors",
     "GpuMonitor": "monitor",
     "GpuSample": "samples",
     "GpuSummary": "summary",
+    "Measurement": "measurement",
+    "MemoryLimitError": "bench_memory",
+    "MemoryUse": "bench_memory",
     "MultiRunResult": "repeats",
     "ProfiledResult": "call",
     "RunStats": "repeats",
     "SampleSeries": "samples",
+    "bench": "benchmarking",
+    "bench_compare": "benchmarking",
+    "benchmark": "benchmarking",
     "binary": "program",
     "gpu_profile": "decorator",
+    "memory": "bench_memory",
     "profile_repeats": "repeats",
     "report": "program",
     "start": "recording",

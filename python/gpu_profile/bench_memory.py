@@ -1,0 +1,257 @@
+"""How much memory a block uses: ``with gpu_profile.memory() as m``.
+
+Counted by whom the memory was allocated by: PyTorch's counters when it is imported and uses CUDA, CuPy's pool, and without
+a GPU framework Python's own allocations (tracemalloc). Besides, what the driver says of the whole device. These figures
+differ, and ``MemoryUse.outside_bytes`` is by how much: contexts, code, libraries, other processes.
+Resetting a framework's peak is the only way to have one for a block; blocks may lie within each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import Error
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["MemoryLimitError", "MemoryUse", "check_limit", "memory"]
+
+_MIB = 1 << 20
+_open: list[memory] = []  # blocks that have not ended; the peak they share is reset when one more begins
+
+
+class MemoryLimitError(Error):
+    """More memory was needed than ``max_memory_mb`` allows."""
+
+
+class _Counts(NamedTuple):
+    """Bytes now and at most since the last reset; None: the source does not count it."""
+
+    allocated: int | None
+    peak_allocated: int | None
+    reserved: int | None
+    peak_reserved: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryUse:
+    """Bytes, at the end of a block and at most inside it; None is not counted by this source, never 0."""
+
+    source: str  # "torch", "cupy", "tracemalloc"
+    allocated_bytes: int | None
+    peak_allocated_bytes: int | None
+    reserved_bytes: int | None  # kept from the driver by the framework, used or not
+    peak_reserved_bytes: int | None
+    device_used_bytes: int | None  # of the whole device, by all processes, at the end
+    device_total_bytes: int | None
+    outside_bytes: int | None  # device_used_bytes - reserved_bytes
+    notes: tuple[str, ...] = ()
+
+    @property
+    def peak_mb(self) -> float | None:
+        """The peak of what was allocated, else of what was reserved, in MiB: what ``max_memory_mb`` limits."""
+        peak = self.peak_reserved_bytes if self.peak_allocated_bytes is None else self.peak_allocated_bytes
+        return None if peak is None else peak / _MIB
+
+    @property
+    def current_mb(self) -> float | None:
+        return None if self.allocated_bytes is None else self.allocated_bytes / _MIB
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**dataclasses.asdict(self), "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        named = (
+            ("peak", self.peak_allocated_bytes), ("current", self.allocated_bytes), ("reserved peak", self.peak_reserved_bytes),
+            ("device in use", self.device_used_bytes), ("of it outside of the framework", self.outside_bytes),
+        )
+        return " · ".join(f"{name} {_scaled(value)}" for name, value in named if value is not None) + f" ({self.source})"
+
+
+class memory:  # noqa: N801 (used as a function: with memory() as m)
+    """A block whose memory is counted: ``use`` is its MemoryUse, whose attributes this has, too. Not for two threads at once."""
+
+    def __init__(self) -> None:
+        self._source: Any = None
+        self._use: MemoryUse | None = None
+        self._peaks: list[int | None] = [None, None]
+
+    @property
+    def use(self) -> MemoryUse:
+        """How it is now, or was when the block ended. Raises Error before it began."""
+        if self._source is None:
+            raise Error(2, "memory() has not begun: use it as with gpu_profile.memory() as m")
+        return self._found() if self._use is None else self._use
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.use, name)
+
+    def __enter__(self) -> Self:
+        if self in _open:
+            raise Error(2, "this memory() block is open already: make another one")
+        self._use, self._peaks = None, [None, None]
+        for outer in _open:
+            outer._keep_peaks()
+        self._source = _source()
+        self._source.begin()
+        _open.append(self)
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        _open.remove(self)
+        try:
+            self._use = self._found()
+            for outer in _open:
+                outer._keep_peaks()
+        finally:
+            self._source.end()
+
+    def __str__(self) -> str:
+        return str(self.use)
+
+    def _keep_peaks(self) -> _Counts:
+        counts: _Counts = self._source.counts()
+        for place, peak in enumerate((counts.peak_allocated, counts.peak_reserved)):
+            known = self._peaks[place]
+            self._peaks[place] = peak if known is None else known if peak is None else max(known, peak)
+        return counts
+
+    def _found(self) -> MemoryUse:
+        counts = self._keep_peaks()
+        used, total, notes = self._source.device()
+        outside = None if used is None or counts.reserved is None else used - counts.reserved
+        if outside is not None:
+            notes.append("outside of the framework: contexts, code and workspaces of libraries, and other processes on the device")
+        return MemoryUse(self._source.name, counts.allocated, self._peaks[0], counts.reserved, self._peaks[1], used, total,
+                         outside, (*self._source.notes, *notes))
+
+
+def check_limit(use: MemoryUse, max_memory_mb: float | None) -> None:
+    """Raises MemoryLimitError when the peak is above the limit, Error when there is no peak to compare."""
+    if max_memory_mb is None:
+        return
+    peak = use.peak_mb
+    if peak is None:
+        raise Error(4, f"max_memory_mb cannot be checked: {use.source} does not count a peak")
+    if peak > max_memory_mb:
+        raise MemoryLimitError(1, f"Constraint violated: peak memory {peak:.0f}MB exceeds limit {max_memory_mb:.0f}MB")
+
+
+class _Torch:
+    name = "torch"
+
+    def __init__(self, torch: Any) -> None:
+        self._torch, self.notes = torch, ()
+
+    def begin(self) -> None:
+        self._torch.cuda.reset_peak_memory_stats()
+
+    def counts(self) -> _Counts:
+        cuda = self._torch.cuda
+        return _Counts(cuda.memory_allocated(), cuda.max_memory_allocated(), cuda.memory_reserved(), cuda.max_memory_reserved())
+
+    def device(self) -> tuple[int | None, int | None, list[str]]:
+        return _by_driver(self._torch.cuda.mem_get_info)
+
+    def end(self) -> None:
+        pass
+
+
+class _Cupy:
+    """CuPy counts no peak: a hook looks after every allocation of this thread."""
+
+    name = "cupy"
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy, self._pool = cupy, cupy.get_default_memory_pool()
+        self._hook: Any = None
+        self._peak: list[int] = [0, 0]
+        self.notes: tuple[str, ...] = ()
+
+    def begin(self) -> None:
+        self._look()
+        base = getattr(self._cupy.cuda, "MemoryHook", None)
+        if base is None:
+            self.notes = ("peaks are not known: this CuPy has no MemoryHook",)
+            return
+        look = self._look
+        self._hook = type("PeakHook", (base,), {"name": "gpu_profile", "malloc_postprocess": lambda _self, **_sizes: look()})()
+        self._hook.__enter__()
+
+    def counts(self) -> _Counts:
+        self._look()
+        known = self._hook is not None
+        used, total = int(self._pool.used_bytes()), int(self._pool.total_bytes())
+        return _Counts(used, self._peak[0] if known else None, total, self._peak[1] if known else None)
+
+    def device(self) -> tuple[int | None, int | None, list[str]]:
+        return _by_driver(self._cupy.cuda.runtime.memGetInfo)
+
+    def end(self) -> None:
+        if self._hook is not None:
+            self._hook.__exit__(None, None, None)
+
+    def _look(self) -> None:
+        self._peak = [max(self._peak[0], int(self._pool.used_bytes())), max(self._peak[1], int(self._pool.total_bytes()))]
+
+
+class _Tracemalloc:
+    name = "tracemalloc"
+    notes = ("Python's allocations inside the block (NumPy's among them), by tracemalloc; those of other libraries are not seen",)
+
+    def begin(self) -> None:
+        import tracemalloc
+
+        self._mine = not tracemalloc.is_tracing()
+        if self._mine:
+            tracemalloc.start()
+        self._base = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+
+    def counts(self) -> _Counts:
+        import tracemalloc
+
+        now, peak = tracemalloc.get_traced_memory()
+        return _Counts(max(0, now - self._base), max(0, peak - self._base), None, None)
+
+    def device(self) -> tuple[int | None, int | None, list[str]]:
+        return None, None, []
+
+    def end(self) -> None:
+        import tracemalloc
+
+        if self._mine:
+            tracemalloc.stop()
+
+
+def _scaled(count: int) -> str:
+    for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if abs(count) >= 1024**power:
+            return f"{count / 1024**power:.4g} {unit}"
+    return f"{count} B"
+
+
+def _source() -> Any:
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    with contextlib.suppress(Exception):  # builds without CUDA raise in several ways
+        if torch is not None and torch.cuda.is_available():
+            torch.cuda.init()
+            return _Torch(torch)
+    with contextlib.suppress(Exception):
+        if cupy is not None and cupy.cuda.runtime.getDeviceCount() > 0:
+            return _Cupy(cupy)
+    return _Tracemalloc()
+
+
+def _by_driver(read: Any) -> tuple[int | None, int | None, list[str]]:
+    try:
+        free, total = read()
+    except Exception as problem:
+        return None, None, [f"the whole device's memory is not known: {problem}"]
+    return int(total - free), int(total), []

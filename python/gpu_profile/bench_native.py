@@ -1,0 +1,244 @@
+"""The library's timer by ctypes: the section "Benchmarks" of capi/gpuprof.h, one run at a time.
+
+A Python function becomes a C callback that catches everything: an exception ends the run and is raised again, unchanged,
+by the call that started it. Callbacks run on the thread that called run(). Nothing here looks at arguments or streams.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from array import array
+from typing import Any, Callable, NamedTuple
+
+from . import native
+from .errors import Error, GpuBackendError
+from .measurement import Comparison, Measurement
+
+__all__ = ["Settings", "Work", "compare", "device_memory", "run"]
+
+_Call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_Doubles = ctypes.POINTER(ctypes.c_double)
+_declared: ctypes.CDLL | None = None
+
+
+class Work(NamedTuple):
+    """One function under test, its arguments bound; ``prepare`` is called before every call, outside of its time."""
+
+    call: Callable[[], object]
+    name: str
+    prepare: Callable[[], object] | None = None
+
+
+class Settings(NamedTuple):
+    """gpuprof_bench_options in Python's units; None is the library's default, 0 of a time is none."""
+
+    timer: str = "auto"
+    device: int = 0
+    stream: int = 0
+    cold: bool = True
+    graph: bool = False
+    blocking: bool = True
+    keep_throttled: bool = False
+    batch: int = 0
+    min_time_s: float | None = None
+    timeout_s: float | None = None
+    min_samples: int | None = None
+    max_samples: int | None = None
+    min_warmup_s: float | None = None
+    max_warmup_s: float | None = None
+    precision: float | None = None
+    stop: str = "median"
+    bytes: float | None = None
+    flops: float | None = None
+
+
+class _NativeWork(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("call", _Call),
+        ("prepare", _Call),
+        ("user", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+    ]
+
+
+class _NativeOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("timer", ctypes.c_char_p),
+        ("device", ctypes.c_int32),
+        ("hot", ctypes.c_int32),
+        ("stream", ctypes.c_uint64),
+        ("graph", ctypes.c_int32),
+        ("no_blocking", ctypes.c_int32),
+        ("keep_throttled", ctypes.c_int32),
+        ("no_device_state", ctypes.c_int32),
+        ("batch", ctypes.c_int64),
+        ("min_time_ns", ctypes.c_int64),
+        ("timeout_ns", ctypes.c_int64),
+        ("min_samples", ctypes.c_int64),
+        ("max_samples", ctypes.c_int64),
+        ("min_warmup_ns", ctypes.c_int64),
+        ("max_warmup_ns", ctypes.c_int64),
+        ("precision", ctypes.c_double),
+        ("stop", ctypes.c_char_p),
+        ("bytes", ctypes.c_double),
+        ("flops", ctypes.c_double),
+    ]
+
+
+class _Caught:
+    """The first exception of the callbacks of a run."""
+
+    def __init__(self) -> None:
+        self.problem: BaseException | None = None
+
+    def callback(self, function: Callable[[], object] | None) -> Any:
+        if function is None:
+            return _Call()
+        wanted = function
+
+        def call(_user: int | None) -> int:
+            try:
+                wanted()
+            except BaseException as problem:  # C must not see it; run() raises it again
+                self.problem = problem
+                return 1
+            return 0
+
+        return _Call(call)
+
+
+def run(settings: Settings, works: list[Work]) -> tuple[list[Measurement], Comparison | None]:
+    """Measures one function, or two in turn. Raises what the functions raise, and Error for what the library says."""
+    library = _library()
+    bench, caught = ctypes.c_void_p(), _Caught()
+    options = _native_options(settings)
+    _check(library, library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
+    try:
+        natives = [_native_work(work, caught) for work in works]
+        start = library.gpuprof_bench_run if len(natives) == 1 else library.gpuprof_bench_run_pair
+        code = start(bench, *(ctypes.byref(one) for one in natives))
+        if caught.problem is not None:
+            raise caught.problem
+        _check(library, code)
+        found = _answer(library, library.gpuprof_bench_json(bench))
+        measurements = [
+            Measurement.of(values, _samples(library, bench, index)) for index, values in enumerate(found["measurements"])
+        ]
+    finally:
+        library.gpuprof_bench_free(bench)
+        caught.problem = None  # its traceback holds this frame
+    comparison = found["comparison"]
+    return measurements, comparison and Comparison.of(comparison, works[0].name, works[1].name)
+
+
+def compare(baseline: array[float], candidate: array[float], paired: bool, min_effect: float) -> dict[str, Any]:
+    """The object of gpuprof_bench_compare_json."""
+    library = _library()
+    text = library.gpuprof_bench_compare_json(
+        _pointer(baseline), len(baseline), _pointer(candidate), len(candidate), paired, min_effect
+    )
+    return _answer(library, text)
+
+
+def device_memory(device: int) -> tuple[int, int]:
+    """Free and total bytes of the device's memory, by the driver. Raises Error when it cannot be had."""
+    library = _library()
+    bench, options = ctypes.c_void_p(), _native_options(Settings(timer="cuda", device=device, cold=False))
+    options.no_device_state = 1
+    _check(library, library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
+    free, total = ctypes.c_uint64(), ctypes.c_uint64()
+    try:
+        _check(library, library.gpuprof_bench_memory(bench, ctypes.byref(free), ctypes.byref(total)))
+    finally:
+        library.gpuprof_bench_free(bench)
+    return free.value, total.value
+
+
+def _native_options(settings: Settings) -> _NativeOptions:
+    options = _NativeOptions()
+    options.size = ctypes.sizeof(options)
+    options.timer, options.stop = settings.timer.encode(), settings.stop.encode()
+    options.device, options.stream, options.batch = settings.device, settings.stream, settings.batch
+    options.hot, options.graph, options.no_blocking = not settings.cold, settings.graph, not settings.blocking
+    options.keep_throttled = settings.keep_throttled
+    options.min_time_ns, options.min_warmup_ns = _time_ns(settings.min_time_s), _time_ns(settings.min_warmup_s)
+    options.timeout_ns, options.max_warmup_ns = _limit_ns(settings.timeout_s), _limit_ns(settings.max_warmup_s)
+    options.min_samples, options.max_samples = settings.min_samples or 0, settings.max_samples or 0
+    options.precision = settings.precision or 0
+    options.bytes, options.flops = settings.bytes or 0, settings.flops or 0
+    return options
+
+
+# A time of 0 is none, which is -1 in C, where 0 is the default.
+def _time_ns(seconds: float | None) -> int:
+    return 0 if seconds is None else round(seconds * 1e9) or -1
+
+
+# A limit has no "none": what is shorter than a nanosecond is one.
+def _limit_ns(seconds: float | None) -> int:
+    return 0 if seconds is None else round(seconds * 1e9) or 1
+
+
+def _native_work(work: Work, caught: _Caught) -> _NativeWork:
+    made = _NativeWork()
+    made.size = ctypes.sizeof(made)
+    made.call, made.prepare = caught.callback(work.call), caught.callback(work.prepare)
+    made.name = work.name.encode("utf-8", "replace")
+    return made
+
+
+def _samples(library: ctypes.CDLL, bench: ctypes.c_void_p, index: int) -> array[float]:
+    count = library.gpuprof_bench_samples(bench, index, None, 0)
+    values = array("d", bytes(8 * count))
+    if count:
+        library.gpuprof_bench_samples(bench, index, _pointer(values), count)
+    return values
+
+
+def _pointer(values: array[float]) -> Any:
+    return ctypes.cast((ctypes.c_double * len(values)).from_buffer(values), _Doubles) if len(values) else None
+
+
+def _answer(library: ctypes.CDLL, text: bytes | None) -> dict[str, Any]:
+    if text is None:
+        _check(library, 6)
+    found: dict[str, Any] = json.loads(text or b"{}")
+    return found
+
+
+def _check(library: ctypes.CDLL, code: int) -> None:
+    if code != 0:
+        said: bytes = library.gpuprof_last_error() or b""
+        raise Error(code, said.decode("utf-8", "replace") or "libgpuprof.so failed and did not say why")
+
+
+def _library() -> ctypes.CDLL:
+    global _declared
+    if _declared is None:
+        loaded = native.library()
+        try:
+            _declare(loaded)
+        except AttributeError as problem:
+            raise GpuBackendError(None, f"this libgpuprof.so has no benchmarks; build it again with ./run: {problem}") from problem
+        _declared = loaded
+    return _declared
+
+
+def _declare(library: ctypes.CDLL) -> None:
+    text, size, bench, number = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int
+    work, count = ctypes.POINTER(_NativeWork), ctypes.POINTER(ctypes.c_uint64)
+    for name, result, arguments in (
+        ("gpuprof_bench_open", number, [ctypes.POINTER(_NativeOptions), ctypes.POINTER(bench)]),
+        ("gpuprof_bench_run", number, [bench, work]),
+        ("gpuprof_bench_run_pair", number, [bench, work, work]),
+        ("gpuprof_bench_json", text, [bench]),
+        ("gpuprof_bench_samples", size, [bench, size, _Doubles, size]),
+        ("gpuprof_bench_memory", number, [bench, count, count]),
+        ("gpuprof_bench_free", None, [bench]),
+        ("gpuprof_bench_compare_json", text, [_Doubles, size, _Doubles, size, ctypes.c_int32, ctypes.c_double]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments

@@ -1,0 +1,149 @@
+"""Which clock and which stream a function is to be timed by: what its arguments and the loaded frameworks say.
+
+Nothing is imported here: a framework that the program has not imported is not in use. Objects are recognised by their
+attributes. A stream is a CUstream as an integer; objects are read by the names their frameworks use: ``__cuda_stream__``
+(cuda.core's protocol), ``cuda_stream`` (PyTorch), ``ptr`` (CuPy), ``handle`` (Numba, cuda.core).
+JAX keeps its streams to itself: its functions are timed by the host's clock, until their result is ready.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, Callable, NamedTuple
+
+from .errors import Error
+
+__all__ = ["Place", "find_place", "handle_of", "leaves"]
+
+_DEPTH = 4  # of containers in which arrays are looked for
+
+
+class Place(NamedTuple):
+    """How to time: the library's timer, device and stream; ``inside`` is entered around the run."""
+
+    timer: str
+    device: int = 0
+    stream: int = 0
+    inside: Any = None
+    waits: bool = False  # results are waited for inside of the call
+    notes: tuple[str, ...] = ()
+
+
+def handle_of(stream: object) -> int:
+    """A stream as an integer. Raises Error for what is none."""
+    given = stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        stream = protocol()[1] if callable(protocol) else protocol[1]
+    else:
+        for name in ("cuda_stream", "ptr", "handle"):
+            if getattr(stream, name, None) is not None:
+                stream = getattr(stream, name)
+                break
+    stream = getattr(stream, "value", stream)  # Numba's is a ctypes pointer, whose NULL has the value None
+    if stream is None and given is not None:
+        return 0
+    try:
+        return int(stream)  # type: ignore[call-overload, no-any-return]
+    except (TypeError, ValueError):
+        raise Error(2, f"stream is a {type(given).__name__}: it has to be an integer, or a stream of PyTorch, CuPy, Numba or cuda.core") from None
+
+
+def find_place(timer: str, stream: object, graph: bool, arguments: object, probe: Callable[[], object]) -> Place:
+    """Where to time. ``probe`` calls the function once: it is used when the arguments do not tell what the function uses."""
+    if timer not in ("auto", "cuda", "host"):
+        raise Error(2, f"there is no timer '{timer}'; there are auto, cuda, host")
+    found = [*leaves(arguments)]
+    if timer == "host":
+        return Place("host", waits=_has_jax(found) or _module("jax") is not None)
+    if stream is not None:
+        return Place(timer, _device_of(found), handle_of(stream))
+    notes: tuple[str, ...] = ()
+    if not _tells(found) and _is_undecided():
+        found += leaves(probe())
+        notes = ("called once before the warm-up, to see which framework it uses",)
+    place = _place_of(timer, graph, found)
+    return place._replace(notes=(*notes, *place.notes))
+
+
+def leaves(value: object, depth: int = _DEPTH) -> list[object]:
+    """What containers hold, and the value itself when it is none."""
+    if depth == 0:
+        return []
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [leaf for one in value for leaf in leaves(one, depth - 1)]
+    return [value]
+
+
+def _place_of(timer: str, graph: bool, found: list[object]) -> Place:
+    if _has_jax(found):
+        if timer == "cuda":
+            raise Error(2, "JAX does not tell its streams: use timer='auto', which waits for the result, or name a stream")
+        note = "timed by the host's clock: JAX does not tell its streams; each call waits until its result is ready"
+        return Place("host", waits=True, notes=(note,))
+    torch, cupy = _module("torch"), _module("cupy")
+    if torch is not None and _torch_in_use(torch, found):
+        return _framework_place(graph, int(torch.cuda.current_device()), torch.cuda.current_stream, torch.cuda.Stream, torch.cuda.stream)
+    if cupy is not None and (_of(found, "cupy") or not _on_cpu(found)):
+        cuda = cupy.cuda
+        return _framework_place(graph, int(cuda.Device().id), cuda.get_current_stream, lambda: cuda.Stream(non_blocking=True), None)
+    if timer == "cuda" or any(_module(name) is not None for name in ("numba.cuda", "cuda", "pycuda", "triton")):
+        return Place(timer)
+    return Place("host", notes=("timed by the host's clock: neither arguments nor result are of a GPU framework; timer='cuda' times the device",))
+
+
+# With `graph`, work goes to a stream made for it: the default stream cannot be captured.
+def _framework_place(graph: bool, device: int, current: Callable[[], Any], make: Callable[[], Any], enter: Any) -> Place:
+    stream = current()
+    if graph and handle_of(stream) in (0, 1, 2):
+        stream = make()
+        return Place("cuda", device, handle_of(stream), enter(stream) if enter else stream)
+    return Place("cuda", device, handle_of(stream))
+
+
+# Arguments tell when there are arrays of a framework among them.
+def _tells(found: list[object]) -> bool:
+    return _has_jax(found) or _of(found, "cupy") or _of(found, "torch")
+
+
+# A framework is there that could be used by a function whose arguments say nothing.
+def _is_undecided() -> bool:
+    return any(_module(name) is not None for name in ("torch", "cupy", "jax"))
+
+
+def _torch_in_use(torch: Any, found: list[object]) -> bool:
+    on_device = [bool(leaf.is_cuda) for leaf in found if _is_from(leaf, "torch") and hasattr(leaf, "is_cuda")]
+    with contextlib.suppress(Exception):  # builds without CUDA raise in several ways
+        return any(on_device) or (not on_device and not _of(found, "cupy") and bool(torch.cuda.is_initialized()))
+    return False
+
+
+def _on_cpu(found: list[object]) -> bool:
+    return any(_is_from(leaf, "torch") or _is_from(leaf, "numpy") for leaf in found)
+
+
+def _device_of(found: list[object]) -> int:
+    torch = _module("torch")
+    if torch is not None and _torch_in_use(torch, found):
+        return int(torch.cuda.current_device())
+    cupy = _module("cupy")
+    return int(cupy.cuda.Device().id) if cupy is not None and _of(found, "cupy") else 0
+
+
+def _has_jax(found: list[object]) -> bool:
+    return any(hasattr(leaf, "block_until_ready") for leaf in found)
+
+
+def _of(found: list[object], framework: str) -> bool:
+    return any(_is_from(leaf, framework) for leaf in found)
+
+
+def _is_from(leaf: object, framework: str) -> bool:
+    return any((one.__module__ or "").split(".")[0] == framework for one in type(leaf).__mro__ if isinstance(one.__module__, str))
+
+
+def _module(name: str) -> Any:
+    return sys.modules.get(name)

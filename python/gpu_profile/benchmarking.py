@@ -1,0 +1,319 @@
+"""bench() and what is like it: how long does a call take, and which of two is faster?
+
+The method is the library's (docs/benchmarking-method.md); here functions and arguments become its work, and the stream is
+found (bench_stream.py). Exceptions of the functions are raised unchanged. The value that a call returns is dropped: freeing
+it is part of the call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import math
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+
+from . import bench_native
+from .bench_memory import MemoryUse, check_limit
+from .bench_memory import memory as memory_block
+from .bench_stream import Place, find_place, leaves
+from .errors import Error
+from .measurement import Comparison, Measurement, scaled_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["BenchComparison", "Options", "bench", "bench_compare", "benchmark", "measure"]
+
+_LOOP_NS = 20_000  # calls shorter than this are noticeably longer by the library's way into Python
+
+
+class Options(NamedTuple):
+    """What bench() takes besides the function; see there."""
+
+    timer: str = "auto"
+    stream: object = None
+    name: str | None = None
+    cold: bool = True
+    graph: bool = False
+    bytes: float | None = None
+    flops: float | None = None
+    memory: bool = False
+    max_memory_mb: float | None = None
+    min_time_s: float = 0.2
+    timeout_s: float = 15.0
+    precision: float = 0.005
+    prepare: Callable[[], object] | None = None
+    min_samples: int = 20
+    max_samples: int = 100_000
+    min_warmup_s: float = 0.025
+    max_warmup_s: float = 3.0
+    stop: str = "median"
+    blocking: bool = True
+    keep_throttled: bool = False
+
+    def check(self) -> None:
+        for name in ("min_time_s", "timeout_s", "precision", "min_warmup_s", "max_warmup_s", "bytes", "flops", "max_memory_mb"):
+            value = getattr(self, name)
+            if value is not None and not (value >= 0 and math.isfinite(value)):
+                raise Error(2, f"{name} is {value}: it has to be a number that is not negative")
+
+    def settings(self, place: Place) -> bench_native.Settings:
+        own = {name: getattr(self, name) for name in bench_native.Settings._fields if name in self._fields}
+        return bench_native.Settings(**{**own, "timer": place.timer, "device": place.device, "stream": place.stream})
+
+
+def bench(
+    fn: Callable[..., object],
+    /,
+    *args: Any,
+    timer: str = "auto",
+    stream: object = None,
+    name: str | None = None,
+    cold: bool = True,
+    graph: bool = False,
+    bytes: float | None = None,
+    flops: float | None = None,
+    memory: bool = False,
+    max_memory_mb: float | None = None,
+    min_time_s: float = 0.2,
+    timeout_s: float = 15.0,
+    precision: float = 0.005,
+    prepare: Callable[[], object] | None = None,
+    min_samples: int = 20,
+    max_samples: int = 100_000,
+    min_warmup_s: float = 0.025,
+    max_warmup_s: float = 3.0,
+    stop: str = "median",
+    blocking: bool = True,
+    keep_throttled: bool = False,
+    **kwargs: Any,
+) -> Measurement:
+    """How long ``fn(*args, **kwargs)`` takes; the names below are bench()'s own and do not reach ``fn``.
+
+    ``timer``: "cuda" (events of the device), "host", or "auto": by what arguments and result are. ``stream``: what the work
+    goes to; None is the framework's current one. ``cold``: the L2 cache is overwritten before each sample. ``graph``: replays
+    of a CUDA graph of the call are timed. ``bytes``, ``flops``: of one call, for rates. ``memory``: one more call finds the
+    memory that it uses; ``max_memory_mb`` (MiB) raises MemoryLimitError above that. ``prepare`` is called before each call,
+    outside of its time; a tuple that it returns is the call's positional arguments.
+    ``min_time_s``, ``timeout_s``, ``min_samples``, ``max_samples``, ``precision`` (of the median), ``stop`` ("median",
+    "entropy", "samples", "time"): when sampling ends. ``min_warmup_s``, ``max_warmup_s``: the warm-up, until times settle.
+    ``blocking=False`` leaves gaps between launches in the times; ``keep_throttled`` keeps samples with clocks held down.
+    """
+    options = Options(
+        timer, stream, name, cold, graph, bytes, flops, memory, max_memory_mb, min_time_s, timeout_s, precision, prepare,
+        min_samples, max_samples, min_warmup_s, max_warmup_s, stop, blocking, keep_throttled,
+    )
+    return measure(fn, args, kwargs, options)
+
+
+def measure(fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any], options: Options) -> Measurement:
+    """bench() with its options as one value, so that no argument of ``fn`` can have the name of one."""
+    options.check()
+    call = _Call(fn, args, kwargs, options.prepare)
+    place = find_place(options.timer, options.stream, options.graph, (args, kwargs), call.prepared)
+    use = _memory_of(call, place) if options.memory or options.max_memory_mb is not None else None
+    if use is not None:
+        check_limit(use, options.max_memory_mb)
+    with place.inside or contextlib.nullcontext():
+        (found,), _ = bench_native.run(options.settings(place), [call.work(place, options.name or name_of(fn))])
+    return _completed(found, place, use)
+
+
+def benchmark(fn: Callable[..., object] | None = None, /, **options: Any) -> Any:
+    """Decorator: calling the function benches it and returns a Measurement. ``@benchmark`` or ``@benchmark(cold=False)``.
+
+    The options are those of bench(). The plain function is ``__wrapped__`` of the decorated one.
+    """
+    chosen = _options(options)
+    if fn is None:
+        return functools.partial(_decorated, options=chosen)
+    return _decorated(fn, chosen)
+
+
+def bench_compare(
+    functions: Mapping[str, Callable[..., object]],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> BenchComparison:
+    """Times functions against the first of them, samples taken in turn, with the same arguments. Options: bench()'s."""
+    if len(functions) < 2:
+        raise Error(2, f"bench_compare needs two functions or more, here are {len(functions)}")
+    chosen = _options(options)
+    if chosen.name is not None:
+        raise Error(2, "bench_compare has no name=: the functions' names are the keys")
+    (first, baseline), *others = functions.items()
+    positional, named = tuple(args), dict(kwargs or {})
+    sides = {name: _Call(fn, positional, named, chosen.prepare) for name, fn in functions.items()}
+    place = find_place(chosen.timer, chosen.stream, chosen.graph, (positional, named), sides[first].prepared)
+    uses: dict[str, MemoryUse] = {}
+    if chosen.memory or chosen.max_memory_mb is not None:
+        for name, call in sides.items():
+            uses[name] = _memory_of(call, place)
+            check_limit(uses[name], chosen.max_memory_mb)
+    measurements: dict[str, Measurement] = {}
+    comparisons: dict[str, Comparison] = {}
+    for name, _ in others:
+        works = [sides[side].work(place, side) for side in (first, name)]
+        with place.inside or contextlib.nullcontext():
+            pair, comparison = bench_native.run(chosen.settings(place), works)
+        measurements.setdefault(first, _completed(pair[0], place, uses.get(first)))
+        measurements[name] = _completed(pair[1], place, uses.get(name))
+        if comparison is not None:
+            comparisons[name] = comparison
+    return BenchComparison(first, measurements, comparisons)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BenchComparison:
+    """Measurements by name, and how each but the baseline compares with it. The baseline's is that of the first pair."""
+
+    baseline: str
+    measurements: dict[str, Measurement]
+    comparisons: dict[str, Comparison]
+
+    def __getitem__(self, name: str) -> Measurement:
+        return self.measurements[name]
+
+    @property
+    def fastest(self) -> str:
+        """The name with the greatest speedup; the baseline when none is ``faster``."""
+        faster = {name: one.speedup or 0 for name, one in self.comparisons.items() if one.verdict == "faster"}
+        return max(faster, key=lambda name: faster[name]) if faster else self.baseline
+
+    def to_dict(self, samples: bool = False) -> dict[str, Any]:
+        return {
+            "baseline": self.baseline,
+            "measurements": {name: one.to_dict(samples) for name, one in self.measurements.items()},
+            "comparisons": {name: one.to_dict() for name, one in self.comparisons.items()},
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per function: name, median_ns, speedup, low, high, verdict."""
+        return [self._row(name, one) for name, one in self.measurements.items()]
+
+    def to_pandas(self) -> Any:
+        from .summary import data_frame
+
+        return data_frame(self.rows())
+
+    def __str__(self) -> str:
+        lines = [f"timer: {self.measurements[self.baseline].timer}"]
+        width = max(map(len, self.measurements))
+        for row in self.rows():
+            median = "no samples" if row["median_ns"] is None else scaled_ns(row["median_ns"])
+            compared = self.comparisons.get(row["name"])
+            said = "baseline" if row["name"] == self.baseline else "not compared" if compared is None else str(compared).split(": ", 1)[1]
+            lines.append(f"  {row['name']:{width}}  {median:>10}  {said}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from . import html
+
+        rows = self.rows()
+        return html.table(list(rows[0]), [list(row.values()) for row in rows])
+
+    def _row(self, name: str, one: Measurement) -> dict[str, Any]:
+        compared = self.comparisons.get(name)
+        interval = None if compared is None else compared.interval
+        return {
+            "name": name,
+            "median_ns": one.median_ns,
+            "speedup": None if compared is None else compared.speedup,
+            "low": None if interval is None else interval.low,
+            "high": None if interval is None else interval.high,
+            "verdict": "baseline" if name == self.baseline else None if compared is None else compared.verdict,
+        }
+
+
+class _Call:
+    """A function with its arguments, which ``prepare`` may replace before each call."""
+
+    def __init__(self, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any],
+                 prepare: Callable[[], object] | None) -> None:
+        self._fn, self._args, self._kwargs, self._prepare = fn, args, kwargs, prepare
+
+    def prepared(self) -> object:
+        if self._prepare is not None:
+            self._renew()
+        return self._fn(*self._args, **self._kwargs)
+
+    def ready(self) -> object:
+        result = self._fn(*self._args, **self._kwargs)
+        wait_until_ready(result)
+        return result
+
+    def work(self, place: Place, name: str) -> bench_native.Work:
+        if place.waits:
+            call: Callable[[], object] = self.ready
+        elif self._prepare is not None:
+            call = self._plain
+        else:  # one call less inside of the timed region
+            call = functools.partial(self._fn, *self._args, **self._kwargs)
+        return bench_native.Work(call, name, None if self._prepare is None else self._renew)
+
+    def _plain(self) -> object:
+        return self._fn(*self._args, **self._kwargs)
+
+    def _renew(self) -> None:
+        made = self._prepare() if self._prepare is not None else None
+        if isinstance(made, tuple):
+            self._args = made
+        elif made is not None:
+            raise Error(2, f"prepare returned a {type(made).__name__}: it has to return None or the arguments as a tuple")
+
+
+def wait_until_ready(result: object) -> None:
+    """Waits for arrays of JAX."""
+    for leaf in leaves(result):
+        wait = getattr(leaf, "block_until_ready", None)
+        if wait is not None:
+            wait()
+
+
+def name_of(fn: Callable[..., object]) -> str:
+    """What a function is called, for people."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return getattr(fn, "__qualname__", None) or type(fn).__name__
+
+
+# The first call allocates what stays: the second one is counted. Its result is in the peak, and freed before the end.
+def _memory_of(call: _Call, place: Place) -> MemoryUse:
+    with place.inside or contextlib.nullcontext():
+        first = call.prepared()
+        wait_until_ready(first)
+        del first
+        with memory_block() as block:
+            result = call.prepared()
+            wait_until_ready(result)
+            del result
+    return block.use
+
+
+def _completed(found: Measurement, place: Place, use: MemoryUse | None) -> Measurement:
+    notes = list(place.notes)
+    median = found.median_ns
+    if found.timer == "host" and median is not None and median < _LOOP_NS:
+        notes.append("calls from the library into Python are in the time: compare with an empty function, or loop inside")
+    if found.device is not None and median and found.host_ns and median < 3000 and found.host_ns > 20 * median:
+        notes.append("the device did next to nothing while the host was busy: is the work on another stream, or on the CPU?")
+    return dataclasses.replace(found, memory=use, notes=(*notes, *found.notes))
+
+
+def _decorated(fn: Callable[..., object], options: Options) -> Callable[..., Measurement]:
+    @functools.wraps(fn)
+    def benched(*args: Any, **kwargs: Any) -> Measurement:
+        return measure(fn, args, kwargs, options)
+
+    return benched
+
+
+def _options(given: dict[str, Any]) -> Options:
+    unknown = given.keys() - set(Options._fields)
+    if unknown:
+        raise Error(2, f"there is no option {', '.join(sorted(unknown))}; there are {', '.join(Options._fields)}")
+    options = Options(**given)
+    options.check()
+    return options
