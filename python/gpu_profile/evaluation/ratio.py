@@ -1,40 +1,66 @@
 """How much faster, and how sure is that: two sets of times that were taken in turn.
 
-The figure is the ratio of the medians. Its interval is a bootstrap: rounds (a baseline time and the optimized time beside
-it) are drawn with replacement 2,000 times, and the middle 95 % of the ratios kept. The verdict is "faster" or "slower" when the
-whole interval lies beyond 1 % of equal, "same" when all of it lies within, else "unclear". Pure Python, seeded: the same
-times give the same interval.
+The figure is the median of the rounds' ratios (a baseline time and the optimized time beside it), so that what slows both
+cancels out. The interval and the verdict are libgpuprof's (gpuprof_bench_compare_json, the method of `bench`) where the
+library is there. Else the interval is a bootstrap in Python: rounds are drawn with replacement 2,000 times and the middle
+95 % of the medians kept; "faster" and "slower" then ask for an interval all beyond 1 % of equal, "same" for one within.
+Seeded: the same times give the same answer.
 """
 
 from __future__ import annotations
 
+import ctypes
+import json
 import random
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Ratio", "ratio_of"]
+__all__ = ["Ratio", "bootstrapped", "ratio_of"]
 
 _DRAWS = 2000
 _MIN_EFFECT = 0.01
 
 
 class Ratio(NamedTuple):
+    """`low` and `high` are None where there are too few samples. `source` is "libgpuprof" or "bootstrap"."""
+
     speedup: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     verdict: str
+    source: str
 
 
 def ratio_of(baseline: list[float], optimized: list[float]) -> Ratio:
-    rounds = list(zip(baseline, optimized))
+    return _by_library(baseline, optimized) or bootstrapped(baseline, optimized)
+
+
+def _by_library(baseline: list[float], optimized: list[float]) -> Ratio | None:
+    from ..errors import Error
+
+    try:
+        from ..native import library
+
+        compare: Any = library().gpuprof_bench_compare_json
+    except (Error, AttributeError, OSError):  # none here, or an older one
+        return None
+    doubles, size = ctypes.POINTER(ctypes.c_double), ctypes.c_size_t
+    compare.restype = ctypes.c_char_p
+    compare.argtypes = [doubles, size, doubles, size, ctypes.c_int32, ctypes.c_double]
+    sets = [(ctypes.c_double * len(times))(*times) for times in (baseline, optimized)]
+    said = compare(sets[0], len(baseline), sets[1], len(optimized), 1, _MIN_EFFECT)
+    found = json.loads(said) if said else {}
+    if found.get("speedup") is None:
+        return None
+    return Ratio(found["speedup"], found.get("speedup_low"), found.get("speedup_high"), found["verdict"], "libgpuprof")
+
+
+def bootstrapped(baseline: list[float], optimized: list[float]) -> Ratio:
+    rounds = [b / max(o, 1e-9) for b, o in zip(baseline, optimized)]
     draw = random.Random(len(rounds)).choices
-    ratios = sorted(_ratio(draw(rounds, k=len(rounds))) for _ in range(_DRAWS))
-    low, high = ratios[round(0.025 * _DRAWS)], ratios[round(0.975 * _DRAWS) - 1]
-    return Ratio(_ratio(rounds), low, high, _verdict(low, high))
-
-
-def _ratio(rounds: list[tuple[float, float]]) -> float:
-    return median(b for b, _ in rounds) / max(median(o for _, o in rounds), 1e-9)
+    medians = sorted(median(draw(rounds, k=len(rounds))) for _ in range(_DRAWS))
+    low, high = medians[round(0.025 * _DRAWS)], medians[round(0.975 * _DRAWS) - 1]
+    return Ratio(median(rounds), low, high, _verdict(low, high), "bootstrap")
 
 
 def _verdict(low: float, high: float) -> str:
@@ -42,4 +68,4 @@ def _verdict(low: float, high: float) -> str:
         return "faster"
     if high < 1 - _MIN_EFFECT:
         return "slower"
-    return "same" if low >= 1 - _MIN_EFFECT and high <= 1 + _MIN_EFFECT else "unclear"
+    return "same" if low >= 1 - _MIN_EFFECT and high <= 1 + _MIN_EFFECT else "cannot tell"

@@ -25,6 +25,7 @@ _MIB = 1024.0 * 1024.0
 _SAMPLE_NS = 1e6  # a sample has as many calls as fit into this, so that the clock's own cost is small
 _LONGEST_SAMPLE_NS = 20e6
 _BATCH_BYTES = 256 << 20
+_LONGEST_PREPARATION_NS = 50e6
 _WARM_UP = (2, 10)
 _COMPARED = 4  # timed rounds whose results are compared
 
@@ -164,7 +165,11 @@ class Evaluation:
             if turn + 1 >= _WARM_UP[0] and sum(taken) > 0.9 * before:
                 break
             before = sum(taken)
-        most = min(256.0, _SAMPLE_NS / max(min(taken), 1), _LONGEST_SAMPLE_NS / max(*taken, 1), _BATCH_BYTES / max(sum(self._bytes.values()), 1))
+        prepared = max(self._prepared[side.name][-1] for side in sides)
+        most = min(
+            256.0, _SAMPLE_NS / max(min(taken), 1), _LONGEST_SAMPLE_NS / max(*taken, 1),
+            _LONGEST_PREPARATION_NS / max(prepared, 1), _BATCH_BYTES / max(sum(self._bytes.values()), 1),
+        )
         self.batch = max(1, int(most))
         for kept in self._prepared.values():
             kept.clear()

@@ -82,7 +82,10 @@ def _verdict_line(evaluation: Evaluation) -> str:
         return f"verdict: none, a side failed ({samples})\n"
     ratio = evaluation.ratio
     wrong = ", but constraints are violated" if evaluation.violations.all() else ""
-    return f"verdict: {ratio.verdict}, {ratio.speedup:.4f} times (95 % interval {ratio.low:.4f} to {ratio.high:.4f}){wrong} ({samples})\n"
+    interval = "too few samples for an interval"
+    if ratio.low is not None and ratio.high is not None:
+        interval = f"95 % interval {ratio.low:.4f} to {ratio.high:.4f}"
+    return f"verdict: {ratio.verdict}, {ratio.speedup:.4f} times ({interval}){wrong} ({samples})\n"
 
 
 def json_text(evaluation: Evaluation, version: str) -> str:
@@ -90,6 +93,7 @@ def json_text(evaluation: Evaluation, version: str) -> str:
     document: dict[str, Any] = {"tool": "gpu-profile", "version": version, "command": "evaluate", **figures(evaluation)}
     refused = void or not ratio
     document["speedup_low"], document["speedup_high"] = (None, None) if refused or not ratio else (ratio.low, ratio.high)
+    document["interval_by"] = None if refused or not ratio else ratio.source
     document["verdict"] = "refused" if void else ratio.verdict if ratio else None
     document |= {
         "timer": "host", "samples": evaluation.options.repeat, "calls_per_sample": evaluation.batch,
