@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .bench_memory import MemoryLimitError as MemoryLimitError
     from .bench_memory import MemoryUse as MemoryUse
     from .bench_memory import memory as memory
+    from .bench_triton import do_bench as do_bench
     from .benchmarking import BenchComparison as BenchComparison
     from .benchmarking import bench as bench
     from .benchmarking import bench_compare as bench_compare
@@ -40,10 +41,13 @@ if TYPE_CHECKING:
     from .samples import GpuSample as GpuSample
     from .samples import SampleSeries as SampleSeries
     from .summary import GpuSummary as GpuSummary
+    from .sweep import Benchmark as Benchmark
+    from .sweep import perf_report as perf_report
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Benchmark": "sweep",
     "BenchComparison": "benchmarking",
     "Comparison": "measurement",
     "Error": "errors",
@@ -62,8 +66,10 @@ _HOMES = {
     "bench_compare": "benchmarking",
     "benchmark": "benchmarking",
     "binary": "program",
+    "do_bench": "bench_triton",
     "gpu_profile": "decorator",
     "memory": "bench_memory",
+    "perf_report": "sweep",
     "profile_repeats": "repeats",
     "report": "program",
     "start": "recording",

@@ -235,7 +235,7 @@ def test_within_each_other_and_in_threads():
 
 def test_names_are_not_shadowed_by_modules():
     code = (
-        "import gpu_profile; gpu_profile.bench_compare; gpu_profile.Measurement; gpu_profile.memory\n"
+        "import gpu_profile; gpu_profile.do_bench; gpu_profile.bench_compare; gpu_profile.Measurement; gpu_profile.memory\n"
         "import gpu_profile.benchmarking, gpu_profile.bench_memory\n"
         "assert all(map(callable, (gpu_profile.bench, gpu_profile.benchmark, gpu_profile.memory)))"
     )
