@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,10 +9,7 @@
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
 #include "core/base/json_writer.h"
-#include "measure/comparison.h"
-#include "measure/cuda_timer.h"
-#include "measure/host_timer.h"
-#include "measure/run.h"
+#include "measure/bench.h"
 
 namespace {
 
@@ -23,13 +19,6 @@ using measure::Measurement;
 using measure::Work;
 
 thread_local std::string last_json;
-
-struct Settings {
-    std::string timer = "auto";
-    measure::CudaOptions cuda;
-    measure::RunOptions run;
-    bool device_state = true;
-};
 
 // 0 is the default, -1 none.
 void set_time(std::int64_t given, DurNs& to) {
@@ -50,9 +39,9 @@ Status check(const gpuprof_bench_options& given) {
     return {};
 }
 
-Result<Settings> settings_of(const gpuprof_bench_options& given) {
+Result<measure::BenchOptions> settings_of(const gpuprof_bench_options& given) {
     if (Status good = check(given); !good) return good.error();
-    Settings settings;
+    measure::BenchOptions settings;
     if (given.timer != nullptr) settings.timer = given.timer;
     settings.cuda = {.device = given.device,
                      .stream = given.stream,
@@ -104,10 +93,8 @@ std::string json_of(const Value& value) {
 }  // namespace
 
 struct gpuprof_bench {
-    Settings settings;
-    std::unique_ptr<measure::Timer> timer;
-    measure::ReadState state;
-    std::vector<std::string> notes;  // of opening
+    explicit gpuprof_bench(measure::Bench opened) : bench(std::move(opened)) {}
+    measure::Bench bench;
     std::vector<Measurement> measurements;
     std::optional<measure::Comparison> comparison;
     std::string json;
@@ -115,40 +102,12 @@ struct gpuprof_bench {
 
 namespace {
 
-Status open_timer(gpuprof_bench& bench) {
-    const std::string& wanted = bench.settings.timer;
-    if (wanted != "auto" && wanted != "cuda" && wanted != "host")
-        return Error{ExitCode::usage, fmt::format("there is no timer '{}'; there are auto, cuda, host", wanted)};
-    if (wanted != "host") {
-        Result<std::unique_ptr<measure::Timer>> timer = measure::make_cuda_timer(bench.settings.cuda);
-        if (timer.ok()) {
-            bench.timer = std::move(*timer);
-            return {};
-        }
-        if (wanted == "cuda") return timer.error();
-        bench.notes.push_back("timed by the host's clock: " + timer.error().message);
-    }
-    bench.timer = measure::make_host_timer();
-    return {};
-}
-
-void open_state(gpuprof_bench& bench) {
-    if (!bench.settings.device_state || bench.timer->device() < 0) return;
-    Result<measure::ReadState> state = measure::open_device_state(bench.timer->device());
-    if (state.ok())
-        bench.state = std::move(*state);
-    else
-        bench.notes.push_back("clocks and throttling are not known: " + state.error().message);
-}
-
 Status run(gpuprof_bench& bench, std::span<const Work> works) {
     bench.measurements.clear();
     bench.comparison.reset();
-    auto found = measure::run(works, *bench.timer, bench.state, bench.settings.run);
+    auto found = bench.bench.run(works);
     if (!found.ok()) return found.error();
     bench.measurements = std::move(*found);
-    for (Measurement& measurement : bench.measurements)
-        measurement.notes.insert(measurement.notes.begin(), bench.notes.begin(), bench.notes.end());
     if (bench.measurements.size() == 2)
         bench.comparison =
             measure::compare(bench.measurements[0].samples, bench.measurements[1].samples, {.paired = true});
@@ -177,21 +136,21 @@ int gpuprof_bench_open(const gpuprof_bench_options* given, gpuprof_bench** bench
     return guarded([&]() -> Status {
         if (bench == nullptr) return Error{ExitCode::usage, "nowhere to put the bench"};
         *bench = nullptr;
-        auto opened = std::make_unique<gpuprof_bench>();
+        measure::BenchOptions options;
         if (given != nullptr) {
-            Result<Settings> settings = settings_of(*given);
+            Result<measure::BenchOptions> settings = settings_of(*given);
             if (!settings.ok()) return settings.error();
-            opened->settings = std::move(*settings);
+            options = std::move(*settings);
         }
-        if (Status ready = open_timer(*opened); !ready) return ready;
-        open_state(*opened);
-        *bench = opened.release();
+        Result<measure::Bench> opened = measure::Bench::open(options);
+        if (!opened.ok()) return opened.error();
+        *bench = new gpuprof_bench(std::move(*opened));
         return {};
     });
 }
 
 const char* gpuprof_bench_timer(const gpuprof_bench* bench) {
-    return bench != nullptr ? bench->timer->name().data() : "";
+    return bench != nullptr ? bench->bench.timer().data() : "";
 }
 
 int gpuprof_bench_run(gpuprof_bench* bench, const gpuprof_bench_work* given) {
@@ -238,7 +197,7 @@ int gpuprof_bench_memory(gpuprof_bench* bench, uint64_t* free_bytes, uint64_t* t
     return guarded([&]() -> Status {
         if (bench == nullptr || free_bytes == nullptr || total_bytes == nullptr)
             return Error{ExitCode::usage, "no bench, or nowhere to put the numbers"};
-        Result<measure::DeviceMemory> memory = bench->timer->memory();
+        Result<measure::DeviceMemory> memory = bench->bench.memory();
         if (!memory.ok()) return memory.error();
         *free_bytes = memory->free_bytes, *total_bytes = memory->total_bytes;
         return {};

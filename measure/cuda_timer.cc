@@ -73,6 +73,7 @@ private:
     Event begin_ = nullptr, end_ = nullptr;
     Block block_;
     bool blocking_ = false;
+    int gave_up_ = 0;  // samples of one call running for which the hold gave up
     DevicePointer flush_ = 0;
     std::size_t flush_bytes_ = 0;
     double host_ns_ = 0;  // the longest one call took the host in the warm-up, but for the first
@@ -224,6 +225,8 @@ void CudaTimer::give_in(std::int64_t batch) {
         limit_ = std::min(limit_, batch / 2);
         return;
     }
+    // Once may be chance: a pause of the host, a collection of garbage.
+    if (++gave_up_ < 2) return;
     blocking_ = false;
     notes_.push_back(
         "the function waits for the device, or launches more than the queue holds: timed without the blocking "
@@ -242,7 +245,10 @@ Result<Shot> CudaTimer::sample(const Work& work, std::int64_t batch) {
     if (!time.ok()) return time.error();
     shot.ns = *time / static_cast<double>(batch);
     shot.valid = !hold || block_.held();
-    if (!shot.valid) give_in(batch);
+    if (!shot.valid)
+        give_in(batch);
+    else if (hold)
+        gave_up_ = 0;
     return shot;
 }
 

@@ -1,8 +1,12 @@
 // The loop on the simulated device: when it begins, what it leaves out, when it ends, and what it says.
 #include "measure/run.h"
 
+#include <cmath>
+
 #include "core/base/sink.h"
+#include "measure/bench.h"
 #include "measure/host_timer.h"
+#include "tests/unit/device/nvml_stage.h"
 #include "tests/unit/measure/sim_stage.h"
 
 namespace gpuprof::measure {
@@ -144,6 +148,47 @@ TEST(Run, TimesFunctionsOfTheHostByTheSameLoop) {
     EXPECT_EQ((*found)[0].batch, 4);
     EXPECT_NEAR((*found)[0].statistics.median, 30'000, 30'000 * 1e-6);
     EXPECT_FALSE((*found)[0].host_ns);
+}
+
+TEST(Bench, MeasuresFunctionObjects) {
+    BenchOptions options;
+    options.timer = "host";
+    options.run.stopping.min_time = 1'000'000, options.run.stopping.timeout = 200'000'000;
+    int calls = 0;
+    double value = 2;
+    auto found = bench(
+        "root", [&] { ++calls, value = std::sqrt(value + calls); }, options);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->name, "root");
+    EXPECT_GT(calls, static_cast<int>(found->statistics.count));
+    options.timer = "sundial";
+    EXPECT_FALSE(bench(
+                     "root", [] {}, options)
+                     .ok());
+}
+
+TEST(DeviceState, ComesFromNvml) {
+    NvmlStage stage("device\nset 0 sm_clock_mhz 1500\nset 0 throttle_reasons 4\nseries 0 energy_j 100 130\n");
+    auto read = open_device_state(0);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    DeviceWatch watch(*read);
+    watch.begin();
+    EXPECT_TRUE(watch.held_down());
+    watch.end();
+    DeviceConditions found = watch.conditions();
+    EXPECT_EQ(*found.sm_clock_mhz, 1500);
+    EXPECT_EQ(found.throttle, "power");
+    EXPECT_NEAR(found.energy_j.value_or(0), 30, 1e-9);
+    EXPECT_FALSE(open_device_state(7).ok());
+}
+
+TEST(DeviceState, UnknownIsAbsentAndNeverThrottled) {
+    DeviceWatch watch({});
+    watch.begin();
+    EXPECT_FALSE(watch.held_down());
+    watch.end();
+    EXPECT_EQ(watch.conditions().readings, 0U);
+    EXPECT_FALSE(watch.conditions().sm_clock_mhz);
 }
 
 TEST(Run, NeedsAFunction) {
