@@ -16,7 +16,7 @@ from .errors import Error
 
 __all__ = ["Place", "find_place", "handle_of", "leaves"]
 
-_DEPTH = 4  # of containers in which arrays are looked for
+_DEPTH = 8  # of containers in which arrays are looked for
 
 
 class Place(NamedTuple):

@@ -47,7 +47,7 @@ def test_arguments_reach_the_function_and_calls_are_counted():
     seen = []
     found = bench(lambda *args, **kwargs: seen.append((args, kwargs)), 1, "b", key=3, name="mine", **QUICK)
     assert set(map(repr, seen)) == {"((1, 'b'), {'key': 3})"}
-    assert len(seen) == found.calls + found.warmup.calls
+    assert len(seen) >= found.calls + found.warmup.calls  # besides, calls that find out how many a sample needs
     assert found.calls == found.batch * len(found.samples)
     assert found.name == "mine"
 
