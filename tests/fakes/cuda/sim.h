@@ -24,6 +24,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -57,7 +58,7 @@ struct Stream {
     double hold_begin = 0, hold_patience = 0;
     volatile std::uint32_t* words = nullptr;
     std::deque<Op> queue;
-    Graph* capturing = nullptr;
+    std::unique_ptr<Graph> capturing;
     bool spoilt = false;  // the capture
 };
 

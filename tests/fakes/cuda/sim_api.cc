@@ -31,9 +31,11 @@ int primary = 0;
 thread_local void* current_context = nullptr;
 
 // Begins a function: the lock, the count, the failure that was asked for.
-#define BEGIN(name, ...)                       \
+#define BEGIN_CALL(name, launches)             \
     std::lock_guard<std::mutex> guard(lock()); \
-    if (int code = sim().enter(name, ##__VA_ARGS__)) return code
+    if (int code = sim().enter(name, launches)) return code
+#define BEGIN(name) BEGIN_CALL(name, false)
+#define BEGIN_LAUNCH(name) BEGIN_CALL(name, true)
 
 int put(void* handle, Op op) {
     Stream& stream = sim().stream(handle);
@@ -105,8 +107,8 @@ int cuEventCreate(void** event, unsigned) {
     return 0;
 }
 int cuEventDestroy_v2(void* event) {
+    delete static_cast<Event*>(event);  // also when it is to fail: nothing leaks in tests of failures
     BEGIN("cuEventDestroy_v2");
-    delete static_cast<Event*>(event);
     return 0;
 }
 int cuEventRecord(void* event, void* stream) {
@@ -179,8 +181,8 @@ int cuMemHostGetDevicePointer_v2(std::uint64_t* device, void* host, unsigned) {
     return 0;
 }
 int cuMemFreeHost(void* pointer) {
-    BEGIN("cuMemFreeHost");
     std::free(pointer);
+    BEGIN("cuMemFreeHost");
     return 0;
 }
 
@@ -191,8 +193,8 @@ int cuModuleLoadData(void** module, const void* image) {
     return 0;
 }
 int cuModuleUnload(void* module) {
-    BEGIN("cuModuleUnload");
     delete static_cast<Module*>(module);
+    BEGIN("cuModuleUnload");
     return 0;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
@@ -205,7 +207,7 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 }
 int cuLaunchKernel(void* handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
                    void** parameters, void**) {
-    BEGIN("cuLaunchKernel", true);
+    BEGIN_LAUNCH("cuLaunchKernel");
     const std::string& name = static_cast<Function*>(handle)->name;
     if (name != "gpuprof_hold") {
         Op op{Op::kernel};
@@ -222,7 +224,7 @@ int cuStreamBeginCapture_v2(void* handle, int) {
     BEGIN("cuStreamBeginCapture_v2");
     if (handle == nullptr) return kCaptureUnsupported;
     Stream& stream = sim().stream(handle);
-    stream.capturing = new Graph;
+    stream.capturing = std::make_unique<Graph>();
     stream.spoilt = false;
     return 0;
 }
@@ -230,8 +232,7 @@ int cuStreamEndCapture(void* handle, void** graph) {
     BEGIN("cuStreamEndCapture");
     Stream& stream = sim().stream(handle);
     if (stream.capturing == nullptr) return kInvalidHandle;
-    std::unique_ptr<Graph> captured(stream.capturing);
-    stream.capturing = nullptr;
+    std::unique_ptr<Graph> captured = std::move(stream.capturing);
     if (stream.spoilt) return kCaptureInvalidated;
     *graph = captured.release();
     return 0;
@@ -247,18 +248,18 @@ int cuGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long) {
     return 0;
 }
 int cuGraphLaunch(void* exec, void* stream) {
-    BEGIN("cuGraphLaunch", true);
+    BEGIN_LAUNCH("cuGraphLaunch");
     for (const Op& op : static_cast<Graph*>(exec)->ops) put(stream, op);
     return 0;
 }
 int cuGraphExecDestroy(void* exec) {
-    BEGIN("cuGraphExecDestroy");
     delete static_cast<Graph*>(exec);
+    BEGIN("cuGraphExecDestroy");
     return 0;
 }
 int cuGraphDestroy(void* graph) {
-    BEGIN("cuGraphDestroy");
     delete static_cast<Graph*>(graph);
+    BEGIN("cuGraphDestroy");
     return 0;
 }
 
@@ -270,7 +271,7 @@ int fake_cuda_set(const char* lines, int anew) {
 }
 // What cuLaunchKernel of "kernel_N" does.
 int fake_cuda_launch(int number, void* stream) {
-    BEGIN("cuLaunchKernel", true);
+    BEGIN_LAUNCH("cuLaunchKernel");
     Op op{Op::kernel};
     op.number = number;
     return put(stream, op);
