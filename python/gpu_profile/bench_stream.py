@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from itertools import islice
 from typing import Any, Callable, NamedTuple
 
 from .errors import Error
 
 __all__ = ["Place", "find_place", "handle_of", "leaves"]
 
-_DEPTH = 8  # of containers in which arrays are looked for
+_DEPTH, _WIDTH = 8, 64  # of containers in which arrays are looked for: their first items, not millions of numbers
 
 
 class Place(NamedTuple):
@@ -68,13 +69,12 @@ def find_place(timer: str, stream: object, graph: bool, arguments: object, probe
 
 
 def leaves(value: object, depth: int = _DEPTH) -> list[object]:
-    """What containers hold, and the value itself when it is none."""
+    """What containers begin with, and the value itself when it is none."""
     if depth == 0:
         return []
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [leaf for one in value for leaf in leaves(one, depth - 1)]
+    held = value.values() if isinstance(value, dict) else value
+    if isinstance(value, (list, tuple, dict)):
+        return [leaf for one in islice(held, _WIDTH) for leaf in leaves(one, depth - 1)]  # type: ignore[call-overload]
     return [value]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from . import bench_native
 from .bench_memory import MemoryUse, check_limit
 from .bench_memory import memory as memory_block
-from .bench_stream import Place, find_place, leaves
+from .bench_stream import Place, find_place
 from .errors import Error
 from .measurement import Comparison, Measurement, scaled_ns
 
@@ -265,11 +265,16 @@ class _Call:
 
 
 def wait_until_ready(result: object) -> None:
-    """Waits for arrays of JAX."""
-    for leaf in leaves(result):
-        wait = getattr(leaf, "block_until_ready", None)
-        if wait is not None:
-            wait()
+    """Waits for arrays of JAX, all that lists, tuples and dictionaries hold."""
+    wait = getattr(result, "block_until_ready", None)
+    if wait is not None:
+        wait()
+    elif isinstance(result, dict):
+        for one in result.values():
+            wait_until_ready(one)
+    elif isinstance(result, (list, tuple)):
+        for one in result:
+            wait_until_ready(one)
 
 
 def name_of(fn: Callable[..., object]) -> str:
