@@ -73,6 +73,8 @@ def run_program() -> NoReturn:
 
     try:
         program = binary()
+        if sys.argv[1:2] == ["evaluate"]:  # what is judged runs in the environment that this script belongs to
+            os.environ.setdefault("GPUPROF_PYTHON", sys.executable)
         os.execv(program, [program, *sys.argv[1:]])
     except Error as problem:
         print(f"gpu-profile: {problem.message}", file=sys.stderr)

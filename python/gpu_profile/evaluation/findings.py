@@ -91,9 +91,10 @@ class Violations:
             self.add(f"clocks disagree: {median(inside_ns) / 1e6:.4f} ms inside the process, {median(outside_ns) / 1e6:.4f} ms outside", True)
 
     def add_preparation(self, baseline_ns: list[float], optimized_ns: list[float], call_ns: float) -> None:
-        """Inputs are made by the same code on both sides; where that takes longer, the module does work in it."""
-        plain, own = median(baseline_ns), median(optimized_ns)
-        if own > 2 * plain and own - plain > max(1e6, 0.5 * call_ns):
+        """Inputs are made by the same code on both sides; where that takes longer, the module does work in it. The
+        fast ones are compared: other work on the machine makes some slow, hidden work nearly all."""
+        plain, own = (sorted(times)[len(times) // 10] for times in (baseline_ns, optimized_ns))
+        if own > 2 * plain and own - plain > max(3e5, 0.5 * call_ns):
             self.add(f"work is done outside of the call: inputs take {own / 1e6:.4f} ms to make, {plain / 1e6:.4f} ms beside the baseline", True)
 
     def add_floor(self, baseline_ms: float, optimized_ms: float, floor_ms: float, size: int) -> None:

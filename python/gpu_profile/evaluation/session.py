@@ -140,12 +140,16 @@ class Evaluation:
         return baseline.ask("compare", blocks, case=case, seed=seed, output=output, **tolerance)[0]
 
     def _measure_memory(self, side: Side) -> None:
-        """Of one call. By the framework where its device memory is what counts, else of the whole process."""
-        side.reset_peak()
-        answer, _ = side.ask("call", case=0, seed=_seed())
-        peak, current = (answer["peak"], answer["current"]) if answer["source"] else side.memory()
-        self.memory_source = answer["source"] or "process"
-        self.memory_mb[side.name] = (None if peak is None else peak / _MIB, None if current is None else current / _MIB)
+        """Of one call, of the case with most. By the framework where device memory is what counts, else of the process."""
+        most: tuple[float | None, float | None] = (None, None)
+        for case in range(self._cases):
+            side.reset_peak()
+            answer, _ = side.ask("call", case=case, seed=_seed())
+            peak, current = (answer["peak"], answer["current"]) if answer["source"] else side.memory()
+            self.memory_source = answer["source"] or "process"
+            if peak is not None and current is not None and peak / _MIB > (most[0] or 0):
+                most = (peak / _MIB, current / _MIB)
+        self.memory_mb[side.name] = most
 
     def _sample(self, side: Side, calls: list[list[int]]) -> float:
         side.ask("prepare", calls=calls)
@@ -213,12 +217,12 @@ class Evaluation:
             calls = self._calls()
             new.append(self._sample(optimized, calls) / 1e6 / self.batch)
             again.append(self._sample(optimized, calls) / 1e6 / self.batch)
-        self.violations.add_value_cache(median(new), median(again))
+        self.violations.add_value_cache(min(new), median(again))
 
     def _look_again(self, baseline: Side, optimized: Side) -> None:
         """What is judged from both sides' figures, and what the module replaced."""
         times = {name: median(values) for name, values in self.times.items()}
-        self.violations.add_preparation(self._prepared["baseline"], self._prepared["optimized"], 1e6 * times["baseline"])
+        self.violations.add_preparation(self._prepared["baseline"], self._prepared["optimized"], 1e6 * min(self.times["baseline"]))
         self.floor_ms = self._floor(baseline)
         if self.floor_ms is not None:
             self.violations.add_floor(times["baseline"], times["optimized"], self.floor_ms, sum(self._bytes.values()))

@@ -32,7 +32,7 @@ from .watched import Watched
 from .wire import receive, send
 
 _POISON = 0x7F
-_SETTLE_S = (0.005, 0.5)  # shortest and longest time that a result is watched for late changes
+_SETTLE_S = (0.03, 0.5)  # shortest and longest time that a result is watched for late changes
 
 Blocks = list[bytes]
 Tree = dict[str, Any]
