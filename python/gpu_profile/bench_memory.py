@@ -1,7 +1,7 @@
 """How much memory a block uses: ``with gpu_profile.memory() as m``.
 
 Counted by whom the memory was allocated by: PyTorch's counters when it is imported and uses CUDA, CuPy's pool, and without
-a GPU framework Python's own allocations (tracemalloc). Besides, what the driver says of the whole device. These figures
+a GPU framework Python's own allocations (tracemalloc). Numba, PyCUDA and cuda.core have no counters: the driver is asked. Besides, what the driver says of the whole device. These figures
 differ, and ``MemoryUse.outside_bytes`` is by how much: contexts, code, libraries, other processes.
 Resetting a framework's peak is the only way to have one for a block; blocks may lie within each other.
 """
@@ -13,6 +13,7 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .bench_native import device_memory
 from .errors import Error
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class _Counts(NamedTuple):
 class MemoryUse:
     """Bytes, at the end of a block and at most inside it; None is not counted by this source, never 0."""
 
-    source: str  # "torch", "cupy", "tracemalloc"
+    source: str  # "torch", "cupy", "driver", "tracemalloc"
     allocated_bytes: int | None
     peak_allocated_bytes: int | None
     reserved_bytes: int | None  # kept from the driver by the framework, used or not
@@ -237,6 +238,33 @@ def _scaled(count: int) -> str:
     return f"{count} B"
 
 
+class _Driver:
+    """Frameworks without counters: how much more of the whole device is in use than when the block began."""
+
+    name = "driver"
+    notes = ("the growth of the whole device's use, by the driver: other processes are in it, and it counts no peak",)
+
+    def __init__(self) -> None:
+        self._base = self._used()
+
+    def begin(self) -> None:
+        self._base = self._used()
+
+    def counts(self) -> _Counts:
+        return _Counts(self._used() - self._base, None, None, None)
+
+    def device(self) -> tuple[int | None, int | None, list[str]]:
+        return _by_driver(lambda: device_memory(0))
+
+    def end(self) -> None:
+        pass
+
+    @staticmethod
+    def _used() -> int:
+        free, total = device_memory(0)
+        return total - free
+
+
 def _source() -> Any:
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     with contextlib.suppress(Exception):  # builds without CUDA raise in several ways
@@ -246,6 +274,9 @@ def _source() -> Any:
     with contextlib.suppress(Exception):
         if cupy is not None and cupy.cuda.runtime.getDeviceCount() > 0:
             return _Cupy(cupy)
+    if any(name in sys.modules for name in ("numba.cuda", "cuda", "pycuda")):
+        with contextlib.suppress(Error):
+            return _Driver()
     return _Tracemalloc()
 
 

@@ -57,7 +57,7 @@ def find_place(timer: str, stream: object, graph: bool, arguments: object, probe
         raise Error(2, f"there is no timer '{timer}'; there are auto, cuda, host")
     found = [*leaves(arguments)]
     if timer == "host":
-        return Place("host", waits=_has_jax(found) or _module("jax") is not None)
+        return Place("host", waits=_has_jax(found) or _module("jax") is not None, notes=_host_notes(found))
     if stream is not None:
         return Place(timer, _device_of(found), handle_of(stream))
     notes: tuple[str, ...] = ()
@@ -102,6 +102,14 @@ def _framework_place(graph: bool, device: int, current: Callable[[], Any], make:
         stream = make()
         return Place("cuda", device, handle_of(stream), enter(stream) if enter else stream)
     return Place("cuda", device, handle_of(stream))
+
+
+# The host's clock was asked for: what PyTorch and CuPy put in a queue is not in it.
+def _host_notes(found: list[object]) -> tuple[str, ...]:
+    torch = _module("torch")
+    if _of(found, "cupy") or (torch is not None and _torch_in_use(torch, found)):
+        return ("the host's clock ends when the call returns, not when the device is done",)
+    return ()
 
 
 # Arguments tell when there are arrays of a framework among them.

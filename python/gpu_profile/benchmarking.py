@@ -27,6 +27,8 @@ __all__ = ["BenchComparison", "Options", "bench", "bench_compare", "benchmark", 
 
 _LOOP_NS = 20_000  # calls shorter than this are noticeably longer by the library's way into Python
 
+_DEFERRED = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR of the module inspect
+
 
 class Options(NamedTuple):
     """What bench() takes besides the function; see there."""
@@ -232,6 +234,9 @@ class _Call:
 
     def __init__(self, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any],
                  prepare: Callable[[], object] | None) -> None:
+        code = getattr(fn, "__code__", None)
+        if code is not None and code.co_flags & _DEFERRED:
+            raise Error(2, f"{name_of(fn)} does not run when it is called, it returns a coroutine or generator: bench a function that runs it")
         self._fn, self._args, self._kwargs, self._prepare = fn, args, kwargs, prepare
 
     def prepared(self) -> object:

@@ -1,12 +1,15 @@
 """bench() and its kin on functions of the processor, by the host's clock: figures, options, failures. Times are compared
 only where factors lie between them."""
 
+import dataclasses
 import json
+import pickle
 import statistics
 import subprocess
 import sys
 import threading
 import types
+from array import array
 
 import pytest
 
@@ -28,8 +31,9 @@ def test_figures_are_those_of_the_samples():
     assert found.mean_ns == pytest.approx(statistics.fmean(times))
     assert found.std_ns == pytest.approx(statistics.pstdev(times))
     assert found.min_ns <= found.p5_ns <= found.p25_ns <= found.median_ns <= found.p75_ns <= found.p95_ns <= found.max_ns
-    assert found.interval.low <= found.median_ns <= found.interval.high
-    assert found.interval.level >= 0.95
+    if found.interval is not None:  # absent when noise makes samples resemble their neighbours; exact: test_bench_frameworks.py
+        assert found.interval.low <= found.median_ns <= found.interval.high
+        assert found.interval.level >= 0.95
     assert found.median_ms == found.median_ns / 1e6
     assert (found.name, found.timer) == ("work", "host")
 
@@ -169,17 +173,35 @@ def test_decorator():
 
 
 def test_comparison_of_measurements_taken_apart():
-    slow = bench(work, 40_000, timer="host", min_time_s=0.02, min_samples=20)
-    fast = bench(work, 2_000, timer="host", min_time_s=0.02, min_samples=20)
+    slow = dataclasses.replace(bench(work, **QUICK), name="slow", samples=array("d", [200 + i * 7 % 5 / 10 for i in range(40)]))
+    fast = dataclasses.replace(slow, name="fast", samples=array("d", [100 + i * 7 % 5 / 10 for i in range(50)]))
     found = fast.compare(slow)
     assert isinstance(found, Comparison)
-    assert found.verdict == "faster"
-    assert found.speedup == pytest.approx(slow.median_ns / fast.median_ns)
-    assert 1 < found.interval.low <= found.speedup <= found.interval.high
-    assert not found.paired
+    assert (found.candidate, found.baseline, found.verdict, found.paired) == ("fast", "slow", "faster", False)
+    assert found.speedup == pytest.approx(200.2 / 100.2, rel=0.001)
+    assert 1.9 < found.interval.low <= found.speedup <= found.interval.high < 2.1
     assert slow.compare(fast).verdict == "slower"
+    assert fast.compare(slow, min_effect=2).verdict != "faster"
     assert json.loads(json.dumps(found.to_dict()))["interval"]["low"] == found.interval.low
-    assert fast.compare(fast).speedup == 1
+    assert str(found).startswith("fast against slow: faster, speedup 1.9")
+    assert fast.compare(fast).verdict == "same"
+
+
+def test_coroutines_and_generators_are_refused():
+    async def later():
+        pass
+
+    def items():
+        yield 1
+
+    for fn in (later, items):
+        with pytest.raises(Error, match="does not run when it is called"):
+            bench(fn, **QUICK)
+
+
+def test_a_measurement_can_be_sent_to_another_process():
+    found = bench(work, memory=True, **QUICK)
+    assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()
 
 
 def test_functions_against_the_first():
@@ -192,19 +214,18 @@ def test_functions_against_the_first():
     found = bench_compare(functions, (20_000,), timer="host", min_time_s=0.02, timeout_s=1)
     assert list(found.measurements) == ["base", "quick", "twin"]
     assert found.comparisons.keys() == {"quick", "twin"}
-    assert found.comparisons["quick"].verdict == "faster"
+    assert found.comparisons["quick"].speedup > 2
     assert found.comparisons["quick"].paired
     assert found.comparisons["quick"].baseline == "base"
-    assert found.fastest == "quick"
     assert found["quick"].median_ns < found["base"].median_ns
     changes = sum(one != other for one, other in zip(order, order[1:]))
     assert changes > 10, "the samples were not taken in turn"
     lines = str(found).splitlines()
     assert lines[0] == "timer: host"
     assert "baseline" in lines[1]
-    assert "faster" in lines[2]
+    assert "speedup" in lines[2]
     assert found.rows()[0]["verdict"] == "baseline"
-    assert found.to_dict()["comparisons"]["quick"]["verdict"] == "faster"
+    assert found.to_dict()["comparisons"]["quick"]["speedup"] == found.comparisons["quick"].speedup
     assert "<td>twin</td>" in found._repr_html_()
 
 

@@ -211,6 +211,14 @@ def test_pytorch_on_the_processor(answers):
     assert any("host's clock" in note for note in found["notes"])
 
 
+def test_pytorch_by_the_hosts_clock_is_warned_of(answers):
+    (found,) = answers(TORCH, '''
+        say(bench(kernel, Tensor(True), **{**QUICK, "timer": "host"}))
+    ''')
+    assert found["timer"] == "host"
+    assert "not when the device is done" in found["notes"][0]
+
+
 def test_graphs_go_to_a_stream_of_their_own(answers):
     (found,) = answers(TORCH, '''
         default.cuda_stream = 0
@@ -305,11 +313,13 @@ def test_two_in_turn_on_a_drifting_device(answers):
         script("kernel 1 normal 100000 0.01 3; kernel 2 normal 97000 0.01 4; kernel 3 normal 100000 0.01 5; drift 0.1")
         functions = {f"k{n}": (lambda n=n: launch(n, 0x100)) for n in (1, 2, 3)}
         found = bench_compare(functions, stream=0x100, min_time_s=0, min_warmup_s=0, min_samples=300, max_samples=300)
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(dict(found.to_dict(), fastest=found.fastest, text=str(found).splitlines())))
     ''')
     assert found["comparisons"]["k2"]["verdict"] == "faster"
     assert found["comparisons"]["k2"]["speedup"] == pytest.approx(100 / 97, rel=0.005)
     assert found["comparisons"]["k3"]["verdict"] in ("same", "cannot tell")
+    assert found["fastest"] == "k2"
+    assert "faster, speedup 1.03" in found["text"][2]
 
 
 def test_device_memory_by_the_driver(answers):

@@ -1,11 +1,15 @@
 """memory() and bench(memory=True): Python's allocations here, PyTorch's and CuPy's counters by small stand-ins."""
 
 import json
+import os
+import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
+import gpu_profile
 from gpu_profile import Error, MemoryLimitError, bench, memory
 
 MIB = 1 << 20
@@ -203,3 +207,33 @@ def test_cupy_without_hooks_has_no_peak(cupy):
     assert "peaks are not known" in block.notes[0]
     with pytest.raises(Error, match="does not count a peak"):
         bench(lambda: None, max_memory_mb=1, **QUICK)
+
+
+def test_a_framework_without_counters_by_the_driver(tmp_path):
+    fake = Path(gpu_profile.binary()).parent / "fakes" / "libcuda.so.1"
+    if not fake.exists():
+        pytest.skip(f"{fake} is not built")
+    code = """
+import ctypes, json, os, sys, types
+from gpu_profile import memory
+device = ctypes.CDLL(os.environ["GPUPROF_CUDA"])
+device.fake_cuda_set(b"memory 1000000; current", 1)
+sys.modules["pycuda"] = types.ModuleType("pycuda")
+pointer = ctypes.c_uint64()
+device.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(1000))
+with memory() as block:
+    device.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(5000))
+print(json.dumps(block.use.to_dict()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "GPUPROF_CUDA": str(fake)}, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert (found["source"], found["allocated_bytes"], found["peak_allocated_bytes"]) == ("driver", 5000, None)
+    assert (found["device_used_bytes"], found["device_total_bytes"]) == (6000, 1_000_000)
+
+
+def test_a_driver_that_is_not_there(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pycuda", types.ModuleType("pycuda"))
+    monkeypatch.setenv("GPUPROF_CUDA", "/nonexistent/libcuda.so.1")
+    with memory() as block:
+        pass
+    assert block.source == "tracemalloc"
