@@ -95,10 +95,12 @@ def _place_of(timer: str, graph: bool, found: list[object]) -> Place:
     return Place("host", notes=("timed by the host's clock: neither arguments nor result are of a GPU framework; timer='cuda' times the device",))
 
 
-# With `graph`, work goes to a stream made for it: the default stream cannot be captured.
+# With `graph`, work goes to a stream made for it: the default stream cannot be captured. It does not wait for the default
+# stream by itself, where the inputs may still be in the making.
 def _framework_place(graph: bool, device: int, current: Callable[[], Any], make: Callable[[], Any], enter: Any) -> Place:
     stream = current()
     if graph and handle_of(stream) in (0, 1, 2):
+        stream.synchronize()
         stream = make()
         return Place("cuda", device, handle_of(stream), enter(stream) if enter else stream)
     return Place("cuda", device, handle_of(stream))

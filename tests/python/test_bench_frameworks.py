@@ -38,10 +38,11 @@ class Tensor:
     def __init__(self, is_cuda): self.is_cuda = is_cuda
 
 class Stream:
-    made = []
-    def __init__(self, handle=0x900): self.cuda_stream = handle; Stream.made.append(self)
+    waited = []
+    def __init__(self, handle=0x900): self.cuda_stream = handle
     def __enter__(self): torch.now = self
     def __exit__(self, *_): torch.now = default
+    def synchronize(self): Stream.waited.append(self)
 
 torch = types.ModuleType("torch")
 default = torch.now = Stream(0x700)
@@ -65,6 +66,7 @@ class Stream:
     def __init__(self, non_blocking=False, ptr=0x500): self.ptr = ptr
     def __enter__(self): cupy.now = self
     def __exit__(self, *_): cupy.now = default
+    def synchronize(self): pass
 
 cupy = types.ModuleType("cupy")
 default = cupy.now = Stream(ptr=0)
@@ -223,10 +225,11 @@ def test_graphs_go_to_a_stream_of_their_own(answers):
     (found,) = answers(TORCH, '''
         default.cuda_stream = 0
         script("kernel 1 constant 70000")
-        say(bench(kernel, Tensor(True), graph=True, **QUICK), restored=torch.now is default)
+        say(bench(kernel, Tensor(True), graph=True, **QUICK), restored=torch.now is default, waited=Stream.waited == [default])
     ''')
     assert found["graph"]
     assert found["restored"]
+    assert found["waited"], "the inputs may not be there yet"
     assert found["median_ns"] == pytest.approx(70_000, rel=1e-3)
 
 
