@@ -116,7 +116,7 @@ def test_single_functions_come_without_their_kind(run_client):
 def test_small_buffers_lose_nothing(run_client):
     answer = run_client(buffer_bytes=1024, lanes=3)
     assert multiset(named(answer)) == multiset(recorded("kern"))
-    assert answer["buffers"] > 30
+    assert answer["buffers"] >= 20
 
 
 def test_no_buffers_means_counted_losses(run_client):
