@@ -34,6 +34,11 @@ LET_GO:
 )";
 constexpr unsigned kPortable = 1, kMapped = 2;  // CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP
 
+// The device sees the store at once and in order.
+void store(volatile std::uint32_t& word, std::uint32_t value) {
+    std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(word)).store(value, std::memory_order_seq_cst);
+}
+
 }  // namespace
 
 Status Block::open(const Api& api) {
@@ -47,9 +52,8 @@ Status Block::open(const Api& api) {
 }
 
 Status Block::hold(Stream stream, DurNs patience) {
-    words_[0] = 0;
-    words_[1] = 0;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    store(words_[0], 0);
+    store(words_[1], 0);
     auto patience_ns = static_cast<std::uint64_t>(patience);
     void* parameters[] = {&words_on_device_, &patience_ns};
     return api_->launch(kernel_, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr);
@@ -57,9 +61,7 @@ Status Block::hold(Stream stream, DurNs patience) {
 
 void Block::release() {
     if (words_ == nullptr) return;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    words_[0] = 1;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    store(words_[0], 1);
 }
 
 bool Block::held() const { return words_ == nullptr || words_[1] == 0; }
