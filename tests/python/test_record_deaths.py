@@ -26,7 +26,7 @@ def ranges(injected, file):
 
 
 def test_deaths_at_random_moments(program, tmp_path):
-    count = 60 if Injected(program, tmp_path, None).sanitized else 150  # they are slow to start
+    count = 50 if Injected(program, tmp_path, None).sanitized else 90  # they are slow to start
     results = list(run(Soak(program, tmp_path), range(count), jobs=2))
     assert [error for *_, error in results if error] == []
     deaths = collections.Counter(end for end, *_ in results)
