@@ -208,7 +208,7 @@ Result<ExitCode> record(const Arguments& arguments) {
         return Error{ExitCode::usage, fmt::format("--max-size {}: expected a number with B, KiB, MiB or GiB, such as "
                                                   "512MiB",
                                                   arguments.max_size)};
-    options->limited = most_bytes.has_value();
+    options->recorder.limited = most_bytes.has_value();
     Target target;
     std::string library = injected_library();
     if (library.empty())

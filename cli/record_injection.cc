@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kRanges =
     "nvtx:NAME, nvtx:NAME@DOMAIN, cudaProfilerApi, iteration:A-B, iteration:A-B:NAME or start-stop";
 
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-    std::uint64_t number = 0;
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return number;
@@ -25,12 +25,12 @@ bool take_iterations(std::string_view text, InjectionOptions& options) {
     std::string_view numbers = text.substr(0, colon);
     std::size_t dash = numbers.find('-');
     if (dash == std::string_view::npos) return false;
-    std::optional<std::uint64_t> first = whole_number(numbers.substr(0, dash)),
-                                 last = whole_number(numbers.substr(dash + 1));
-    if (!first || !last || *first == 0 || *last < *first) return false;
-    options.range = CaptureRange::iterations;
-    options.first = *first;
-    options.last = *last;
+    std::optional<std::int64_t> first = whole_number(numbers.substr(0, dash)),
+                                last = whole_number(numbers.substr(dash + 1));
+    if (!first || !last || *first < 1 || *last < *first) return false;
+    options.recorder.range = CaptureRange::iterations;
+    options.recorder.first = *first;
+    options.recorder.last = *last;
     if (colon != std::string_view::npos) options.annotation = text.substr(colon + 1);
     return true;
 }
@@ -38,16 +38,37 @@ bool take_iterations(std::string_view text, InjectionOptions& options) {
 bool take_range(std::string_view text, InjectionOptions& options) {
     if (text.empty()) return true;
     if (text.substr(0, 5) == "nvtx:" && text.size() > 5 && text[5] != '@') {
-        options.range = CaptureRange::nvtx;
+        options.recorder.range = CaptureRange::nvtx;
         options.annotation = text.substr(5);
         return true;
     }
-    if (text == "cudaProfilerApi") return options.range = CaptureRange::profiler_api, true;
-    if (text == "start-stop") return options.range = CaptureRange::calls, true;
+    if (text == "cudaProfilerApi") return options.recorder.range = CaptureRange::profiler_api, true;
+    if (text == "start-stop") return options.recorder.range = CaptureRange::calls, true;
     return text.substr(0, 10) == "iteration:" && take_iterations(text.substr(10), options);
 }
 
-DurNs in_ns(double seconds) { return static_cast<DurNs>(seconds * 1e9); }
+template <class Value>
+using Choice = std::pair<const char*, Value>;
+
+// An option whose words stand for values; the first is the usual.
+template <class Value>
+void add_choice(CLI::App& app, const char* name, const char* type, Value& value,
+                const std::vector<Choice<Value>>& choices, const char* doc) {
+    std::vector<std::string> words;
+    for (const Choice<Value>& choice : choices) words.emplace_back(choice.first);
+    auto take = [&value, choices](const std::string& word) {
+        for (const Choice<Value>& choice : choices)
+            if (word == choice.first) value = choice.second;
+    };
+    app.add_option_function<std::string>(name, take, doc)->check(CLI::IsMember(words))->type_name(type);
+}
+
+void add_seconds(CLI::App& app, const char* name, std::int64_t& ns, const char* doc) {
+    app.add_option_function<double>(
+           name, [&ns](double s) { ns = static_cast<std::int64_t>(s * 1e9); }, doc)
+        ->check(CLI::Range(0.0, 1e6))
+        ->type_name("S");
+}
 
 }  // namespace
 
@@ -60,48 +81,36 @@ void declare_injection(CLI::App& app, InjectionArguments& arguments) {
         ->delimiter(',')
         ->check(CLI::IsMember({"cuda", "nvtx", "cpu", "memory"}))
         ->type_name("WHAT");
-    app.add_option("--api", arguments.api,
-                   "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all.")
-        ->check(CLI::IsMember({"selected", "all"}))
-        ->type_name("WHICH");
-    app.add_option("--graph", arguments.graph, "CUDA graphs: node (every kernel) or graph (every launch).")
-        ->check(CLI::IsMember({"node", "graph"}))
-        ->type_name("LEVEL");
-    app.add_flag("--all-children", arguments.all_children, "Record shells, compilers and the like too.");
-    app.add_flag("--memory", arguments.memory, "Record allocations of device memory.");
-    app.add_option(
-           "--cupti", arguments.cupti,
-           "With another profiler inside the program: share (both record), own (it is refused), yield (we stop).")
-        ->check(CLI::IsMember({"share", "own", "yield"}))
-        ->type_name("POLICY");
-    app.add_option("--delay", arguments.delay, "Seconds to wait in each process before recording begins.")
-        ->check(CLI::Range(0.0, 1e6))
-        ->type_name("S");
-    app.add_option("--duration", arguments.duration, "Seconds to record in each process; 0: to the end.")
-        ->check(CLI::Range(0.0, 1e6))
-        ->type_name("S");
+    RecorderSettings& recorder = arguments.recorder;
+    add_choice<bool>(app, "--api", "WHICH", recorder.all_api, {{"selected", false}, {"all", true}},
+                     "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all.");
+    add_choice<bool>(app, "--graph", "LEVEL", recorder.graph_level, {{"node", false}, {"graph", true}},
+                     "CUDA graphs: node (every kernel) or graph (every launch).");
+    app.add_flag("--all-children", recorder.all_children, "Record shells, compilers and the like too.");
+    app.add_flag("--memory", recorder.memory, "Record allocations of device memory.");
+    add_choice<CuptiPolicy>(
+        app, "--cupti", "POLICY", recorder.cupti,
+        {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
+        "With another profiler inside the program: share (both record), own (it is refused), yield (we stop).");
+    add_seconds(app, "--delay", recorder.delay_ns, "Seconds to wait in each process before recording begins.");
+    add_seconds(app, "--duration", recorder.duration_ns, "Seconds to record in each process; 0: to the end.");
     app.add_option("--capture-range", arguments.range,
                    "Record only inside: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME], start-stop.")
         ->type_name("RANGE");
-    app.add_option("--keep-last", arguments.keep_last, "Keep at least the last S seconds, not what was before; 0: all.")
-        ->check(CLI::Range(0.0, 1e6))
-        ->type_name("S");
+    add_seconds(app, "--keep-last", recorder.keep_last_ns,
+                "Keep at least the last S seconds, not what was before; 0: all.");
 }
 
 Result<InjectionOptions> injection_options(const InjectionArguments& arguments) {
     InjectionOptions options{.cuda = arguments.traces("cuda"),
                              .nvtx = arguments.traces("nvtx"),
-                             .all_api = arguments.api == "all",
-                             .graph_level = arguments.graph == "graph",
-                             .all_children = arguments.all_children,
-                             .memory = arguments.memory || arguments.traces("memory"),
-                             .cupti = arguments.cupti,
-                             .delay = in_ns(arguments.delay),
-                             .duration = in_ns(arguments.duration),
-                             .keep_last = in_ns(arguments.keep_last)};
+                             .annotation = {},
+                             .recorder = arguments.recorder};
+    options.recorder.memory |= arguments.traces("memory");
     if (!take_range(arguments.range, options))
         return Error{ExitCode::usage, fmt::format("--capture-range {}: expected {}", arguments.range, kRanges)};
-    if (options.memory && !options.cuda) return Error{ExitCode::usage, "--memory needs CUDA: add cuda to --trace"};
+    if (options.recorder.memory && !options.cuda)
+        return Error{ExitCode::usage, "--memory needs CUDA: add cuda to --trace"};
     return options;
 }
 

@@ -2,20 +2,20 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "cli/command.h"
 #include "collect/launch/injection.h"
 #include "core/base/result.h"
 
 namespace gpuprof {
 
-// As given on the command line.
+// As given on the command line; what needs no more than a look is in `recorder` already.
 struct InjectionArguments {
-    std::string api = "selected", graph = "node", cupti = "share", range;
     std::vector<std::string> trace{"cuda", "nvtx", "cpu"};
-    double delay = 0, duration = 0, keep_last = 0;  // seconds
-    bool memory = false, all_children = false;
+    std::string range;
+    RecorderSettings recorder;
 
     bool traces(std::string_view what) const;
 };

@@ -116,7 +116,7 @@ def record_rows(bench):
     repeat, key = 1500, "recorder_ns_on_program_threads"
     runs = {}
     for times in [1, repeat] * 5:
-        wall, spool = bench.timed("--threads", 4, play=f"inline live repeat={times}", words="api=all")
+        wall, spool = bench.timed("--threads", 4, play=f"inline live repeat={times}", words="all_api=1")
         runs.setdefault(times, []).append((wall, int(facts(spool.files()[0])[key]), spool.files()[0]))
         if len(runs[times]) > 1:
             runs[times][-2][2].unlink()
@@ -144,7 +144,7 @@ def end_rows(bench):
 
 def memory_of(bench, alone):
     spool = bench.spool()
-    environment = spool.environment(words="api=all")
+    environment = spool.environment(words="all_api=1")
     if alone:
         environment = {k: v for k, v in environment.items() if not k.endswith("_INJECTION64_PATH")}
     most, samples = 0, []

@@ -106,9 +106,8 @@ void Activity::refuse(const char* what, int code) noexcept {
     refused_.store(kSaid, std::memory_order_release);
 }
 
-bool Activity::start(const Settings& settings) noexcept {
-    settings_ = &settings;
-    if (settings.cupti[0] != '\0') switchboard().name_library(settings.cupti);
+bool Activity::start() noexcept {
+    if (settings().library[0] != '\0') switchboard().name_library(settings().library);
     cupti_ = switchboard().cupti();
     if (cupti_ == nullptr) {
         std::snprintf(refusal_, sizeof refusal_,
@@ -131,7 +130,7 @@ bool Activity::start(const Settings& settings) noexcept {
     void* memory = mmap(nullptr, kKnown * sizeof(Known), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     known_ = memory == MAP_FAILED ? nullptr : static_cast<Known*>(memory);
     running_.store(true, std::memory_order_release);
-    if (settings.range == Range::profiler_api) watch_profiler_calls();
+    if (settings().range == CaptureRange::profiler_api) watch_profiler_calls();
     return true;
 }
 
@@ -161,12 +160,12 @@ bool Activity::switch_on(Kind kind, const char* what) noexcept {
 void Activity::open() noexcept {
     if (!running()) return;
     for (const WantedKind& each : kKinds) switch_on(each.kind, each.what);
-    if (settings_->graph_level) switch_on(Kind::graph_trace, "graph launches");
-    if (settings_->memory) switch_on(Kind::memory2, "allocations");
+    if (settings().graph_level) switch_on(Kind::graph_trace, "graph launches");
+    if (settings().memory) switch_on(Kind::memory2, "allocations");
     bool by_name = cupti_->cuptiGetCallbackName != nullptr && cupti_->cuptiActivityEnableRuntimeApi != nullptr;
-    if (by_name && !settings_->all_api) return switch_functions(true);
+    if (by_name && !settings().all_api) return switch_functions(true);
     switch_on(Kind::runtime, "runtime calls");
-    if (settings_->all_api) switch_on(Kind::driver, "driver calls");
+    if (settings().all_api) switch_on(Kind::driver, "driver calls");
 }
 
 void Activity::close() noexcept {

@@ -17,7 +17,7 @@ namespace gpuprof::inject {
 class Activity {
 public:
     // Loads CUPTI and makes it ours. To be called within cuInit; nothing is switched on yet.
-    bool start(const Settings& settings) noexcept;
+    bool start() noexcept;
     bool running() const noexcept { return running_.load(std::memory_order_acquire); }
     // Switches our kinds on or off. Any thread, one at a time.
     void open() noexcept;
@@ -48,7 +48,6 @@ private:
     void note_name(std::uint64_t address) noexcept;
 
     const Cupti* cupti_ = nullptr;
-    const Settings* settings_ = nullptr;
     std::atomic<bool> running_{false};
     std::uint32_t version_ = 0;
     std::uint64_t dropped_ = 0;

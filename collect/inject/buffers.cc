@@ -89,7 +89,7 @@ void Buffers::complete(void* context, std::uint32_t stream, std::uint8_t* buffer
     for (Slot& slot : pool.slots_) {
         if (slot.bytes.load(std::memory_order_relaxed) != buffer || buffer == nullptr) continue;
         slot.valid = valid <= kBytes ? valid : 0;
-        if (policy() == Policy::share && slot.valid > 0) {
+        if (settings().cupti == CuptiPolicy::share && slot.valid > 0) {
             OtherClient::UnderWay copying;
             other_client().copy(*pool.cupti_, buffer, slot.valid);
         }

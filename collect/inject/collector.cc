@@ -37,7 +37,6 @@ constexpr int kMostExitWaits = 200;  // times 10 ms: what a hanging CUPTI may co
 
 // Made once and left behind: threads of the program may use it until the last moment.
 struct Collector {
-    Settings settings;
     Window window;
     SpoolFile file;
     Activity activity;
@@ -78,7 +77,7 @@ void write_events(Collector& c) noexcept {
         c.events.clear();
         c.events.add(static_cast<std::uint32_t>(ring->thread()));
         ring->drain([&](const char* bytes, std::size_t size) { c.refused_memory += !c.events.add(bytes, size); });
-        if (c.settings.keep_last_ns > 0) keep_names(c);
+        if (settings().keep_last_ns > 0) keep_names(c);
         if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
     }
 }
@@ -125,7 +124,7 @@ void write_facts(Collector& c) noexcept {
         constexpr const char* kPolicies[] = {"share", "own", "yield"};
         text("cupti_path", switchboard().cupti()->path);
         number("cupti_version", c.activity.version());
-        text("cupti_policy", kPolicies[static_cast<unsigned>(c.settings.policy)]);
+        text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
         if (c.yielded.load(std::memory_order_relaxed)) text("cupti_yielded", "1");
         if (std::uint64_t given = other_client().copied()) number("records_given_to_other_client", given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
@@ -173,7 +172,7 @@ void begin_part(Collector& c) noexcept {
 void next_part(Collector& c) noexcept {
     write_losses(c, false);
     write_facts(c);
-    if (!c.file.next(c.settings.folder)) return;  // it goes on in this one
+    if (!c.file.next(settings().folder)) return;  // it goes on in this one
     begin_part(c);
     c.names_written = c.refusal_written = false;
     c.activity.forget_names();
@@ -185,10 +184,10 @@ void next_part(Collector& c) noexcept {
 }
 
 // Whether the launcher says that the recording is as large as it may be.
-bool full(const Collector& c) noexcept {
-    char path[sizeof c.settings.folder + 8];
-    std::snprintf(path, sizeof path, "%s/full", c.settings.folder);
-    return c.settings.limited && access(path, F_OK) == 0;
+bool full() noexcept {
+    char path[sizeof settings().folder + 8];
+    std::snprintf(path, sizeof path, "%s/full", settings().folder);
+    return settings().limited && access(path, F_OK) == 0;
 }
 
 void* spool(void*) {
@@ -200,12 +199,12 @@ void* spool(void*) {
         std::int64_t now = monotonic_ns();
         c.window.tick(now);
         if (now - flushed >= kFlushEvery || c.flush_wanted.exchange(false)) flush(c, false), flushed = now;
-        if (flushed == now && full(c)) c.window.shut();
+        if (flushed == now && full()) c.window.shut();
         drain(c);
         tell_of_slow_start(c, now);
         if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;
         if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
-        if (c.settings.keep_last_ns > 0 && now - c.part_began >= c.settings.keep_last_ns) next_part(c);
+        if (settings().keep_last_ns > 0 && now - c.part_began >= settings().keep_last_ns) next_part(c);
     }
     flush(c, false);
     flush(c, true);
@@ -252,7 +251,7 @@ void switch_window(bool open) noexcept {
 void start_device(Collector& c) noexcept {
     OwnTime timed;
     c.starting_since.store(monotonic_ns(), std::memory_order_relaxed);
-    bool started = c.activity.start(c.settings);
+    bool started = c.activity.start();
     c.cuda_started.store(true, std::memory_order_release);
     if (started && c.window.open()) c.activity.open();
     c.starting_since.store(0, std::memory_order_relaxed);
@@ -273,13 +272,11 @@ bool start_thread() noexcept {
 }
 
 bool begin() noexcept {
-    Settings settings = read_settings();
-    if (!settings.active) return false;
+    if (!settings().active) return false;
     void* memory = std::calloc(1, sizeof(Collector));
     if (memory == nullptr) return false;
     collector = new (memory) Collector;
-    collector->settings = settings;
-    return collector->file.open(collector->settings.folder);
+    return collector->file.open(settings().folder);
 }
 
 // A recording that cannot begin says so, for the launcher.
@@ -311,7 +308,7 @@ bool start_collector() noexcept {
     int dormant = kDormant;
     if (phase.compare_exchange_strong(dormant, kStarting)) {
         bool begun = begin();
-        if (begun) collector->window.start(collector->settings, switch_window, monotonic_ns());
+        if (begun) collector->window.start(switch_window, monotonic_ns());
         phase.store(kRunning, std::memory_order_release);  // before its thread looks
         if (!begun || !take_hold()) phase.store(kEnded, std::memory_order_release);
     }
@@ -321,15 +318,10 @@ bool start_collector() noexcept {
 
 Window& window() noexcept { return collector->window; }
 
-Policy policy() noexcept {
-    static const Policy chosen = read_settings().policy;
-    return chosen;
-}
-
 bool will_record_device() noexcept {
-    static const bool active = read_settings().active;
     int now = phase.load(std::memory_order_relaxed);
-    return active && now != kEnded && (now != kRunning || !collector->yielded.load(std::memory_order_relaxed));
+    return settings().active && now != kEnded &&
+           (now != kRunning || !collector->yielded.load(std::memory_order_relaxed));
 }
 
 bool device_recording() noexcept {

@@ -17,7 +17,6 @@ bool recording() noexcept;
 Window& window() noexcept;
 
 // Of device work.
-Policy policy() noexcept;
 bool will_record_device() noexcept;  // we do, or shall as soon as CUDA starts
 bool device_recording() noexcept;    // CUPTI is ours
 void yield_device() noexcept;        // from now on it is another client's

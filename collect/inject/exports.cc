@@ -19,7 +19,7 @@ constexpr std::uint32_t kZeroedBuffers = 5, kBufferPerThread = 9;
 enum class Way { through, shared, refused };
 Way way() noexcept {
     if (!device_recording()) return Way::through;
-    return policy() == Policy::own ? Way::refused : Way::shared;
+    return settings().cupti == CuptiPolicy::own ? Way::refused : Way::shared;
 }
 
 template <class Function, class... Arguments>
@@ -51,11 +51,12 @@ int set_function(std::uint32_t domain, std::uint32_t kind, std::uint32_t cbid, s
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace gpuprof::inject;
+using gpuprof::CuptiPolicy;
 using gpuprof::cupti::Kind;
 
 EXPORT int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
     if (way() == Way::refused) return kMultipleSubscribers;
-    if (way() == Way::shared && policy() == Policy::yield) yield_device();
+    if (way() == Way::shared && settings().cupti == CuptiPolicy::yield) yield_device();
     other_client().set_callbacks(request, complete);
     if (way() == Way::shared) return kCuptiSuccess;
     return pass(&Cupti::cuptiActivityRegisterCallbacks, request, complete);
@@ -84,7 +85,8 @@ EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
 
 EXPORT int cuptiActivityRegisterTimestampCallback(ClientClock::Function function) {
     if (way() == Way::refused) return kMultipleSubscribers;
-    if (will_record_device() && policy() == Policy::share) return other_client().set_clock(function), kCuptiSuccess;
+    if (will_record_device() && settings().cupti == CuptiPolicy::share)
+        return other_client().set_clock(function), kCuptiSuccess;
     return pass(&Cupti::cuptiActivityRegisterTimestampCallback, function);
 }
 

@@ -14,7 +14,8 @@ bool is_iteration(std::string_view text) noexcept {
 
 }  // namespace
 
-void Window::start(const Settings& settings, Switch on_switch, std::int64_t now) noexcept {
+void Window::start(Switch on_switch, std::int64_t now) noexcept {
+    const Settings& settings = inject::settings();
     range_ = settings.range;
     std::string_view annotation = settings.annotation;
     std::size_t at = annotation.rfind('@');
@@ -26,7 +27,7 @@ void Window::start(const Settings& settings, Switch on_switch, std::int64_t now)
     delay_until_ = settings.delay_ns > 0 ? now + settings.delay_ns : 0;
     delayed_.store(delay_until_ != 0, std::memory_order_relaxed);
     switch_ = on_switch;
-    if (range_ == Range::always) wishes_.store(1, std::memory_order_relaxed);
+    if (range_ == CaptureRange::always) wishes_.store(1, std::memory_order_relaxed);
     settle();
 }
 
@@ -80,8 +81,8 @@ void Window::call_stop() noexcept {
 }
 
 void Window::step() noexcept {
-    if (range_ != Range::iterations) return;
-    std::uint64_t number = iterations_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (range_ != CaptureRange::iterations) return;
+    std::int64_t number = iterations_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (number == first_) call_start();
     if (number == last_ + 1) call_stop();
 }
@@ -89,9 +90,9 @@ void Window::step() noexcept {
 bool Window::begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept {
     bool named = registered != 0  ? holds(strings_, registered)
                  : !name_.empty() ? text == name_
-                                  : range_ == Range::iterations && is_iteration(text);
+                                  : range_ == CaptureRange::iterations && is_iteration(text);
     if (!named || (!domain_.empty() && !holds(domains_, domain))) return false;
-    if (range_ == Range::iterations)
+    if (range_ == CaptureRange::iterations)
         step();
     else
         wish(+1);
@@ -99,14 +100,15 @@ bool Window::begin(std::string_view text, std::uint64_t domain, std::uint64_t re
 }
 
 void Window::end() noexcept {
-    if (range_ == Range::nvtx) wish(-1);
+    if (range_ == CaptureRange::nvtx) wish(-1);
 }
 
 void Window::name_domain(std::uint64_t domain, std::string_view text) noexcept {
     if (!domain_.empty() && text == domain_) keep(domains_, domain);
 }
 void Window::name_string(std::uint64_t string, std::string_view text) noexcept {
-    if (name_.empty() ? range_ == Range::iterations && is_iteration(text) : text == name_) keep(strings_, string);
+    if (name_.empty() ? range_ == CaptureRange::iterations && is_iteration(text) : text == name_)
+        keep(strings_, string);
 }
 
 bool Window::holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept {

@@ -19,12 +19,12 @@ public:
     using Switch = void (*)(bool open) noexcept;
 
     // `now` is CLOCK_MONOTONIC in ns.
-    void start(const Settings& settings, Switch on_switch, std::int64_t now) noexcept;
+    void start(Switch on_switch, std::int64_t now) noexcept;
     bool open() const noexcept { return open_.load(std::memory_order_relaxed); }
     // How often it has opened, and CLOCK_REALTIME when it closed last; 0: never.
     std::uint32_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
     std::int64_t closed_at() const noexcept { return closed_at_.load(std::memory_order_relaxed); }
-    bool always() const noexcept { return range_ == Range::always && delay_until_ == 0 && duration_ == 0; }
+    bool always() const noexcept { return range_ == CaptureRange::always && delay_until_ == 0 && duration_ == 0; }
 
     // The spool thread's clock: delay and duration.
     void tick(std::int64_t now) noexcept;
@@ -37,7 +37,9 @@ public:
 
     // Annotations. begin() is asked before one is recorded and tells whether it is the one that is waited for; the same
     // annotation's end() comes after it was recorded.
-    bool watches_annotations() const noexcept { return range_ == Range::nvtx || range_ == Range::iterations; }
+    bool watches_annotations() const noexcept {
+        return range_ == CaptureRange::nvtx || range_ == CaptureRange::iterations;
+    }
     bool begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept;
     void end() noexcept;
     // Handles whose texts were given before.
@@ -51,17 +53,17 @@ private:
     static bool holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
     static void keep(std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
 
-    Range range_ = Range::always;
+    CaptureRange range_ = CaptureRange::always;
     std::string_view name_, domain_;
     std::int64_t delay_until_ = 0, duration_ = 0;
-    std::uint64_t first_ = 0, last_ = 0;
+    std::int64_t first_ = 0, last_ = 0;
     Switch switch_ = nullptr;
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of opening and closing; never taken while nothing changes
     std::atomic<bool> open_{false}, delayed_{false}, over_{false};
     std::atomic<int> wishes_{0};  // reasons to be open
     std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};
     std::atomic<std::uint32_t> openings_{0};
-    std::atomic<std::uint64_t> iterations_{0};
+    std::atomic<std::int64_t> iterations_{0};
     std::atomic<std::uint64_t> domains_[kHandles] = {}, strings_[kHandles] = {};
 };
 

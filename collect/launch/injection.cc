@@ -87,27 +87,12 @@ std::string injected_library() {
 
 namespace {
 
-// GPUPROF_RECORD, as collect/inject/settings.cc reads it.
-std::string words_of(const InjectionOptions& options) {
-    std::vector<std::string> words{fmt::format("cupti={}", options.cupti)};
-    words.push_back(fmt::format("launcher={}", getpid()));
-    if (options.all_children) words.emplace_back("children=all");
-    if (options.limited) words.emplace_back("limited");
-    if (options.all_api) words.emplace_back("api=all");
-    if (options.graph_level) words.emplace_back("graph=graph");
-    if (options.memory) words.emplace_back("memory");
-    if (options.delay > 0) words.push_back(fmt::format("delay={}", options.delay));
-    if (options.duration > 0) words.push_back(fmt::format("duration={}", options.duration));
-    if (options.keep_last > 0) words.push_back(fmt::format("keep={}", options.keep_last));
-    switch (options.range) {
-        case CaptureRange::always: break;
-        case CaptureRange::nvtx: words.emplace_back("range=nvtx"); break;
-        case CaptureRange::profiler_api: words.emplace_back("range=profiler"); break;
-        case CaptureRange::calls: words.emplace_back("range=calls"); break;
-        case CaptureRange::iterations:
-            words.push_back(fmt::format("range=iterations,first={},last={}", options.first, options.last));
-            break;
-    }
+// GPUPROF_RECORD: the settings that are not at their default.
+std::string words_of(const RecorderSettings& settings) {
+    std::vector<std::string> words;
+    each_setting(settings, [&](const char* name, auto value) {
+        if (value != decltype(value){}) words.push_back(fmt::format("{}={}", name, static_cast<std::int64_t>(value)));
+    });
     return fmt::format("{}", fmt::join(words, ","));
 }
 
@@ -134,7 +119,9 @@ std::vector<std::string> set_injection(const std::string& library, const SpoolFo
             setenv(name, library.c_str(), 1);
     }
     setenv("GPUPROF_RECORD_DIR", folder.path().c_str(), 1);
-    setenv("GPUPROF_RECORD", words_of(options).c_str(), 1);
+    RecorderSettings settings = options.recorder;
+    settings.launcher = getpid();
+    setenv("GPUPROF_RECORD", words_of(settings).c_str(), 1);
     if (!options.annotation.empty()) setenv("GPUPROF_RECORD_RANGE", options.annotation.c_str(), 1);
     if (!options.cuda) return remarks;
     // Between another client and CUPTI. Programs built with the address sanitizer refuse to start behind a preloaded library

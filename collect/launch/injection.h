@@ -6,28 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "core/base/ids.h"
 #include "core/base/result.h"
+#include "core/schema/recorder_settings.h"
 
 namespace gpuprof {
 
-// When to record: always; while the program is inside an annotation; between cudaProfilerStart and cudaProfilerStop; from one
-// iteration to another; between gpu_profile.start() and stop().
-enum class CaptureRange { always, nvtx, profiler_api, iterations, calls };
-
 struct InjectionOptions {
     bool cuda = true, nvtx = true;  // what is recorded at all
-    bool all_api = false;           // every CUDA call instead of those that matter
-    bool graph_level = false;       // one record per graph launch instead of per node
-    bool all_children = false;      // compilers, shells and the like too
-    bool limited = false;           // the recording ends when say_full() is called
-    bool memory = false;            // allocations of device memory
-    std::string cupti = "share";    // with another CUPTI client in a process: share, own or yield
-    DurNs delay = 0, duration = 0;  // after the process begins to be seen; 0: at once, to the end
-    DurNs keep_last = 0;            // 0: everything
-    CaptureRange range = CaptureRange::always;
-    std::string annotation{};           // NAME or NAME@DOMAIN, for nvtx and iterations
-    std::uint64_t first = 0, last = 0;  // iterations, from 1, both included
+    std::string annotation;         // NAME or NAME@DOMAIN, for the ranges nvtx and iterations
+    RecorderSettings recorder;      // for the library
 };
 
 // A folder of its own for the spool files of one run, removed with what is in it when this object goes.
