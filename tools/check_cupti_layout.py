@@ -24,7 +24,7 @@ CUPTI = ["nvidia-cuda-cupti-cu11==11.8.87", "nvidia-cuda-cupti-cu12==12.1.105", 
 # cuda.h and what it includes; one version serves all headers of CUPTI.
 CUDA = ["nvidia-cuda-runtime==13.0.96", "nvidia-cuda-crt==13.0.88"]
 
-SAME = {name: name for name in ("start", "end", "bytes", "kind", "name", "id", "cbid", "type", "address")}
+SAME = {name: name for name in ("start", "end", "completed", "queued", "submitted", "bytes", "kind", "name", "id", "cbid", "type", "address")}
 PLACE = {"device": "deviceId", "context": "contextId", "stream": "streamId", "correlation": "correlationId", "graph": "graphId",
          "graph_node": "graphNodeId"}
 # Namespace of cupti_records.h: CUPTI's structure without its number, and the names that differ.
@@ -45,6 +45,7 @@ STRUCTURES = {
     "external_correlation": ("ExternalCorrelation", {"kind": "externalKind", "id": "externalId"}),
     "memory2": ("Memory", {"operation": "memoryOperationType", "memory_kind": "memoryKind", "time": "timestamp"}),
     "jit": ("Jit", {"operation": "jitOperationType"}),
+    "marker": ("Marker", {"time": "timestamp"}),
     "graph_trace": ("GraphTrace", {}),
     "synchronization": ("Synchronization", {}),
 }

@@ -89,10 +89,8 @@ void Buffers::complete(void* context, std::uint32_t stream, std::uint8_t* buffer
     for (Slot& slot : pool.slots_) {
         if (slot.bytes.load(std::memory_order_relaxed) != buffer || buffer == nullptr) continue;
         slot.valid = valid <= kBytes ? valid : 0;
-        if (settings().cupti == CuptiPolicy::share && slot.valid > 0) {
-            OtherClient::UnderWay copying;
+        if (settings().cupti == CuptiPolicy::share && slot.valid > 0)
             other_client().copy(*pool.cupti_, buffer, slot.valid);
-        }
         slot.turn = pool.turns_.fetch_add(1, std::memory_order_relaxed);
         slot.state.store(kReturned, std::memory_order_release);
         return;

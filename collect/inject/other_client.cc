@@ -13,8 +13,8 @@ constinit OtherClient client;
 
 std::uint64_t now() noexcept { return static_cast<std::uint64_t>(realtime_ns()); }
 
-std::uint64_t time_at(const cupti::Record& record, std::uint32_t offset) noexcept {
-    return offset == 0 ? 0 : record.get(cupti::Field<std::uint64_t>{offset});
+std::uint64_t time_at(const cupti::Record& record, cupti::Field<std::uint64_t> field) noexcept {
+    return field.offset == 0 ? 0 : record.get(field);
 }
 
 }  // namespace
@@ -112,10 +112,10 @@ bool OtherClient::add(Out& out, const std::uint8_t* record, std::size_t bytes, c
     std::memcpy(to, record, bytes);
     cupti::Record view({reinterpret_cast<const char*>(record), bytes});
     if (const cupti::TimesOfKind* times = line.given() ? cupti::times_of(view.kind()) : nullptr)
-        for (std::uint32_t offset : times->at) {
-            if (offset == 0 || offset + sizeof(std::uint64_t) > bytes) continue;
-            std::uint64_t ticks = line.ticks_at(time_at(view, offset));
-            std::memcpy(to + offset, &ticks, sizeof ticks);
+        for (cupti::Field<std::uint64_t> field : times->at) {
+            if (field.offset == 0 || field.offset + sizeof(std::uint64_t) > bytes) continue;
+            std::uint64_t ticks = line.ticks_at(time_at(view, field));
+            std::memcpy(to + field.offset, &ticks, sizeof ticks);
         }
     out.used += bytes;
     ++out.records;
@@ -124,6 +124,7 @@ bool OtherClient::add(Out& out, const std::uint8_t* record, std::size_t bytes, c
 
 void OtherClient::copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept {
     if (!present()) return;
+    UnderWay copying;
     ClockLine line;
     bool line_known = false;
     Out out;

@@ -34,10 +34,13 @@ struct Field {
     using type = T;
     std::uint32_t offset;
 };
+// In no record, and so always 0.
+inline constexpr Field<std::uint64_t> kNowhere{~std::uint32_t{0}};
 
 namespace kernel {
 inline constexpr Field<std::uint16_t> registers{6};
-inline constexpr Field<std::uint64_t> start{16}, end{24}, name{104}, graph_node{144};
+inline constexpr Field<std::uint64_t> start{16}, end{24}, completed{32}, name{104}, queued{120}, submitted{128},
+    graph_node{144};
 inline constexpr Field<std::uint32_t> device{40}, context{44}, stream{48}, correlation{92}, graph{156};
 inline constexpr Field<std::int32_t> grid_x{52}, grid_y{56}, grid_z{60}, block_x{64}, block_y{68}, block_z{72},
     static_shared{76}, dynamic_shared{80};
@@ -92,24 +95,28 @@ inline constexpr Field<std::uint32_t> type{4}, correlation{24}, context{28}, str
 inline constexpr Field<std::uint64_t> start{8}, end{16};
 }  // namespace synchronization
 
-// Where a kind of record has times; 0 where it has none (offset 0 is the kind). The first is the start, the second the end.
+namespace marker {
+inline constexpr Field<std::uint64_t> time{8};
+}  // namespace marker
+
+// Where a kind of record has times; at 0, where the kind stands, it has none. The first is the start, the second the end.
 struct TimesOfKind {
     Kind kind;
-    std::uint32_t at[5];
+    Field<std::uint64_t> at[5];
 };
 inline constexpr TimesOfKind kTimes[] = {
-    {Kind::concurrent_kernel, {16, 24, 32, 120, 128}},  // then completed, queued, submitted
-    {Kind::memcpy, {16, 24}},
-    {Kind::memcpy_p2p, {16, 24}},
-    {Kind::memset, {16, 24}},
-    {Kind::driver, {8, 16}},
-    {Kind::runtime, {8, 16}},
-    {Kind::overhead, {24, 32}},
-    {Kind::synchronization, {8, 16}},
-    {Kind::memory2, {32}},
-    {Kind::graph_trace, {8, 16}},
-    {Kind::jit, {16, 24}},
-    {Kind::marker, {8}},
+    {Kind::concurrent_kernel, {kernel::start, kernel::end, kernel::completed, kernel::queued, kernel::submitted}},
+    {Kind::memcpy, {memcpy::start, memcpy::end}},
+    {Kind::memcpy_p2p, {memcpy_p2p::start, memcpy_p2p::end}},
+    {Kind::memset, {memset::start, memset::end}},
+    {Kind::driver, {api::start, api::end}},
+    {Kind::runtime, {api::start, api::end}},
+    {Kind::overhead, {overhead::start, overhead::end}},
+    {Kind::synchronization, {synchronization::start, synchronization::end}},
+    {Kind::memory2, {memory2::time}},
+    {Kind::graph_trace, {graph_trace::start, graph_trace::end}},
+    {Kind::jit, {jit::start, jit::end}},
+    {Kind::marker, {marker::time}},
 };
 inline constexpr const TimesOfKind* times_of(Kind kind) {
     for (const TimesOfKind& times : kTimes)
@@ -125,7 +132,8 @@ public:
     template <class T>
     T get(Field<T> field) const {
         T value{};
-        if (field.offset + sizeof(T) <= bytes_.size()) std::memcpy(&value, bytes_.data() + field.offset, sizeof(T));
+        if (std::size_t{field.offset} + sizeof(T) <= bytes_.size())
+            std::memcpy(&value, bytes_.data() + field.offset, sizeof(T));
         return value;
     }
     std::string_view bytes() const { return bytes_; }

@@ -38,13 +38,21 @@ std::string_view overhead_name(std::uint32_t kind) {
     }
 }
 
-// What is common to all device work.
-template <class Table, class Fields>
-Row add_device_op(Table& table, const cupti::Record& record, const Fields& fields, StringId process) {
-    auto start = static_cast<TimeNs>(record.get(fields.start)), end = static_cast<TimeNs>(record.get(fields.end));
+// A row that lasts from one time of the record to another.
+template <class Table>
+Row add_span(Table& table, const cupti::Record& record, cupti::Field<std::uint64_t> from,
+             cupti::Field<std::uint64_t> to) {
+    auto start = static_cast<TimeNs>(record.get(from)), end = static_cast<TimeNs>(record.get(to));
     Row row = table.add();
     table.start.set(row, start);
     table.dur.set(row, span_between(start, end));
+    return row;
+}
+
+// What is common to all device work.
+template <class Table, class Fields>
+Row add_device_op(Table& table, const cupti::Record& record, const Fields& fields, StringId process) {
+    Row row = add_span(table, record, fields.start, fields.end);
     table.process.set(row, process);
     table.device.set(row, static_cast<std::int32_t>(record.get(fields.device)));
     table.context.set(row, static_cast<std::int32_t>(record.get(fields.context)));
@@ -64,6 +72,7 @@ namespace k = cupti::kernel;
 namespace c = cupti::memcpy;
 namespace p = cupti::memcpy_p2p;
 namespace s = cupti::memset;
+namespace g = cupti::graph_trace;
 constexpr OpFields kKernelFields{k::start,   k::end,    k::graph_node,  k::device,
                                  k::context, k::stream, k::correlation, k::graph};
 constexpr OpFields kMemcpyFields{c::start,   c::end,    c::graph_node,  c::device,
@@ -72,6 +81,8 @@ constexpr OpFields kPeerFields{p::start,   p::end,    p::graph_node,  p::device,
                                p::context, p::stream, p::correlation, p::graph};
 constexpr OpFields kMemsetFields{s::start,   s::end,    s::graph_node,  s::device,
                                  s::context, s::stream, s::correlation, s::graph};
+constexpr OpFields kGraphFields{g::start,   g::end,    cupti::kNowhere, g::device,
+                                g::context, g::stream, g::correlation,  g::graph};
 
 }  // namespace
 
@@ -175,11 +186,8 @@ void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::st
     namespace a = cupti::api;
     if (!has_times(record, a::start, a::end)) return;
     ApiCallTable& table = batch_.tables.api_call;
-    Row row = table.add();
-    auto start = static_cast<TimeNs>(record.get(a::start)), end = static_cast<TimeNs>(record.get(a::end));
-    seen(end);
-    table.start.set(row, start);
-    table.dur.set(row, span_between(start, end));
+    Row row = add_span(table, record, a::start, a::end);
+    seen(table.start[row] + table.dur[row]);
     table.thread.set(row, thread_key(record.get(a::thread)));
     table.process.set(row, process_key_);
     table.api.set(row, batch_.intern(api));
@@ -190,10 +198,7 @@ void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::st
 void SpoolDecoder::add_overhead(const cupti::Record& record) {
     namespace o = cupti::overhead;
     OverheadTable& table = batch_.tables.overhead;
-    Row row = table.add();
-    auto start = static_cast<TimeNs>(record.get(o::start)), end = static_cast<TimeNs>(record.get(o::end));
-    table.start.set(row, start);
-    table.dur.set(row, span_between(start, end));
+    Row row = add_span(table, record, o::start, o::end);
     table.name.set(row, batch_.intern(overhead_name(record.get(o::what))));
     constexpr std::uint32_t kOfThread = 2;
     if (record.get(o::object) == kOfThread) table.thread.set(row, thread_key(record.get(o::thread)));
@@ -204,10 +209,7 @@ void SpoolDecoder::add_sync(const cupti::Record& record) {
     namespace y = cupti::synchronization;
     constexpr std::string_view kNames[] = {"", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
     SyncTable& table = batch_.tables.sync;
-    Row row = table.add();
-    auto start = static_cast<TimeNs>(record.get(y::start)), end = static_cast<TimeNs>(record.get(y::end));
-    table.start.set(row, start);
-    table.dur.set(row, span_between(start, end));
+    Row row = add_span(table, record, y::start, y::end);
     table.process.set(row, process_key_);
     table.context.set(row, static_cast<std::int32_t>(record.get(y::context)));
     constexpr std::uint32_t kNoStream = ~std::uint32_t{0};
@@ -243,29 +245,16 @@ void SpoolDecoder::add_jit(const cupti::Record& record) {
                                            "JIT: compile a kernel"};
     std::uint32_t operation = record.get(j::operation);
     OverheadTable& table = batch_.tables.overhead;
-    Row row = table.add();
-    auto start = static_cast<TimeNs>(record.get(j::start)), end = static_cast<TimeNs>(record.get(j::end));
-    table.start.set(row, start);
-    table.dur.set(row, span_between(start, end));
+    Row row = add_span(table, record, j::start, j::end);
     table.name.set(row, batch_.intern(operation > 0 && operation < std::size(kNames) ? kNames[operation] : "JIT"));
 }
 
 // At graph level a launch of a graph is all that is known of its work: one row, as long as the whole.
 void SpoolDecoder::add_graph(const cupti::Record& record) {
-    namespace g = cupti::graph_trace;
     if (!has_times(record, g::start, g::end)) return;
     KernelTable& table = batch_.tables.kernel;
-    Row row = table.add();
-    auto start = static_cast<TimeNs>(record.get(g::start)), end = static_cast<TimeNs>(record.get(g::end));
-    seen(start);
-    table.start.set(row, start);
-    table.dur.set(row, span_between(start, end));
-    table.process.set(row, process_key_);
-    table.device.set(row, static_cast<std::int32_t>(record.get(g::device)));
-    table.context.set(row, static_cast<std::int32_t>(record.get(g::context)));
-    table.stream.set(row, record.get(g::stream));
-    table.correlation.set(row, record.get(g::correlation));
-    table.graph_id.set(row, record.get(g::graph));
+    Row row = add_device_op(table, record, kGraphFields, process_key_);
+    seen(table.start[row]);
     table.name.set(row, batch_.intern(fmt::format("CUDA graph {}", record.get(g::graph))));
     ++whole_graphs_;
 }
