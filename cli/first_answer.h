@@ -10,7 +10,4 @@ namespace gpuprof {
 
 Result<std::string> first_answer_text(Trace trace);
 
-// What a trace that `record` made names as its tool.
-inline constexpr const char* kRecorderTool = "gpu-profile record";
-
 }  // namespace gpuprof

@@ -28,6 +28,7 @@
 #include "core/exporters/exporter.h"
 #include "core/importers/capture.h"
 #include "core/importers/importer.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -106,8 +107,8 @@ Batch own_facts(const Recording& recording) {
     Batch facts;
     MetaTable& meta = facts.tables.meta;
     Row row = meta.add();
-    meta.key.set(row, facts.intern("tool"));
-    meta.value.set(row, facts.intern(kRecorderTool));
+    meta.key.set(row, facts.intern(fact::kTool));
+    meta.value.set(row, facts.intern(fact::kRecorderTool));
     if (recording.full_after) {
         row = meta.add();
         meta.key.set(row, facts.intern("record.full_after_ns"));
@@ -125,14 +126,13 @@ Batch own_facts(const Recording& recording) {
 // All parts as one trace. Companions' come first: what a process says of itself wins.
 Result<Trace> merge(const Recording& recording, std::vector<std::string> files, const std::string& name) {
     std::stable_partition(files.begin(), files.end(), Companions::wrote);
-    TraceBuilder builder(Origin{.file = name, .importer = "capture", .tool = kRecorderTool});
+    TraceBuilder builder(Origin{.file = name, .importer = "capture", .tool = fact::kRecorderTool});
     builder.append(own_facts(recording));
     for (const std::string& file : files) {
         Result<std::unique_ptr<Source>> source = open_source(file);
         if (!source.ok()) return source.error();
         if (Status status = import_capture(**source, builder); !status) return status.error();
     }
-    builder.set_tool(kRecorderTool);
     return std::move(builder).finish();
 }
 

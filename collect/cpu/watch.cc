@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::int64_t kFlushEvery = 1'000'000'000;
 }  // namespace
 
 Result<std::unique_ptr<ProcessWatch>> ProcessWatch::open(const std::string& file, std::string mark) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, "gpu-profile record");
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
     if (!part.ok()) return part.error();
     return std::unique_ptr<ProcessWatch>(new ProcessWatch(std::move(*part), std::move(mark)));
 }

@@ -19,6 +19,7 @@
 #include "collect/inject/process_facts.h"
 #include "collect/inject/switchboard.h"
 #include "core/base/clock.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -125,14 +126,14 @@ void write_facts(Collector& c) noexcept {
         text("cupti_path", switchboard().cupti()->path);
         number("cupti_version", c.activity.version());
         text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
-        if (c.yielded.load(std::memory_order_relaxed)) text("cupti_yielded", "1");
-        if (std::uint64_t given = other_client().copied()) number("records_given_to_other_client", given);
+        if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
+        if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
     }
-    number("recorder_ns_on_program_threads", own_cost_ns.load(std::memory_order_relaxed));
-    number("recorder_ns_on_own_thread", static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
+    number(fact::kOnProgramThreads, own_cost_ns.load(std::memory_order_relaxed));
+    number(fact::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
     if (c.window.closed_at() != 0 && !c.window.open())
-        number("window_closed_at", static_cast<std::uint64_t>(c.window.closed_at()));
+        number(fact::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));
     c.file.write(ChunkKind::spool_facts, c.facts.view());
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof::python {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::array<Address, 2> kThreadIdOffsets = {720, 208};
 }  // namespace
 
 Result<std::unique_ptr<StackSampler>> StackSampler::open(const std::string& file, std::string mark, double hz) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, "gpu-profile record");
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
     if (!part.ok()) return part.error();
     return std::unique_ptr<StackSampler>(new StackSampler(std::move(*part), std::move(mark), hz));
 }

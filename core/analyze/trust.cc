@@ -8,6 +8,7 @@
 #include "core/analyze/activity.h"
 #include "core/analyze/distortion.h"
 #include "core/base/readable.h"
+#include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
 namespace gpuprof {
@@ -97,11 +98,12 @@ RecorderFacts recorder_facts(const Trace& trace) {
             std::from_chars(value.data(), value.data() + value.size(), parsed);
             return std::clamp<std::int64_t>(parsed, 0, std::int64_t{1} << 60);
         };
-        if (key == "recorder_ns_on_program_threads") facts.known = true, facts.on_program_threads += number();
-        if (key == "recorder_ns_on_own_thread") facts.on_own_thread += number();
-        if (key == "records_given_to_other_client") facts.given += number();
-        if (key == "cupti_yielded") facts.yielded = true;
-        if (key == "device_clock" && value.find("moved") != std::string_view::npos) facts.clocks.push_back(value);
+        if (key == fact::kOnProgramThreads) facts.known = true, facts.on_program_threads += number();
+        if (key == fact::kOnOwnThread) facts.on_own_thread += number();
+        if (key == fact::kGivenToOther) facts.given += number();
+        if (key == fact::kYielded) facts.yielded = true;
+        if (key == fact::kDeviceClock && value.find(fact::kClockMoved) != std::string_view::npos)
+            facts.clocks.push_back(value);
     }
     return facts;
 }

@@ -8,6 +8,7 @@
 
 #include "core/exporters/exporter.h"
 #include "core/model/trace_builder.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -55,7 +56,7 @@ Status write_meta(CaptureWriter& writer, const Trace& trace) {
     const MetaTable& known = trace.tables().meta;
     for (Row row = 0; row < known.rows; ++row)
         if (known.key.has(row) && known.value.has(row)) add(trace.text(known.key[row]), trace.text(known.value[row]));
-    if (trace.meta("tool").empty() && !trace.origin().tool.empty()) add("tool", trace.origin().tool);
+    if (trace.meta(fact::kTool).empty() && !trace.origin().tool.empty()) add(fact::kTool, trace.origin().tool);
     if (trace.meta("importer").empty()) add("importer", trace.origin().importer);
     return write_table(writer, MetaTable::spec(), meta, strings);
 }

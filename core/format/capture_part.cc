@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "core/schema/facts.h"
+
 namespace gpuprof {
 namespace {
 
@@ -81,7 +83,7 @@ Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, 
     if (!sink.ok()) return sink.error();
     std::unique_ptr<CapturePart> part(new CapturePart(std::move(*sink)));
     part->status_ = part->writer_.begin();
-    part->add_fact("tool", tool);
+    part->add_fact(fact::kTool, tool);
     (void)part->flush();
     return part;
 }

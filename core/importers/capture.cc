@@ -10,6 +10,7 @@
 #include "core/base/parallel.h"
 #include "core/importers/capture_tables.h"
 #include "core/importers/spool.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -134,8 +135,10 @@ private:
         batch_.tables.close();
         const MetaTable& meta = batch_.tables.meta;
         for (Row row = 0; row < meta.rows; ++row)
-            if (meta.key.has(row) && meta.value.has(row) && batch_.strings[meta.key[row]] == "tool")
+            if (meta.key.has(row) && meta.value.has(row) && batch_.strings[meta.key[row]] == fact::kTool) {
                 builder_.set_tool(std::string(batch_.strings[meta.value[row]]));
+                break;
+            }
         builder_.append(std::move(batch_));
     }
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/format/bytes.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -203,7 +204,7 @@ bool SpoolDecoder::take_lost(std::string_view payload) {
 
 void SpoolDecoder::finish() {
     TimeNs last = last_time_;
-    if (auto closed = facts_.find("window_closed_at"); closed != facts_.end())
+    if (auto closed = facts_.find(fact::kWindowClosedAt); closed != facts_.end())
         last = std::min<TimeNs>(last, std::strtoll(closed->second.c_str(), nullptr, 10));
     annotations_.finish(last, [this](std::uint32_t thread) { return thread_key(thread); });
     add_threads();

@@ -8,6 +8,7 @@
 
 #include "core/base/readable.h"
 #include "core/importers/spool.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -21,8 +22,8 @@ bool launches_kernel(std::string_view call) {
 // The error of a device's clock in words: what is left between its bounds.
 std::string stated(const DeviceClock& clock) {
     DurNs moved = clock.move();
-    std::string text =
-        fmt::format("device {}: {}", clock.device, moved == 0 ? "as recorded" : fmt::format("moved by {} ns", moved));
+    std::string text = fmt::format("device {}: {}", clock.device,
+                                   moved == 0 ? "as recorded" : fmt::format("{} by {} ns", fact::kClockMoved, moved));
     if (!clock.least || !clock.most) return text + ", error not bounded on both sides";
     if (*clock.least > *clock.most)
         return text + fmt::format(", error up to {} ns: its clock drifts", (*clock.least - *clock.most) / 2 + 1);
@@ -39,7 +40,7 @@ void SpoolDecoder::settle_clocks() {
         if (clock.move() != 0) move_device(batch_.tables, first_, clock);
         MetaTable& table = batch_.tables.meta;
         Row row = table.add();
-        table.key.set(row, batch_.intern("device_clock"));
+        table.key.set(row, batch_.intern(fact::kDeviceClock));
         table.value.set(row, batch_.intern(stated(clock)));
     }
 }

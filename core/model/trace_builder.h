@@ -46,7 +46,10 @@ public:
 
     // Takes the rows of `batch`, in order. The batch is empty afterwards.
     void append(Batch&& batch);
-    void set_tool(std::string tool) { trace_.origin_.tool = std::move(tool); }
+    // The first to say wins: of a recording in parts, the one that put them together.
+    void set_tool(std::string tool) {
+        if (trace_.origin_.tool.empty()) trace_.origin_.tool = std::move(tool);
+    }
     // What is added to every time of the appended rows, for recorders that write times since a base of their own. The importer
     // sees to it that times and base stay within 2^61 ns of zero.
     void set_time_base(TimeNs base) { time_base_ = base; }

@@ -5,6 +5,7 @@
 #include "core/format/bytes.h"
 #include "core/format/chunk.h"
 #include "core/importers/importer.h"
+#include "core/schema/facts.h"
 #include "tests/unit/exporters/same_tables.h"
 #include "tests/unit/format/capture_bytes.h"
 
@@ -190,6 +191,21 @@ TEST(CaptureImport, DoesNotDependOnThreads) {
             ASSERT_EQ(again.text(StringId{id}), first.text(StringId{id}));
         expect_same_tables(first, again);
     }
+}
+
+// A merged recording has a row of each part; the first is of who merged them.
+TEST(CaptureImport, TheFirstToolSpeaksForAll) {
+    TraceBuilder builder(Origin{});
+    Batch facts;
+    for (const char* tool : {fact::kRecorderTool, fact::kSamplerTool, fact::kRecorderTool, fact::kSamplerTool}) {
+        Row row = facts.tables.meta.add();
+        facts.tables.meta.key.set(row, facts.intern(fact::kTool));
+        facts.tables.meta.value.set(row, facts.intern(tool));
+    }
+    builder.append(std::move(facts));
+    StringSink sink;
+    ASSERT_TRUE(write_capture(std::move(builder).finish(), sink, {}).ok());
+    EXPECT_EQ(imported(sink.text()).origin().tool, fact::kRecorderTool);
 }
 
 }  // namespace
