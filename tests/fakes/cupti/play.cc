@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -203,11 +204,14 @@ int play(const Script& script, const std::string& text) {
         Player(script, options, ids, shift, clock).play(~0u, options.first);
         return 0;
     }
+    // All players are there before the first one plays: none takes over the lane, and with it the buffer, of one that has
+    // ended, so that which records share a buffer does not depend on how threads are scheduled.
+    std::deque<Player> players;
     std::vector<std::thread> threads;
-    for (std::uint32_t copy = 0; copy < options.copies; ++copy)
-        for (std::uint32_t lane = 0; lane < script.lanes; ++lane)
-            threads.emplace_back(
-                [&, copy, lane] { Player(script, options, ids, shift, clock).play(lane, options.first + copy); });
+    for (std::uint32_t i = 0; i < options.copies * script.lanes; ++i)
+        players.emplace_back(script, options, ids, shift, clock);
+    for (std::uint32_t i = 0; i < players.size(); ++i)
+        threads.emplace_back([&, i] { players[i].play(i % script.lanes, options.first + i / script.lanes); });
     for (std::thread& thread : threads) thread.join();
     return 0;
 }

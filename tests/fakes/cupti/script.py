@@ -118,6 +118,12 @@ def encode(record, version, text):
     return bytes(packed[:length]), pointers & (1 << length // 8) - 1
 
 
+def threads_of(records):
+    """Those that call come first."""
+    callers = {r["threadId"] for r in records if r["kind"] in ("RUNTIME", "DRIVER")}
+    return sorted(callers) + sorted({r["threadId"] for r in records if "threadId" in r} - callers)
+
+
 def lane_of(record, lanes, threads):
     """Calls and overhead go out on a lane of their thread, or by turns when one thread made them all; the rest by stream."""
     if lanes == 1:
@@ -132,8 +138,7 @@ def lane_of(record, lanes, threads):
 
 def encode_script(records, version="13.0", lanes=1):
     text, body, left_out, count = Text(), bytearray(), {}, 0
-    threads = sorted({r["threadId"] for r in records if r["kind"] in ("RUNTIME", "DRIVER")})
-    threads += sorted({r["threadId"] for r in records if "threadId" in r} - set(threads))
+    threads = threads_of(records)
     for record in records:
         if record["kind"] not in LAYOUTS:
             left_out[record["kind"]] = left_out.get(record["kind"], 0) + 1
