@@ -137,40 +137,19 @@ Check check_nvml(const Machine& machine) {
     return check;
 }
 
-// Where toolkits and Python wheels put CUPTI.
-std::vector<std::string> cupti_patterns(const Machine& machine) {
-    std::vector<std::string> patterns;
-    for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
-        if (std::string home = machine.environment(name); !home.empty())
-            patterns.push_back(home + "/extras/CUPTI/lib64");
-    for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-        if (std::string home = machine.environment(name); !home.empty())
-            patterns.push_back(home + "/lib/python3*/site-packages/nvidia/*/lib");
-    if (std::string home = machine.environment("HOME"); !home.empty())
-        patterns.push_back(home + "/.local/lib/python3*/site-packages/nvidia/*/lib");
-    for (const char* folder :
-         {"/usr/local/cuda*/extras/CUPTI/lib64", "/usr/local/cuda*/lib64", "/opt/cuda/extras/CUPTI/lib64",
-          "/usr/lib/*-linux-gnu", "/usr/local/lib/python3*/*-packages/nvidia/*/lib",
-          "/usr/lib/python3*/*-packages/nvidia/*/lib"})
-        patterns.push_back(folder);
-    return patterns;
-}
-
+// The files among the places where counters look for CUPTI.
 std::vector<std::string> cupti_files(const Machine& machine) {
-    std::vector<std::string> found;
-    for (const std::string& folder : cupti_patterns(machine))
-        for (const std::string& path : matching(machine.root + folder + "/libcupti.so.*")) found.push_back(path);
-    for (const std::string& path : pm::cupti_places("", machine.environment))
-        if (path[0] == '/' && access((machine.root + path).c_str(), R_OK) == 0 &&
-            std::find(found.begin(), found.end(), machine.root + path) == found.end())
-            found.push_back(machine.root + path);
-    return found;
+    std::vector<std::string> files = pm::cupti_places("", machine.environment, machine.root);
+    std::erase_if(files, [](const std::string& place) { return place[0] != '/' || access(place.c_str(), R_OK) != 0; });
+    return files;
 }
 
 Check check_cupti(const Machine& machine) {
     Check check{.name = "CUPTI", .found = {}, .remedy = {}};
     std::vector<std::string> found = cupti_files(machine);
-    if (found.empty() && machine.root.empty() && load("libcupti.so")) found.push_back("libcupti.so");
+    if (found.empty() && machine.root.empty())
+        for (const std::string& name : pm::cupti_places("", machine.environment))
+            if (load(name.c_str())) found.push_back(name);
     if (found.empty()) {
         check.found = "no libcupti.so in a toolkit or a Python environment";
         check.remedy = "install the CUDA toolkit, or pip install nvidia-cuda-cupti";

@@ -1,25 +1,19 @@
-// The loader's own places, the toolkit's, then Python's wheels: PREFIX/lib/pythonX.Y/site-packages/nvidia/... for the prefix
-// of the recorded program and of the python in PATH, as found and with links resolved (a virtual environment's python is a
-// link to the one it was made from), the environment that is switched on, and the user's own. Wheels: nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
+// The loader's own places, the toolkits', then Python's wheels: PREFIX/lib/pythonX.Y/site-packages/nvidia/... for the prefix of
+// the recorded program and of the python in PATH, as found and with links resolved (a virtual environment's python is a link
+// to the one it was made from), the environment that is switched on, the user's own and the system's. Wheels:
+// nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
 #include "collect/pm/places.h"
 
 #include <glob.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <sstream>
+#include <utility>
 
 namespace gpuprof::pm {
 namespace {
-
-std::string in_path(const std::string& program, const std::string& path) {
-    if (program.empty() || program.find('/') != std::string::npos) return program;
-    std::istringstream folders(path);
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (std::string file = folder + "/" + program; !folder.empty() && access(file.c_str(), X_OK) == 0) return file;
-    return {};
-}
 
 std::string resolved(const std::string& path) {
     char* real = realpath(path.c_str(), nullptr);
@@ -28,50 +22,83 @@ std::string resolved(const std::string& path) {
     return text;
 }
 
-void add_matching(const std::string& pattern, std::vector<std::string>& places) {
-    glob_t found{};
-    if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
-        for (std::size_t i = 0; i < found.gl_pathc; ++i) places.emplace_back(found.gl_pathv[i]);
-    globfree(&found);
+// What is found, each file once: a library has several names in its folder, and a toolkit's folder has links.
+class Places {
+public:
+    explicit Places(const std::string& root) : root_(root) {}
+
+    void add_name(const char* name) { places_.emplace_back(name); }
+    void add_folder(const std::string& folder) { add_matching(folder + "/libcupti.so*"); }
+    void add_toolkit(const std::string& folder) {
+        add_folder(folder + "/extras/CUPTI/lib64");
+        add_folder(folder + "/lib64");
+    }
+    void add_wheels(const std::string& prefix) {
+        for (const char* packages :
+             {"/lib/python3*/site-packages", "/lib/python3*/dist-packages", "/lib/python3/dist-packages"})
+            for (const char* library : {"/nvidia/cu13/lib/libcupti.so.13", "/nvidia/cuda_cupti/lib/libcupti.so.1*"})
+                add_matching(prefix + packages + library);
+    }
+    // The wheels of the Python that `program` is.
+    void add_wheels_of(const std::string& program) {
+        if (std::size_t end = program.rfind("/bin/"); end != std::string::npos) add_wheels(program.substr(0, end));
+    }
+    std::vector<std::string> take() { return std::move(places_); }
+
+private:
+    void add_matching(const std::string& pattern) {
+        glob_t found{};
+        if (glob((root_ + pattern).c_str(), 0, nullptr, &found) == 0)
+            for (std::size_t i = 0; i < found.gl_pathc; ++i)
+                if (files_.insert(resolved(found.gl_pathv[i])).second) places_.emplace_back(found.gl_pathv[i]);
+        globfree(&found);
+    }
+
+    const std::string& root_;
+    std::vector<std::string> places_;
+    std::set<std::string> files_;
+};
+
+std::string in_path(const std::string& program, const std::string& path, const std::string& root) {
+    if (program.empty() || program.find('/') != std::string::npos) return program;
+    std::istringstream folders(path);
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (std::string file = folder + "/" + program; !folder.empty() && access((root + file).c_str(), X_OK) == 0)
+            return file;
+    return {};
 }
 
-void add_wheels(const std::string& prefix, std::vector<std::string>& places) {
-    for (const char* packages :
-         {"/lib/python3*/site-packages", "/lib/python3*/dist-packages", "/lib/python3/dist-packages"})
-        for (const char* library : {"/nvidia/cu13/lib/libcupti.so.13", "/nvidia/cuda_cupti/lib/libcupti.so.1*"})
-            add_matching(prefix + packages + library, places);
-}
-
-// The wheels of the Python that `program` is.
-void add_wheels_of(const std::string& program, std::vector<std::string>& places) {
-    if (std::size_t end = program.rfind("/bin/"); end != std::string::npos) add_wheels(program.substr(0, end), places);
+// Where links lead from `path`, below the root again.
+std::string target_of(const std::string& path, const std::string& root) {
+    std::string target = resolved(root + path);
+    return target.rfind(root, 0) == 0 ? target.substr(root.size()) : target;
 }
 
 }  // namespace
 
 std::vector<std::string> cupti_places(const std::string& program,
-                                      const std::function<std::string(const char* name)>& environment) {
+                                      const std::function<std::string(const char* name)>& environment,
+                                      const std::string& root) {
     if (std::string named = environment("GPUPROF_CUPTI"); !named.empty()) return {named};
-    std::vector<std::string> places{"libcupti.so.13", "libcupti.so.12"};
+    Places places(root);
+    places.add_name("libcupti.so.13");
+    places.add_name("libcupti.so.12");
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
-        if (std::string home = environment(name); !home.empty())
-            places.push_back(home + "/extras/CUPTI/lib64/libcupti.so");
-    for (const char* place :
-         {"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so", "libcupti.so"})
-        places.emplace_back(place);
+        if (std::string home = environment(name); !home.empty()) places.add_toolkit(home);
+    for (const char* toolkit : {"/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda"}) places.add_toolkit(toolkit);
+    places.add_folder("/usr/lib/*-linux-gnu");
+    places.add_name("libcupti.so");
     for (const std::string& name : {program, std::string("python3"), std::string("python")}) {
-        std::string file = in_path(name, environment("PATH"));
+        std::string file = in_path(name, environment("PATH"), root);
         if (file.empty()) continue;
-        add_wheels_of(file, places);
-        add_wheels_of(resolved(file), places);
+        places.add_wheels_of(file);
+        places.add_wheels_of(target_of(file, root));
     }
     for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-        if (std::string home = environment(name); !home.empty()) add_wheels(home, places);
-    if (std::string home = environment("HOME"); !home.empty()) add_wheels(home + "/.local", places);
-    std::vector<std::string> once;
-    for (std::string& place : places)
-        if (std::find(once.begin(), once.end(), place) == once.end()) once.push_back(std::move(place));
-    return once;
+        if (std::string home = environment(name); !home.empty()) places.add_wheels(home);
+    if (std::string home = environment("HOME"); !home.empty()) places.add_wheels(home + "/.local");
+    for (const char* prefix : {"/usr/local", "/usr"}) places.add_wheels(prefix);
+    return places.take();
 }
 
 }  // namespace gpuprof::pm

@@ -51,7 +51,7 @@ std::ptrdiff_t place_of(const std::vector<std::string>& places, const std::strin
 TEST_F(Pythons, are_looked_into_after_the_system) {
     std::vector<std::string> places = places_of("sleep", {{"PATH", in("nothing") + ":" + in("usr/bin")}});
     EXPECT_EQ(places.front(), "libcupti.so.13");
-    EXPECT_EQ(place_of(places, base_), static_cast<std::ptrdiff_t>(places.size()) - 1);
+    EXPECT_GT(place_of(places, base_), place_of(places, "libcupti.so"));
     EXPECT_EQ(place_of(places, venv_), -1);
 }
 
@@ -68,7 +68,22 @@ TEST_F(Pythons, are_found_by_name_in_path) {
 
 TEST_F(Pythons, that_are_switched_on_count_too) {
     EXPECT_GT(place_of(places_of("sleep", {{"VIRTUAL_ENV", in("venv")}}), venv_), 0);
-    EXPECT_GT(place_of(places_of("sleep", {{"CUDA_HOME", "/c"}}), "/c/extras/CUPTI/lib64/libcupti.so"), 0);
+}
+
+TEST_F(Pythons, come_after_toolkits_whose_library_counts_once) {
+    std::string library = touch("cuda/extras/CUPTI/lib64/libcupti.so.12");
+    fs::create_symlink(library, in("cuda/extras/CUPTI/lib64/libcupti.so"));
+    std::vector<std::string> places = places_of("sleep", {{"CUDA_HOME", in("cuda")}, {"VIRTUAL_ENV", in("venv")}});
+    EXPECT_GT(place_of(places, in("cuda/extras/CUPTI/lib64/libcupti.so")), 0);
+    EXPECT_EQ(place_of(places, library), -1);
+    EXPECT_LT(place_of(places, in("cuda/extras/CUPTI/lib64/libcupti.so")), place_of(places, venv_));
+}
+
+TEST_F(Pythons, are_looked_into_below_the_root) {
+    auto environment = [](std::string_view name) { return std::string(name == "PATH" ? "/venv/bin" : ""); };
+    std::vector<std::string> places = cupti_places("", environment, root_);
+    EXPECT_EQ(place_of(places, base_), static_cast<std::ptrdiff_t>(places.size()) - 1);
+    EXPECT_EQ(place_of(places, venv_), place_of(places, base_) - 1);
 }
 
 TEST_F(Pythons, do_not_matter_when_a_library_is_named) {
