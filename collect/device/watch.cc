@@ -1,13 +1,12 @@
 #include "collect/device/watch.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
 
 #include "core/base/clock.h"
+#include "core/base/quiet_thread.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -18,20 +17,8 @@ constexpr DurNs kOpeningPatience = 15 * kSecond;  // a driver without persistenc
 constexpr DurNs kStoppingPatience = 700 * kMillisecond;
 constexpr int kMostRestarts = 3;
 
-std::chrono::nanoseconds chrono_ns(DurNs length) { return std::chrono::nanoseconds(length); }
-
 // Starting the driver's library may take seconds, also in the middle of a run, and nothing goes without it.
 bool starting_library(const std::string& call) { return call.find("Init") != std::string::npos; }
-
-// A thread of ours must never take a signal that is meant for the program around it.
-std::thread quiet_thread(std::function<void()> body) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    std::thread thread(std::move(body));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-}
 
 }  // namespace
 
@@ -51,7 +38,7 @@ Watch::~Watch() { stop(); }
 
 Status Watch::wait_ready(DurNs timeout) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, chrono_ns(timeout), [this] { return over_ || tally_.any_reading(); });
+    changed_.wait_for(lock, std::chrono::nanoseconds(timeout), [this] { return over_ || tally_.any_reading(); });
     if (!refusal_) return refusal_;
     if (!tally_.any_reading())
         return Error{ExitCode::empty,
@@ -73,7 +60,8 @@ void Watch::stop() {
             if (link_) link_->send(Stop{});
         }
         changed_.notify_all();
-        if (!changed_.wait_for(lock, chrono_ns(kStoppingPatience), [this] { return over_; }) && link_) link_->hang_up();
+        if (!changed_.wait_for(lock, std::chrono::nanoseconds(kStoppingPatience), [this] { return over_; }) && link_)
+            link_->hang_up();
     }
     if (thread_.joinable()) thread_.join();
 }
@@ -179,7 +167,7 @@ bool Watch::explain(Outcome outcome) {
 
 bool Watch::pause(DurNs length) {
     std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, chrono_ns(length), [this] { return stopping_; });
+    return !changed_.wait_for(lock, std::chrono::nanoseconds(length), [this] { return stopping_; });
 }
 
 void Watch::refuse(ExitCode code, const std::string& sentence) {

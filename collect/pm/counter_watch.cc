@@ -1,14 +1,13 @@
 #include "collect/pm/counter_watch.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <chrono>
 
 #include "collect/pm/counter_capture.h"
 #include "collect/pm/counter_process.h"
 #include "core/base/clock.h"
+#include "core/base/quiet_thread.h"
 
 namespace gpuprof::pm {
 namespace {
@@ -18,18 +17,6 @@ constexpr DurNs kOpeningPatience = 20 * kSecond;  // a driver without persistenc
 constexpr DurNs kPatience = 3 * kSecond;
 constexpr DurNs kStoppingPatience = 1000 * kMillisecond;
 constexpr int kMostRestarts = 3;
-
-std::chrono::nanoseconds chrono_ns(DurNs length) { return std::chrono::nanoseconds(length); }
-
-// A signal for the launcher must not end up on this thread.
-std::thread quiet_thread(std::function<void()> body) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    std::thread thread(std::move(body));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-}
 
 }  // namespace
 
@@ -44,7 +31,8 @@ void CounterWatch::stop() {
         std::unique_lock lock(mutex_);
         if (!std::exchange(stopping_, true) && link_) link_->send(kStopPacket);
         changed_.notify_all();
-        if (!changed_.wait_for(lock, chrono_ns(kStoppingPatience), [this] { return over_; }) && link_) link_->hang_up();
+        if (!changed_.wait_for(lock, std::chrono::nanoseconds(kStoppingPatience), [this] { return over_; }) && link_)
+            link_->hang_up();
     }
     if (thread_.joinable()) thread_.join();
 }
@@ -130,7 +118,7 @@ bool CounterWatch::explain(Outcome outcome) {
 
 bool CounterWatch::pause(DurNs length) {
     std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, chrono_ns(length), [this] { return stopping_; });
+    return !changed_.wait_for(lock, std::chrono::nanoseconds(length), [this] { return stopping_; });
 }
 
 // What is missing from the last sample written to now, in a part of its own.
