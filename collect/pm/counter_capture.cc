@@ -10,11 +10,9 @@
 namespace gpuprof::pm {
 
 Result<std::unique_ptr<CounterCapture>> CounterCapture::open(const std::string& file) {
-    Result<FileSink> sink = FileSink::open(file);
-    if (!sink.ok()) return sink.error();
-    std::unique_ptr<CounterCapture> capture(new CounterCapture(std::move(*sink)));
-    capture->status_ = capture->writer_.begin();
-    return capture;
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, "gpu-profile record");
+    if (!part.ok()) return part.error();
+    return std::unique_ptr<CounterCapture>(new CounterCapture(std::move(*part)));
 }
 
 void CounterCapture::add(std::int32_t device, TimeNs time, std::span<const PmCounter> counters,
@@ -29,23 +27,8 @@ void CounterCapture::lose(std::int32_t device, std::uint64_t moments, std::strin
     losses_[fmt::format("counters of device {}: {}", device, where)] += moments;
 }
 
-void CounterCapture::write(std::string_view table, std::size_t rows, std::span<const ColumnView> columns) {
-    if (status_ && rows > 0) status_ = writer_.write({table, rows, columns}, strings_);
-}
-
-void CounterCapture::fact(std::string_view key, std::string_view value) {
-    std::array<StringId, 1> keys{strings_.intern(key)}, values{strings_.intern(value)};
-    std::array<ColumnView, 2> columns{ColumnView{"key", ColumnType::Str, "", keys.data(), nullptr},
-                                      ColumnView{"value", ColumnType::Str, "", values.data(), nullptr}};
-    write("meta", 1, columns);
-}
-
 void CounterCapture::clocks(TimeNs realtime, std::int64_t cupti) {
-    std::array<StringId, 1> names{strings_.intern("cupti")};
-    std::array<ColumnView, 3> columns{ColumnView{"clock", ColumnType::Str, "", names.data(), nullptr},
-                                      ColumnView{"time", ColumnType::Time, "ns", &realtime, nullptr},
-                                      ColumnView{"other", ColumnType::I64, "", &cupti, nullptr}};
-    write("clock", 1, columns);
+    part_->table("clock").add().set("clock", part_->intern("cupti")).set("time", realtime).set("other", cupti);
 }
 
 void CounterCapture::write_samples() {
@@ -57,7 +40,7 @@ void CounterCapture::write_samples() {
         std::size_t width = series.counters.size();
         for (std::size_t column = 0; column < width; ++column) {
             const PmCounterSpec& spec = spec_of(series.counters[column]);
-            StringId name = strings_.intern(spec.name), in = strings_.intern(name_of(spec.unit));
+            StringId name = part_->intern(spec.name), in = part_->intern(name_of(spec.unit));
             for (std::size_t row = 0; row < series.times.size(); ++row) {
                 double each = series.values[row * width + column];
                 if (!std::isfinite(each)) continue;
@@ -75,38 +58,20 @@ void CounterCapture::write_samples() {
                                       ColumnView{"metric", ColumnType::Str, "", metric.data(), nullptr},
                                       ColumnView{"unit", ColumnType::Str, "", unit.data(), nullptr},
                                       ColumnView{"value", ColumnType::F64, "", value.data(), nullptr}};
-    write("sample", time.size(), columns);
-}
-
-void CounterCapture::write_losses() {
-    std::vector<StringId> kind, place;
-    std::vector<std::int64_t> count;
-    for (const auto& [where, moments] : losses_) {
-        kind.push_back(strings_.intern(spec_of(Loss::recorder_loss).name));
-        place.push_back(strings_.intern(where));
-        count.push_back(static_cast<std::int64_t>(moments));
-    }
-    losses_.clear();
-    std::array<ColumnView, 3> columns{ColumnView{"kind", ColumnType::Str, "", kind.data(), nullptr},
-                                      ColumnView{"count", ColumnType::I64, "", count.data(), nullptr},
-                                      ColumnView{"place", ColumnType::Str, "", place.data(), nullptr}};
-    write("loss", kind.size(), columns);
+    part_->write({"sample", time.size(), columns});
 }
 
 Status CounterCapture::flush() {
     write_samples();
-    write_losses();
-    file_.flush();
-    if (status_ && file_.failed()) status_ = file_.close();
-    return status_;
+    for (const auto& [where, moments] : losses_)
+        part_->add_loss(spec_of(Loss::recorder_loss).name, static_cast<std::int64_t>(moments), where);
+    losses_.clear();
+    return part_->flush();
 }
 
 Status CounterCapture::close() {
     (void)flush();
-    if (status_) status_ = writer_.end();
-    Status written = file_.close();
-    if (status_) status_ = written;
-    return status_;
+    return part_->close();
 }
 
 }  // namespace gpuprof::pm

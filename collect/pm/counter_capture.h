@@ -11,10 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/file_sink.h"
 #include "core/base/result.h"
-#include "core/base/string_pool.h"
-#include "core/format/writer.h"
+#include "core/format/capture_part.h"
 #include "core/schema/metrics.h"
 
 namespace gpuprof::pm {
@@ -23,14 +21,12 @@ class CounterCapture {
 public:
     // Opens `file`, emptied first.
     static Result<std::unique_ptr<CounterCapture>> open(const std::string& file);
-    CounterCapture(const CounterCapture&) = delete;
-    CounterCapture& operator=(const CounterCapture&) = delete;
 
     // One moment of one device; the same counters at each call for it. What is not finite is absent.
     void add(std::int32_t device, TimeNs time, std::span<const PmCounter> counters, std::span<const double> values);
     // Moments of a device that were lost; `where` says how.
     void lose(std::int32_t device, std::uint64_t moments, std::string_view where);
-    void fact(std::string_view key, std::string_view value);
+    void fact(std::string_view key, std::string_view value) { part_->add_fact(key, value); }
     // The two clocks at the same moment.
     void clocks(TimeNs realtime, std::int64_t cupti);
 
@@ -40,20 +36,15 @@ public:
     Status close();
 
 private:
-    explicit CounterCapture(FileSink file) : file_(std::move(file)), writer_(file_) {}
+    explicit CounterCapture(std::unique_ptr<CapturePart> part) : part_(std::move(part)) {}
     struct Series {
         std::vector<PmCounter> counters;
         std::vector<TimeNs> times;
         std::vector<double> values;  // moment by moment
     };
     void write_samples();
-    void write_losses();
-    void write(std::string_view table, std::size_t rows, std::span<const ColumnView> columns);
 
-    FileSink file_;
-    CaptureWriter writer_;
-    Status status_;
-    StringPool strings_;
+    std::unique_ptr<CapturePart> part_;
     std::map<std::int32_t, Series> series_;
     std::map<std::string, std::uint64_t> losses_;  // by place
 };

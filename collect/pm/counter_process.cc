@@ -89,7 +89,6 @@ private:
         Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(request_.part);
         if (!capture.ok()) return capture.error();
         capture_ = std::move(*capture);
-        capture_->fact("tool", "gpu-profile record");
         capture_->fact("counters.cupti", api_.path);
         write_clocks();
         each_session([](Session& session) { return session.start(); });

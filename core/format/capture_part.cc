@@ -1,5 +1,6 @@
 #include "core/format/capture_part.h"
 
+#include <bit>
 #include <cstdlib>
 
 #include "core/schema/facts.h"
@@ -35,10 +36,14 @@ RowBuffer& RowBuffer::add() {
     return *this;
 }
 
-RowBuffer::Values& RowBuffer::column(std::string_view name, bool text) {
+RowBuffer::Kind RowBuffer::kind_of(ColumnType type) {
+    return type == ColumnType::Str ? Kind::text : type == ColumnType::F64 ? Kind::real : Kind::whole;
+}
+
+RowBuffer::Values& RowBuffer::column(std::string_view name, Kind kind) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
         const ColumnSpec& spec = spec_.columns[i];
-        if (spec.name != name || (spec.type == ColumnType::Str) != text || spec.type == ColumnType::F64) continue;
+        if (spec.name != name || kind_of(spec.type) != kind) continue;
         std::size_t row = rows_ - 1;
         values_[i].present[row / 64] |= std::uint64_t{1} << (row % 64);
         return values_[i];
@@ -47,7 +52,7 @@ RowBuffer::Values& RowBuffer::column(std::string_view name, bool text) {
 }
 
 RowBuffer& RowBuffer::set(std::string_view name, std::int64_t value) {
-    Values& values = column(name, false);
+    Values& values = column(name, Kind::whole);
     if (values.wide.empty())
         values.narrow.back() = static_cast<std::int32_t>(value);
     else
@@ -56,7 +61,12 @@ RowBuffer& RowBuffer::set(std::string_view name, std::int64_t value) {
 }
 
 RowBuffer& RowBuffer::set(std::string_view name, StringId text) {
-    column(name, true).texts.back() = text;
+    column(name, Kind::text).texts.back() = text;
+    return *this;
+}
+
+RowBuffer& RowBuffer::set_real(std::string_view name, double value) {
+    column(name, Kind::real).wide.back() = std::bit_cast<std::int64_t>(value);
     return *this;
 }
 
@@ -101,6 +111,10 @@ void CapturePart::add_fact(std::string_view key, std::string_view value) {
 
 void CapturePart::add_loss(std::string_view kind, std::int64_t count, std::string_view place) {
     table("loss").add().set("kind", intern(kind)).set("count", count).set("place", intern(place));
+}
+
+void CapturePart::write(const TableView& rows) {
+    if (status_ && rows.rows > 0) status_ = writer_.write(rows, strings_);
 }
 
 std::size_t CapturePart::waiting() const {

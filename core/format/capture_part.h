@@ -27,6 +27,7 @@ public:
     RowBuffer& add();
     RowBuffer& set(std::string_view column, std::int64_t value);
     RowBuffer& set(std::string_view column, StringId text);
+    RowBuffer& set_real(std::string_view column, double value);
 
     std::size_t rows() const { return rows_; }
     Status write(CaptureWriter& writer, const StringPool& strings) const;
@@ -34,12 +35,14 @@ public:
 
 private:
     struct Values {
-        std::vector<std::int64_t> wide;    // Time, Dur, I64
+        std::vector<std::int64_t> wide;    // Time, Dur, I64; the bits of F64
         std::vector<std::int32_t> narrow;  // I32
         std::vector<StringId> texts;
         std::vector<std::uint64_t> present;
     };
-    Values& column(std::string_view name, bool text);
+    enum class Kind { whole, real, text };
+    static Kind kind_of(ColumnType type);
+    Values& column(std::string_view name, Kind kind);
 
     const TableSpec& spec_;
     std::size_t rows_ = 0;
@@ -59,6 +62,9 @@ public:
     RowBuffer& table(std::string_view name);
     void add_fact(std::string_view key, std::string_view value);
     void add_loss(std::string_view kind, std::int64_t count, std::string_view place);
+
+    // Writes rows that came as columns, at once; for those that are too many to be set one by one.
+    void write(const TableView& rows);
 
     // Rows that wait to be written.
     std::size_t waiting() const;
