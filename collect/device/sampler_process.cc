@@ -1,18 +1,12 @@
 #include "collect/device/sampler_process.h"
 
-#include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
-#include "collect/device/call_mark.h"
 #include "collect/device/lateness.h"
-#include "collect/device/process_link.h"
+#include "collect/device/link_end.h"
 #include "collect/device/wire.h"
 #include "core/base/clock.h"
 
@@ -23,32 +17,10 @@ constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
 constexpr DurNs kSendEvery = 100 * kMillisecond;
 constexpr std::size_t kSendReadings = 256;
 
-bool send_message(const Message& message) {
-    std::string packet = encode(message);
-    return send(kLinkSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
-}
+bool send_message(const Message& message) { return send_packet(encode(message)); }
 
 // The next message; absent at the end of the socket.
-std::optional<Message> receive_message() {
-    static std::array<char, kMaxPacket> packet;
-    ssize_t size = 0;
-    do size = recv(kLinkSocket, packet.data(), packet.size(), 0);
-    while (size < 0 && errno == EINTR);
-    if (size <= 0) return std::nullopt;
-    return decode({packet.data(), static_cast<std::size_t>(size)});
-}
-
-// Whether a message waits before `deadline` (CLOCK_MONOTONIC).
-bool message_before(TimeNs deadline) {
-    for (;;) {
-        DurNs left = std::max<DurNs>(deadline - monotonic_ns(), 0);
-        timespec timeout{left / kSecond, left % kSecond};
-        pollfd wanted{kLinkSocket, POLLIN, 0};
-        int ready = ppoll(&wanted, 1, &timeout, nullptr);
-        if (ready > 0) return true;
-        if (ready == 0 || errno != EINTR) return false;
-    }
-}
+std::optional<Message> receive_message() { return decode(receive_packet(kMaxPacket)); }
 
 double cpu_seconds() {
     rusage used{};
@@ -94,7 +66,7 @@ public:
         double cpu = cpu_seconds();
         TimeNs begun = monotonic_ns(), next = begun;
         if (!tick(false) || !flush()) return false;
-        while (!message_before(next + interval_)) {
+        while (!packet_before(next + interval_)) {
             next += interval_;
             TimeNs now = monotonic_ns();
             lateness_.add(now - next);
@@ -166,10 +138,8 @@ bool serve(const Start& start) {
 }  // namespace
 
 int run_sampler_process() {
-    prctl(PR_SET_NAME, "gpuprof-sampler");
+    begin_link_end("gpuprof-sampler");
     prctl(PR_SET_TIMERSLACK, 1'000UL);  // ns; the default of 50 us is half a percent of a 10 ms interval
-    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
-    if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
     for (;;) {
         std::optional<Message> message = receive_message();
         if (!message) return 0;

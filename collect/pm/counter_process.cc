@@ -1,19 +1,12 @@
 #include "collect/pm/counter_process.h"
 
-#include <poll.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-
-#include <array>
 #include <cstdlib>
 #include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "collect/device/call_mark.h"
-#include "collect/device/process_link.h"
+#include "collect/device/link_end.h"
 #include "collect/pm/session.h"
 #include "collect/pm/wire.h"
 #include "core/base/clock.h"
@@ -22,30 +15,9 @@ namespace gpuprof::pm {
 namespace {
 
 constexpr DurNs kMillisecond = 1'000'000;
-constexpr int kTurnMs = 50;  // between looks at the buffers
+constexpr DurNs kTurn = 50 * kMillisecond;  // between looks at the buffers
 constexpr DurNs kLongestTurn = 500 * kMillisecond, kDrain = 600 * kMillisecond;
 constexpr DurNs kReportEvery = 250 * kMillisecond, kWriteEvery = 1000 * kMillisecond;
-
-bool send_packet(std::string_view packet) {
-    return send(kLinkSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
-}
-
-std::string receive_packet() {
-    std::array<char, kMostBytes> packet{};
-    ssize_t size = 0;
-    do size = recv(kLinkSocket, packet.data(), packet.size(), 0);
-    while (size < 0 && errno == EINTR);
-    return size > 0 ? std::string(packet.data(), static_cast<std::size_t>(size)) : std::string();
-}
-
-// Whether the launcher said something, or went away, within `timeout_ms`.
-bool launcher_calls(int timeout_ms) {
-    pollfd wanted{kLinkSocket, POLLIN, 0};
-    int ready = 0;
-    do ready = poll(&wanted, 1, timeout_ms);
-    while (ready < 0 && errno == EINTR);
-    return ready != 0;
-}
 
 // All devices for one request. A device that fails is given up, and what it lacks at the end is counted.
 class Sampler {
@@ -57,9 +29,9 @@ public:
         if (ready) ready = start();
         if (!ready) return refuse(ready.error());
         if (!report(CounterReport::Phase::sampling)) return 1;
-        while (!launcher_calls(kTurnMs))
+        while (!packet_before(monotonic_ns() + kTurn))
             if (!turn()) return 1;
-        if (receive_packet() != kStopPacket) return 1;
+        if (receive_packet(kMostBytes) != kStopPacket) return 1;
         finish();
         return report(CounterReport::Phase::finished) ? 0 : 1;
     }
@@ -207,10 +179,8 @@ private:
 }  // namespace
 
 int run_counter_process() {
-    prctl(PR_SET_NAME, "gpuprof-counter");
-    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
-    if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
-    std::optional<CounterRequest> request = decode_request(receive_packet());
+    begin_link_end("gpuprof-counter");
+    std::optional<CounterRequest> request = decode_request(receive_packet(kMostBytes));
     return request ? Sampler(std::move(*request)).run() : 1;
 }
 
