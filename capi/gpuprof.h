@@ -138,6 +138,29 @@ GPUPROF_API int gpuprof_bench_memory(gpuprof_bench* bench, uint64_t* free_bytes,
 /* Frees it. NULL is allowed. */
 GPUPROF_API void gpuprof_bench_free(gpuprof_bench* bench);
 
+/* A stopwatch on a stream: the device's own time of what is put there between start and stop, for callers that run the work
+ * themselves and hold a clock of their own beside it. Opening loads the driver and touches no device (3: there is none). The
+ * context is the one that is current on the calling thread. */
+typedef struct gpuprof_stopwatch gpuprof_stopwatch;
+
+typedef struct gpuprof_lap {
+    size_t size;         /* sizeof(gpuprof_lap) */
+    double device_ns;    /* from start to the end of what was put on the stream, by the device's clock */
+    double beyond_ns;    /* how long the device was still busy after that, by the host's: work on other streams */
+    double idle_wait_ns; /* the same wait when the device was idle: what beyond_ns is at the least */
+    int32_t held;        /* 1: the stream was held until stop, so that gaps between launches are not in device_ns */
+} gpuprof_lap;
+
+GPUPROF_API int gpuprof_stopwatch_open(gpuprof_stopwatch** stopwatch);
+/* Waits for the device and marks the begin. `stream`: a CUstream as an integer. `hold` 1: the stream waits for stop, at most
+ * 200 ms. */
+GPUPROF_API int gpuprof_stopwatch_start(gpuprof_stopwatch* stopwatch, uint64_t stream, int32_t hold);
+GPUPROF_API int gpuprof_stopwatch_stop(gpuprof_stopwatch* stopwatch);
+/* Waits for the stream, then for the device. */
+GPUPROF_API int gpuprof_stopwatch_read(gpuprof_stopwatch* stopwatch, gpuprof_lap* lap);
+/* Frees it. NULL is allowed. */
+GPUPROF_API void gpuprof_stopwatch_free(gpuprof_stopwatch* stopwatch);
+
 /* The statistics of samples from anywhere: the object "statistics" of a measurement. Valid until the thread's next call. */
 GPUPROF_API const char* gpuprof_bench_statistics_json(const double* samples, size_t count);
 /* Two sets of samples: {"speedup", "speedup_low", "speedup_high", "level", "verdict", "reason", ...}; speedup = baseline /

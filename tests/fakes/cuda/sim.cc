@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "core/base/clock.h"
+
 namespace fake_cuda {
 
 bool Sim::set(const std::string& lines) {
@@ -35,6 +37,10 @@ bool Sim::set_line(const std::string& line) {
     if (!(words >> verb)) return true;
     if (verb == "kernel") return set_kernel(words);
     if (verb == "current") return current = true;
+    if (verb == "live") {
+        live_since_ = static_cast<double>(gpuprof::monotonic_ns()) - host;
+        return live_ = true;
+    }
     if (verb == "first") {
         int number = 0;
         words >> number;
@@ -59,12 +65,24 @@ bool Sim::set_line(const std::string& line) {
 }
 
 int Sim::enter(const char* function, bool launches) {
+    if (live_) advance(0);  // first, so that a hold was let go of at about this time
     poll();
-    host += launches ? launch_ns_ : call_ns_;
+    if (!live_) advance(launches ? launch_ns_ : call_ns_);
     std::int64_t before = calls[function]++;
     for (const Rule& rule : rules_)
         if (rule.function == function && before >= rule.after) return rule.code;
     return 0;
+}
+
+void Sim::advance(double ns) {
+    host = live_ ? std::max(host, static_cast<double>(gpuprof::monotonic_ns()) - live_since_) : host + ns;
+}
+
+void Sim::wait_until(double time) {
+    host = std::max(host, time);
+    if (!live_) return;
+    while (static_cast<double>(gpuprof::monotonic_ns()) - live_since_ < host) {
+    }
 }
 
 // The host wrote its word between two calls: the stream goes on from now.
@@ -141,10 +159,10 @@ void Sim::submit(Stream& stream, Op op) {
 void Sim::wait(Stream& stream) {
     poll();
     while (stream.held) {
-        host = std::max(host, stream.hold_begin + stream.hold_patience);
+        wait_until(stream.hold_begin + stream.hold_patience);
         poll();
     }
-    host = std::max(host, stream.ready);
+    wait_until(stream.ready);
 }
 
 void Sim::wait_all() {

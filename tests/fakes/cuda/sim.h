@@ -16,6 +16,7 @@
 //   queue N                              launches that a held stream takes before the host has to wait (1024)
 //   l2 BYTES   memory BYTES              50 MB, 100 GB
 //   current                              a context is current already
+//   live                                 the host's clock is the machine's, and waiting waits: for programs with a clock of their own
 //   fail FUNCTION CODE [after N]         the function answers CODE after N calls that work
 #pragma once
 
@@ -81,6 +82,8 @@ public:
     // Moves the host's clock to when the stream is done; a hold that nobody let go of gives up.
     void wait(Stream& stream);
     void wait_all();
+    // Moves the host's clock forward to a time of the device; `live` sleeps until then.
+    void wait_until(double time);
     Stream& stream(void* handle) { return streams_[handle]; }
 
     double host = 0;
@@ -99,6 +102,7 @@ private:
     bool set_line(const std::string& line);
     bool set_kernel(std::istream& words);
     void poll();
+    void advance(double ns);
     void let_go(Stream& stream, double time);
     void execute(Stream& stream, const Op& op);
     double duration_of(int number, double start);
@@ -108,7 +112,8 @@ private:
     std::vector<Rule> rules_;
     double launch_ns_ = 2000, call_ns_ = 500, latency_ns_ = 3000, resolution_ns_ = 0, drift_per_s_ = 0, cold_ = 1;
     std::size_t queue_ = 1024;
-    bool flushed_ = false;
+    bool flushed_ = false, live_ = false;
+    double live_since_ = 0;
 };
 
 Sim& sim();

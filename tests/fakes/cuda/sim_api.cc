@@ -122,7 +122,7 @@ int cuEventSynchronize(void* handle) {
     BEGIN("cuEventSynchronize");
     auto* event = static_cast<Event*>(handle);
     if (!event->recorded) sim().wait_all();
-    sim().host = std::max(sim().host, event->time);
+    sim().wait_until(event->time);
     return 0;
 }
 int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
