@@ -3,17 +3,14 @@
 A violation that `voids` says that the time of the optimized side is not the time of the work: the figure is refused and
 printed as nan. The others leave the figure as it is: a wrong result, or too much memory.
 What the baseline does itself (writing into its input, returning a view of it) is the contract of the function and no
-violation when the optimized side does the same.
+violation when the optimized side does the same. What samples say is judged by timing.py.
 """
 
 from __future__ import annotations
 
-from statistics import median
 from typing import Any, NamedTuple
 
 __all__ = ["Violation", "Violations"]
-
-_MIB = 1024.0 * 1024.0
 
 
 class Violation(NamedTuple):
@@ -75,31 +72,9 @@ class Violations:
         if compared["problem"] or compared["beyond"]:
             self.add("results are cached by the identity of the inputs", True)
 
-    def add_value_cache(self, new_ms: float, again_ms: float) -> None:
-        if new_ms > 5 * again_ms and new_ms - again_ms > 0.05:
-            self.add(f"results are cached by the value of the inputs: new ones take {new_ms:.4f} ms, known ones {again_ms:.4f} ms", True)
-
     def add_replaced(self, names: list[str]) -> None:
         for name in names[:20]:
             self.add(f"{name[:80]} was replaced", True)
-
-    def add_clock(self, inside_ns: list[float], outside_ns: list[float]) -> None:
-        """The worker's clock and the evaluator's. Between them lies a message, and on a busy machine the wait for a
-        processor; but not in nine of ten samples."""
-        apart = sorted(outside - inside for inside, outside in zip(inside_ns, outside_ns))[len(inside_ns) // 10]
-        if apart > max(2e6, 0.5 * median(outside_ns)):
-            self.add(f"clocks disagree: {median(inside_ns) / 1e6:.4f} ms inside the process, {median(outside_ns) / 1e6:.4f} ms outside", True)
-
-    def add_preparation(self, baseline_ns: list[float], optimized_ns: list[float], call_ns: float) -> None:
-        """Inputs are made by the same code on both sides; where that takes longer, the module does work in it. The
-        fast ones are compared: other work on the machine makes some slow, hidden work nearly all."""
-        plain, own = (sorted(times)[len(times) // 10] for times in (baseline_ns, optimized_ns))
-        if own > 2 * plain and own - plain > max(3e5, 0.5 * call_ns):
-            self.add(f"work is done outside of the call: inputs take {own / 1e6:.4f} ms to make, {plain / 1e6:.4f} ms beside the baseline", True)
-
-    def add_floor(self, baseline_ms: float, optimized_ms: float, floor_ms: float, size: int) -> None:
-        if optimized_ms < floor_ms / 10 <= baseline_ms:
-            self.add(f"{optimized_ms:.4f} ms is below the floor: moving {size / _MIB:.1f} MB takes {floor_ms:.4f} ms", True)
 
     def add_memory(self, peak_mb: float, limit_mb: float | None) -> None:
         if limit_mb is not None and peak_mb > limit_mb:

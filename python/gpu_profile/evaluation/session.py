@@ -1,9 +1,10 @@
 """One evaluation: both sides are loaded, checked, timed in turn, and looked at again.
 
-    load -> check (fresh seeds, both sides) -> memory -> warm-up -> timed rounds, some results compared -> floor, patches
+    load -> check (fresh seeds, both sides) -> memory -> warm-up -> timed rounds, some results compared -> suspicions, patches
 
-Seeds come from the system's random source when they are needed, so that nothing can be computed before. A side that
-fails is left out; the other is still timed. Nothing is printed here.
+Seeds come from the system's random source when they are needed, so that nothing can be computed before. What samples
+say against the optimized side is a refusal only when three stretches of rounds say it. A side that fails is left out; the
+other is still timed. Nothing is printed here.
 """
 
 from __future__ import annotations
@@ -11,23 +12,21 @@ from __future__ import annotations
 import argparse
 import random
 import secrets
-from statistics import median
 from typing import Any
 
+from . import timing
 from .findings import Violations
 from .inputs import imports_of
 from .ratio import Ratio, ratio_of
+from .sampler import Sampler, Shot, new_seed
 from .side import Side, SideFailure
 
 __all__ = ["Evaluation"]
 
 _MIB = 1024.0 * 1024.0
-_SAMPLE_NS = 1e6  # a sample has as many calls as fit into this, so that the clock's own cost is small
-_LONGEST_SAMPLE_NS = 20e6
-_BATCH_BYTES = 256 << 20
-_LONGEST_PREPARATION_NS = 50e6
-_WARM_UP = (2, 10)
 _COMPARED = 4  # timed rounds whose results are compared
+_ATTEMPTS = 3  # one stretch of samples is no evidence on a machine that does other things
+_CACHE_PAIRS = 5
 
 
 class Evaluation:
@@ -37,19 +36,24 @@ class Evaluation:
         self.options = options
         self.violations = Violations()
         self.failures: list[SideFailure] = []
+        self.timer = timing.HOST
+        self.timer_reason: str | None = None
         self.times: dict[str, list[float]] = {}
+        self.host_times: dict[str, list[float]] = {}
+        self.alone_times: dict[str, list[float]] = {}  # of the work on the stream, gaps between launches left out
         self.import_ms: dict[str, float] = {}
         self.ratio: Ratio | None = None
         self.memory_mb: dict[str, tuple[float | None, float | None]] = {}
         self.memory_source: str | None = None
         self.floor_ms: float | None = None
         self.reference: dict[str, float] | None = None
-        self.batch = 1
-        self._cases = 1
+        self._sampler = Sampler()
         self._bytes: dict[int, int] = {}  # of inputs and outputs, by case
         self._sides: list[Side] = []
-        self._outside: list[float] = []
-        self._prepared: dict[str, list[float]] = {"baseline": [], "optimized": []}
+
+    @property
+    def batch(self) -> int:
+        return self._sampler.batch
 
     def run(self) -> None:
         try:
@@ -94,28 +98,29 @@ class Evaluation:
         wanted = {"shapes": options.shape, "dtypes": options.dtype, "family": family, "parameters": parameters}
         for side in list(self._sides):
             answer = self._try(side, lambda side: side.ask("cases", **wanted)[0])
-            self._cases = answer["cases"] if answer else self._cases
+            self._sampler.cases = answer["cases"] if answer else self._sampler.cases
 
     # ---- both sides
 
     def _together(self) -> None:
         baseline, optimized = self._sides
         try:
-            for case in range(self._cases):
+            for case in range(self._sampler.cases):
                 for _ in range(self.options.checks):
                     self._check(baseline, optimized, case)
             self._measure_memory(baseline)
             self._measure_memory(optimized)
-            self._warm_up(baseline, optimized)
+            self._sampler.warm_up(self._sides, sum(self._bytes.values()))
             self._time(baseline, optimized)
-            self._look_again(baseline, optimized)
+            self._value_cache(optimized)
+            self._look_again(optimized)
         except SideFailure as failure:
             self._drop(failure)
             self.times.clear()
             self.ratio = None
 
     def _check(self, baseline: Side, optimized: Side, case: int) -> None:
-        seed, other = _seed(), _seed()
+        seed, other = new_seed(), new_seed()
         plain, _ = baseline.ask("check", case=case, seed=seed, other=other)
         own, blocks = optimized.ask("check", case=case, seed=seed, other=other)
         self._bytes[case] = max(self._bytes.get(case, 0), int(plain["bytes"]), int(own["bytes"]))
@@ -142,64 +147,45 @@ class Evaluation:
     def _measure_memory(self, side: Side) -> None:
         """Of one call, of the case with most. By the framework where device memory is what counts, else of the process."""
         most: tuple[float | None, float | None] = (None, None)
-        for case in range(self._cases):
+        for case in range(self._sampler.cases):
             side.reset_peak()
-            answer, _ = side.ask("call", case=case, seed=_seed())
+            answer, _ = side.ask("call", case=case, seed=new_seed())
             peak, current = (answer["peak"], answer["current"]) if answer["source"] else side.memory()
             self.memory_source = answer["source"] or "process"
             if peak is not None and current is not None and peak / _MIB > (most[0] or 0):
                 most = (peak / _MIB, current / _MIB)
         self.memory_mb[side.name] = most
 
-    def _sample(self, side: Side, calls: list[list[int]]) -> float:
-        side.ask("prepare", calls=calls)
-        self._prepared[side.name].append(side.outside_ns / self.batch)
-        taken = float(side.ask("time")[0]["ns"])
-        return taken
-
-    def _calls(self) -> list[list[int]]:
-        return [[case, _seed()] for _ in range(self.batch) for case in range(self._cases)]
-
-    def _warm_up(self, *sides: Side) -> None:
-        """Until times no longer fall; then the number of calls per sample."""
-        before = float("inf")
-        for turn in range(_WARM_UP[1]):
-            calls = self._calls()
-            taken = [self._sample(side, calls) for side in sides]
-            if turn + 1 >= _WARM_UP[0] and sum(taken) > 0.9 * before:
-                break
-            before = sum(taken)
-        prepared = max(self._prepared[side.name][-1] for side in sides)
-        most = min(
-            256.0, _SAMPLE_NS / max(min(taken), 1), _LONGEST_SAMPLE_NS / max(*taken, 1),
-            _LONGEST_PREPARATION_NS / max(prepared, 1), _BATCH_BYTES / max(sum(self._bytes.values()), 1),
-        )
-        self.batch = max(1, int(most))
-        for kept in self._prepared.values():
-            kept.clear()
-        self._calls_once(*sides)
-
-    def _calls_once(self, *sides: Side) -> None:
-        calls = self._calls()
-        for side in sides:
-            self._sample(side, calls)
-            self._prepared[side.name].clear()
-
     def _time(self, baseline: Side, optimized: Side) -> None:
-        taken: dict[str, list[float]] = {"baseline": [], "optimized": []}
+        """The figures are those of the first rounds that nothing speaks against; what speaks against all is a violation."""
+        against: list[str] = []
+        for _ in range(_ATTEMPTS):
+            shots = self._rounds(baseline, optimized)
+            self._keep(shots)
+            against = self._suspicions(baseline, shots)
+            if not against:
+                break
+        for sentence in against:
+            self.violations.add(sentence, True)
+        self.ratio = ratio_of(self.times["baseline"], self.times["optimized"])
+        if self.timer == timing.CUDA:
+            self.alone_times = {side.name: self._sampler.alone_ms(side) for side in (baseline, optimized)}
+
+    def _rounds(self, baseline: Side, optimized: Side) -> dict[str, list[Shot]]:
+        shots: dict[str, list[Shot]] = {"baseline": [], "optimized": []}
         compared = set(random.SystemRandom().sample(range(self.options.repeat), min(_COMPARED, self.options.repeat)))
         for turn in range(self.options.repeat):
-            calls = self._calls()
+            calls = self._sampler.calls()
             for side in (baseline, optimized) if turn % 2 == 0 else (optimized, baseline):
-                taken[side.name].append(self._sample(side, calls))
-                if side is optimized:
-                    self._outside.append(float(side.outside_ns))
+                shots[side.name].append(self._sampler.sample(side, calls))
             if turn in compared:
                 self._compare_timed(baseline, optimized, calls)
-        self._value_cache(optimized)
-        self.violations.add_clock(taken["optimized"], self._outside)
-        self.times = {name: [each / 1e6 / self.batch for each in times] for name, times in taken.items()}
-        self.ratio = ratio_of(self.times["baseline"], self.times["optimized"])
+        return shots
+
+    def _keep(self, shots: dict[str, list[Shot]]) -> None:
+        self.timer, self.timer_reason = timing.timer_of(shots)
+        self.times = {name: timing.per_call_ms(taken, self.timer) for name, taken in shots.items()}
+        self.host_times = {name: timing.per_call_ms(taken, timing.HOST) for name, taken in shots.items()}
 
     def _compare_timed(self, baseline: Side, optimized: Side, calls: list[list[int]]) -> None:
         """A result of the calls just timed: the last, which had the least time, or any."""
@@ -211,21 +197,35 @@ class Evaluation:
             case, seed = calls[index]
             self.violations.add_comparison(self._compare(baseline, case, seed, answer["output"], blocks))
 
-    def _value_cache(self, optimized: Side) -> None:
-        new, again = [], []
-        for _ in range(5):
-            calls = self._calls()
-            new.append(self._sample(optimized, calls) / 1e6 / self.batch)
-            again.append(self._sample(optimized, calls) / 1e6 / self.batch)
-        self.violations.add_value_cache(min(new), median(again))
+    # ---- what speaks against the figures
 
-    def _look_again(self, baseline: Side, optimized: Side) -> None:
-        """What is judged from both sides' figures, and what the module replaced."""
-        times = {name: median(values) for name, values in self.times.items()}
-        self.violations.add_preparation(self._prepared["baseline"], self._prepared["optimized"], 1e6 * min(self.times["baseline"]))
+    def _suspicions(self, baseline: Side, shots: dict[str, list[Shot]]) -> list[str]:
+        own = shots["optimized"]
         self.floor_ms = self._floor(baseline)
-        if self.floor_ms is not None:
-            self.violations.add_floor(times["baseline"], times["optimized"], self.floor_ms, sum(self._bytes.values()))
+        found = [
+            timing.elsewhere(own) if self.timer == timing.CUDA else None,
+            timing.clocks_apart(own),
+            timing.prepared_elsewhere(shots["baseline"], own, min(self.times["baseline"])),
+            timing.floor_broken(self.times["baseline"], self.times["optimized"], self.floor_ms, sum(self._bytes.values())),
+        ]
+        return [sentence for sentence in found if sentence]
+
+    def _value_cache(self, optimized: Side) -> None:
+        """Calls with new inputs, and the same again."""
+        said: str | None = None
+        for _ in range(_ATTEMPTS):
+            new, known = [], []
+            for _pair in range(_CACHE_PAIRS):
+                calls = self._sampler.calls()
+                new.append(self._sampler.sample(optimized, calls))
+                known.append(self._sampler.sample(optimized, calls))
+            said = timing.cached(timing.per_call_ms(new, self.timer), timing.per_call_ms(known, self.timer))
+            if said is None:
+                return
+        self.violations.add(said or "", True)
+
+    def _look_again(self, optimized: Side) -> None:
+        """Constraints, and what the module replaced."""
         self.violations.add_replaced([str(name) for name in optimized.ask("replaced")[0]["names"]])
         peak = self.memory_mb["optimized"][0]
         if peak is not None:
@@ -239,23 +239,20 @@ class Evaluation:
         """How long it takes to copy as much as the inputs and outputs of every case, where the inputs are; None unknown."""
         total = 0.0
         for case, size in self._bytes.items():
-            copied, _ = baseline.ask("copy", case=case, seed=_seed())
-            if not copied["ns"] or not copied["bytes"]:
+            copied, _ = baseline.ask("copy", case=case, seed=new_seed())
+            taken = copied.get("device_ns") if self.timer == timing.CUDA else copied["ns"]
+            if not taken or not copied["bytes"]:
                 return None
-            total += copied["ns"] / 1e6 * size / copied["bytes"]
+            total += taken / 1e6 * size / copied["bytes"]
         return total or None
 
     # ---- one side, when the other failed
 
     def _alone(self, side: Side) -> None:
-        self.batch = 1
+        self._sampler.batch = 1
         self._measure_memory(side)
-        self._warm_up(side)
-        self.times[side.name] = [self._sample(side, self._calls()) / 1e6 / self.batch for _ in range(self.options.repeat)]
-
-
-def _seed() -> int:
-    return secrets.randbits(31)
+        self._sampler.warm_up([side], sum(self._bytes.values()))
+        self._keep({side.name: self._sampler.take(side, self.options.repeat)})
 
 
 def _holds_unknown(tree: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from .session import Evaluation
+from .timing import CUDA
 
 __all__ = ["exit_code", "figures", "fixed_lines", "json_text", "table"]
 
@@ -21,9 +22,11 @@ def figures(evaluation: Evaluation) -> dict[str, float | None]:
     refused = evaluation.violations.void
     speedup = evaluation.ratio.speedup if evaluation.ratio and not refused else None
     own = None if refused else times.get("optimized")
+    alone = evaluation.alone_times.get("optimized")
+    kernel = own if refused or not alone else median(alone)
     peak, current = evaluation.memory_mb.get("optimized", (None, None))
     return {
-        "speedup": speedup, "baseline_ms": times.get("baseline"), "optimized_ms": own, "kernel_time_ms": own,
+        "speedup": speedup, "baseline_ms": times.get("baseline"), "optimized_ms": own, "kernel_time_ms": kernel,
         "peak_memory_mb": peak, "current_memory_mb": current,
     }
 
@@ -50,6 +53,9 @@ def table(evaluation: Evaluation) -> str:
     rows: list[tuple[str, ...]] = [("", "baseline", "optimized")]
     rows.append(("time, median", shown.get("baseline", "-"), "refused" if refused else shown.get("optimized", "-")))
     rows.append(("fastest", *(_of(evaluation.times.get(name), min) if not (refused and name == "optimized") else "refused" for name in _SIDES)))
+    if evaluation.timer == CUDA:
+        rows.append(("without launch gaps", *(_of(evaluation.alone_times.get(name), median) if not (refused and name == "optimized") else "refused" for name in _SIDES)))
+        rows.append(("by the host's clock", *(_of(evaluation.host_times.get(name), median) for name in _SIDES)))
     rows.append(("import", *(_ms(evaluation.import_ms.get(name)) for name in _SIDES)))
     rows.append((f"peak memory ({evaluation.memory_source or 'process'})", *(_mb(evaluation, name) for name in _SIDES)))
     if evaluation.reference:
@@ -59,6 +65,10 @@ def table(evaluation: Evaluation) -> str:
 
 
 _SIDES = ("baseline", "optimized")
+
+
+def _median(values: list[float] | None) -> float | None:
+    return median(values) if values else None
 
 
 def _of(values: list[float] | None, choose: Any) -> str:
@@ -75,7 +85,7 @@ def _mb(evaluation: Evaluation, name: str) -> str:
 
 
 def _verdict_line(evaluation: Evaluation) -> str:
-    samples = f"timer: host, {evaluation.options.repeat} samples of {evaluation.batch} call{'s' if evaluation.batch > 1 else ''}"
+    samples = f"timer: {evaluation.timer}, {evaluation.options.repeat} samples of {evaluation.batch} call{'s' if evaluation.batch > 1 else ''}"
     if evaluation.violations.void:
         return f"verdict: refused ({samples})\n"
     if not evaluation.ratio:
@@ -96,8 +106,10 @@ def json_text(evaluation: Evaluation, version: str) -> str:
     document["interval_by"] = None if refused or not ratio else ratio.source
     document["verdict"] = "refused" if void else ratio.verdict if ratio else None
     document |= {
-        "timer": "host", "samples": evaluation.options.repeat, "calls_per_sample": evaluation.batch,
+        "timer": evaluation.timer, "timer_reason": evaluation.timer_reason, "samples": evaluation.options.repeat, "calls_per_sample": evaluation.batch,
         "baseline_samples_ms": evaluation.times.get("baseline"), "optimized_samples_ms": evaluation.times.get("optimized"),
+        "baseline_host_ms": _median(evaluation.host_times.get("baseline")), "optimized_host_ms": _median(evaluation.host_times.get("optimized")),
+        "baseline_kernel_ms": _median(evaluation.alone_times.get("baseline")),
         "import_ms": evaluation.import_ms, "floor_ms": evaluation.floor_ms, "memory_source": evaluation.memory_source,
         "reference_error": evaluation.reference,
         "violations": [{"text": v.text, "refused": v.voids} for v in evaluation.violations.all()],

@@ -28,6 +28,7 @@ from .clock import make_clock, make_perturb
 from .compare import compare
 from .device import memory_reader, waiter
 from .inputs import imports_of, made_inputs
+from .stopwatch import Stopwatch
 from .watched import Watched
 from .wire import receive, send
 
@@ -47,7 +48,7 @@ class Worker:
         self._clock, self._perturb, self._sleep = make_clock(), make_perturb(), time.sleep
         self._clean = gc.collect, gc.disable, gc.enable
         self._arrays, self._wait, self._memory = Arrays(), waiter(), memory_reader()
-        self._watched = Watched()
+        self._watched, self._stopwatch = Watched(), Stopwatch(self._arrays)
         self._inputs: list[Callable[[int], Any]] = []
         self._kernel: Callable[..., Any] = print
         self._batch: list[Any] = []
@@ -200,16 +201,20 @@ class Worker:
         return {}, []
 
     def time(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """The prepared calls. Answers at once; the evaluator holds its own clock beside this one's."""
+        """The prepared calls. Answers at once; the evaluator holds its own clock beside this one's and the device's."""
         prepared = self._prepared
         outputs: list[Any] = []
-        kernel, clock, wait, keep = self._kernel, self._clock, self._wait, outputs.append
+        kernel, clock, wait, keep, watch = self._kernel, self._clock, self._wait, outputs.append, self._stopwatch
+        watch.find(prepared)
         self._clean[1]()
         try:
             wait(None)
+            watch.start(message["hold"])
             begun = clock()
             for arguments in prepared:
                 keep(kernel(*arguments))
+            watch.stop()
+            lap = watch.read()
             wait(outputs)
             took = clock() - begun
         finally:
@@ -217,7 +222,7 @@ class Worker:
         self._batch = [made if output is None else output for made, output in zip(prepared, outputs)]
         self._prepared = []
         self.after = self._copy_early
-        return {"ns": took}, []
+        return {"ns": took, **lap}, []
 
     def _copy_early(self) -> None:
         """The last result, the one that had the least time, as it was when the time had been taken."""
@@ -231,20 +236,25 @@ class Worker:
         return {"output": tree, "late": late}, blocks
 
     def copy(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """The shortest time in which this side's inputs are copied, and their bytes: read once and written once."""
+        """The shortest times in which this side's inputs are copied, and their bytes: read once and written once."""
         leaves = self._arrays.leaves(self._make(message["case"], message["seed"]))
         families = [self._arrays.family(leaf) for leaf in leaves]
-        times = []
+        times: list[int] = []
+        laps: list[float] = []
         if not leaves or any(family is None or family.empty_like is None for family in families):
             return {"ns": None, "bytes": 0}, []
         targets = [family.empty_like(leaf) for family, leaf in zip(families, leaves) if family and family.empty_like]
+        self._stopwatch.find(leaves)
         for _turn in range(7):
+            self._stopwatch.start(False)
             begun = self._clock()
             for target, leaf in zip(targets, leaves):
                 target[...] = leaf
+            self._stopwatch.stop()
+            laps.append(self._stopwatch.read().get("device_ns", 0.0))
             self._wait(None)
             times.append(self._clock() - begun)
-        return {"ns": min(times), "bytes": 2 * sum(self._arrays.size(leaf) for leaf in leaves)}, []
+        return {"ns": min(times), "device_ns": min(laps), "bytes": 2 * sum(self._arrays.size(leaf) for leaf in leaves)}, []
 
     def call(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         """One call by itself, for its memory: what the framework says, if a framework with a device is loaded."""

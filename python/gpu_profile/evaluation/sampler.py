@@ -1,0 +1,91 @@
+"""Samples of both sides: how many calls make one, and the clocks that were held beside each.
+
+A sample is as many calls as fit into 1 ms, each on inputs that nobody has seen. What it took is known three times: by the
+evaluator's clock, by the clock of the side's process, and by the device's events where the work is on a device. Which one
+is the figure is decided by timing.py.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, NamedTuple
+
+from .side import Side
+
+__all__ = ["Sampler", "Shot", "new_seed"]
+
+_SAMPLE_NS = 1e6  # a sample has as many calls as fit into this, so that the clock's own cost is small
+_LONGEST_SAMPLE_NS = 20e6
+_BATCH_BYTES = 256 << 20
+_LONGEST_PREPARATION_NS = 50e6
+_WARM_UP = (2, 10)
+_HELD_CALLS = 64  # a queue takes about a thousand launches
+_HELD_SAMPLES, _HELD_TRIES = 7, 2
+
+
+class Shot(NamedTuple):
+    """One sample, in ns of all its calls; times of the device are None where there is none, and `reason` says why."""
+
+    calls: int
+    prepare_ns: float  # making the inputs, by the evaluator's clock
+    outside_ns: float  # the calls, by the evaluator's clock
+    inside_ns: float  # by the clock of the side's process, until the whole device was idle
+    device_ns: float | None = None  # by events: until the stream was
+    beyond_ns: float = 0.0  # from then until the whole device was
+    idle_wait_ns: float = 0.0  # what waiting for an idle device takes
+    held: bool = False
+    reason: str | None = None
+
+
+class Sampler:
+    def __init__(self) -> None:
+        self.cases, self.batch = 1, 1
+
+    def calls(self, batch: int | None = None) -> list[list[int]]:
+        return [[case, new_seed()] for _ in range(batch or self.batch) for case in range(self.cases)]
+
+    def sample(self, side: Side, calls: list[list[int]] | None = None, hold: bool = False) -> Shot:
+        calls = calls or self.calls()
+        side.ask("prepare", calls=calls)
+        prepared = float(side.outside_ns)
+        said: dict[str, Any] = side.ask("time", hold=hold)[0]
+        lap = {name: said[name] for name in ("device_ns", "beyond_ns", "idle_wait_ns", "held") if name in said}
+        return Shot(len(calls) // self.cases, prepared, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
+
+    def take(self, side: Side, count: int) -> list[Shot]:
+        return [self.sample(side) for _ in range(count)]
+
+    def warm_up(self, sides: list[Side], bytes_per_call: int) -> None:
+        """Until times no longer fall; then the number of calls per sample."""
+        before = float("inf")
+        for turn in range(_WARM_UP[1]):
+            calls = self.calls()
+            shots = [self.sample(side, calls) for side in sides]
+            taken = [shot.inside_ns for shot in shots]
+            if turn + 1 >= _WARM_UP[0] and sum(taken) > 0.9 * before:
+                break
+            before = sum(taken)
+        most = min(
+            256.0, _SAMPLE_NS / max(min(taken), 1), _LONGEST_SAMPLE_NS / max(*taken, 1),
+            _LONGEST_PREPARATION_NS / max(*(shot.prepare_ns for shot in shots), 1), _BATCH_BYTES / max(bytes_per_call, 1),
+        )
+        self.batch = max(1, int(most))
+        calls = self.calls()
+        for side in sides:
+            self.sample(side, calls)
+
+    def alone_ms(self, side: Side) -> list[float]:
+        """ms per call of the work on the stream by itself, gaps between launches left out: the stream is held until all
+        of a sample is in its queue. Empty for work that waits for the device, which cannot be held."""
+        found: list[float] = []
+        for turn in range(_HELD_SAMPLES):
+            shot = self.sample(side, self.calls(min(self.batch, _HELD_CALLS)), hold=True)
+            if shot.held and shot.device_ns is not None:
+                found.append(shot.device_ns / 1e6 / shot.calls)
+            elif turn + 1 >= _HELD_TRIES and not found:
+                return []
+        return found
+
+
+def new_seed() -> int:
+    return secrets.randbits(31)

@@ -1,0 +1,68 @@
+"""Arrays and launches of the stand-ins for PyTorch and CuPy in this folder: values are NumPy's, times the simulated
+device's (tests/fakes/cuda/sim.h, in the library that GPUPROF_CUDA names). A result is there at once; how long it takes
+is what the script says of its kernel. Nothing here is like a framework but the names that gpu_profile uses.
+"""
+
+import ctypes
+import os
+
+import numpy
+
+_device = ctypes.CDLL(os.environ["GPUPROF_CUDA"])
+_launch, _wait, _wait_for_stream = _device.fake_cuda_launch, _device.cuCtxSynchronize, _device.cuStreamSynchronize
+
+
+class Pool:
+    """The memory of arrays, and the most that it was."""
+
+    def __init__(self):
+        self.used = self.peak = 0
+        self.hooks = []
+
+    def take(self, size):
+        self.used += size
+        self.peak = max(self.peak, self.used)
+        for hook in self.hooks:
+            hook.malloc_postprocess(size=size)
+
+    def give_back(self, size):
+        self.used -= size
+
+
+pool = Pool()
+
+
+def launch(kernel, stream):
+    assert _launch(kernel, ctypes.c_void_p(stream)) == 0
+
+
+def synchronize(*_device):
+    assert _wait() == 0
+
+
+def synchronize_stream(stream):
+    assert _wait_for_stream(ctypes.c_void_p(stream)) == 0
+
+
+class Array:
+    """What both frameworks' arrays have in common."""
+
+    def __init__(self, values, on_device=True):
+        self.values, self.on_device = numpy.asarray(values), on_device
+        if on_device:
+            pool.take(self.values.nbytes)
+
+    def __del__(self):
+        if getattr(self, "on_device", False):
+            pool.give_back(self.values.nbytes)
+
+    @property
+    def shape(self):
+        return self.values.shape
+
+    @property
+    def nbytes(self):
+        return self.values.nbytes
+
+    def __getitem__(self, place):
+        return type(self)(self.values[place], self.on_device)

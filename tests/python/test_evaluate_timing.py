@@ -1,0 +1,80 @@
+"""What samples say against a figure: each rule of evaluation/timing.py on samples that are drawn up here, honest ones with the
+noise of a busy machine among them. No process and no clock."""
+
+import random
+
+import pytest
+
+from gpu_profile.evaluation import timing
+from gpu_profile.evaluation.sampler import Shot
+
+
+def shots(count=30, **figures):
+    """Samples of one call of 1 ms; a figure is a number, or a function of the sample's index."""
+    plain = {"calls": 1, "prepare_ns": 1e5, "outside_ns": 1.1e6, "inside_ns": 1e6, **figures}
+    return [Shot(**{name: value(index) if callable(value) else value for name, value in plain.items()}) for index in range(count)]
+
+
+def on_device(**figures):
+    return shots(**{"device_ns": 9.8e5, "beyond_ns": 4e3, "idle_wait_ns": 4e3, **figures})
+
+
+def busy(value, share=0.7, wait=2e7, seed=3):
+    """The value, which a wait for a processor makes longer in most samples."""
+    draw = random.Random(seed)
+    return lambda _: value + (wait * draw.random() if draw.random() < share else 0)
+
+
+def test_events_are_the_figure_when_all_samples_have_them():
+    both = {"baseline": on_device(), "optimized": on_device(device_ns=5e5)}
+    assert timing.timer_of(both) == ("cuda events", None)
+    assert timing.per_call_ms(both["optimized"], "cuda events") == [0.5] * 30
+    assert timing.per_call_ms(both["optimized"], "host") == [1.0] * 30
+    one = shots(1, reason="no stream")
+    assert timing.timer_of({**both, "optimized": both["optimized"][1:] + one}) == ("host", "no stream")
+    timer, why = timing.timer_of({**both, "baseline": on_device(beyond_ns=5e5)})
+    assert timer == "host" and why.startswith("baseline: work is done on another stream: the device is busy for 0.5000 ms")
+
+
+@pytest.mark.parametrize(("samples", "found"), [
+    (on_device(beyond_ns=9e5, device_ns=1e4), True),
+    (on_device(beyond_ns=9e4, device_ns=1e4), True),
+    (on_device(beyond_ns=lambda i: 9e5 if i % 8 else 0, device_ns=1e4), False),  # not in one of eight
+    (on_device(beyond_ns=busy(4e3)), False),
+    (on_device(beyond_ns=2.3e4), False),
+    (on_device(beyond_ns=9e4, idle_wait_ns=4e4), False),  # waiting takes long here
+    (on_device(beyond_ns=9e4, device_ns=1e7), False),  # a hundredth of the time
+    (shots(), False),
+])
+def test_work_elsewhere(samples, found):
+    assert (timing.elsewhere(samples) is not None) == found
+
+
+@pytest.mark.parametrize(("samples", "said"), [
+    (shots(), None),
+    (shots(outside_ns=6e6), "clocks disagree: 1.0000 ms inside the process, 6.0000 ms outside"),
+    (shots(outside_ns=busy(1.1e6)), None),
+    (on_device(), None),
+    (on_device(inside_ns=busy(1e6), outside_ns=busy(1.1e6, wait=5e7)), None),
+    (on_device(device_ns=1e4), "clocks disagree: 0.0100 ms on the device, 1.0000 ms until it is done"),
+    (on_device(device_ns=1e4, beyond_ns=9.7e5), None),  # that is what elsewhere() is about
+])
+def test_clocks(samples, said):
+    assert timing.clocks_apart(samples) == said
+
+
+def test_work_in_the_preparation():
+    plain = shots()
+    said = timing.prepared_elsewhere(plain, shots(prepare_ns=2e6), 0.5)
+    assert said == "work is done outside of the call: inputs take 2.0000 ms to make, 0.1000 ms beside the baseline"
+    assert timing.prepared_elsewhere(plain, shots(prepare_ns=busy(1e5)), 0.5) is None
+    assert timing.prepared_elsewhere(plain, shots(prepare_ns=3.5e5), 0.5) is None, "too little to matter"
+
+
+def test_caches_and_the_floor():
+    assert timing.cached([5.1] * 5, [0.2] * 5).startswith("results are cached by the value of the inputs: new ones take 5.1000 ms")
+    assert timing.cached([5.1, 60, 90, 0.3, 7], [0.2] * 5) is None, "one new call was as fast"
+    assert timing.floor_broken([1.0], [0.001], 0.9, 1 << 20) == "0.0010 ms is below the floor: moving 1.0 MB takes 0.9000 ms"
+    assert timing.floor_broken([0.05], [0.001], 0.9, 1 << 20) is None, "so is the baseline"
+    assert timing.floor_broken([1.0], [0.2], 0.9, 1 << 20) is None
+    assert timing.floor_broken([1.0], [0.001], None, 1 << 20) is None
