@@ -21,7 +21,7 @@ set 0 pstate 0
 
 
 def fake_driver(program, folder, script=DEVICE):
-    library = Path(program.path).parent / "fakes" / "libnvidia-ml.so.1"
+    library = program.fakes / "libnvidia-ml.so.1"
     assert library.exists(), f"{library} is not built"
     file = folder / "driver.txt"
     file.write_text(script)

@@ -4,6 +4,7 @@ what its processes left can be looked at one file at a time.
 `Injected.run` returns the exit status and output; `Injected.files` what lies in the folder.
 """
 
+import concurrent.futures
 import os
 import struct
 import subprocess
@@ -30,18 +31,17 @@ def chunk_kinds(data):
 
 def sanitized(program):
     """Whether the library and the fakes are of a build with sanitizers."""
-    return not (Path(program.path).parent / "fakes" / "libfaultio.so").exists()
+    return not (program.fakes / "libfaultio.so").exists()
 
 
 class Injected:
     def __init__(self, program, folder, script):
         self.program, self.folder, self.script = program, Path(folder), script
-        self.build = Path(program.path).parent
-        self.fakes = self.build / "fakes"
+        self.fakes = program.fakes
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def environment(self, rules="", faults="", counts=None, words=""):
-        library = self.build / "libgpuprof_inject.so"
+        library = Path(self.program.path).parent / "libgpuprof_inject.so"
         environment = {**os.environ, "LD_LIBRARY_PATH": str(self.fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules,
                        "CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
                        "GPUPROF_RECORD_DIR": str(self.folder), "GPUPROF_RECORD": words, **SANITIZERS}
@@ -81,3 +81,16 @@ class Injected:
 
 def kernels_of(rows):
     return sum(row["count"] for row in rows)
+
+
+def in_parallel(check, cases, jobs=2):
+    """Runs check(number, case) for each case on some threads; the errors, in order."""
+
+    def attempt(numbered):
+        try:
+            check(*numbered)
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            return f"{numbered[1]}: {error}"
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return [error for error in pool.map(attempt, enumerate(cases)) if error]

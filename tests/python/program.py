@@ -4,9 +4,13 @@
 retried. A run that takes longer than 20 s is a failure of the program: no input of these tests deserves more.
 """
 
+import csv
+import io
 import json
+import re
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 TIME_LIMIT_S = 20
 
@@ -59,6 +63,11 @@ class Program:
     def __init__(self, path):
         self.path = path
 
+    @property
+    def fakes(self):
+        """The folder of the fake drivers of the same build."""
+        return Path(self.path).parent / "fakes"
+
     def run(self, *arguments, stdin=b""):
         done = subprocess.run([self.path, *map(str, arguments)], input=stdin, capture_output=True,
                               timeout=TIME_LIMIT_S, check=False)
@@ -68,6 +77,13 @@ class Program:
         outcome = self.run("report", source, *arguments, "--format", "json", "--limit", "0", stdin=stdin)
         assert outcome.status == 0, f"exit {outcome.status}: {outcome.errors}"
         return Report(read_strict_json(outcome.stdout))
+
+    def stored(self, capture, table):
+        """The rows of a stored table as text, by the CSV export; none where the capture does not have it."""
+        outcome = self.run("export", "csv", capture)
+        assert outcome.status == 0, f"exit {outcome.status}: {outcome.errors}"
+        block = re.search(rf"^# {table}\n(.*?)(?:\n\n|\Z)", outcome.stdout.decode(), re.MULTILINE | re.DOTALL)
+        return list(csv.DictReader(io.StringIO(block[1]))) if block else []
 
 
 def read_strict_json(raw):

@@ -11,14 +11,30 @@ FIXTURES = ROOT / "tests" / "fixtures" / "cupti"
 KERN = FIXTURES / "kern.jsonl.xz"
 
 
-def lines(recording):
+def lines(recording=KERN):
     with lzma.open(recording, "rt") as file:
         return [json.loads(line) for line in file]
+
+
+def kernels_in(records):
+    return [record for record in records if record["kind"] == "KERNEL"]
 
 
 def script_of(recording, folder, version="13.0", lanes=4):
     script = Path(folder) / f"{recording.name}-{version}-{lanes}.script"
     if not script.exists():
-        subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", version, "--lanes", str(lanes),
-                        recording, script], check=True)
+        _convert(recording, script, version, lanes)
     return script
+
+
+def script_of_records(records, folder, version="13.0", lanes=1):
+    """A script of records that a test made or changed; the next one takes its place."""
+    made, script = Path(folder) / "made.jsonl", Path(folder) / "made.script"
+    made.write_text("".join(json.dumps(record) + "\n" for record in records))
+    _convert(made, script, version, lanes)
+    return script
+
+
+def _convert(recording, script, version, lanes):
+    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", version, "--lanes", str(lanes),
+                    recording, script], check=True)

@@ -29,7 +29,7 @@ WORK = ["KERNEL", "MEMCPY", "MEMSET"]
 
 @pytest.fixture(scope="session")
 def fakes(program):
-    folder = Path(program.path).parent / "fakes"
+    folder = program.fakes
     assert (folder / "libcupti.so.13").exists(), f"{folder} is not built"
     return folder
 

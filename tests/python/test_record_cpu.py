@@ -22,19 +22,6 @@ def cpu(program, capture):
     return program.report(capture, "cpu")["cpu"].rows
 
 
-def table(program, capture, name):
-    """The rows of a stored table, by the CSV export."""
-    import csv
-    import io
-
-    text = program.run("export", "csv", capture).stdout.decode()
-    for block in text.split("\n\n"):
-        head, _, rest = block.partition("\n")
-        if head.lstrip("# ").split(" ")[0].rstrip(":") == name:
-            return list(csv.DictReader(io.StringIO(rest)))
-    return []
-
-
 BURN = """
 def burn(seconds):
     while time.thread_time() < seconds:
@@ -61,7 +48,7 @@ def test_a_command_that_only_sleeps_is_a_recording(program, tmp_path):
 @pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -9 $$", 128 + 9)])
 def test_the_exit_status_and_command_line_are_kept(program, tmp_path, command, status):
     _, capture = record(program, tmp_path, "sh", "-c", command, "x", "--token", "hush", "--password=hush")
-    processes = table(program, capture, "process")
+    processes = program.stored(capture, "process")
     assert [row["exit_status"] for row in processes] == [str(status)]
     assert processes[0]["command"] == f"sh -c {command} x --token *** --password=***"
 
@@ -101,7 +88,7 @@ def test_children_and_orphans_belong_to_the_command(program, tmp_path):
         subprocess.run(["sleep", "0.33"])
         time.sleep(0.3)
     """)
-    commands = [row["command"] for row in table(program, capture, "process")]
+    commands = [row["command"] for row in program.stored(capture, "process")]
     assert "sleep 0.33" in commands
     assert any(command.endswith("sleep 0.77") for command in commands)
 
@@ -115,7 +102,7 @@ def test_others_do_not_belong(program, tmp_path):
     finally:
         other.kill()
         other.wait()
-    assert [row["command"] for row in table(program, capture, "process")] == ["sleep 0.3"]
+    assert [row["command"] for row in program.stored(capture, "process")] == ["sleep 0.3"]
 
 
 def test_a_process_that_both_sides_know_is_one_row(program, tmp_path):
@@ -125,7 +112,7 @@ def test_a_process_that_both_sides_know_is_one_row(program, tmp_path):
         with nvtx.annotate("here"):
             time.sleep(0.3)
     """, options=["--quiet"])
-    processes = table(program, capture, "process")
+    processes = program.stored(capture, "process")
     assert len(processes) == 1
     assert processes[0]["exit_status"] == "0"
     threads = [row for row in cpu(program, capture) if row["thread"] is not None]

@@ -4,19 +4,13 @@ The script is a real recording (tests/fixtures/cupti); expected figures are comp
 """
 
 import collections
-import json
-import lzma
-import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from injected import SANITIZERS, sanitized
-from program import Outcome
+from injected import sanitized
+from played import fake_environment, record_played
+from recordings_of_cupti import FIXTURES, KERN, kernels_in, lines, script_of
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "tests" / "fixtures" / "cupti"
 SCRIPTS = sorted(FIXTURES.glob("*.jsonl.xz"))
 WANTED = ("cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset", "cudaMalloc", "cudaFree", "cudaHostAlloc")
 
@@ -24,30 +18,8 @@ WANTED = ("cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset", "cudaMall
 @pytest.fixture(scope="session")
 def converted(tmp_path_factory):
     """Scripts for the fake, by recording and version of CUPTI."""
-    folder, made = tmp_path_factory.mktemp("scripts"), {}
-
-    def convert(recording, version="13.0", lanes=4):
-        key = (recording, version, lanes)
-        if key not in made:
-            made[key] = folder / f"{recording.name}-{version}-{lanes}.script"
-            subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", version, "--lanes", str(lanes),
-                            recording, made[key]], check=True)
-        return made[key]
-
-    return convert
-
-
-def record(program, script, capture, *options, rules="", arguments=()):
-    fakes = Path(program.path).parent / "fakes"
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules, **SANITIZERS}
-    done = subprocess.run([program.path, "record", "-o", capture, *options, "--", fakes / "fake_program", "--script", script,
-                           "--play", "time=start live", *arguments], env=environment, capture_output=True, timeout=60, check=False)
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
-
-def lines(recording):
-    with lzma.open(recording, "rt") as file:
-        return [json.loads(line) for line in file]
+    folder = tmp_path_factory.mktemp("scripts")
+    return lambda recording=KERN, version="13.0": script_of(recording, folder, version)
 
 
 def table(program, capture, name):
@@ -58,10 +30,10 @@ def table(program, capture, name):
 @pytest.mark.parametrize("recording", SCRIPTS, ids=lambda path: path.name.split(".")[0])
 def test_the_capture_equals_the_script(program, converted, tmp_path, recording, version):
     capture = tmp_path / "run.gpuprof"
-    outcome = record(program, converted(recording, version), capture, "--api", "all")
+    outcome = record_played(program, converted(recording, version), capture, "--api", "all")
     assert outcome.status == 0, outcome.errors
     records = lines(recording)
-    kernels = [r for r in records if r["kind"] == "KERNEL"]
+    kernels = kernels_in(records)
     rows = table(program, capture, "kernels")
     assert sum(row["count"] for row in rows) == len(kernels)
     assert sum(row["total_ns"] for row in rows) == sum(r["end"] - r["start"] for r in kernels)
@@ -77,35 +49,33 @@ def test_the_capture_equals_the_script(program, converted, tmp_path, recording, 
 
 
 def test_selected_calls_are_those_that_matter(program, converted, tmp_path):
-    recording = FIXTURES / "kern.jsonl.xz"
     capture = tmp_path / "run.gpuprof"
-    assert record(program, converted(recording), capture).status == 0
+    assert record_played(program, converted(), capture).status == 0
     names = {row["name"] for row in table(program, capture, "api")}
     assert any(name.startswith("cudaLaunchKernel") for name in names)
     assert "cudaGetDevice" not in names
     rows = table(program, capture, "kernels")
-    assert sum(row["count"] for row in rows) == sum(r["kind"] == "KERNEL" for r in lines(recording))
+    assert sum(row["count"] for row in rows) == len(kernels_in(lines()))
 
 
 @pytest.mark.parametrize("rules", ["shuffle 3", "running 1", "late 5"])
 def test_any_order_of_delivery(program, converted, tmp_path, rules):
-    recording = FIXTURES / "kern.jsonl.xz"
     capture = tmp_path / "run.gpuprof"
-    assert record(program, converted(recording), capture, rules=rules).status == 0
+    assert record_played(program, converted(), capture, rules=rules).status == 0
     rows = table(program, capture, "kernels")
-    assert sum(row["count"] for row in rows) == sum(r["kind"] == "KERNEL" for r in lines(recording))
+    assert sum(row["count"] for row in rows) == len(kernels_in(lines()))
 
 
 def test_what_is_kept_back_is_counted(program, converted, tmp_path):
     capture = tmp_path / "run.gpuprof"
-    assert record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, rules="keep 1").status == 0
+    assert record_played(program, converted(), capture, rules="keep 1").status == 0
     losses = {row["kind"]: row["count"] for row in table(program, capture, "losses")}
     assert losses.get("recorder_loss", 0) >= 1
 
 
 def test_a_refusal_is_said_with_its_code(program, converted, tmp_path):
     capture = tmp_path / "run.gpuprof"
-    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, rules="fail cuptiActivityEnable 35")
+    outcome = record_played(program, converted(), capture, rules="fail cuptiActivityEnable 35")
     assert outcome.status == 0
     place = next(row["place"] for row in table(program, capture, "losses") if row["kind"] == "recorder_refused")
     assert "35" in place
@@ -118,7 +88,7 @@ def test_a_refusal_is_said_with_its_code(program, converted, tmp_path):
 @pytest.mark.parametrize("code", [1, 15, 39, 999])
 def test_every_call_failing_leaves_the_program_alone(program, converted, tmp_path, function, code):
     capture = tmp_path / "run.gpuprof"
-    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, "--quiet", rules=f"fail {function} {code}")
+    outcome = record_played(program, converted(), capture, "--quiet", rules=f"fail {function} {code}")
     assert outcome.status == 0, outcome.errors
     assert program.run("report", capture, "losses").status == 0
 
@@ -126,14 +96,14 @@ def test_every_call_failing_leaves_the_program_alone(program, converted, tmp_pat
 @pytest.mark.parametrize("end", ["_exit", "quick", "abort", "kill", "thread"])
 def test_any_death_leaves_a_readable_capture(program, converted, tmp_path, end):
     capture = tmp_path / "run.gpuprof"
-    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, "--quiet", arguments=["--end", end])
+    outcome = record_played(program, converted(), capture, "--quiet", arguments=["--end", end])
     assert outcome.status == {"abort": -6, "kill": -9}.get(end, 5)  # 5 is what the program ends with
     assert program.run("report", capture, "losses").status == 0
 
 
 def test_a_flush_that_hangs_delays_the_end_by_two_seconds_at_most(program, converted, tmp_path):
     capture = tmp_path / "run.gpuprof"
-    outcome = record(program, converted(FIXTURES / "kern.jsonl.xz"), capture, "--quiet", rules="hang cuptiActivityFlushAll")
+    outcome = record_played(program, converted(), capture, "--quiet", rules="hang cuptiActivityFlushAll")
     assert outcome.status == 0
 
 
@@ -142,10 +112,8 @@ def test_samples_of_the_devices_come_along(program, converted, tmp_path):
         pytest.skip("a shell cannot have a library with a sanitizer in it")
     capture, driver = tmp_path / "run.gpuprof", tmp_path / "driver.txt"
     driver.write_text("device name=NVIDIA_H200\nset 0 util_gpu 60\nset 0 power_w 250\n")
-    fakes = Path(program.path).parent / "fakes"
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_NVML": str(fakes / "libnvidia-ml.so.1"),
-                   "GPUPROF_FAKE_NVML": str(driver)}
-    command = f"{fakes}/fake_program --script {converted(FIXTURES / 'kern.jsonl.xz')} --play 'time=start live'; sleep 0.5"
+    environment = fake_environment(program, GPUPROF_NVML=str(program.fakes / "libnvidia-ml.so.1"), GPUPROF_FAKE_NVML=str(driver))
+    command = f"{program.fakes}/fake_program --script {converted()} --play 'time=start live'; sleep 0.5"
     subprocess.run([program.path, "record", "-o", capture, "--sample", "0.05", "--quiet", "--", "sh", "-c", command],
                    env=environment, check=True, timeout=60)
     rows = {row["metric"]: row for row in table(program, capture, "samples")}
@@ -158,13 +126,12 @@ def test_samples_of_the_devices_come_along(program, converted, tmp_path):
 
 @pytest.mark.parametrize(("rules", "kind", "count"), [("unfinished 3", "unfinished_op", 3), ("zero_times 10", "untimed_op", None)])
 def test_what_has_no_times_is_counted_and_in_no_sum(program, converted, tmp_path, rules, kind, count):
-    recording = FIXTURES / "kern.jsonl.xz"
     capture = tmp_path / "run.gpuprof"
-    assert record(program, converted(recording), capture, "--quiet", rules=rules).status == 0
+    assert record_played(program, converted(), capture, "--quiet", rules=rules).status == 0
     losses = {row["kind"]: row["count"] for row in table(program, capture, "losses")}
     assert set(losses) <= {kind, "launch_without_kernel"}
     assert count is None or losses[kind] == count
-    work = [r for r in lines(recording) if r["kind"] in ("KERNEL", "MEMCPY", "MEMSET")]
+    work = [r for r in lines() if r["kind"] in ("KERNEL", "MEMCPY", "MEMSET")]
     counted = sum(row["count"] for name in ("kernels", "memcpy", "memset") for row in table(program, capture, name))
     assert counted + losses[kind] == len(work)
     rows = table(program, capture, "kernels")

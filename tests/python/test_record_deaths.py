@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from injected import Injected, kernels_of
-from recordings_of_cupti import KERN, lines, script_of
+from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
 from deaths import Soak, run  # noqa: E402
 
-KERNELS = sum(record["kind"] == "KERNEL" for record in lines(KERN))
+KERNELS = len(kernels_in(lines()))
 
 
 @pytest.fixture

@@ -4,15 +4,14 @@ tests/fakes/faultio makes one call of the injected library fail. Calls are count
 of its own. In every run the program ends as it does without us, what it left can be read, and what is missing is counted.
 """
 
-import concurrent.futures
 import resource
 import subprocess
 
 import pytest
-from injected import Injected, chunk_kinds, kernels_of
-from recordings_of_cupti import KERN, lines, script_of
+from injected import Injected, chunk_kinds, in_parallel, kernels_of
+from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
-KERNELS = sum(record["kind"] == "KERNEL" for record in lines(KERN))
+KERNELS = len(kernels_in(lines()))
 CALLS = {"write": ["ENOSPC", "EIO", "short", "EINTR"], "open": ["EMFILE"], "mmap": ["ENOMEM"], "malloc": ["ENOMEM"],
          "thread": ["EAGAIN"], "dlopen": ["ENOENT"], "atfork": ["ENOMEM"], "atexit": ["ENOMEM"]}
 HARMLESS = {"short", "EINTR"}  # what the collector makes good itself
@@ -39,19 +38,6 @@ def count_calls(injected):
     assert injected.losses(file) == {}
     assert kernels_of(injected.tables(file, "kernels")[0]) == 2 * KERNELS
     return {call: int(number) for call, number in map(str.split, counts.read_text().splitlines())}
-
-
-def in_parallel(check, cases):
-    """Runs check(number, case) for each case on two threads; the errors, in order."""
-
-    def attempt(numbered):
-        try:
-            check(*numbered)
-        except AssertionError as error:
-            return f"{numbered[1]}: {error}"
-
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return [error for error in pool.map(attempt, enumerate(cases)) if error]
 
 
 def check_run(injected, folder, rule, harmless):

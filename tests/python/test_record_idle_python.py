@@ -3,16 +3,13 @@
 """
 
 import json
-import lzma
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from played import fake_environment
+from recordings_of_cupti import FIXTURES, lines, script_of_records
 
-ROOT = Path(__file__).resolve().parents[2]
-RECORDING = ROOT / "tests" / "fixtures" / "cupti" / "memory_bound.jsonl.xz"
 PROGRAM = """
 import ctypes, sys, time
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -46,15 +43,11 @@ def burst(records, kernels=40, each_ns=20_000):
 @pytest.fixture(scope="module")
 def capture(program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("idle")
-    made, script, code, capture = (folder / name for name in ("burst.jsonl", "burst.script", "train.py", "run.gpuprof"))
-    with lzma.open(RECORDING, "rt") as file:
-        records = [json.loads(line) for line in file]
-    made.write_text("".join(json.dumps(r) + "\n" for r in burst(records)))
+    code, capture = folder / "train.py", folder / "run.gpuprof"
     code.write_text(PROGRAM)
-    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", "13.0", "--lanes", "1", made, script], check=True)
-    fakes = Path(program.path).parent / "fakes"
+    script = script_of_records(burst(lines(FIXTURES / "memory_bound.jsonl.xz")), folder)
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--python", "200", "--", sys.executable, code,
-                           script], env={**os.environ, "LD_LIBRARY_PATH": str(fakes)}, capture_output=True, text=True, timeout=60, check=False)
+                           script], env=fake_environment(program), capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     if "not permitted" in done.stderr or "ptrace" in done.stderr:
         pytest.skip(f"stacks cannot be read here: {done.stderr.strip()}")

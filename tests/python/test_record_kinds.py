@@ -4,21 +4,12 @@ without kernels, annotations with categories and payloads, many ranks. Recording
 
 import collections
 import json
-import lzma
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "tests" / "fixtures" / "cupti"
-
-
-def lines(name):
-    with lzma.open(FIXTURES / f"{name}.jsonl.xz", "rt") as file:
-        return [json.loads(line) for line in file]
+from played import record_played
+from recordings_of_cupti import FIXTURES, lines, script_of_records
 
 
 @pytest.fixture
@@ -26,17 +17,10 @@ def record(program, tmp_path):
     """Records the fake program playing `records`; returns the path of the capture and what was said."""
 
     def run(records, *options, version="13.0", arguments=(), environment=()):
-        recording, script, capture = (tmp_path / name for name in ("made.jsonl", "made.script", "run.gpuprof"))
-        recording.write_text("".join(json.dumps(r) + "\n" for r in records))
-        subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", version, "--lanes", "2", recording, script],
-                       check=True)
-        fakes = Path(program.path).parent / "fakes"
-        done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", *options, "--", fakes / "fake_program",
-                               "--script", script, "--play", "time=start live", *arguments],
-                              env={**os.environ, "LD_LIBRARY_PATH": str(fakes), **dict(environment)}, capture_output=True, text=True,
-                              timeout=60, check=False)
-        assert done.returncode == 0, done.stderr
-        return capture, done.stderr
+        capture, script = tmp_path / "run.gpuprof", script_of_records(records, tmp_path, version, lanes=2)
+        outcome = record_played(program, script, capture, "--sample", "0", *options, arguments=arguments, environment=environment)
+        assert outcome.status == 0, outcome.errors
+        return capture, outcome.stderr.decode()
 
     return run
 
@@ -61,19 +45,19 @@ def peak_of(records):
 @pytest.mark.parametrize("name", ["kern", "memory_bound", "overlap"])
 @pytest.mark.parametrize("version", ["12.1", "13.0"])
 def test_allocations(program, record, name, version):
-    records = lines(name)
+    records = lines(FIXTURES / f"{name}.jsonl.xz")
     capture, _ = record(records, "--memory", version=version)
     rows = program.report(capture, "memory")["memory"].rows
     assert [row["peak_bytes"] for row in rows] == [peak_of(records)]
 
 
 def test_no_allocations_without_the_option(program, record):
-    capture, _ = record(lines("kern"))
+    capture, _ = record(lines())
     assert program.report(capture, "memory")["memory"].rows == []
 
 
 def test_a_graph_launch_as_a_whole(program, record):
-    records = lines("kern")
+    records = lines()
     capture, _ = record(records, "--graph", "graph")
     graphs = [r for r in records if r["kind"] == "GRAPH_TRACE"]
     rows = program.report(capture, "kernels")["kernels"].by("name")
@@ -97,7 +81,7 @@ def nodes_of(records, per_graph=3):
 
 
 def test_the_kernels_of_a_graph(program, record):
-    records = lines("kern")
+    records = lines()
     capture, _ = record(nodes_of(records))
     graphs = sum(r["kind"] == "GRAPH_TRACE" for r in records)
     rows = program.report(capture, "kernels")["kernels"].by("name")
@@ -108,7 +92,7 @@ def test_the_kernels_of_a_graph(program, record):
 
 
 def test_compilation_is_the_tools_and_drivers_work(program, record):
-    records = lines("kern")
+    records = lines()
     start = records[-1].get("start") or min(r["start"] for r in records if r.get("start"))
     jit = [{"kind": "JIT", "entryType": 1, "operationType": 3, "deviceId": 0, "start": start + i * 1000, "end": start + i * 1000 + 700,
             "correlationId": 0, "cacheSize": 0, "cachePath": "", "processId": 1, "threadId": 1} for i in range(4)]
@@ -126,7 +110,7 @@ def moved(records, by):
 
 @pytest.mark.parametrize("by", [-300_000, 0, 300_000])
 def test_a_device_clock_that_is_off_is_moved_and_said(program, record, by):
-    records = lines("kern")
+    records = lines()
     capture, said = record(moved(records, by))
     events = json.loads(program.run("export", "chrome", capture).stdout)["traceEvents"]
     calls = {e["args"]["correlation"]: e for e in events if e.get("cat") == "cuda_runtime"}
@@ -141,7 +125,7 @@ def test_a_device_clock_that_is_off_is_moved_and_said(program, record, by):
 
 
 def test_launches_whose_kernels_are_missing_are_counted(program, record):
-    records = lines("memory_bound")
+    records = lines(FIXTURES / "memory_bound.jsonl.xz")
     kernels = [r for r in records if r["kind"] == "KERNEL"]
     gone = {id(r) for r in kernels[::10]}
     capture, _ = record([r for r in records if id(r) not in gone])
@@ -149,7 +133,7 @@ def test_launches_whose_kernels_are_missing_are_counted(program, record):
 
 
 def test_launches_while_capturing_are_not_missing(program, record):
-    records = lines("kern")
+    records = lines()
     calls = collections.Counter(r["correlationId"] for r in records if r["kind"] == "KERNEL")
     captured = [r for r in records if r["kind"] == "RUNTIME" and r["name"].startswith("cudaLaunchKernel") and r["correlationId"] not in calls]
     assert captured  # the recording has some
@@ -174,7 +158,7 @@ with nvtx.annotate("plain", payload=-1.5): pass
 
 
 def test_many_ranks(program, record):
-    records = lines("kern")
+    records = lines()
     kernels = sum(r["kind"] == "KERNEL" for r in records)
     capture, _ = record(records, arguments=["--spawn", "4"], environment={"RANK": "3", "WORLD_SIZE": "8"})
     assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) == 5 * kernels

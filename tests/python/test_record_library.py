@@ -21,7 +21,7 @@ assert cuda.cuInit(0) == 0
 @pytest.fixture
 def used(program, tmp_path):
     """Records a program with the fake driver at `driver`; the path of the libcupti that was used, or what was said instead."""
-    fakes = Path(program.path).parent / "fakes"
+    fakes = program.fakes
 
     def place(path):
         path = tmp_path / path

@@ -3,7 +3,6 @@
 In every case: the program ends as it would alone, the recording can be read, and what it lacks is counted in it.
 """
 
-import concurrent.futures
 import os
 import re
 import signal
@@ -12,10 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from injected import Injected, kernels_of
-from recordings_of_cupti import KERN, ROOT, lines, script_of
+from injected import Injected, in_parallel, kernels_of
+from recordings_of_cupti import KERN, ROOT, kernels_in, lines, script_of
 
-KERNELS = sum(record["kind"] == "KERNEL" for record in lines(KERN))
+KERNELS = len(kernels_in(lines()))
 FUNCTIONS = sorted(set(re.findall(r"(cupti\w+)", (ROOT / "collect/inject/cupti_symbols.def").read_text())))
 FAKED = set(re.findall(r"^int (cupti\w+)", (ROOT / "tests/fakes/cupti/fake_cupti.cc").read_text(), re.M))
 CODES = (1, 7, 8, 15, 26, 35, 39, 999)
@@ -38,17 +37,6 @@ def outcome_of(spool, *arguments, **rules):
     (file,) = spool.files()
     kernels, losses = spool.tables(file, "kernels", "losses")
     return kernels_of(kernels), {row["kind"]: row["count"] for row in losses if row["severity"] == "data"}
-
-
-def in_parallel(check, cases, jobs):
-    def attempt(numbered):
-        try:
-            check(*numbered)
-        except (AssertionError, subprocess.TimeoutExpired) as error:
-            return f"{numbered[1]}: {error}"
-
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return [error for error in pool.map(attempt, enumerate(cases)) if error]
 
 
 def test_each_function_may_answer_each_code(injected, tmp_path):
@@ -196,7 +184,7 @@ def test_programs_with_another_users_rights_are_left_alone(injected, tmp_path):
 
 
 def test_the_library_needs_nothing_but_libc(injected):
-    library = injected.build / "libgpuprof_inject.so"
+    library = Path(injected.program.path).parent / "libgpuprof_inject.so"
     dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
     if injected.sanitized:

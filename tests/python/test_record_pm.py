@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from played import fake_environment
 from program import Outcome
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "pm"
@@ -57,9 +58,9 @@ class Run:
 
     def __init__(self, program, folder, series, sample="0,pm", seconds=0.4, fake="", rules="", environment=None, during=None):
         self.capture, self.log = folder / "run.gpuprof", folder / "log.txt"
-        self.program, fakes = program, Path(program.path).parent / "fakes"
-        self.environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules,
-                            "GPUPROF_FAKE_PM": f"series={series.file} log={self.log} {fake}", **(environment or {})}
+        self.program = program
+        self.environment = fake_environment(program, rules, GPUPROF_FAKE_PM=f"series={series.file} log={self.log} {fake}",
+                                            **(environment or {}))
         began = time.monotonic()
         started = subprocess.Popen([program.path, "record", "-o", self.capture, "--quiet", "--sample", sample, "--",
                                     sys.executable, "-c", SLEEP, str(seconds)], env=self.environment, stdout=subprocess.PIPE,
@@ -73,12 +74,7 @@ class Run:
         self.said = [line for line in self.outcome.errors if "counters over time" in line]
 
     def table(self, name):
-        lines = self.program.run("export", "csv", self.capture).stdout.decode().split("\n")
-        begin = next((i for i, line in enumerate(lines) if line == f"# {name}"), None)
-        if begin is None:
-            return []
-        end = next((i for i in range(begin + 1, len(lines)) if lines[i].startswith("# ")), len(lines))
-        return list(csv.DictReader(line for line in lines[begin + 1:end] if line))
+        return self.program.stored(self.capture, name)
 
     def samples(self):
         """(device, metric) -> [(time, value)]"""

@@ -1,8 +1,6 @@
 """Python stacks sampled from outside (`record --python HZ`), of every CPython that this machine has."""
 
-import csv
 import glob
-import io
 import os
 import re
 import subprocess
@@ -68,12 +66,6 @@ def record(program, tmp_path, *command, hz=100):
     return outcome, capture
 
 
-def samples(program, capture):
-    text = program.run("export", "csv", capture).stdout.decode()
-    block = re.search(r"^# stack_sample\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    return list(csv.DictReader(io.StringIO(block[1]))) if block else []
-
-
 def line_of(text):
     return 1 + next(i for i, line in enumerate(PROGRAM.split("\n")) if text in line)
 
@@ -86,7 +78,7 @@ def test_functions_lines_and_threads_of_every_version(program, tmp_path, minor):
     path.write_text(PROGRAM)
     outcome, capture = record(program, tmp_path, INTERPRETERS[minor], path, 20)
     assert outcome.status == 0, outcome.errors
-    rows = samples(program, capture)
+    rows = program.stored(capture, "stack_sample")
     assert len(rows) > 40
     # 3.11 and later have qualified names.
     method = "Loader.größe" if minor >= 11 else "größe"
@@ -124,7 +116,7 @@ def test_very_deep_stacks_are_cut_and_said(program, tmp_path):
     path.write_text("import sys\nsys.setrecursionlimit(5000)\n" + PROGRAM)
     outcome, capture = record(program, tmp_path, sys.executable, path, 900)
     assert outcome.status == 0
-    cut = [row for row in samples(program, capture) if row["cut"] == "1"]
+    cut = [row for row in program.stored(capture, "stack_sample") if row["cut"] == "1"]
     assert cut
     assert all(row["depth"] == "256" for row in cut)
     assert "deep_stack" in {row["kind"] for row in program.report(capture, "losses")["losses"].rows}
@@ -143,7 +135,7 @@ def test_children_are_sampled_too(program, tmp_path):
             [w.join() for w in workers]
     """))
     _, capture = record(program, tmp_path, sys.executable, path)
-    rows = [row for row in samples(program, capture) if "child_work (parent.py" in row["stack"]]
+    rows = [row for row in program.stored(capture, "stack_sample") if "child_work (parent.py" in row["stack"]]
     assert len({row["process"] for row in rows}) == 2
 
 
@@ -156,7 +148,7 @@ def test_a_program_that_is_not_python_is_said(program, tmp_path):
 def test_without_the_option_nothing_is_sampled(program, tmp_path):
     capture = tmp_path / "run.gpuprof"
     program.run("record", "-o", capture, "--sample", "0", "--", sys.executable, "-c", "import time; time.sleep(0.3)")
-    assert samples(program, capture) == []
+    assert program.stored(capture, "stack_sample") == []
 
 
 @pytest.mark.parametrize("hz", ["0", "-1", "2000", "x"])

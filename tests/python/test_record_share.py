@@ -4,55 +4,41 @@ What the other client gets is compared with what it gets without us; what we get
 """
 
 import json
-import lzma
-import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from program import Outcome
+from played import fake_environment, record_played
+from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
-ROOT = Path(__file__).resolve().parents[2]
-RECORDING = ROOT / "tests" / "fixtures" / "cupti" / "kern.jsonl.xz"
+PLAY = "time=paced live"
 PLAYS = 3  # before the other starts, while it records, after it has stopped
 
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory):
-    made = tmp_path_factory.mktemp("scripts") / "kern.script"
-    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", "13.0", "--lanes", "4", RECORDING, made], check=True)
-    return made
+    return script_of(KERN, tmp_path_factory.mktemp("scripts"))
 
 
 @pytest.fixture(scope="module")
 def kernels():
-    with lzma.open(RECORDING, "rt") as file:
-        return [r for r in map(json.loads, file) if r["kind"] == "KERNEL"]
-
-
-def command(program, script, answer, play="time=paced live"):
-    return [Path(program.path).parent / "fakes/fake_program", "--script", script, "--play", play, "--kineto", answer]
-
-
-def environment(program, rules=""):
-    return {**os.environ, "LD_LIBRARY_PATH": str(Path(program.path).parent / "fakes"), "GPUPROF_FAKE_CUPTI_SCRIPT": rules}
+    return kernels_in(lines())
 
 
 @pytest.fixture(scope="module")
 def alone(program, script, tmp_path_factory):
     """What the other client gets without us."""
     answer = tmp_path_factory.mktemp("alone") / "answer.json"
-    subprocess.run(command(program, script, answer), env=environment(program), check=True, timeout=60)
+    subprocess.run([program.fakes / "fake_program", "--script", script, "--play", PLAY, "--kineto", answer],
+                   env=fake_environment(program), check=True, timeout=60)
     return json.loads(answer.read_text())
 
 
-def record(program, script, folder, *options, rules="", play="time=paced live"):
+def record(program, script, folder, *options, rules="", play=PLAY, arguments=()):
     answer, capture = folder / "answer.json", folder / "run.gpuprof"
-    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", *options, "--", *command(program, script, answer, play)],
-                          env=environment(program, rules), capture_output=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(answer.read_text()), capture, Outcome(done.returncode, done.stdout, done.stderr)
+    outcome = record_played(program, script, capture, "--sample", "0", *options, rules=rules, play=play,
+                            arguments=["--kineto", answer, *arguments])
+    assert outcome.status == 0, outcome.errors
+    return json.loads(answer.read_text()), capture, outcome
 
 
 def count(program, capture):
@@ -113,11 +99,7 @@ def test_yield_leaves_it_to_the_other(program, script, kernels, alone, tmp_path)
 
 def test_the_other_starts_before_cuda(program, script, kernels, tmp_path):
     """An other client whose buffers CUPTI has already when we come gets them back."""
-    answer, capture = tmp_path / "answer.json", tmp_path / "run.gpuprof"
-    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--",
-                           *command(program, script, answer), "--kineto-first"], env=environment(program), timeout=60, check=False)
-    assert done.returncode == 0
-    other = json.loads(answer.read_text())
+    other, capture, _ = record(program, script, tmp_path, "--quiet", arguments=["--kineto-first"])
     assert (other["refused"], other["unknown"]) == (0, 0)
     assert other["records"]["10"] == 2 * len(kernels)
     assert count(program, capture) == PLAYS * len(kernels)

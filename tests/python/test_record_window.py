@@ -2,17 +2,14 @@
 last seconds only. The fake program plays a script whose kernels are known; ranges come from the real `nvtx` client.
 """
 
-import json
-import lzma
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from played import fake_environment
+from recordings_of_cupti import KERN, ROOT, kernels_in, lines, script_of
 
-ROOT = Path(__file__).resolve().parents[2]
-RECORDING = ROOT / "tests" / "fixtures" / "cupti" / "kern.jsonl.xz"
 PLAY = """
 import ctypes, sys, time
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -23,15 +20,12 @@ def play(turn): assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=start li
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory):
-    made = tmp_path_factory.mktemp("scripts") / "kern.script"
-    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", "13.0", "--lanes", "1", RECORDING, made], check=True)
-    return made
+    return script_of(KERN, tmp_path_factory.mktemp("scripts"), lanes=1)
 
 
 @pytest.fixture(scope="module")
 def once():
-    with lzma.open(RECORDING, "rt") as file:
-        return sum(json.loads(line)["kind"] == "KERNEL" for line in file)
+    return len(kernels_in(lines()))
 
 
 @pytest.fixture
@@ -40,8 +34,7 @@ def run(program, script, tmp_path):
 
     def record(code, *options, expected=0):
         capture = tmp_path / "run.gpuprof"
-        fakes = Path(program.path).parent / "fakes"
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "PYTHONPATH": str(ROOT / "python")}
+        environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"))
         done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--", sys.executable, "-c",
                                PLAY + code, script], env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == expected, done.stderr

@@ -1,14 +1,11 @@
 """A part of a recording: --from and --to, and the part that the first answer of a recorded program is about."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from played import record_played
+from recordings_of_cupti import FIXTURES, ROOT, script_of
 
-ROOT = Path(__file__).resolve().parents[2]
 TRACE = ROOT / "examples" / "input_bound.json.gz"
 
 
@@ -44,14 +41,10 @@ def test_nothing_in_between_is_said(program, options):
 def recorded(program, tmp_path_factory):
     """A program that plays its work after a pause, as one that imports and warms up does."""
     folder = tmp_path_factory.mktemp("recorded")
-    script, capture = folder / "work.script", folder / "run.gpuprof"
-    subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", "13.0", "--lanes", "2",
-                    ROOT / "tests/fixtures/cupti/memory_bound.jsonl.xz", script], check=True)
-    fakes = Path(program.path).parent / "fakes"
-    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--", fakes / "fake_program", "--script", script,
-                           "--play", "time=start live"], env={**os.environ, "LD_LIBRARY_PATH": str(fakes)}, capture_output=True,
-                          text=True, timeout=60, check=True)
-    return capture, done.stderr
+    capture, script = folder / "run.gpuprof", script_of(FIXTURES / "memory_bound.jsonl.xz", folder, lanes=2)
+    outcome = record_played(program, script, capture, "--sample", "0")
+    assert outcome.status == 0, outcome.errors
+    return capture, outcome.stderr.decode()
 
 
 def test_the_first_answer_leaves_the_start_up_out(program, recorded):

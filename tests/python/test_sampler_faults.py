@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +27,7 @@ set 0 pstate 0
 
 class Driver:
     def __init__(self, program, folder):
-        library = Path(program.path).parent / "fakes" / "libnvidia-ml.so.1"
+        library = program.fakes / "libnvidia-ml.so.1"
         assert library.exists(), f"{library} is not built"
         self.script = folder / "driver.txt"
         self.program = program

@@ -1,0 +1,19 @@
+"""`record` of the fake program that plays a script: what a test of a recorded CUDA program begins with."""
+
+import os
+import subprocess
+
+from injected import SANITIZERS
+from program import Outcome
+
+
+def fake_environment(program, rules="", **variables):
+    """The fake libcuda and libcupti are found first; `rules` are what they do wrong (tests/fakes/cupti/faults.h)."""
+    return {**os.environ, "LD_LIBRARY_PATH": str(program.fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules, **SANITIZERS, **variables}
+
+
+def record_played(program, script, capture, *options, play="time=start live", arguments=(), rules="", environment=()):
+    command = [program.fakes / "fake_program", "--script", script, "--play", play, *arguments]
+    done = subprocess.run([program.path, "record", "-o", capture, *options, "--", *command],
+                          env=fake_environment(program, rules, **dict(environment)), capture_output=True, timeout=60, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
