@@ -1,5 +1,7 @@
 #include "collect/device/sample_capture.h"
 
+#include "core/schema/facts.h"
+
 namespace gpuprof {
 namespace {
 
@@ -8,7 +10,7 @@ constexpr std::size_t kRowsPerFlush = 16'384;
 }  // namespace
 
 Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& file) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, "gpu-profile sampling");
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kSamplerTool);
     if (!part.ok()) return part.error();
     return std::unique_ptr<SampleCapture>(new SampleCapture(std::move(*part)));
 }

@@ -5,12 +5,13 @@
 #include <array>
 #include <cmath>
 
+#include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
 namespace gpuprof::pm {
 
 Result<std::unique_ptr<CounterCapture>> CounterCapture::open(const std::string& file) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, "gpu-profile record");
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
     if (!part.ok()) return part.error();
     return std::unique_ptr<CounterCapture>(new CounterCapture(std::move(*part)));
 }
