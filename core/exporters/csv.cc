@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/csv.h"
 #include "core/base/json_writer.h"
 #include "core/exporters/exporter.h"
 
@@ -15,16 +16,10 @@ namespace gpuprof {
 namespace {
 
 void append_text(std::string& line, std::string_view text) {
-    if (!text.empty() && text.front() != '#' && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    if (text.empty() || text.front() == '#' || needs_csv_quotes(text))
+        append_csv_quoted(line, text);
+    else
         line += text;
-        return;
-    }
-    line += '"';
-    for (char c : text) {
-        if (c == '"') line += '"';
-        line += c;
-    }
-    line += '"';
 }
 
 template <class T>

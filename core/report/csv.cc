@@ -2,6 +2,7 @@
 // equal, an absent value is an empty field, text is UTF-8. Lines end with a line feed, as every Unix tool expects.
 #include <cmath>
 
+#include "core/base/csv.h"
 #include "core/base/json_writer.h"
 #include "core/base/utf8.h"
 #include "core/report/report.h"
@@ -10,16 +11,10 @@ namespace gpuprof {
 namespace {
 
 void append_field(std::string& line, std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    if (needs_csv_quotes(text))
+        append_csv_quoted(line, text);
+    else
         line += text;
-        return;
-    }
-    line += '"';
-    for (char c : text) {
-        if (c == '"') line += '"';
-        line += c;
-    }
-    line += '"';
 }
 
 void append_cell(std::string& line, const Cell& cell) {

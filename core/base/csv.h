@@ -1,0 +1,13 @@
+// Fields of CSV as RFC 4180 has them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+// Whether `text` would be read as something else without quotes. An empty one is not: what it means is the writer's choice.
+bool needs_csv_quotes(std::string_view text);
+void append_csv_quoted(std::string& line, std::string_view text);
+
+}  // namespace gpuprof
