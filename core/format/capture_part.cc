@@ -8,12 +8,6 @@
 namespace gpuprof {
 namespace {
 
-const TableSpec& spec_named(std::string_view name) {
-    for (const TableSpec& spec : table_specs())
-        if (spec.name == name) return spec;
-    std::abort();
-}
-
 const void* storage(ColumnType type, const void* wide, const void* narrow, const void* texts) {
     return type == ColumnType::Str ? texts : type == ColumnType::I32 ? narrow : wide;
 }
@@ -101,7 +95,7 @@ Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, 
 RowBuffer& CapturePart::table(std::string_view name) {
     for (auto& [known, rows] : tables_)
         if (known == name) return rows;
-    const TableSpec& spec = spec_named(name);
+    const TableSpec& spec = table_spec(name);
     return tables_.emplace_back(spec.name, RowBuffer(spec)).second;
 }
 

@@ -4,13 +4,6 @@ namespace gpuprof {
 
 namespace {
 
-// The spec of the table of this name; tables.def makes both, so it is always there.
-const TableSpec& spec_named(std::string_view name) {
-    for (const TableSpec& spec : table_specs())
-        if (spec.name == name) return spec;
-    std::abort();
-}
-
 template <class T>
 void append_column(Column<T>& into, const Column<T>& from, const std::vector<StringId>& ids) {
     std::size_t old = into.size();
@@ -27,7 +20,7 @@ void append_column(Column<T>& into, const Column<T>& from, const std::vector<Str
 
 #define GPUPROF_TABLE_SPEC(table, Type, doc)                \
     const TableSpec& Type##Table::spec() {                  \
-        static const TableSpec& found = spec_named(#table); \
+        static const TableSpec& found = table_spec(#table); \
         return found;                                       \
     }
 GPUPROF_TABLES(GPUPROF_TABLE_SPEC)

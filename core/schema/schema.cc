@@ -1,5 +1,7 @@
 #include "core/schema/schema.h"
 
+#include <cstdlib>
+
 #include "core/schema/tables.def"
 
 namespace gpuprof {
@@ -16,6 +18,12 @@ constexpr TableSpec kTables[] = {GPUPROF_TABLES(GPUPROF_TABLE_SPEC)};
 }  // namespace
 
 std::span<const TableSpec> table_specs() { return kTables; }
+
+const TableSpec& table_spec(std::string_view name) {
+    for (const TableSpec& spec : kTables)
+        if (spec.name == name) return spec;
+    std::abort();
+}
 
 std::string_view name_of(ColumnType type) {
     switch (type) {

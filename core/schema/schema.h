@@ -30,5 +30,7 @@ struct TableSpec {
 
 // Every table, in the order of tables.def.
 std::span<const TableSpec> table_specs();
+// The one of a name that tables.def has; another is a defect.
+const TableSpec& table_spec(std::string_view name);
 
 }  // namespace gpuprof
