@@ -2,12 +2,11 @@
 #include "measure/cuda_api.h"
 
 #include <fmt/format.h>
-#include <sys/auxv.h>
 
-#include <cstdlib>
 #include <span>
 
 #include "collect/dl/library.h"
+#include "core/base/environment.h"
 
 namespace gpuprof::measure::cuda {
 namespace {
@@ -64,11 +63,6 @@ constexpr Meaning kMeanings[] = {
     {999, ExitCode::unreadable, "the driver failed and does not say why; nvidia-smi may"},
 };
 
-std::string from_environment(const char* name) {
-    const char* value = getauxval(AT_SECURE) != 0 ? nullptr : std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 template <class Prototype>
 void bind(const Library& library, const char* newest, const char* older, Function<Prototype>& to) {
     to.name = newest;
@@ -88,7 +82,7 @@ Error explain(const std::string& function, int code) {
 }
 
 Result<Api> load_api() {
-    std::string named = from_environment("GPUPROF_CUDA"), name = named.empty() ? "libcuda.so.1" : named;
+    std::string named = trusted_environment("GPUPROF_CUDA"), name = named.empty() ? "libcuda.so.1" : named;
     Result<Library> library = Library::open(std::span(&name, 1));
     if (!library.ok())
         return Error{ExitCode::unreadable,

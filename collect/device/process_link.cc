@@ -6,20 +6,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/environment.h"
 #include "core/base/own_program.h"
 
 extern char** environ;
@@ -186,7 +185,7 @@ std::string ProcessLink::death() {
 }
 
 std::string sampler_program() {
-    if (const char* named = std::getenv("GPUPROF_PROGRAM"); named != nullptr && getauxval(AT_SECURE) == 0) return named;
+    if (std::string named = trusted_environment("GPUPROF_PROGRAM"); !named.empty()) return named;
     std::string self = own_program();
     if (self.size() > 12 && self.substr(self.size() - 12) == "/gpu-profile") return self;
     Dl_info here{};

@@ -3,22 +3,16 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/auxv.h>
 
 #include <array>
-#include <cstdlib>
 #include <span>
 
 #include "collect/dl/library.h"
 #include "collect/pm/places.h"
+#include "core/base/environment.h"
 
 namespace gpuprof::pm {
 namespace {
-
-std::string from_environment(const char* name) {
-    const char* value = getauxval(AT_SECURE) != 0 ? nullptr : std::getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 // CUPTI loads libnvperf_host.so by name when profiling starts, and a toolkit's folder need not be in the loader's path.
 void load_beside(const std::string& cupti) {
@@ -42,8 +36,8 @@ const char* bind(const Library& library, Api& api) {
 }
 
 Result<Api> find_cupti(const std::string& program) {
-    std::string named = from_environment("GPUPROF_CUPTI"), old, why;
-    for (const std::string& place : cupti_places(program, from_environment)) {
+    std::string named = trusted_environment("GPUPROF_CUPTI"), old, why;
+    for (const std::string& place : cupti_places(program, trusted_environment)) {
         Result<Library> library = Library::open(std::span(&place, 1));
         if (!library.ok()) {
             why = library.error().message;

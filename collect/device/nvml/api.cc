@@ -2,13 +2,12 @@
 #include "collect/device/nvml/api.h"
 
 #include <fmt/format.h>
-#include <sys/auxv.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "collect/dl/library.h"
+#include "core/base/environment.h"
 
 namespace gpuprof::nvml {
 
@@ -25,9 +24,10 @@ enum Need { optional, required };
 
 // Only the name with .so.1 is the driver's: without it is what a toolkit installs for linking. WSL keeps its own apart.
 Result<std::vector<std::string>> candidates() {
-    const char* chosen = getauxval(AT_SECURE) ? nullptr : std::getenv("GPUPROF_NVML");
-    if (!chosen || !*chosen) return std::vector<std::string>{"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
-    if (*chosen != '/') return Error{ExitCode::usage, fmt::format("GPUPROF_NVML={}: give an absolute path", chosen)};
+    std::string chosen = trusted_environment("GPUPROF_NVML");
+    if (chosen.empty()) return std::vector<std::string>{"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
+    if (chosen.front() != '/')
+        return Error{ExitCode::usage, fmt::format("GPUPROF_NVML={}: give an absolute path", chosen)};
     return std::vector<std::string>{chosen};
 }
 

@@ -6,18 +6,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/environment.h"
 
 namespace gpuprof::smi {
 
@@ -149,9 +148,7 @@ void Process::kill() {
 }
 
 std::string find_nvidia_smi() {
-    const char* path = getauxval(AT_SECURE) ? nullptr : std::getenv("PATH");
-    std::string folders = path ? path : "";
-    folders += ":/usr/bin:/usr/lib/wsl/lib";
+    std::string folders = trusted_environment("PATH") + ":/usr/bin:/usr/lib/wsl/lib";
     for (std::size_t begin = 0; begin < folders.size();) {
         std::size_t end = std::min(folders.find(':', begin), folders.size());
         std::string program = folders.substr(begin, end - begin) + "/nvidia-smi";
