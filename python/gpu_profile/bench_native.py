@@ -115,15 +115,15 @@ def run(settings: Settings, works: list[Work]) -> tuple[list[Measurement], Compa
     library = _library()
     bench, caught = ctypes.c_void_p(), _Caught()
     options = _native_options(settings)
-    _check(library, library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
+    native.check(library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
     try:
         natives = [_native_work(work, caught) for work in works]
         start = library.gpuprof_bench_run if len(natives) == 1 else library.gpuprof_bench_run_pair
         code = start(bench, *(ctypes.byref(one) for one in natives))
         if caught.problem is not None:
             raise caught.problem
-        _check(library, code)
-        found = _answer(library, library.gpuprof_bench_json(bench))
+        native.check(code)
+        found = _answer(library.gpuprof_bench_json(bench))
         measurements = [
             Measurement.of(values, _samples(library, bench, index)) for index, values in enumerate(found["measurements"])
         ]
@@ -140,7 +140,7 @@ def compare(baseline: array[float], candidate: array[float], paired: bool, min_e
     text = library.gpuprof_bench_compare_json(
         _pointer(baseline), len(baseline), _pointer(candidate), len(candidate), paired, min_effect
     )
-    return _answer(library, text)
+    return _answer(text)
 
 
 def device_memory(device: int) -> tuple[int, int]:
@@ -148,10 +148,10 @@ def device_memory(device: int) -> tuple[int, int]:
     library = _library()
     bench, options = ctypes.c_void_p(), _native_options(Settings(timer="cuda", device=device, cold=False))
     options.no_device_state = 1
-    _check(library, library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
+    native.check(library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
     free, total = ctypes.c_uint64(), ctypes.c_uint64()
     try:
-        _check(library, library.gpuprof_bench_memory(bench, ctypes.byref(free), ctypes.byref(total)))
+        native.check(library.gpuprof_bench_memory(bench, ctypes.byref(free), ctypes.byref(total)))
     finally:
         library.gpuprof_bench_free(bench)
     return free.value, total.value
@@ -202,17 +202,11 @@ def _pointer(values: array[float]) -> Any:
     return ctypes.cast((ctypes.c_double * len(values)).from_buffer(values), _Doubles) if len(values) else None
 
 
-def _answer(library: ctypes.CDLL, text: bytes | None) -> dict[str, Any]:
+def _answer(text: bytes | None) -> dict[str, Any]:
     if text is None:
-        _check(library, 6)
-    found: dict[str, Any] = json.loads(text or b"{}")
+        raise Error(6, native.last_error())
+    found: dict[str, Any] = json.loads(text)
     return found
-
-
-def _check(library: ctypes.CDLL, code: int) -> None:
-    if code != 0:
-        said: bytes = library.gpuprof_last_error() or b""
-        raise Error(code, said.decode("utf-8", "replace") or "libgpuprof.so failed and did not say why")
 
 
 def _library() -> ctypes.CDLL:
@@ -230,7 +224,7 @@ def _library() -> ctypes.CDLL:
 def _declare(library: ctypes.CDLL) -> None:
     text, size, bench, number = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int
     work, count = ctypes.POINTER(_NativeWork), ctypes.POINTER(ctypes.c_uint64)
-    for name, result, arguments in (
+    native.declare(library, (
         ("gpuprof_bench_open", number, [ctypes.POINTER(_NativeOptions), ctypes.POINTER(bench)]),
         ("gpuprof_bench_run", number, [bench, work]),
         ("gpuprof_bench_run_pair", number, [bench, work, work]),
@@ -239,6 +233,4 @@ def _declare(library: ctypes.CDLL) -> None:
         ("gpuprof_bench_memory", number, [bench, count, count]),
         ("gpuprof_bench_free", None, [bench]),
         ("gpuprof_bench_compare_json", text, [_Doubles, size, _Doubles, size, ctypes.c_int32, ctypes.c_double]),
-    ):
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
+    ))

@@ -19,9 +19,11 @@ from .errors import Error, GpuBackendError
 from .program import built_files
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .region import Options
 
-__all__ = ["Session", "library", "metric_fields", "summary_text"]
+__all__ = ["Session", "check", "declare", "last_error", "library", "metric_fields", "summary_text"]
 
 _UNKNOWN_FIELD = ctypes.c_size_t(-1).value
 _CLOSE_PATIENCE_S = 2.0  # a thread may be inside gpuprof_monitor_stop, which returns within a second
@@ -54,16 +56,16 @@ class Session:
         self._lock = threading.Lock()
         self._monitor = ctypes.c_void_p()
         native = _native_options(options)
-        self._check(self._library.gpuprof_monitor_open(ctypes.byref(native), ctypes.byref(self._monitor)))
+        check(self._library.gpuprof_monitor_open(ctypes.byref(native), ctypes.byref(self._monitor)))
         try:
-            self._check(self._library.gpuprof_monitor_start(self._monitor))
+            check(self._library.gpuprof_monitor_start(self._monitor))
         except BaseException:
             self.close()
             raise
 
     def stop(self) -> None:
         with self._lock:
-            self._check(self._library.gpuprof_monitor_stop(self._open()))
+            check(self._library.gpuprof_monitor_stop(self._open()))
 
     def summaries(self) -> list[dict[str, Any]]:
         """One summary object per device, and one that says why when there is no device."""
@@ -72,7 +74,7 @@ class Session:
             count = self._library.gpuprof_monitor_device_count(monitor)
             texts = [self._library.gpuprof_monitor_summary_json(monitor, index) for index in range(max(1, count))]
         if None in texts:
-            raise Error(6, self._last_error())
+            raise Error(6, last_error())
         return [json.loads(text) for text in texts]
 
     def columns(self, index: int) -> dict[str, array[float]]:
@@ -108,14 +110,6 @@ class Session:
             raise Error(6, "this monitor is closed")
         return self._monitor
 
-    def _check(self, code: int) -> None:
-        if code != 0:
-            raise Error(code, self._last_error())
-
-    def _last_error(self) -> str:
-        said: bytes = self._library.gpuprof_last_error() or b""
-        return said.decode("utf-8", "replace") or "libgpuprof.so failed and did not say why"
-
 
 def library() -> ctypes.CDLL:
     """The library, loaded once: GPUPROF_LIBRARY, else the wheel's, else the build of this checkout.
@@ -128,6 +122,25 @@ def library() -> ctypes.CDLL:
     return _loaded
 
 
+def check(code: int) -> None:
+    """Raises Error for what a function of the library answered, unless it is success."""
+    if code != 0:
+        raise Error(code, last_error())
+
+
+def last_error() -> str:
+    """What the library said of the last failure on this thread."""
+    said: bytes = library().gpuprof_last_error() or b""
+    return said.decode("utf-8", "replace") or "libgpuprof.so failed and did not say why"
+
+
+def declare(lib: ctypes.CDLL, functions: Iterable[tuple[str, Any, list[Any]]]) -> None:
+    """Tells ctypes (name, result, arguments) of each function. Raises AttributeError for one that the library lacks."""
+    for name, result, arguments in functions:
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+
+
 def metric_fields() -> list[str]:
     """The metrics a sample can have, as the library lists them."""
     return [metric["field"] for metric in json.loads(library().gpuprof_metrics_json())]
@@ -137,7 +150,7 @@ def summary_text(summary_json: str) -> str:
     """A summary object as the text that the command line shows."""
     text: bytes | None = library().gpuprof_summary_text(summary_json.encode())
     if text is None:
-        raise Error(6, (library().gpuprof_last_error() or b"").decode("utf-8", "replace"))
+        raise Error(6, last_error())
     return text.decode("utf-8", "replace")
 
 
@@ -184,7 +197,7 @@ def _load(path: str) -> ctypes.CDLL:
 def _declare(lib: ctypes.CDLL) -> None:
     text, size, monitor = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p
     doubles = ctypes.POINTER(ctypes.c_double)
-    for name, result, arguments in (
+    declare(lib, (
         ("gpuprof_version", text, []),
         ("gpuprof_last_error", text, []),
         ("gpuprof_monitor_open", ctypes.c_int, [ctypes.POINTER(_NativeOptions), ctypes.POINTER(monitor)]),
@@ -197,6 +210,4 @@ def _declare(lib: ctypes.CDLL) -> None:
         ("gpuprof_monitor_sample_count", size, [monitor, size]),
         ("gpuprof_monitor_column", size, [monitor, size, text, doubles, size]),
         ("gpuprof_metrics_json", text, []),
-    ):
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
+    ))

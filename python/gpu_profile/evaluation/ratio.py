@@ -9,11 +9,10 @@ Seeded: the same times give the same answer.
 
 from __future__ import annotations
 
-import ctypes
-import json
 import random
+from array import array
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = ["Ratio", "bootstrapped", "ratio_of"]
 
@@ -36,20 +35,13 @@ def ratio_of(baseline: list[float], optimized: list[float]) -> Ratio:
 
 
 def _by_library(baseline: list[float], optimized: list[float]) -> Ratio | None:
+    from .. import bench_native
     from ..errors import Error
 
     try:
-        from ..native import library
-
-        compare: Any = library().gpuprof_bench_compare_json
-    except (Error, AttributeError, OSError):  # none here, or an older one
+        found = bench_native.compare(array("d", baseline), array("d", optimized), paired=True, min_effect=_MIN_EFFECT)
+    except Error:  # no library here, or an older one
         return None
-    doubles, size = ctypes.POINTER(ctypes.c_double), ctypes.c_size_t
-    compare.restype = ctypes.c_char_p
-    compare.argtypes = [doubles, size, doubles, size, ctypes.c_int32, ctypes.c_double]
-    sets = [(ctypes.c_double * len(times))(*times) for times in (baseline, optimized)]
-    said = compare(sets[0], len(baseline), sets[1], len(optimized), 1, _MIN_EFFECT)
-    found = json.loads(said) if said else {}
     if found.get("speedup") is None:
         return None
     return Ratio(found["speedup"], found.get("speedup_low"), found.get("speedup_high"), found["verdict"], "libgpuprof")
