@@ -28,6 +28,17 @@ def write(path, **columns):
     return all_at_once(path)
 
 
+def profiler(recording):
+    """gpu_profile against a recording, with a list that gets the reports."""
+    from gpu_profile import gpu_profile
+
+    def decorator(**options):
+        return gpu_profile(backend=recording, **{"report": decorator.reports.append, **options})
+
+    decorator.reports = []
+    return decorator
+
+
 def read(path):
     """Columns of a recording in the units of the package, as lists."""
     with open(path, newline="") as file:

@@ -21,13 +21,7 @@ def recording(tmp_path):
 
 @pytest.fixture
 def profiled(recording):
-    """gpu_profile against the recording, with a list that gets the reports."""
-
-    def decorator(**options):
-        return gpu_profile(backend=recording, **{"report": decorator.reports.append, **options})
-
-    decorator.reports = []
-    return decorator
+    return replayed.profiler(recording)
 
 
 def test_bare(capsys, monkeypatch):
