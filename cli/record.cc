@@ -73,8 +73,9 @@ public:
     // Any thread may; once is enough.
     void stop() {
         std::lock_guard lock(mutex_);
+        if (stopped_) return;
+        for (const auto& companion : ready_) companion->ask_to_stop();
         for (const auto& companion : ready_) {
-            if (stopped_) return;
             if (Status status = companion->stop(); !status) remarks_.push_back(status.error().message);
             for (const std::string& remark : companion->remarks()) remarks_.push_back(remark);
         }

@@ -35,6 +35,10 @@ public:
         return {};
     }
 
+    void ask_to_stop() override {
+        if (watch_) watch_->ask_to_stop();
+    }
+
     Status stop() override {
         if (!watch_) return {};
         watch_->stop();

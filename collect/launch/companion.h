@@ -22,6 +22,8 @@ public:
     virtual void started(pid_t target) { static_cast<void>(target); }
     // When it has ended, while the system still knows its process. Short: the command's parent waits.
     virtual void ended() {}
+    // After that, of all companions before the first stop(): what takes time to end begins to. Returns at once.
+    virtual void ask_to_stop() {}
     // After that. A part with nothing in it is not left behind.
     virtual Status stop() = 0;
     // After stop(): what the user should know of how it went, a sentence each.

@@ -26,13 +26,20 @@ CounterWatch::CounterWatch(CounterOptions options) : options_(std::move(options)
 
 CounterWatch::~CounterWatch() { stop(); }
 
+void CounterWatch::ask_to_stop() {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(stopping_, true)) return;
+    asked_ = monotonic_ns();
+    if (link_) link_->send(kStopPacket);
+    changed_.notify_all();
+}
+
 void CounterWatch::stop() {
+    ask_to_stop();
     {
         std::unique_lock lock(mutex_);
-        if (!std::exchange(stopping_, true) && link_) link_->send(kStopPacket);
-        changed_.notify_all();
-        if (!changed_.wait_for(lock, std::chrono::nanoseconds(kStoppingPatience), [this] { return over_; }) && link_)
-            link_->hang_up();
+        std::chrono::nanoseconds left(asked_ + kStoppingPatience - monotonic_ns());
+        if (!changed_.wait_for(lock, left, [this] { return over_; }) && link_) link_->hang_up();
     }
     if (thread_.joinable()) thread_.join();
 }

@@ -32,6 +32,8 @@ public:
     CounterWatch(const CounterWatch&) = delete;
     CounterWatch& operator=(const CounterWatch&) = delete;
 
+    // Returns at once; stop() then waits for what is left of its second.
+    void ask_to_stop();
     void stop();
     // After stop(): moments sampled and lost, of all devices.
     std::uint64_t moments() const { return moments_; }
@@ -53,6 +55,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::unique_ptr<ProcessLink> link_;
+    TimeNs asked_ = 0;  // monotonic; when stopping
     bool stopping_ = false, over_ = false, reported_ = false, incomplete_ = false;
     int restarts_ = 0;
     std::vector<TimeNs> written_until_;
