@@ -9,7 +9,7 @@ install(TARGETS gpu-profile gpuprof gpuprof_inject COMPONENT python RUNTIME DEST
 install(CODE "
   set(folder \"\${CMAKE_INSTALL_PREFIX}/${wheel_folder}\")
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES \"$<TARGET_FILE:gpu-profile>\" LIBRARIES \"$<TARGET_FILE:gpuprof>\"
-       PRE_INCLUDE_REGEXES \"^lib(fmt|simdjson|zstd)[.]so\" PRE_EXCLUDE_REGEXES \".\" RESOLVED_DEPENDENCIES_VAR found)
+       PRE_INCLUDE_REGEXES \"^lib(fmt|simdjson|sqlite3|zstd)[.]so\" PRE_EXCLUDE_REGEXES \".\" RESOLVED_DEPENDENCIES_VAR found)
   foreach(path IN LISTS found)
     get_filename_component(name \"\${path}\" NAME)
     get_filename_component(real \"\${path}\" REALPATH)

@@ -9,6 +9,11 @@ namespace gpuprof {
 using TimeNs = std::int64_t;  // a point in time, ns, on the capture's clock
 using DurNs = std::int64_t;   // a length of time, ns; may be 0, never negative in a Trace
 
+// The length from one time to another, whatever numbers a damaged file has for them; the trace builder judges it.
+constexpr DurNs span_between(TimeNs from, TimeNs to) {
+    return static_cast<DurNs>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
+}
+
 using Row = std::uint32_t;  // index of a row in its table
 inline constexpr Row kNoRow = 0xFFFFFFFFu;
 

@@ -4,6 +4,7 @@
 
 #include "core/importers/capture.h"
 #include "core/importers/kineto.h"
+#include "core/importers/nsys.h"
 
 namespace gpuprof {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr Importer kImporters[] = {
     {"capture", "gpu-profile capture, *.gpuprof", sniff_capture, import_capture},
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
+    {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
 };
 
 const Importer* recognise(std::string_view head) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/format/bytes.h"
+#include "core/importers/cuda_words.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -23,14 +24,6 @@ std::string demangled(std::string_view name) {
     std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
     return status == 0 && text ? std::string(text.get()) : std::string(name);
-}
-
-// "cudaLaunchKernel_v7000" is cudaLaunchKernel in the version of CUDA 7.0.
-std::string_view without_version(std::string_view name) {
-    std::size_t at = name.rfind("_v");
-    if (at == std::string_view::npos || at + 2 == name.size()) return name;
-    bool digits = name.find_first_not_of("0123456789", at + 2) == std::string_view::npos;
-    return digits && name.size() - at > 5 ? name.substr(0, at) : name;
 }
 
 }  // namespace
@@ -105,7 +98,7 @@ bool SpoolDecoder::take_names(std::string_view payload) {
         if (space == NameSpace::pointer)
             pointers_[id] = batch_.intern(demangled(text));
         else
-            functions_[id << 8 | static_cast<std::uint8_t>(space)] = batch_.intern(without_version(text));
+            functions_[id << 8 | static_cast<std::uint8_t>(space)] = batch_.intern(cuda::without_version(text));
     }
     return cursor.ok();
 }

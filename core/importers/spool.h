@@ -19,11 +19,6 @@
 
 namespace gpuprof {
 
-// The length from one time to another, whatever numbers a damaged file has for them; the trace builder judges it.
-inline DurNs span_between(TimeNs from, TimeNs to) {
-    return static_cast<DurNs>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
-}
-
 class SpoolDecoder {
 public:
     SpoolDecoder(Batch& batch, std::string file);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/format/bytes.h"
+#include "core/importers/cuda_words.h"
 #include "core/importers/spool.h"
 
 namespace gpuprof {
@@ -12,17 +13,6 @@ namespace {
 using cupti::Kind;
 using spool::NameSpace;
 
-// Source: CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
-std::string_view copy_kind(std::uint8_t kind) {
-    constexpr std::string_view kNames[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                           "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-    return kind < std::size(kNames) ? kNames[kind] : std::string_view();
-}
-std::string_view memory_kind(std::uint32_t kind) {
-    constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
-                                           "array",   "managed",  "device static", "managed static"};
-    return kind < std::size(kNames) ? kNames[kind] : "unknown";
-}
 std::string_view overhead_name(std::uint32_t kind) {
     switch (kind) {
         case 1: return "driver compiler";
@@ -157,10 +147,10 @@ void SpoolDecoder::add_memcpy(const cupti::Record& record) {
     if (!has_times(record, c::start, c::end)) return;
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = add_device_op(table, record, kMemcpyFields, process_key_);
-    if (std::string_view kind = copy_kind(record.get(c::copy_kind)); !kind.empty())
+    if (std::string_view kind = cuda::copy_kind(record.get(c::copy_kind)); !kind.empty())
         table.kind.set(row, batch_.intern(kind));
-    table.src.set(row, batch_.intern(memory_kind(record.get(c::src))));
-    table.dst.set(row, batch_.intern(memory_kind(record.get(c::dst))));
+    table.src.set(row, batch_.intern(cuda::memory_kind(record.get(c::src))));
+    table.dst.set(row, batch_.intern(cuda::memory_kind(record.get(c::dst))));
     table.bytes.set(row, static_cast<std::int64_t>(record.get(c::bytes)));
 }
 
@@ -178,7 +168,7 @@ void SpoolDecoder::add_memset(const cupti::Record& record) {
     if (!has_times(record, s::start, s::end)) return;
     MemsetTable& table = batch_.tables.memset;
     Row row = add_device_op(table, record, kMemsetFields, process_key_);
-    table.kind.set(row, batch_.intern(memory_kind(record.get(s::memory_kind))));
+    table.kind.set(row, batch_.intern(cuda::memory_kind(record.get(s::memory_kind))));
     table.bytes.set(row, static_cast<std::int64_t>(record.get(s::bytes)));
 }
 
@@ -207,15 +197,14 @@ void SpoolDecoder::add_overhead(const cupti::Record& record) {
 // Only when another client in the process asked for it.
 void SpoolDecoder::add_sync(const cupti::Record& record) {
     namespace y = cupti::synchronization;
-    constexpr std::string_view kNames[] = {"", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
     SyncTable& table = batch_.tables.sync;
     Row row = add_span(table, record, y::start, y::end);
     table.process.set(row, process_key_);
     table.context.set(row, static_cast<std::int32_t>(record.get(y::context)));
     constexpr std::uint32_t kNoStream = ~std::uint32_t{0};
     if (std::uint32_t stream = record.get(y::stream); stream != kNoStream) table.stream.set(row, stream);
-    if (std::uint32_t type = record.get(y::type); type > 0 && type < std::size(kNames))
-        table.kind.set(row, batch_.intern(kNames[type]));
+    if (std::string_view kind = cuda::sync_kind(record.get(y::type)); !kind.empty())
+        table.kind.set(row, batch_.intern(kind));
     table.correlation.set(row, record.get(y::correlation));
 }
 

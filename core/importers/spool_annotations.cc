@@ -91,8 +91,7 @@ void SpoolAnnotations::finish(TimeNs last, const std::function<StringId(std::uin
         Row row = table.add();
         const Open& open = range.open;
         table.start.set(row, open.start);
-        table.dur.set(
-            row, static_cast<DurNs>(static_cast<std::uint64_t>(range.end) - static_cast<std::uint64_t>(open.start)));
+        table.dur.set(row, span_between(open.start, range.end));
         table.thread.set(row, thread_key(range.thread));
         StringId text = open.handle != 0 ? named(texts_, open.handle) : open.text;
         if (text != kNoString) table.name.set(row, text);

@@ -36,7 +36,7 @@ public:
             return starts_inside(table.time[row]);
         } else if constexpr (std::is_same_v<Table, MemoryEventTable>) {
             return table.time[row] < part_.end;  // what was allocated before lives on
-        } else if constexpr (requires { table.dur; }) {
+        } else if constexpr (requires { table.start, table.dur; }) {
             return reaches_in(table, row);
         } else {
             return true;

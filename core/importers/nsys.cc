@@ -1,0 +1,32 @@
+#include "core/importers/nsys.h"
+
+#include <fmt/format.h>
+
+#include "core/importers/nsys/reader.h"
+
+namespace gpuprof {
+
+// Which tables are in it is known only when it is open.
+int sniff_nsys(std::string_view head) { return is_sqlite(head) ? 50 : 0; }
+
+Status import_nsys(Source& source, TraceBuilder& builder) {
+    Result<Database> database = Database::open(source);
+    if (!database.ok()) return database.error();
+    bool known = database->has("StringIds") || database->has("META_DATA_EXPORT");
+    if (!known)
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("{}: a SQLite database, but not of Nsight Systems (it has no table StringIds)", source.name())};
+    Batch batch;
+    nsys::Reader reader(*database, batch);
+    reader.read();
+    if (database->truncated()) batch.lose(Loss::truncated, source.name());
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
+    batch.tables.close();
+    builder.set_tool(reader.recorder());
+    if (reader.session_start()) builder.set_time_base(*reader.session_start());
+    builder.append(std::move(batch));
+    return {};
+}
+
+}  // namespace gpuprof

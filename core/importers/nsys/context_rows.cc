@@ -1,0 +1,172 @@
+// Of the nsys importer: what the recording is about. The session, devices, names, metrics, what the recorder said.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/importers/nsys/reader.h"
+
+namespace gpuprof::nsys {
+
+void Reader::read_session() {
+    Scan start = scan("TARGET_INFO_SESSION_START_TIME");
+    auto epoch = start.column("utcEpochNs");
+    while (start.next())
+        if (auto time = start.integer(epoch); time && *time > 0 && *time < (std::int64_t{1} << 61))
+            session_start_ = time;
+    for (const char* table : {"META_DATA_EXPORT", "META_DATA_CAPTURE"}) {
+        Scan rows = scan(table);
+        auto name = rows.column("name"), value = rows.column("value");
+        while (rows.next()) {
+            std::string key(rows.text(name));
+            if (key.find("ENVIRONMENT") == std::string::npos) facts_.try_emplace(key, rows.text(value));
+        }
+    }
+    Scan machine = scan("TARGET_INFO_SYSTEM_ENV");
+    auto name = machine.column("name"), value = machine.column("value");
+    while (machine.next())
+        for (const char* wanted :
+             {"Hostname", "NvDriverVersion", "CudaDriverVersion", "OsDescription", "CpuDescription"})
+            if (machine.text(name) == wanted) facts_.try_emplace(wanted, machine.text(value));
+    if (auto known = facts_.find("Hostname"); known != facts_.end()) host_name_ = known->second;
+    constexpr std::pair<const char*, const char*> kShown[] = {
+        {"EXPORT_SCHEMA_VERSION", "nsys.schema"},
+        {"CUDA_GRAPH_TRACE_OPTIONS:MODE", "nsys.cuda_graph_trace"},
+        {"NvDriverVersion", "driver_version"},
+        {"CudaDriverVersion", "cuda_driver_version"},
+        {"OsDescription", "os"},
+        {"CpuDescription", "cpu"},
+        {"CUDA_SKIP_SOME_API_CALLS", "nsys.skips_some_api_calls"}};
+    for (auto [theirs, ours] : kShown)
+        if (auto fact = facts_.find(theirs); fact != facts_.end()) {
+            Row row = batch_.tables.meta.add();
+            batch_.tables.meta.key.set(row, batch_.intern(ours));
+            batch_.tables.meta.value.set(row, batch_.intern(fact->second));
+        }
+}
+
+void Reader::read_devices() {
+    Scan ordinals = scan("TARGET_INFO_CUDA_DEVICE");
+    auto gpu = ordinals.column("gpuId"), cuda = ordinals.column("cudaId"), pid = ordinals.column("pid");
+    while (ordinals.next()) {
+        auto id = ordinals.narrow(gpu), ordinal = ordinals.narrow(cuda);
+        auto process = ordinals.integer(pid);
+        if (id && ordinal && process) gpus_[{*process, *ordinal}] = *id;
+    }
+    Scan rows = scan("TARGET_INFO_GPU");
+    DeviceTable& table = batch_.tables.device;
+    const std::pair<Scan::Field, Column<std::int32_t>*> narrow[] = {
+        {rows.column("id"), &table.device},
+        {rows.column("smCount"), &table.sms},
+        {rows.column("computeMajor"), &table.cc_major},
+        {rows.column("computeMinor"), &table.cc_minor},
+        {rows.column("threadsPerWarp"), &table.warp_size},
+        {rows.column("maxThreadsPerBlock"), &table.max_threads_per_block},
+        {rows.column("maxRegistersPerBlock"), &table.registers_per_block},
+        {rows.column("maxRegistersPerSm"), &table.registers_per_sm}};
+    const std::pair<Scan::Field, Column<std::int64_t>*> wide[] = {
+        {rows.column("totalMemory"), &table.memory_bytes},
+        {rows.column("maxShmemPerBlock"), &table.shared_bytes_per_block},
+        {rows.column("maxShmemPerBlockOptin"), &table.shared_bytes_per_block_optin},
+        {rows.column("maxShmemPerSm"), &table.shared_bytes_per_sm}};
+    auto name = rows.column("name"), uuid = rows.column("uuid"), warps = rows.column("maxWarpsPerSm"),
+         warp = rows.column("threadsPerWarp");
+    while (rows.next()) {
+        Row row = table.add();
+        for (auto [field, column] : narrow)
+            if (auto value = rows.narrow(field)) column->set(row, *value);
+        for (auto [field, column] : wide)
+            if (auto value = rows.integer(field)) column->set(row, *value);
+        table.vendor.set(row, batch_.intern("nvidia"));
+        if (auto text = rows.text(name); !text.empty()) table.name.set(row, batch_.intern(text));
+        if (auto text = rows.text(uuid); !text.empty())
+            table.uuid.set(row,
+                           batch_.intern(text.starts_with("GPU-") ? std::string(text) : fmt::format("GPU-{}", text)));
+        auto most = rows.narrow(warps), size = rows.narrow(warp);
+        if (most && size && *most > 0 && *most < 1024 && *size > 0 && *size < 1024)
+            table.max_threads_per_sm.set(row, *most * *size);
+    }
+}
+
+// Of the processes and threads that did something; the file lists all of the machine.
+void Reader::read_names() {
+    std::map<std::int64_t, StringId> names, thread_names;
+    Scan processes = scan("PROCESSES");
+    auto pid = processes.column("pid"), name = processes.column("name");
+    while (processes.next())
+        if (auto id = processes.integer(pid); id && processes_.contains(*id))
+            if (auto text = processes.text(name); !text.empty()) names[*id] = batch_.intern(text);
+    ProcessTable& process = batch_.tables.process;
+    for (Row row = 0; row < process.rows; ++row)
+        if (auto known = names.find(process.pid[row]); known != names.end()) process.name.set(row, known->second);
+
+    Scan threads = scan("ThreadNames");
+    auto global = threads.column("globalTid"), text = threads.column("nameId");
+    constexpr std::int64_t kBoth = (std::int64_t{1} << 48) - 1;
+    while (threads.next())
+        if (auto id = threads.integer(global); id && threads_.contains(*id & kBoth))
+            if (StringId known = string(threads.integer(text)); known != kNoString) thread_names[*id & kBoth] = known;
+    ThreadTable& thread = batch_.tables.thread;
+    std::unordered_map<std::uint32_t, StringId> by_key;
+    for (const auto& [id, known] : thread_names) by_key[index_of(threads_[id])] = known;
+    for (Row row = 0; row < thread.rows; ++row)
+        if (auto known = by_key.find(index_of(thread.key[row])); known != by_key.end())
+            thread.name.set(row, known->second);
+}
+
+void Reader::read_diagnostics() {
+    constexpr std::int64_t kWarning = 2, kError = 3;
+    Scan rows = scan("DIAGNOSTIC_EVENT");
+    auto severity = rows.column("severity"), text = rows.column("text");
+    while (rows.next()) {
+        auto level = rows.integer(severity);
+        if (!level || (*level != kWarning && *level != kError)) continue;
+        std::string_view said = rows.text(text);
+        auto says = [&](std::string_view word) { return said.find(word) != std::string_view::npos; };
+        bool lost = says("dropped") || says("lost") || says("Not all") || says("overflow");
+        batch_.lose(lost ? Loss::recorder_loss : Loss::recorder_warning, said);
+    }
+}
+
+// "SMs Active [Throughput %]": the unit stands in brackets. The low byte of typeId is the GPU.
+void Reader::read_metrics() {
+    struct Metric {
+        StringId name, unit;
+    };
+    std::map<std::pair<std::int64_t, std::int64_t>, Metric> metrics;
+    Scan info = scan("TARGET_INFO_GPU_METRICS");
+    auto type = info.column("typeId"), id = info.column("metricId"), name = info.column("metricName");
+    while (info.next()) {
+        auto of_type = info.integer(type), metric = info.integer(id);
+        if (!of_type || !metric) continue;
+        std::string_view text = info.text(name), unit;
+        if (std::size_t at = text.rfind(" ["); at != std::string_view::npos && text.ends_with("]")) {
+            unit = text.substr(at + 2, text.size() - at - 3);
+            text = text.substr(0, at);
+        }
+        if (unit.ends_with("%")) unit = "%";
+        metrics[{*of_type, *metric}] = {batch_.intern(text), unit.empty() ? kNoString : batch_.intern(unit)};
+    }
+    Scan rows = scan("GPU_METRICS");
+    auto time = rows.column("timestamp"), of = rows.column("typeId"), metric = rows.column("metricId"),
+         value = rows.column("value");
+    SampleTable& table = batch_.tables.sample;
+    while (rows.next()) {
+        auto at = times(rows, time, time);
+        auto of_type = rows.integer(of), which = rows.integer(metric);
+        auto number = rows.real(value);
+        auto known = of_type && which ? metrics.find({*of_type, *which}) : metrics.end();
+        if (!at) continue;
+        if (known == metrics.end() || !number) {
+            batch_.lose(Loss::missing_field, "GPU_METRICS");
+            continue;
+        }
+        Row row = table.add();
+        table.time.set(row, at->first);
+        table.device.set(row, static_cast<std::int32_t>(*of_type & 0xFF));
+        table.metric.set(row, known->second.name);
+        if (known->second.unit != kNoString) table.unit.set(row, known->second.unit);
+        table.value.set(row, *number);
+    }
+}
+
+}  // namespace gpuprof::nsys

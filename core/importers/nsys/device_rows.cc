@@ -1,0 +1,192 @@
+// Of the nsys importer: what ran on devices.
+#include <fmt/format.h>
+
+#include "core/importers/cuda_words.h"
+#include "core/importers/nsys/reader.h"
+
+namespace gpuprof::nsys {
+namespace {
+
+// Source: ENUM_CUDA_MEM_KIND. CUPTI's numbers begin with unknown, these end with it.
+std::string_view memory_kind(std::int64_t kind) {
+    return kind >= 0 && kind < 7 ? cuda::memory_kind(kind + 1) : "unknown";
+}
+
+// Source: ENUM_CUDA_MEMCPY_OPER. Unified memory's migrations follow CUPTI's kinds.
+std::string_view copy_kind(std::int64_t kind) {
+    constexpr std::string_view kUnified[] = {"HtoD", "DtoH", "DtoD"};
+    return kind >= 11 && kind < 14 ? kUnified[kind - 11] : cuda::copy_kind(kind);
+}
+
+}  // namespace
+
+struct Reader::DeviceColumns {
+    explicit DeviceColumns(Scan& rows)
+        : start(rows.column("start")),
+          end(rows.column("end")),
+          device(rows.column("deviceId")),
+          context(rows.column("contextId")),
+          stream(rows.column("streamId")),
+          correlation(rows.column("correlationId")),
+          process(rows.column("globalPid")) {}
+    Scan::Field start, end, device, context, stream, correlation, process;
+};
+
+template <class Table>
+std::optional<Row> Reader::device_row(Table& table, Scan& rows, const DeviceColumns& columns) {
+    auto at = times(rows, columns.start, columns.end);
+    if (!at) return std::nullopt;
+    Row row = table.add();
+    table.start.set(row, at->first);
+    table.dur.set(row, span_between(at->first, at->second));
+    auto global = rows.integer(columns.process);
+    // Schemas before 3 have no process here: it is that of the calls, when they have but one.
+    StringId owner = global ? process(*global) : processes_.size() == 1 ? processes_.begin()->second : kNoString;
+    if (owner != kNoString) table.process.set(row, owner);
+    if (auto ordinal = rows.narrow(columns.device))
+        table.device.set(row, device(global ? pid_of(*global) : -1, *ordinal));
+    if (auto context = rows.narrow(columns.context)) table.context.set(row, *context);
+    constexpr std::int64_t kNoStream = 0xFFFFFFFF;
+    if (auto stream = rows.integer(columns.stream); stream && *stream != kNoStream) table.stream.set(row, *stream);
+    if (auto id = rows.integer(columns.correlation); id && *id != 0) table.correlation.set(row, *id);
+    return row;
+}
+
+void Reader::read_kernels() {
+    KernelTable& table = batch_.tables.kernel;
+    Scan rows = scan("CUPTI_ACTIVITY_KIND_KERNEL");
+    DeviceColumns columns(rows);
+    auto name = rows.column("demangledName"), short_name = rows.column("shortName"),
+         fixed = rows.column("staticSharedMemory"), dynamic = rows.column("dynamicSharedMemory"),
+         graph = rows.column("graphId"), node = rows.column("graphNodeId");
+    const std::pair<Scan::Field, Column<std::int32_t>*> shape[] = {
+        {rows.column("registersPerThread"), &table.registers},
+        {rows.column("gridX"), &table.grid_x},
+        {rows.column("gridY"), &table.grid_y},
+        {rows.column("gridZ"), &table.grid_z},
+        {rows.column("blockX"), &table.block_x},
+        {rows.column("blockY"), &table.block_y},
+        {rows.column("blockZ"), &table.block_z}};
+    while (rows.next()) {
+        auto row = device_row(table, rows, columns);
+        if (!row) continue;
+        StringId known = string(rows.integer(name));
+        if (known == kNoString) known = string(rows.integer(short_name));
+        if (known != kNoString) table.name.set(*row, known);
+        for (auto [field, column] : shape)
+            if (auto value = rows.narrow(field)) column->set(*row, *value);
+        auto in_program = rows.narrow(fixed), at_launch = rows.narrow(dynamic);
+        if (in_program || at_launch)
+            table.shared_bytes.set(*row, std::int64_t{in_program.value_or(0)} + at_launch.value_or(0));
+        if (auto id = rows.integer(graph); id && *id != 0) table.graph_id.set(*row, *id);
+        if (auto id = rows.integer(node); id && *id != 0) table.graph_node_id.set(*row, *id);
+    }
+}
+
+// At graph level a launch of a graph is all that is known of its work: one row, as long as the whole.
+void Reader::read_graphs() {
+    KernelTable& table = batch_.tables.kernel;
+    Scan rows = scan("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
+    DeviceColumns columns(rows);
+    auto graph = rows.column("graphId");
+    std::uint64_t whole = 0;
+    while (rows.next()) {
+        auto row = device_row(table, rows, columns);
+        if (!row) continue;
+        auto id = rows.integer(graph);
+        if (id) table.graph_id.set(*row, *id);
+        table.name.set(*row, batch_.intern(id ? fmt::format("CUDA graph {}", *id) : "CUDA graph"));
+        ++whole;
+    }
+    if (whole > 0) batch_.lose(Loss::whole_graph, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", whole);
+}
+
+void Reader::read_copies() {
+    MemcpyTable& table = batch_.tables.memcpy;
+    Scan rows = scan("CUPTI_ACTIVITY_KIND_MEMCPY");
+    DeviceColumns columns(rows);
+    auto kind = rows.column("copyKind"), from = rows.column("srcKind"), to = rows.column("dstKind"),
+         bytes = rows.column("bytes"), node = rows.column("graphNodeId");
+    while (rows.next()) {
+        auto row = device_row(table, rows, columns);
+        if (!row) continue;
+        if (auto word = copy_kind(rows.integer(kind).value_or(0)); !word.empty())
+            table.kind.set(*row, batch_.intern(word));
+        if (auto value = rows.integer(from)) table.src.set(*row, batch_.intern(memory_kind(*value)));
+        if (auto value = rows.integer(to)) table.dst.set(*row, batch_.intern(memory_kind(*value)));
+        if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
+        if (auto id = rows.integer(node); id && *id != 0) table.graph_node_id.set(*row, *id);
+    }
+}
+
+void Reader::read_fills() {
+    MemsetTable& table = batch_.tables.memset;
+    Scan rows = scan("CUPTI_ACTIVITY_KIND_MEMSET");
+    DeviceColumns columns(rows);
+    auto kind = rows.column("memKind"), bytes = rows.column("bytes"), node = rows.column("graphNodeId");
+    while (rows.next()) {
+        auto row = device_row(table, rows, columns);
+        if (!row) continue;
+        if (auto value = rows.integer(kind)) table.kind.set(*row, batch_.intern(memory_kind(*value)));
+        if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
+        if (auto id = rows.integer(node); id && *id != 0) table.graph_node_id.set(*row, *id);
+    }
+}
+
+// A wait for an event names the event's record by eventSyncId, within its process.
+void Reader::read_syncs() {
+    struct Recorded {
+        std::optional<std::int64_t> stream, correlation;
+    };
+    std::map<std::pair<std::int64_t, std::int64_t>, Recorded> recorded;
+    Scan events = scan("CUPTI_ACTIVITY_KIND_CUDA_EVENT");
+    auto owner = events.column("globalPid"), event = events.column("eventSyncId"),
+         of_stream = events.column("streamId"), call = events.column("correlationId");
+    while (events.next())
+        if (auto pid = events.integer(owner), id = events.integer(event); pid && id)
+            recorded[{*pid, *id}] = {events.integer(of_stream), events.integer(call)};
+
+    SyncTable& table = batch_.tables.sync;
+    Scan rows = scan("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+    DeviceColumns columns(rows);
+    auto type = rows.column("syncType"), older = rows.column("deprecatedSyncType"), wait = rows.column("eventSyncId");
+    while (rows.next()) {
+        auto row = device_row(table, rows, columns);
+        if (!row) continue;
+        auto value = rows.integer(type);
+        if (!value) value = rows.integer(older);
+        if (auto word = cuda::sync_kind(value.value_or(0)); !word.empty()) table.kind.set(*row, batch_.intern(word));
+        auto pid = rows.integer(columns.process), id = rows.integer(wait);
+        auto known = pid && id ? recorded.find({*pid, *id}) : recorded.end();
+        if (known == recorded.end()) continue;
+        if (known->second.stream) table.wait_on_stream.set(*row, *known->second.stream);
+        if (known->second.correlation) table.wait_on_correlation.set(*row, *known->second.correlation);
+    }
+}
+
+void Reader::read_allocations() {
+    constexpr std::int64_t kDevice = 2, kManaged = 4, kRelease = 1;
+    constexpr std::int32_t kCuda = 1;
+    MemoryEventTable& table = batch_.tables.memory_event;
+    Scan rows = scan("CUDA_GPU_MEMORY_USAGE_EVENTS");
+    auto start = rows.column("start"), owner = rows.column("globalPid"), device_id = rows.column("deviceId"),
+         address = rows.column("address"), bytes = rows.column("bytes"), kind = rows.column("memKind"),
+         operation = rows.column("memoryOperationType");
+    while (rows.next()) {
+        auto of = rows.integer(kind);
+        if (of && *of != kDevice && *of != kManaged) continue;
+        auto at = times(rows, start, start);
+        auto size = rows.integer(bytes);
+        if (!at || !size) continue;
+        Row row = table.add();
+        table.time.set(row, at->first);
+        table.device_type.set(row, kCuda);
+        auto global = rows.integer(owner);
+        if (auto ordinal = rows.narrow(device_id))
+            table.device.set(row, device(global ? pid_of(*global) : -1, *ordinal));
+        if (auto place = rows.integer(address)) table.address.set(row, *place);
+        table.bytes.set(row, rows.integer(operation).value_or(0) == kRelease ? -*size : *size);
+    }
+}
+
+}  // namespace gpuprof::nsys

@@ -1,0 +1,149 @@
+// Of the nsys importer: calls, annotations and what the recorder took of the host's threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/importers/cuda_words.h"
+#include "core/importers/nsys/reader.h"
+
+namespace gpuprof::nsys {
+
+void Reader::read_calls() {
+    constexpr std::int64_t kDriver = 1;
+    Scan rows = scan("CUPTI_ACTIVITY_KIND_RUNTIME");
+    auto start = rows.column("start"), end = rows.column("end"), event = rows.column("eventClass"),
+         thread = rows.column("globalTid"), correlation = rows.column("correlationId"), name = rows.column("nameId");
+    StringId runtime = batch_.intern("runtime"), driver = batch_.intern("driver");
+    std::unordered_map<std::uint32_t, StringId> bare;  // without its version, by the name with it
+    ApiCallTable& table = batch_.tables.api_call;
+    while (rows.next()) {
+        auto at = times(rows, start, end);
+        if (!at) continue;
+        Row row = table.add();
+        table.start.set(row, at->first);
+        table.dur.set(row, span_between(at->first, at->second));
+        if (auto global = rows.integer(thread)) {
+            Host caller = host(*global);
+            table.thread.set(row, caller.thread);
+            table.process.set(row, caller.process);
+        }
+        table.api.set(row, rows.integer(event).value_or(0) == kDriver ? driver : runtime);
+        auto id = rows.integer(name);
+        if (StringId whole = string(id); whole != kNoString) {
+            auto [known, added] = bare.try_emplace(index_of(whole), kNoString);
+            if (added) known->second = batch_.intern(cuda::without_version(text(id)));
+            table.name.set(row, known->second);
+        }
+        if (auto id_of_call = rows.integer(correlation); id_of_call && *id_of_call != 0)
+            table.correlation.set(row, *id_of_call);
+    }
+}
+
+void Reader::read_os_calls() {
+    Scan rows = scan("OSRT_API");
+    auto start = rows.column("start"), end = rows.column("end"), thread = rows.column("globalTid"),
+         name = rows.column("nameId");
+    OsCallTable& table = batch_.tables.os_call;
+    while (rows.next()) {
+        auto at = times(rows, start, end);
+        if (!at) continue;
+        Row row = table.add();
+        table.start.set(row, at->first);
+        table.dur.set(row, span_between(at->first, at->second));
+        if (auto global = rows.integer(thread)) table.thread.set(row, host(*global).thread);
+        if (StringId known = string(rows.integer(name)); known != kNoString) table.name.set(row, known);
+    }
+}
+
+void Reader::read_overhead(const char* name_of_table) {
+    // Source: ENUM_CUPTI_OVERHEAD_TYPE.
+    constexpr std::string_view kTypes[] = {"",
+                                           "unknown",
+                                           "driver compiler",
+                                           "CUPTI buffer flush",
+                                           "CUPTI instrumentation",
+                                           "CUPTI resource",
+                                           "module loading",
+                                           "lazy function loading",
+                                           "command buffer full"};
+    Scan rows = scan(name_of_table);
+    auto start = rows.column("start"), end = rows.column("end"), thread = rows.column("globalTid"),
+         name = rows.column("nameId"), type = rows.column("overheadType");
+    OverheadTable& table = batch_.tables.overhead;
+    while (rows.next()) {
+        auto at = times(rows, start, end);
+        if (!at) continue;
+        Row row = table.add();
+        table.start.set(row, at->first);
+        table.dur.set(row, span_between(at->first, at->second));
+        if (auto global = rows.integer(thread)) table.thread.set(row, host(*global).thread);
+        auto kind = rows.integer(type);
+        if (kind && *kind > 1 && *kind < std::ssize(kTypes))
+            table.name.set(row, batch_.intern(kTypes[*kind]));
+        else if (StringId known = string(rows.integer(name)); known != kNoString)
+            table.name.set(row, known);
+    }
+}
+
+// A range that has no end was open when the recording ended.
+void Reader::read_ranges() {
+    constexpr std::int64_t kCategory = 33, kMark = 34, kPushPop = 59, kStartEnd = 60, kDomain = 75;
+    Scan rows = scan("NVTX_EVENTS");
+    auto start = rows.column("start"), end = rows.column("end"), event = rows.column("eventType"),
+         category = rows.column("category"), own_text = rows.column("text"), text_id = rows.column("textId"),
+         thread = rows.column("globalTid"), domain = rows.column("domainId");
+    const std::pair<Scan::Field, bool> payloads[] = {
+        {rows.column("uint64Value"), false}, {rows.column("int64Value"), false}, {rows.column("doubleValue"), true},
+        {rows.column("uint32Value"), false}, {rows.column("int32Value"), false}, {rows.column("floatValue"), true}};
+    struct Names {
+        std::int64_t pid, domain, category;
+        auto operator<=>(const Names&) const = default;
+    };
+    std::map<Names, StringId> names;  // of domains (category -1) and categories
+    struct About {
+        Row row;
+        Names domain, category;
+    };
+    std::vector<About> about;
+    TimeNs last = 0;
+    std::vector<Row> open;
+    RangeTable& table = batch_.tables.range;
+    while (rows.next()) {
+        auto kind = rows.integer(event);
+        auto global = rows.integer(thread);
+        std::string_view inside = rows.text(own_text);
+        StringId name = inside.empty() ? string(rows.integer(text_id)) : batch_.intern(inside);
+        std::int64_t pid = global ? pid_of(*global) : 0, in = rows.integer(domain).value_or(0),
+                     group = rows.integer(category).value_or(0);
+        if (kind == kDomain || kind == kCategory) {
+            if (name != kNoString) names[{pid, in, kind == kDomain ? -1 : group}] = name;
+            continue;
+        }
+        if (kind != kMark && kind != kPushPop && kind != kStartEnd) continue;  // names of threads and resources
+        auto at = times(rows, start, end);
+        if (!at) continue;
+        Row row = table.add();
+        last = std::max({last, at->first, at->second});
+        if (kind != kMark && !rows.integer(end)) open.push_back(row);
+        table.start.set(row, at->first);
+        table.dur.set(row, span_between(at->first, at->second));
+        if (global) table.thread.set(row, host(*global).thread);
+        if (name != kNoString) table.name.set(row, name);
+        for (auto [field, real] : payloads)
+            if (auto value = rows.real(field)) {
+                table.payload.set(row, *value);
+                break;
+            }
+        if (in != 0 || group != 0) about.push_back({row, {pid, in, -1}, {pid, in, group}});
+    }
+    for (Row row : open) table.dur.change(row, span_between(table.start[row], last));
+    for (const About& range : about) {
+        if (auto known = names.find(range.domain); known != names.end()) table.domain.set(range.row, known->second);
+        if (range.category.category == 0) continue;
+        auto known = names.find(range.category);
+        table.category.set(range.row, known != names.end() ? known->second
+                                                           : batch_.intern(fmt::format("{}", range.category.category)));
+    }
+}
+
+}  // namespace gpuprof::nsys

@@ -1,0 +1,91 @@
+// What the parts of the nsys importer share: the strings of the file, and who is who.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "core/importers/database.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof::nsys {
+
+class Reader {
+public:
+    Reader(const Database& database, Batch& batch) : database_(database), batch_(batch) {}
+
+    // All tables, in an order in which what is referred to comes first.
+    void read();
+    // What is added to every time of the file; absent when it does not say.
+    std::optional<TimeNs> session_start() const { return session_start_; }
+    std::string recorder() const;
+
+private:
+    struct Text {
+        std::string text;
+        StringId id = kNoString;
+    };
+    struct Host {  // a thread
+        StringId process, thread;
+    };
+    using Device = std::pair<std::int64_t, std::int64_t>;  // pid, number that CUDA gave it there
+
+    Scan scan(const char* table) {
+        used_.insert(table);
+        return Scan(database_, table, batch_);
+    }
+    // Of the table StringIds; kNoString when there is no such number.
+    StringId string(std::optional<std::int64_t> id);
+    std::string_view text(std::optional<std::int64_t> id);
+    // A serialized GlobalId: 16 bits host, 24 bits process id, 8 bits domain, 24 bits thread id.
+    static std::int64_t pid_of(std::int64_t global) { return (global >> 24) & 0xFFFFFF; }
+    StringId process(std::int64_t global);
+    Host host(std::int64_t global);
+    std::int32_t device(std::int64_t pid, std::int32_t ordinal) const;
+    // Start and end as a row has them; nothing, and counted, when the row has no usable start.
+    std::optional<std::pair<TimeNs, TimeNs>> times(Scan& scan, Scan::Field start, Scan::Field end);
+
+    void read_strings();
+    void read_session();
+    void read_devices();
+    void read_names();
+    void read_diagnostics();
+    void read_metrics();
+    void count_unread();
+
+    void read_kernels();
+    void read_graphs();
+    void read_copies();
+    void read_fills();
+    void read_syncs();
+    void read_allocations();
+
+    void read_calls();
+    void read_os_calls();
+    void read_overhead(const char* table);
+    void read_ranges();
+
+    // Columns that all device work has; fills the row's.
+    struct DeviceColumns;
+    template <class Table>
+    std::optional<Row> device_row(Table& table, Scan& scan, const DeviceColumns& columns);
+
+    const Database& database_;
+    Batch& batch_;
+    std::optional<TimeNs> session_start_;
+    std::unordered_map<std::int64_t, Text> strings_;
+    std::unordered_map<std::int64_t, Host> hosts_;          // by global id
+    std::map<std::int64_t, StringId> processes_, threads_;  // by pid; by pid << 24 | tid
+    std::map<Device, std::int32_t> gpus_;
+    std::map<std::string, std::string> facts_;
+    std::string host_name_;
+    std::set<std::string> used_;
+};
+
+}  // namespace gpuprof::nsys

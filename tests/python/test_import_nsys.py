@@ -1,0 +1,228 @@
+"""Nsight Systems databases: every count and sum against SQLite's own answer; other schemas; damaged and hostile files."""
+
+import gzip
+import re
+import sqlite3
+from collections import Counter
+from contextlib import closing
+
+import pytest
+from conftest import FIXTURES
+from exported import tables_of
+
+EXPORTS = sorted((FIXTURES / "nsys").glob("*.sqlite.gz"))
+COPY_KINDS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
+MEMORY_KINDS = ["pageable", "pinned", "device", "array", "managed", "device static", "managed static", "unknown"]
+
+
+@pytest.fixture(params=EXPORTS, ids=lambda path: path.name.split(".")[0])
+def export(request, tmp_path):
+    return unpacked(request.param, tmp_path)
+
+
+@pytest.fixture
+def mock(tmp_path):
+    return unpacked(FIXTURES / "nsys/mock.sqlite.gz", tmp_path)
+
+
+def unpacked(path, folder):
+    file = folder / path.name.removesuffix(".gz")
+    file.write_bytes(gzip.decompress(path.read_bytes()))
+    return file
+
+
+def query(file, sql, *values):
+    with closing(sqlite3.connect(file)) as database:
+        return database.execute(sql, values).fetchall()
+
+
+def change(file, *statements):
+    with closing(sqlite3.connect(file)) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+
+
+def losses(program, file):
+    return {row["kind"]: row["count"] for row in program.report(file, "losses")["losses"].rows}
+
+
+def test_device_work_row_by_row(program, export):
+    """Every kernel and copy: its nanoseconds, since the start of the session in UTC, names and numbers."""
+    (base,) = query(export, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")[0]
+    tables = tables_of(program, export)
+    wanted = query(export, """SELECT k.start + ?1, k.end - k.start, (k.globalPid >> 24) & 0xffffff, k.streamId, s.value, k.correlationId,
+        k.gridX, k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ, k.registersPerThread, k.staticSharedMemory + k.dynamicSharedMemory
+        FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName""", base)
+    columns = ["start", "dur", "process", "stream", "name", "correlation", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "registers", "shared_bytes"]
+    assert Counter(tuple(map(str, row)) for row in wanted) == Counter(tuple(row[c] for c in columns) for row in tables["kernel"])
+    copies = query(export, "SELECT start + ?1, end - start, bytes, copyKind, srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY", base)
+    assert Counter((str(start), str(dur), str(size), COPY_KINDS[kind], MEMORY_KINDS[src], MEMORY_KINDS[dst]) for start, dur, size, kind, src, dst in copies) == Counter(
+        tuple(row[c] for c in ("start", "dur", "bytes", "kind", "src", "dst")) for row in tables["memcpy"])
+
+
+def test_host_calls_and_annotations(program, export):
+    (base,) = query(export, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")[0]
+    tables = tables_of(program, export)
+    calls = query(export, """SELECT r.start + ?1, r.end - r.start, r.globalTid, r.eventClass, s.value FROM CUPTI_ACTIVITY_KIND_RUNTIME r
+        JOIN StringIds s ON s.id = r.nameId""", base)
+    threads = {row["key"]: row for row in tables["thread"]}
+    assert Counter((str(start), str(dur), str(thread & 0xFFFFFF), str(thread >> 24 & 0xFFFFFF), "driver" if kind == 1 else "runtime", re.sub(r"_v\d{4,}$", "", name))
+                   for start, dur, thread, kind, name in calls) == Counter(
+        (row["start"], row["dur"], threads[row["thread"]]["tid"], row["process"], row["api"], row["name"]) for row in tables["api_call"])
+    if query(export, "SELECT 1 FROM sqlite_schema WHERE name = 'NVTX_EVENTS'"):
+        ranges = query(export, "SELECT start + ?1, end - start, text FROM NVTX_EVENTS WHERE eventType IN (59, 60)", base)
+        assert Counter((str(start), str(dur), text) for start, dur, text in ranges) == Counter((row["start"], row["dur"], row["name"]) for row in tables["range"])
+
+
+def test_launches_are_found_within_their_process(program, export):
+    """Both processes number their calls from the same; a link goes by process and number."""
+    matched = query(export, """SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k WHERE EXISTS (SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME r
+        WHERE r.correlationId = k.correlationId AND r.globalTid >> 24 = k.globalPid >> 24)""")[0][0]
+    others = sum(query(export, f"""SELECT count(*) FROM {table} k WHERE NOT EXISTS (SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME r
+        WHERE r.correlationId = k.correlationId AND r.globalTid >> 24 = k.globalPid >> 24)""")[0][0]
+                 for table in ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET")
+                 if query(export, "SELECT 1 FROM sqlite_schema WHERE name = ?1", table))
+    assert sum(row["count"] for row in program.report(export, "launches")["launches"].rows) == matched
+    assert losses(program, export).get("unmatched_launch", 0) == others
+
+
+def test_devices_and_diagnostics(program, mock):
+    (device,) = tables_of(program, mock)["device"]
+    assert device == {"device": "0", "name": "NVIDIA GeForce RTX 3080", "vendor": "nvidia", "uuid": "GPU-554a6988-03dd-6206-3dd1-f43fb60a3ed0",
+                      "memory_bytes": "10736893952", "cc_major": "8", "cc_minor": "6", "sms": "68", "warp_size": "32", "max_threads_per_block": "1024",
+                      "max_threads_per_sm": "1536", "registers_per_block": "65536", "registers_per_sm": "65536", "shared_bytes_per_block": "49152",
+                      "shared_bytes_per_block_optin": "101376", "shared_bytes_per_sm": "102400"}
+    assert losses(program, mock) == {"recorder_warning": 1}
+
+
+def test_compressed_and_through_a_pipe(program, mock):
+    """Three ways to the same bytes."""
+    plain = program.run("export", "csv", mock).stdout
+    assert program.run("export", "csv", FIXTURES / "nsys/mock.sqlite.gz").stdout == plain
+    assert program.run("export", "csv", "-", stdin=mock.read_bytes()).stdout == plain
+
+
+def test_an_older_schema(program, mock):
+    """Schema 2: no process in device work, no graphs, fewer columns; text of annotations only inside."""
+    before = tables_of(program, mock)["kernel"]
+    change(mock, "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN globalPid", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN graphNodeId",
+           "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN graphId", "DROP TABLE TARGET_INFO_CUDA_DEVICE", "DROP TABLE PROCESSES")
+    assert tables_of(program, mock)["kernel"] == before
+
+
+def test_a_table_that_is_not_there_was_not_collected(program, mock):
+    change(mock, "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME", "DROP TABLE TARGET_INFO_SESSION_START_TIME")
+    tables = tables_of(program, mock)
+    assert "api_call" not in tables
+    assert tables["kernel"][0]["start"] == str(query(mock, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0][0])
+
+
+def test_annotations_of_every_kind(program, mock):
+    thread = 283004824020018
+    change(mock, """CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, category INTEGER, text TEXT, globalTid INTEGER,
+        textId INTEGER, domainId INTEGER, uint64Value INTEGER, int64Value INTEGER, doubleValue REAL)""",
+           "INSERT INTO StringIds VALUES (900000, 'registered')",
+           f"""INSERT INTO NVTX_EVENTS VALUES (1, NULL, 75, NULL, 'my domain', {thread}, NULL, 5, NULL, NULL, NULL),
+           (2, NULL, 33, 7, 'my category', {thread}, NULL, 5, NULL, NULL, NULL),
+           (1500000000, 1500001000, 59, 7, 'pushed', {thread}, NULL, 5, 42, NULL, NULL),
+           (1500000100, 1500000200, 60, 8, NULL, {thread}, 900000, 0, NULL, -3, NULL),
+           (1500000300, NULL, 34, NULL, 'marked', {thread}, NULL, 0, NULL, NULL, 2.5),
+           (1500000400, NULL, 59, NULL, 'open', {thread}, NULL, 0, NULL, NULL, NULL)""")
+    rows = {row["name"]: row for row in tables_of(program, mock)["range"]}
+    assert set(rows) == {"pushed", "registered", "marked", "open"}
+    assert {k: rows["pushed"][k] for k in ("domain", "category", "payload", "dur")} == {"domain": "my domain", "category": "my category", "payload": "42.0", "dur": "1000"}
+    assert (rows["registered"]["category"], rows["registered"]["payload"], rows["marked"]["dur"], rows["marked"]["payload"]) == ("8", "-3.0", "0", "2.5")
+    assert rows["open"]["dur"] == "600"  # until the last that is known
+
+
+def test_metrics_system_calls_memory_and_graphs(program, mock):
+    pid, thread = 283004823928832, 283004824020018
+    change(mock, "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT)",
+           "CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER)",
+           "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (72057594037927937, 0, 'GA10x', 3, 'SMs Active [Throughput %]'), (72057594037927937, 0, 'GA10x', 4, 'GPC Clock Frequency [MHz]')",
+           "INSERT INTO GPU_METRICS VALUES (1, 1500000000, 72057594037927937, 3, 87), (1, 1500000000, 72057594037927937, 4, 1710), (1, 1500000001, 1, 99, 5)",
+           "CREATE TABLE OSRT_API (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER)",
+           "INSERT INTO StringIds VALUES (900001, 'poll')", f"INSERT INTO OSRT_API VALUES (1500000000, 1500000777, 27, {thread}, 1, 900001, 0)",
+           "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER, address INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER)",
+           f"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1500000000, {pid}, 0, 4096, 512, 2, 0), (1500000010, {pid}, 0, 4096, 512, 2, 1), (1500000020, {pid}, 0, 8192, 64, 1, 0)",
+           "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, graphId INTEGER)",
+           f"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1545000000, 1545000500, 0, 1, 7, 555, {pid}, 12)",
+           "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER)", "INSERT INTO SCHED_EVENTS VALUES (1, 2), (3, 4)")
+    tables = tables_of(program, mock)
+    assert [(r["device"], r["metric"], r["unit"], r["value"]) for r in tables["sample"]] == [("1", "SMs Active", "%", "87.0"), ("1", "GPC Clock Frequency", "MHz", "1710.0")]
+    assert [(r["name"], r["dur"], r["thread"]) for r in tables["os_call"]] == [("poll", "777", "91186/91186")]
+    assert [(r["address"], r["bytes"]) for r in tables["memory_event"]] == [("4096", "512"), ("4096", "-512")]
+    assert [(r["name"], r["graph_id"], r["dur"]) for r in tables["kernel"] if "CUDA graph" in r["name"]] == [("CUDA graph 12", "12", "500")]
+    assert losses(program, mock) == {"recorder_warning": 1, "missing_field": 1, "whole_graph": 1, "unread_table": 2, "unmatched_launch": 1}
+
+
+def test_devices_of_processes_that_see_others(program, mock):
+    """CUDA's device 0 of a process may be the second GPU of the machine."""
+    change(mock, "UPDATE TARGET_INFO_CUDA_DEVICE SET gpuId = 3")
+    assert {row["device"] for row in tables_of(program, mock)["kernel"]} == {"3"}
+
+
+def test_environment_and_output_stay_where_they_are(program, mock):
+    change(mock, "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'SECRET=hunter2')",
+           "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, 'x', 'DeviceEnvironment', 9, 'TOKEN=hunter2')", "INSERT INTO StringIds VALUES (900002, 'hunter2 of the output')")
+    assert b"hunter2" not in program.run("export", "capture", mock, "-o", "-").stdout
+    assert b"hunter2" not in program.run("export", "csv", mock).stdout
+
+
+def test_another_database_is_refused(program, tmp_path):
+    file = tmp_path / "other.db"
+    change(file, "CREATE TABLE things (a)")
+    outcome = program.run("report", file)
+    assert outcome.status == 3 and outcome.errors == [f"gpu-profile: {file}: a SQLite database, but not of Nsight Systems (it has no table StringIds)"]
+
+
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.7, 0.99])
+def test_a_file_cut_short(program, mock, part):
+    whole = mock.read_bytes()
+    mock.write_bytes(whole[: int(len(whole) * part)])
+    outcome = program.run("report", mock, "kernels", "losses")
+    assert (outcome.status == 0 and b"truncated" in outcome.stdout) or (outcome.status == 3 and len(outcome.errors) == 1), (outcome.status, outcome.errors)
+
+
+def test_damaged_pages_cost_their_table(program, mock):
+    kernels = len(tables_of(program, mock)["kernel"])
+    (root,) = query(mock, "SELECT rootpage FROM sqlite_schema WHERE name = 'CUPTI_ACTIVITY_KIND_RUNTIME'")[0]
+    size = query(mock, "PRAGMA page_size")[0][0]
+    data = bytearray(mock.read_bytes())
+    data[(root - 1) * size: root * size] = b"\xff" * size
+    mock.write_bytes(data)
+    assert losses(program, mock)["damaged_table"] == 1
+    assert len(tables_of(program, mock)["kernel"]) == kernels
+
+
+@pytest.mark.parametrize("trick", [
+    # A view that never ends, a virtual table, a computed column: none of them is read.
+    ["DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", """CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM n)
+        SELECT start, start AS end, 0 AS deviceId FROM n"""],
+    ["DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "CREATE VIRTUAL TABLE CUPTI_ACTIVITY_KIND_KERNEL USING fts5(start, end, deviceId)"],
+    ["DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (x, start AS (length(printf('%.*c', 100000000 * x, 'x'))), end AS (5))",
+     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(x) VALUES (1)"],
+])
+def test_tricks_of_a_schema(program, mock, trick):
+    change(mock, *trick)
+    tables = tables_of(program, mock)
+    assert "kernel" not in tables and len(tables["memcpy"]) == 1
+
+
+def test_values_of_other_types_and_sizes(program, mock):
+    change(mock,
+           "CREATE TABLE k AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL", "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "ALTER TABLE k RENAME TO CUPTI_ACTIVITY_KIND_KERNEL",
+           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'many', gridY = 99999999999, blockX = NULL WHERE rowid = 1",
+           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 9223372036854775807 WHERE rowid = 2")
+    (kernel,) = tables_of(program, mock)["kernel"]
+    assert not {"grid_x", "grid_y", "block_x"} & set(kernel) and kernel["grid_z"] == "1"
+    found = losses(program, mock)
+    assert found["bad_number"] == 2 and found["time_out_of_range"] == 1
+
+
+def test_no_room_to_unpack(program, mock, monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+    outcome = program.run("report", FIXTURES / "nsys/mock.sqlite.gz")
+    assert outcome.status == 3 and "TMPDIR names another folder" in outcome.errors[0] and len(outcome.errors) == 1
+    assert program.run("report", mock).status == 0  # a plain file needs none
