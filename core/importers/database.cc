@@ -3,56 +3,31 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
+#include <optional>
+
+#include "core/base/temporary_file.h"
 
 namespace gpuprof {
 namespace {
 
 constexpr int kLongestValue = 256 << 20;  // bytes
 
-// A file that goes when this object does.
-class TemporaryFile {
-public:
-    ~TemporaryFile() {
-        if (fd_ < 0) return;
-        close(fd_);
-        unlink(path_.c_str());
+// All of the source as a plain file.
+Result<TemporaryFile> unpacked(Source& source) {
+    Result<TemporaryFile> file = TemporaryFile::make();
+    if (!file.ok()) return file.error();
+    std::vector<char> piece(1 << 20);
+    for (;;) {
+        Result<std::size_t> got = source.read(piece.data(), piece.size());
+        if (!got.ok()) return got.error();
+        if (*got == 0) return file;
+        if (Status status = file->write({piece.data(), *got}); !status) return status.error();
     }
-    Status fill(Source& source) {
-        const char* folder = std::getenv("TMPDIR");
-        path_ = fmt::format("{}/gpu-profile-XXXXXX", folder != nullptr && *folder != '\0' ? folder : "/tmp");
-        fd_ = mkstemp(path_.data());
-        if (fd_ < 0) return failed(source, std::strerror(errno));
-        std::vector<char> piece(1 << 20);
-        for (;;) {
-            Result<std::size_t> got = source.read(piece.data(), piece.size());
-            if (!got.ok()) return got.error();
-            if (*got == 0) return {};
-            for (std::size_t done = 0; done < *got;) {
-                ssize_t wrote = write(fd_, piece.data() + done, *got - done);
-                if (wrote < 0 && errno == EINTR) continue;
-                if (wrote <= 0) return failed(source, wrote < 0 ? std::strerror(errno) : "no room");
-                done += static_cast<std::size_t>(wrote);
-            }
-        }
-    }
-    const std::string& path() const { return path_; }
-
-private:
-    Error failed(Source& source, std::string_view why) const {
-        return {ExitCode::unreadable, fmt::format("{}: cannot be unpacked into {}: {}; TMPDIR names another folder",
-                                                  source.name(), path_, why)};
-    }
-    std::string path_;
-    int fd_ = -1;
-};
+}
 
 // Source: https://www.sqlite.org/fileformat2.html, 1.3. Big-endian page size at 16 (1 is 65536), pages at 28.
 std::uint64_t bytes_by_header(std::string_view head) {
@@ -85,11 +60,13 @@ void Scan::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finaliz
 Database::~Database() = default;
 
 Result<Database> Database::open(Source& source) {
-    TemporaryFile unpacked;
+    std::optional<TemporaryFile> copy;  // until it is open
     std::string path = fmt::format("/proc/self/fd/{}", source.plain_fd());
     if (source.plain_fd() < 0) {
-        if (Status status = unpacked.fill(source); !status) return status.error();
-        path = unpacked.path();
+        Result<TemporaryFile> file = unpacked(source);
+        if (!file.ok()) return Error{file.error().code, fmt::format("{}: {}", source.name(), file.error().message)};
+        copy.emplace(std::move(*file));
+        path = copy->path();
     }
     std::string uri = "file:";
     for (char c : path)

@@ -1,0 +1,28 @@
+// A file for a while: made in TMPDIR (/tmp without it), gone with its object.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+class TemporaryFile {
+public:
+    static Result<TemporaryFile> make();
+    TemporaryFile(TemporaryFile&& other) noexcept;
+    TemporaryFile& operator=(TemporaryFile&&) = delete;
+    ~TemporaryFile();
+
+    const std::string& path() const { return path_; }
+    int fd() const { return fd_; }
+    Status write(std::string_view bytes);
+
+private:
+    TemporaryFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+    std::string path_;
+    int fd_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,89 @@
+#include "core/exporters/nsys/database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "core/exporters/nsys/tables.def"
+
+namespace gpuprof::nsys {
+namespace {
+
+struct Table {
+    std::string_view name, columns;
+};
+constexpr Table kTables[] = {
+#define GPUPROF_NSYS_TABLE(name, columns) {#name, columns},
+    GPUPROF_NSYS_TABLES(GPUPROF_NSYS_TABLE)
+#undef GPUPROF_NSYS_TABLE
+};
+
+}  // namespace
+
+void Writer::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void Writer::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+Writer::~Writer() = default;
+
+Result<Writer> Writer::open() {
+    Result<TemporaryFile> file = TemporaryFile::make();
+    if (!file.ok()) return file.error();
+    Writer writer(std::move(*file));
+    sqlite3* database = nullptr;
+    sqlite3_open_v2(writer.path().c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    writer.database_.reset(database);
+    // The file is ours alone and worth nothing before it is whole.
+    writer.run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN");
+    return writer;
+}
+
+void Writer::run(const std::string& sql) {
+    if (failure_ || sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return;
+    failure_ = Error{ExitCode::unreadable,
+                     fmt::format("the database cannot be written to {}: {}", path(), sqlite3_errmsg(database_.get()))};
+}
+
+bool Writer::begin_row(const char* name) {
+    if (failure_) return false;
+    auto& statement = statements_[name];
+    if (!statement) {
+        const Table* table =
+            std::find_if(std::begin(kTables), std::end(kTables), [&](const Table& t) { return t.name == name; });
+        run(fmt::format("CREATE TABLE {} ({})", name, table->columns));
+        auto columns = std::count(table->columns.begin(), table->columns.end(), ',') + 1;
+        std::string values = "?";
+        for (auto i = columns; i > 1; --i) values += ",?";
+        sqlite3_stmt* prepared = nullptr;
+        if (!failure_)
+            sqlite3_prepare_v2(database_.get(), fmt::format("INSERT INTO {} VALUES ({})", name, values).c_str(), -1,
+                               &prepared, nullptr);
+        statement.reset(prepared);
+    }
+    row_ = statement.get();
+    place_ = 0;
+    return row_ != nullptr;
+}
+
+void Writer::end_row() {
+    if (sqlite3_step(row_) != SQLITE_DONE && !failure_)
+        failure_ = Error{ExitCode::unreadable, fmt::format("the database cannot be written to {}: {}", path(),
+                                                           sqlite3_errmsg(database_.get()))};
+    sqlite3_reset(row_);
+    sqlite3_clear_bindings(row_);
+}
+
+void Writer::put(std::int64_t value) { sqlite3_bind_int64(row_, ++place_, value); }
+void Writer::put(double value) { sqlite3_bind_double(row_, ++place_, value); }
+void Writer::put(std::string_view text) {
+    sqlite3_bind_text64(row_, ++place_, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC,
+                        SQLITE_UTF8);
+}
+
+Status Writer::finish() {
+    run("COMMIT");
+    statements_.clear();
+    database_.reset();
+    return failure_ ? Status(*failure_) : Status();
+}
+
+}  // namespace gpuprof::nsys

@@ -1,0 +1,77 @@
+// A SQLite database as it is written: a file for a while, one transaction, statements prepared once.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/base/temporary_file.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace gpuprof::nsys {
+
+class Writer {
+public:
+    static Result<Writer> open();
+    Writer(Writer&&) noexcept = default;
+    ~Writer();
+
+    // Runs SQL; the first failure stays and ends all further work.
+    void run(const std::string& sql);
+    // One row, values in the order of the table's columns: numbers, texts, or optionals of them; an empty optional is NULL.
+    // A table is made with its first row.
+    template <class... Values>
+    void insert(const char* table, const Values&... values) {
+        if (!begin_row(table)) return;
+        (put(values), ...);
+        end_row();
+    }
+    bool wrote(const char* table) const { return statements_.contains(table); }
+    // Commits; the whole file is at path() then.
+    Status finish();
+    const std::string& path() const { return file_.path(); }
+
+private:
+    struct Close {
+        void operator()(sqlite3* database) const;
+    };
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    explicit Writer(TemporaryFile file) : file_(std::move(file)) {}
+    bool begin_row(const char* table);
+    void end_row();
+    void put(std::int64_t value);
+    void put(double value);
+    void put(std::string_view text);
+    void put(const char* text) { put(std::string_view(text)); }
+    void put(std::nullopt_t) { ++place_; }
+    template <std::integral T>
+    void put(T value) {
+        put(static_cast<std::int64_t>(value));
+    }
+    template <class T>
+    void put(const std::optional<T>& value) {
+        if (value)
+            put(*value);
+        else
+            put(std::nullopt);
+    }
+
+    TemporaryFile file_;
+    std::unique_ptr<sqlite3, Close> database_;
+    std::map<std::string_view, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
+    sqlite3_stmt* row_ = nullptr;
+    int place_ = 0;
+    std::optional<Error> failure_;
+};
+
+}  // namespace gpuprof::nsys
