@@ -13,4 +13,23 @@ void append_csv_quoted(std::string& line, std::string_view text) {
     line += '"';
 }
 
+bool split_csv(std::string_view record, std::vector<std::string>& fields) {
+    fields.assign(1, {});
+    bool quoted = false;
+    for (std::size_t i = 0; i < record.size(); ++i) {
+        char c = record[i];
+        if (c == '"' && quoted && i + 1 < record.size() && record[i + 1] == '"') {
+            fields.back() += c;
+            ++i;
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (c == ',' && !quoted) {
+            fields.emplace_back();
+        } else {
+            fields.back() += c;
+        }
+    }
+    return !quoted;
+}
+
 }  // namespace gpuprof

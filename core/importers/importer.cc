@@ -4,6 +4,7 @@
 
 #include "core/importers/capture.h"
 #include "core/importers/kineto.h"
+#include "core/importers/ncu.h"
 #include "core/importers/nsys.h"
 
 namespace gpuprof {
@@ -13,6 +14,7 @@ constexpr Importer kImporters[] = {
     {"capture", "gpu-profile capture, *.gpuprof", sniff_capture, import_capture},
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
+    {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
 };
 
 const Importer* recognise(std::string_view head) {

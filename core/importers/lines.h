@@ -1,0 +1,37 @@
+// The lines of a text input, one after another, with a bound on how long one may be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/importers/source.h"
+
+namespace gpuprof {
+
+class Lines {
+public:
+    static constexpr std::size_t kLongest = std::size_t{16} << 20;
+
+    explicit Lines(Source& source) : source_(source) {}
+
+    // The next line without its end ("\n" or "\r\n"), valid until the next call; nothing at the end or after an error.
+    // What goes beyond kLongest is left off and counted in cut().
+    std::optional<std::string_view> next();
+    // Why reading stopped; fine at the end of the input.
+    const Status& status() const { return status_; }
+    std::uint64_t number() const { return number_; }  // of the last line, from 1
+    std::uint64_t cut() const { return cut_; }
+
+private:
+    bool fill();
+
+    Source& source_;
+    std::string piece_, line_;
+    std::size_t at_ = 0;
+    std::uint64_t number_ = 0, cut_ = 0;
+    Status status_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,66 @@
+#include "core/importers/ncu.h"
+
+#include <fmt/format.h>
+
+#include "core/base/csv.h"
+#include "core/importers/lines.h"
+#include "core/importers/ncu/reader.h"
+
+namespace gpuprof {
+namespace {
+
+// Calls take(line) for each line of `text` until it answers true.
+template <class Take>
+bool any_line(std::string_view text, Take take) {
+    while (!text.empty()) {
+        std::size_t end = std::min(text.find('\n'), text.size());
+        if (take(text.substr(0, end))) return true;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return false;
+}
+
+}  // namespace
+
+int sniff_ncu(std::string_view head) {
+    bool certain = any_line(head, ncu::is_header);
+    bool likely = any_line(head, [](std::string_view line) { return line.starts_with("==PROF== "); });
+    return certain ? 100 : likely ? 40 : 0;
+}
+
+Status import_ncu(Source& source, TraceBuilder& builder) {
+    Batch batch;
+    ncu::Reader reader(batch);
+    Lines lines(source);
+    std::vector<std::string> fields;
+    std::string record;  // begun with a quote that was not closed yet
+    std::uint64_t begun = 0;
+    while (auto line = lines.next()) {
+        if (line->starts_with("==WARNING==") || line->starts_with("==ERROR=="))
+            batch.lose(Loss::recorder_warning, *line);
+        bool begins = line->starts_with('"');
+        if (begins && !record.empty()) batch.lose(Loss::malformed_event, fmt::format("line {}", begun));
+        if (begins) record.clear();
+        if (!begins && record.empty()) continue;  // what the program or ncu printed
+        if (begins) begun = lines.number();
+        if (!record.empty()) record += '\n';
+        record += *line;
+        if (record.size() <= Lines::kLongest && !split_csv(record, fields)) continue;
+        (void)reader.take(fields, begun);
+        record.clear();
+    }
+    if (!lines.status().ok()) return lines.status();
+    if (!record.empty()) batch.lose(Loss::truncated, fmt::format("line {}", begun));
+    if (lines.cut() > 0) batch.lose(Loss::malformed_event, "lines over 16 MiB", lines.cut());
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
+    if (!reader.any_table())
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("{}: output of Nsight Compute without a table; run ncu with --csv --page raw", source.name())};
+    reader.finish();
+    builder.set_tool("Nsight Compute");
+    builder.append(std::move(batch));
+    return {};
+}
+
+}  // namespace gpuprof

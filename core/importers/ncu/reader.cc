@@ -1,0 +1,236 @@
+#include "core/importers/ncu/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+
+namespace gpuprof::ncu {
+namespace {
+
+// Columns that say which launch it is; everything else on the raw page is a metric.
+constexpr std::string_view kLaunchColumns[] = {"ID",      "Process ID",  "Process Name", "Host Name",  "Kernel Name",
+                                               "Context", "Stream",      "Block Size",   "Grid Size",  "Device",
+                                               "CC",      "Kernel Time", "Thread Name",  "Invocations"};
+
+bool names_launch(std::string_view column) {
+    return std::find(std::begin(kLaunchColumns), std::end(kLaunchColumns), column) != std::end(kLaunchColumns);
+}
+
+// What stands where there is no value.
+bool no_value(std::string_view text) {
+    return text.empty() || text == "n/a" || text == "N/A" || text == "nan" || text == "no data" ||
+           text.starts_with("(!)");
+}
+
+template <class Int>
+std::optional<Int> whole(std::string_view text) {
+    Int value = 0;
+    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// "(256, 1, 1)".
+std::optional<std::array<std::int32_t, 3>> shape_of(std::string_view text) {
+    if (!text.starts_with('(') || !text.ends_with(')')) return std::nullopt;
+    text = text.substr(1, text.size() - 2);
+    std::array<std::int32_t, 3> shape{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        std::size_t end = std::min(text.find(','), text.size());
+        auto value = whole<std::int32_t>(text.substr(0, end));
+        if (!value || (i < 2 && end == text.size())) return std::nullopt;
+        shape[i] = *value;
+        text.remove_prefix(std::min(end + 1, text.size()));
+        while (text.starts_with(' ')) text.remove_prefix(1);
+    }
+    return shape;
+}
+
+// How many ns a unit of time has; 0 for any other. Both the short and, from older versions, the long names.
+double ns_in(std::string_view unit) {
+    constexpr std::pair<std::string_view, double> kUnits[] = {{"ns", 1},        {"us", 1e3},    {"ms", 1e6},
+                                                              {"s", 1e9},       {"nsecond", 1}, {"usecond", 1e3},
+                                                              {"msecond", 1e6}, {"second", 1e9}};
+    for (auto [name, ns] : kUnits)
+        if (unit == name) return ns;
+    return 0;
+}
+
+}  // namespace
+
+bool is_header(std::string_view line) { return line.starts_with("\"ID\",\"Process ID\",\"Process Name\","); }
+
+const std::string& Reader::field(const std::vector<std::string>& fields, std::string_view name) const {
+    static const std::string kNone;
+    auto known = columns_.find(name);
+    return known == columns_.end() || known->second >= fields.size() ? kNone : fields[known->second];
+}
+
+bool Reader::take(const std::vector<std::string>& fields, std::uint64_t line) {
+    if (take_header(fields)) return true;
+    if (tables_ == 0 || fields.size() > columns_.size()) return false;
+    if (units_due_ && take_units(fields)) return true;
+    if (!whole<std::int64_t>(field(fields, "ID")) || field(fields, "Kernel Name").empty()) return false;
+    // A line of details may leave off the columns of rules, a line of metrics none.
+    if (raw_ && fields.size() != columns_.size()) {
+        batch_.lose(Loss::malformed_event, fmt::format("line {}", line));
+        return true;
+    }
+    std::int64_t launch = launch_of(fields);
+    if (raw_) {
+        for (const Metric& metric : metrics_) counter(launch, {}, metric.name, metric.unit, fields[metric.column]);
+    } else if (const std::string& metric = field(fields, "Metric Name"); !metric.empty()) {
+        counter(launch, field(fields, "Section Name"), metric, field(fields, "Metric Unit"),
+                field(fields, "Metric Value"));
+    } else {
+        ++rules_;
+    }
+    return true;
+}
+
+bool Reader::take_header(const std::vector<std::string>& fields) {
+    if (fields.size() < 5 || fields[0] != "ID" || fields[1] != "Process ID") return false;
+    ++tables_;
+    columns_.clear();
+    metrics_.clear();
+    for (std::size_t i = 0; i < fields.size(); ++i) columns_.try_emplace(fields[i], i);
+    raw_ = units_due_ = !columns_.contains("Metric Name");
+    for (std::size_t i = 0; i < fields.size() && raw_; ++i)
+        if (!names_launch(fields[i]) && columns_[fields[i]] == i) metrics_.push_back({i, fields[i], {}});
+    return true;
+}
+
+// The line under the header of the raw page.
+bool Reader::take_units(const std::vector<std::string>& fields) {
+    units_due_ = false;
+    if (fields.size() != columns_.size() || !field(fields, "ID").empty()) return false;
+    for (Metric& metric : metrics_) metric.unit = fields[metric.column];
+    return true;
+}
+
+// The number ncu gave it; one that nobody has when several processes or tables use the same.
+std::int64_t Reader::launch_of(const std::vector<std::string>& fields) {
+    auto [known, added] = launches_.try_emplace({tables_, field(fields, "ID"), field(fields, "Process ID")}, 0);
+    if (!added) return known->second;
+    std::int64_t number = *whole<std::int64_t>(field(fields, "ID"));
+    if (numbers_used_.contains(number)) number = *numbers_used_.rbegin() + 1;
+    numbers_used_.insert(number);
+    known->second = number;
+    describe(fields, number);
+    return number;
+}
+
+StringId Reader::process_of(const std::vector<std::string>& fields) {
+    const std::string& pid = field(fields, "Process ID");
+    if (pid.empty()) return kNoString;
+    if (processes_.insert(pid).second) {
+        ProcessTable& table = batch_.tables.process;
+        Row row = table.add();
+        table.key.set(row, batch_.intern(pid));
+        if (auto number = whole<std::int64_t>(pid)) table.pid.set(row, *number);
+        if (const std::string& name = field(fields, "Process Name"); !name.empty())
+            table.name.set(row, batch_.intern(name));
+        if (const std::string& host = field(fields, "Host Name"); !host.empty())
+            table.host.set(row, batch_.intern(host));
+    }
+    return batch_.intern(pid);
+}
+
+void Reader::device_of(const std::vector<std::string>& fields) {
+    auto device = whole<std::int32_t>(field(fields, "Device"));
+    if (!device || !devices_.insert(*device).second) return;
+    DeviceTable& table = batch_.tables.device;
+    Row row = table.add();
+    table.device.set(row, *device);
+    table.vendor.set(row, batch_.intern("nvidia"));
+    if (const std::string& name = field(fields, "device__attribute_display_name"); !name.empty())
+        table.name.set(row, batch_.intern(name));
+    std::string_view cc = field(fields, "CC");
+    std::size_t point = std::min(cc.find('.'), cc.size());
+    auto major = whole<std::int32_t>(cc.substr(0, point)),
+         minor = whole<std::int32_t>(cc.substr(std::min(point + 1, cc.size())));
+    if (!major || !minor) return;
+    table.cc_major.set(row, *major);
+    table.cc_minor.set(row, *minor);
+}
+
+void Reader::describe(const std::vector<std::string>& fields, std::int64_t launch) {
+    device_of(fields);
+    ProfiledKernelTable& table = batch_.tables.profiled_kernel;
+    Row row = table.add();
+    table.launch.set(row, launch);
+    if (StringId process = process_of(fields); process != kNoString) table.process.set(row, process);
+    auto device = whole<std::int32_t>(field(fields, "Device"));
+    if (device) table.device.set(row, *device);
+    if (auto context = whole<std::int32_t>(field(fields, "Context"))) table.context.set(row, *context);
+    if (auto stream = whole<std::int64_t>(field(fields, "Stream"))) table.stream.set(row, *stream);
+    table.name.set(row, batch_.intern(field(fields, "Kernel Name")));
+    if (auto grid = shape_of(field(fields, "Grid Size"))) {
+        table.grid_x.set(row, (*grid)[0]);
+        table.grid_y.set(row, (*grid)[1]);
+        table.grid_z.set(row, (*grid)[2]);
+    }
+    if (auto block = shape_of(field(fields, "Block Size"))) {
+        table.block_x.set(row, (*block)[0]);
+        table.block_y.set(row, (*block)[1]);
+        table.block_z.set(row, (*block)[2]);
+    }
+    const DeviceTable& known = batch_.tables.device;
+    for (Row at = 0; at < known.rows; ++at) {
+        if (!device || known.device[at] != *device || !known.cc_major.has(at)) continue;
+        table.cc_major.set(row, known.cc_major[at]);
+        table.cc_minor.set(row, known.cc_minor[at]);
+    }
+}
+
+void Reader::counter(std::int64_t launch, std::string_view section, const std::string& metric, const std::string& unit,
+                     const std::string& value) {
+    if (no_value(value)) return;
+    KernelCounterTable& table = batch_.tables.kernel_counter;
+    Row row = table.add();
+    table.launch.set(row, launch);
+    if (!section.empty()) table.section.set(row, batch_.intern(section));
+    table.metric.set(row, batch_.intern(metric));
+    if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
+    values_.push_back(batch_.intern(value));
+    Mark mark = mark_of(value);
+    points_ += mark == Mark::point ? 1 : 0;
+    commas_ += mark == Mark::comma ? 1 : 0;
+}
+
+void Reader::finish() {
+    Mark mark = points_ >= commas_ ? Mark::point : Mark::comma;
+    KernelCounterTable& table = batch_.tables.kernel_counter;
+    std::vector<std::optional<double>> numbers(values_.size());
+    for (Row row = 0; row < table.rows; ++row) {
+        std::string_view text = batch_.strings[values_[row]];
+        numbers[row] = number_of(text, mark);
+        if (numbers[row]) table.value.set(row, *numbers[row]);
+        // The values of a metric's instances stay readable beside their sum.
+        if (!numbers[row] || text.find(" (") != text.npos) table.text.set(row, values_[row]);
+    }
+    table.close();
+    resolve_durations(numbers);
+    if (rules_ > 0) batch_.lose(Loss::unread_table, "rules of Nsight Compute", rules_);
+}
+
+void Reader::resolve_durations(const std::vector<std::optional<double>>& numbers) {
+    constexpr double kLongest = 1e18;  // ns
+    const KernelCounterTable& counters = batch_.tables.kernel_counter;
+    std::unordered_map<std::int64_t, DurNs> durations;
+    for (Row row = 0; row < counters.rows; ++row) {
+        std::string_view metric = batch_.strings[counters.metric[row]];
+        if (metric != "gpu__time_duration.sum" && metric != "Duration") continue;
+        double ns = ns_in(batch_.strings[counters.unit.value_or(row, kNoString)]) * numbers[row].value_or(0);
+        if (ns > 0 && ns < kLongest) durations[counters.launch[row]] = std::llround(ns);
+    }
+    ProfiledKernelTable& table = batch_.tables.profiled_kernel;
+    for (Row row = 0; row < table.rows; ++row)
+        if (auto known = durations.find(table.launch[row]); known != durations.end()) table.dur.set(row, known->second);
+}
+
+}  // namespace gpuprof::ncu

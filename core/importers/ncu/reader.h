@@ -1,0 +1,63 @@
+// What the ncu importer knows while it reads: columns of the last header, launches seen, and values whose numbers are made out at
+// the end, when the file has told what its decimal mark is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/importers/ncu/number.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof::ncu {
+
+// Whether a line begins a table of ncu.
+bool is_header(std::string_view line);
+
+class Reader {
+public:
+    explicit Reader(Batch& batch) : batch_(batch) {}
+
+    // Takes in a record of a table. False when it is none: something else was printed there.
+    bool take(const std::vector<std::string>& fields, std::uint64_t line);
+    bool any_table() const { return tables_ > 0; }
+    void finish();
+
+private:
+    struct Metric {
+        std::size_t column;
+        std::string name, unit;
+    };
+    using LaunchKey = std::tuple<std::uint64_t, std::string, std::string>;  // table, ID, process
+
+    bool take_header(const std::vector<std::string>& fields);
+    bool take_units(const std::vector<std::string>& fields);
+    const std::string& field(const std::vector<std::string>& fields, std::string_view name) const;
+    std::int64_t launch_of(const std::vector<std::string>& fields);
+    StringId process_of(const std::vector<std::string>& fields);
+    void device_of(const std::vector<std::string>& fields);
+    void describe(const std::vector<std::string>& fields, std::int64_t launch);
+    void counter(std::int64_t launch, std::string_view section, const std::string& metric, const std::string& unit,
+                 const std::string& value);
+    void resolve_durations(const std::vector<std::optional<double>>& numbers);
+
+    Batch& batch_;
+    std::uint64_t tables_ = 0;
+    bool raw_ = false, units_due_ = false;
+    std::map<std::string, std::size_t, std::less<>> columns_;
+    std::vector<Metric> metrics_;  // of the raw page
+    std::map<LaunchKey, std::int64_t> launches_;
+    std::set<std::int64_t> numbers_used_;
+    std::set<std::string> processes_;
+    std::set<std::int32_t> devices_;
+    std::vector<StringId> values_;  // of kernel_counter, by row
+    int points_ = 0, commas_ = 0;
+    std::uint64_t rules_ = 0;
+};
+
+}  // namespace gpuprof::ncu
