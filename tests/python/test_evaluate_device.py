@@ -70,8 +70,7 @@ def kernel(x):
 def test_work_on_another_stream(judge):
     done = judge(ELSEWHERE)
     assert done.status == 1
-    (said,) = done.violations
-    assert said.startswith("work is done on another stream: the device is busy for ")
+    assert any(said.startswith("work is done on another stream: the device is busy for ") for said in done.violations)
     assert all(done.figures[name] != done.figures[name] for name in ("speedup", "optimized_ms", "kernel_time_ms")), "nan"
     assert done.figures["baseline_ms"] > 0
 

@@ -11,7 +11,7 @@ from gpu_profile.evaluation.sampler import Shot
 
 def shots(count=30, **figures):
     """Samples of one call of 1 ms; a figure is a number, or a function of the sample's index."""
-    plain = {"calls": 1, "prepare_ns": 1e5, "outside_ns": 1.1e6, "inside_ns": 1e6, **figures}
+    plain = {"calls": 1, "prepare_ns": 1e5, "prepare_processor_ns": 8e4, "outside_ns": 1.1e6, "inside_ns": 1e6, **figures}
     return [Shot(**{name: value(index) if callable(value) else value for name, value in plain.items()}) for index in range(count)]
 
 
@@ -69,6 +69,8 @@ def test_work_in_the_preparation():
     assert said == "work is done outside of the call: inputs take 2.0000 ms to make, 0.1000 ms beside the baseline"
     assert timing.prepared_elsewhere(plain, shots(prepare_ns=busy(1e5)), 0.5) is None
     assert timing.prepared_elsewhere(plain, shots(prepare_ns=3.5e5), 0.5) is None, "too little to matter"
+    hidden = timing.prepared_elsewhere(shots(prepare_ns=busy(1e5, 1)), shots(prepare_ns=busy(6e5, 1), prepare_processor_ns=5.8e5), 0.5)
+    assert hidden is not None and "inputs take 0.5800 ms to make" in hidden, "seen by what was computed"
 
 
 def test_caches_and_the_floor():

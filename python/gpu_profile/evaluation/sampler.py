@@ -28,6 +28,7 @@ class Shot(NamedTuple):
 
     calls: int
     prepare_ns: float  # making the inputs, by the evaluator's clock
+    prepare_processor_ns: float  # the same, what the side computed for it
     outside_ns: float  # the calls, by the evaluator's clock
     inside_ns: float  # by the clock of the side's process, until the whole device was idle
     device_ns: float | None = None  # by events: until the stream was
@@ -47,10 +48,10 @@ class Sampler:
     def sample(self, side: Side, calls: list[list[int]] | None = None, hold: bool = False) -> Shot:
         calls = calls or self.calls()
         side.ask("prepare", calls=calls)
-        prepared = float(side.outside_ns)
+        prepared, computed = float(side.outside_ns), float(side.processor_ns)
         said: dict[str, Any] = side.ask("time", hold=hold)[0]
         lap = {name: said[name] for name in ("device_ns", "beyond_ns", "idle_wait_ns", "held") if name in said}
-        return Shot(len(calls) // self.cases, prepared, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
+        return Shot(len(calls) // self.cases, prepared, computed, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
 
     def take(self, side: Side, count: int) -> list[Shot]:
         return [self.sample(side) for _ in range(count)]
