@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,14 +31,22 @@ void set_count(std::int64_t given, std::size_t& to) {
 }
 
 Status check(const gpuprof_bench_options& given) {
-    if (given.size < sizeof(gpuprof_bench_options))
-        return Error{ExitCode::usage, "gpuprof_bench_options.size is not the size of the structure"};
     if (given.min_samples < 0 || given.max_samples < 0 || given.batch < 0 || given.timeout_ns < 0 ||
         given.max_warmup_ns < 0)
         return Error{ExitCode::usage, "a number of samples, a batch or a longest time is negative"};
     if (!(given.precision >= 0) || !(given.bytes >= 0) || !(given.flops >= 0))
         return Error{ExitCode::usage, "precision, bytes or flops is negative or not a number"};
     return {};
+}
+
+// A program that was built with an older header has a shorter structure: what it lacks is the default.
+Result<gpuprof_bench_options> whole(const gpuprof_bench_options& given) {
+    constexpr std::size_t kFirstVersion = offsetof(gpuprof_bench_options, flops_as);
+    if (given.size < kFirstVersion)
+        return Error{ExitCode::usage, "gpuprof_bench_options.size is not the size of the structure"};
+    gpuprof_bench_options options = {};
+    std::memcpy(&options, &given, std::min(given.size, sizeof options));
+    return options;
 }
 
 Result<measure::BenchOptions> settings_of(const gpuprof_bench_options& given) {
@@ -66,6 +76,11 @@ Result<measure::BenchOptions> settings_of(const gpuprof_bench_options& given) {
     if (run.stopping.min_samples > run.stopping.max_samples)
         return Error{ExitCode::usage, fmt::format("at least {} samples and at most {} cannot be",
                                                   run.stopping.min_samples, run.stopping.max_samples)};
+    if (given.flops_as != nullptr) {
+        Result<MathPath> path = measure::find_math_path(given.flops_as);
+        if (!path.ok()) return path.error();
+        run.flops_as = *path;
+    }
     if (given.stop != nullptr) {
         Result<measure::StopRule> rule = measure::find_stop_rule(given.stop);
         if (!rule.ok()) return rule.error();
@@ -138,7 +153,9 @@ int gpuprof_bench_open(const gpuprof_bench_options* given, gpuprof_bench** bench
         *bench = nullptr;
         measure::BenchOptions options;
         if (given != nullptr) {
-            Result<measure::BenchOptions> settings = settings_of(*given);
+            Result<gpuprof_bench_options> own = whole(*given);
+            if (!own.ok()) return own.error();
+            Result<measure::BenchOptions> settings = settings_of(*own);
             if (!settings.ok()) return settings.error();
             options = std::move(*settings);
         }

@@ -116,6 +116,9 @@ typedef struct gpuprof_bench_options {
         stop; /* NULL = "median" (the line above); "entropy": when more samples no longer add entropy; "samples":
                                 at min_samples; "time": at min_time_ns */
     double bytes, flops; /* moved and done by one call, for bytes_per_s and flop_per_s; 0: not known */
+    const char*
+        flops_as; /* NULL, or the arithmetic whose peak flop_per_s is held against: fp64, fp64_tensor, fp32, tf32,
+                             fp16, bf16, fp8, fp4, int8 */
 } gpuprof_bench_options;
 
 /* Opens the timer; NULL options are all defaults. 3: a timer was asked for by name and cannot be had. */

@@ -23,7 +23,9 @@ using GraphExec = void*;
 using DevicePointer = std::uint64_t;
 
 constexpr int kSuccess = 0, kOutOfMemory = 2;
-constexpr int kL2CacheSize = 38;  // CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+// CU_DEVICE_ATTRIBUTE_...
+constexpr int kMultiprocessorCount = 16, kMemoryClockRate = 36, kMemoryBusWidth = 37, kL2CacheSize = 38;
+constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
 
 // What `function` answering `code` means.
 Error explain(const std::string& function, int code);

@@ -44,6 +44,7 @@ public:
     bool blocks() const override { return blocking_; }
     std::string device_name() const override { return device_name_; }
     std::int32_t device() const override { return device_; }
+    std::optional<Hardware> hardware() const override;
     Result<DeviceMemory> memory() override;
 
 private:
@@ -129,6 +130,23 @@ Status CudaTimer::open_flush() {
     if (Status made = api_.memory_alloc(&flush_, static_cast<std::size_t>(bytes)); !made) return made;
     flush_bytes_ = static_cast<std::size_t>(bytes);
     return {};
+}
+
+std::optional<Hardware> CudaTimer::hardware() const {
+    auto attribute = [&](int which) -> std::optional<int> {
+        int value = 0;
+        if (Status asked = api_.device_attribute(&value, which, device_); !asked) return std::nullopt;
+        return value;
+    };
+    Hardware found{.name = device_name_,
+                   .cc_major = attribute(kCapabilityMajor),
+                   .cc_minor = attribute(kCapabilityMinor),
+                   .num_sms = attribute(kMultiprocessorCount),
+                   .memory_clock_khz = attribute(kMemoryClockRate),
+                   .memory_bus_bits = attribute(kMemoryBusWidth)};
+    std::size_t free = 0, total = 0;
+    if (api_.memory_query(&free, &total)) found.memory_bytes = total;
+    return found;
 }
 
 Status CudaTimer::make_current() {

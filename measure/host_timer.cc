@@ -41,6 +41,7 @@ public:
     bool blocks() const override { return false; }
     std::string device_name() const override { return ""; }
     std::int32_t device() const override { return -1; }
+    std::optional<Hardware> hardware() const override { return std::nullopt; }
     Result<DeviceMemory> memory() override {
         return Error{ExitCode::empty, "the host's timer has no device whose memory could be read"};
     }

@@ -37,6 +37,9 @@ constexpr ResultColumn kColumns[] = {
     {"energy_per_call", CellType::real, Unit::joule, "Energy of the board over all sampling, by call."},
     {"bytes_per_s", CellType::real, Unit::none, "Bytes per second, of the bytes that were said to be moved."},
     {"flop_per_s", CellType::real, Unit::flop_per_s, "FLOP per second, of the FLOP that were said to be done."},
+    {"bytes_pct", CellType::real, Unit::percent,
+     "Share of the device's peak bandwidth; absent where that is not known."},
+    {"flop_pct", CellType::real, Unit::percent, "Share of the device's arithmetic peak in the format that was said."},
     {"stopped", CellType::text, Unit::none, "Why sampling ended."},
 };
 
@@ -88,6 +91,8 @@ ResultTable table_of(std::span<const Measurement> measurements) {
                        cell(m.energy_per_call_j),
                        cell(m.bytes_per_s),
                        cell(m.flop_per_s),
+                       cell(m.bytes_pct),
+                       cell(m.flop_pct),
                        name_of(m.stopped)});
         for (const std::string& note : m.notes)
             if (said.insert(m.name + note).second) table.notes.push_back(m.name + ": " + note);

@@ -38,6 +38,10 @@ struct Measurement {
     std::optional<double> energy_per_call_j;
     std::optional<double> cycles;  // median times the mean SM clock
     std::optional<double> bytes_per_s, flop_per_s;
+    std::optional<double> bytes_pct, flop_pct;  // of the peak
+    std::optional<double> peak_bytes_per_s,
+        peak_flop_per_s;      // of the device; only where there is a rate to hold against it
+    std::string peak_source;  // "" where there is no peak
     StopReason stopped = StopReason::timeout;
     DurNs sampling_time = 0;
     std::vector<std::string> notes;

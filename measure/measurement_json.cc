@@ -129,6 +129,12 @@ void write_json(const Measurement& m, JsonWriter& json) {
     real(json, "cycles", m.cycles);
     real(json, "bytes_per_s", m.bytes_per_s);
     real(json, "flop_per_s", m.flop_per_s);
+    real(json, "bytes_pct", m.bytes_pct);
+    real(json, "flop_pct", m.flop_pct);
+    real(json, "peak_bytes_per_s", m.peak_bytes_per_s);
+    real(json, "peak_flop_per_s", m.peak_flop_per_s);
+    json.key("peak_source");
+    m.peak_source.empty() ? json.null() : json.text(m.peak_source);
     json.member("stopped", name_of(m.stopped));
     json.member("sampling_time_ns", m.sampling_time);
     json.key("notes");

@@ -56,6 +56,7 @@ private:
     void accept_group(bool held_down);
     bool over(DurNs elapsed);
     Measurement result_of(Side& side);
+    void add_peak(Measurement& found) const;
 
     TimeNs now() const { return timer_.clock().now(); }
 
@@ -246,6 +247,27 @@ void add_notes(Measurement& found) {
                         *s.precision * 100));
 }
 
+// How much of the device's peak the rates are.
+void Run::add_peak(Measurement& found) const {
+    if (!found.bytes_per_s && !found.flop_per_s) return;
+    std::optional<Hardware> hardware = timer_.hardware();
+    if (!hardware) return;
+    const bool arithmetic = found.flop_per_s && options_.flops_as.unit != MathUnit::unknown;
+    Peak peak = peak_of(*hardware, arithmetic ? options_.flops_as : MathPath{});
+    found.peak_source = peak.source;
+    if (found.bytes_per_s && peak.bytes_per_s) {
+        found.peak_bytes_per_s = peak.bytes_per_s;
+        found.bytes_pct = 100 * *found.bytes_per_s / *peak.bytes_per_s;
+    }
+    if (arithmetic && peak.flop_per_s) {
+        found.peak_flop_per_s = peak.flop_per_s;
+        found.flop_pct = 100 * *found.flop_per_s / *peak.flop_per_s;
+    }
+    if (!peak.because.empty()) found.notes.push_back("no share of the peak: " + peak.because);
+    if (found.flop_per_s && !arithmetic)
+        found.notes.push_back("no share of the arithmetic peak: in which number format the FLOP are done was not said");
+}
+
 Measurement Run::result_of(Side& side) {
     Measurement found = std::move(side.found);
     found.name = side.work.name, found.timer = timer_.name();
@@ -266,6 +288,7 @@ Measurement Run::result_of(Side& side) {
     found.sampling_time = sampling_time_;
     found.notes = timer_.notes();
     found.notes.insert(found.notes.end(), notes_.begin(), notes_.end());
+    add_peak(found);
     add_notes(found);
     return found;
 }

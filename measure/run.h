@@ -19,6 +19,7 @@ struct RunOptions {
     std::int64_t batch = 0;              // calls per sample; 0: found out
     bool keep_throttled = false;         // samples under held-down clocks count
     std::optional<double> bytes, flops;  // of one call
+    MathPath flops_as;                   // whose peak the FLOP/s are held against; unknown: none
 };
 
 // One measurement per work, in their order. `state` may be empty. Works must stay where they are until this returns.

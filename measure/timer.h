@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
+#include "measure/peak.h"
 
 namespace gpuprof::measure {
 
@@ -74,6 +76,7 @@ public:
     virtual bool blocks() const = 0;
     virtual std::string device_name() const = 0;  // "" for the host
     virtual std::int32_t device() const = 0;      // -1 for the host
+    virtual std::optional<Hardware> hardware() const = 0;
     virtual Result<DeviceMemory> memory() = 0;
 };
 

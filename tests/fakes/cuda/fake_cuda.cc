@@ -102,7 +102,7 @@ int cuDeviceGetName(char* name, int bytes, int device) {
     if (!initialized) return kNotInitialized;
     if (name == nullptr || bytes <= 0) return kInvalidValue;
     if (device < 0 || device >= static_cast<int>(fake_cupti::faults().devices)) return kInvalidDevice;
-    std::snprintf(name, static_cast<std::size_t>(bytes), "Fake GPU");
+    std::snprintf(name, static_cast<std::size_t>(bytes), "%s", fake_cuda_name().c_str());
     return kSuccess;
 }
 

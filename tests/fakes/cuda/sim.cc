@@ -47,6 +47,11 @@ bool Sim::set_line(const std::string& line) {
         return static_cast<bool>(words >> kernels_[number].slow_runs >> kernels_[number].slow_factor);
     }
     if (verb == "throttle") return static_cast<bool>(words >> throttle_from >> throttle_to >> throttle_factor);
+    if (verb == "attribute") {
+        int number = 0;
+        return words >> number && words >> attributes[number];
+    }
+    if (verb == "name") return static_cast<bool>(std::getline(words >> std::ws, name));
     if (verb == "fail") {
         Rule rule;
         std::string after;

@@ -15,6 +15,8 @@
 //   resolution_ns NS                     of events (0: exact)
 //   queue N                              launches that a held stream takes before the host has to wait (1024)
 //   l2 BYTES   memory BYTES              50 MB, 100 GB
+//   attribute N VALUE                    what cuDeviceGetAttribute answers besides the L2's size
+//   name TEXT                            of the device
 //   current                              a context is current already
 //   live                                 the host's clock is the machine's, and waiting waits: for programs with a clock of their own
 //   fail FUNCTION CODE [after N]         the function answers CODE after N calls that work
@@ -90,6 +92,8 @@ public:
     std::size_t l2 = 50'000'000, memory = 100'000'000'000, used = 0;
     bool current = false;
     double throttle_from = std::numeric_limits<double>::infinity(), throttle_to = 0, throttle_factor = 1;
+    std::map<int, int> attributes;
+    std::string name;  // "": the library's own
     std::map<std::string, std::int64_t> calls;
     std::map<std::uint64_t, std::size_t> allocations;
 
@@ -122,3 +126,5 @@ Sim& sim();
 
 // Sim::enter() with the lock, for functions of other files.
 int fake_cuda_enter(const char* function);
+// The device's, by the script.
+std::string fake_cuda_name();

@@ -61,6 +61,11 @@ int fake_cuda_enter(const char* function) {
     return 0;
 }
 
+std::string fake_cuda_name() {
+    std::lock_guard<std::mutex> guard(lock());
+    return sim().name.empty() ? "Fake GPU" : sim().name;
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -96,8 +101,9 @@ int cuDevicePrimaryCtxRelease_v2(int) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
     BEGIN("cuDeviceGetAttribute");
-    if (attribute != kL2CacheSize) return kInvalidValue;
-    *value = static_cast<int>(sim().l2);
+    auto found = sim().attributes.find(attribute);
+    if (attribute != kL2CacheSize && found == sim().attributes.end()) return kInvalidValue;
+    *value = attribute == kL2CacheSize ? static_cast<int>(sim().l2) : found->second;
     return 0;
 }
 
