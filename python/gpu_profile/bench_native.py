@@ -51,6 +51,7 @@ class Settings(NamedTuple):
     stop: str = "median"
     bytes: float | None = None
     flops: float | None = None
+    flops_as: str | None = None
 
 
 class _NativeWork(ctypes.Structure):
@@ -85,6 +86,7 @@ class _NativeOptions(ctypes.Structure):
         ("stop", ctypes.c_char_p),
         ("bytes", ctypes.c_double),
         ("flops", ctypes.c_double),
+        ("flops_as", ctypes.c_char_p),
     ]
 
 
@@ -169,6 +171,7 @@ def _native_options(settings: Settings) -> _NativeOptions:
     options.min_samples, options.max_samples = settings.min_samples or 0, settings.max_samples or 0
     options.precision = settings.precision or 0
     options.bytes, options.flops = settings.bytes or 0, settings.flops or 0
+    options.flops_as = None if settings.flops_as is None else settings.flops_as.encode()
     return options
 
 

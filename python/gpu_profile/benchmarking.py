@@ -14,6 +14,7 @@ import math
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from . import bench_native
+from .bench_counts import Counts, count
 from .bench_memory import MemoryUse, check_limit
 from .bench_memory import memory as memory_block
 from .bench_stream import Place, find_place
@@ -38,8 +39,9 @@ class Options(NamedTuple):
     name: str | None = None
     cold: bool = True
     graph: bool = False
-    bytes: float | None = None
-    flops: float | None = None
+    bytes: float | str | None = None
+    flops: float | str | None = None
+    flops_as: str | None = None
     memory: bool = False
     max_memory_mb: float | None = None
     min_time_s: float = 0.2
@@ -57,12 +59,19 @@ class Options(NamedTuple):
     def check(self) -> None:
         for name in ("min_time_s", "timeout_s", "precision", "min_warmup_s", "max_warmup_s", "bytes", "flops", "max_memory_mb"):
             value = getattr(self, name)
+            if isinstance(value, str):  # "count", or what count() refuses
+                continue
             if value is not None and not (value >= 0 and math.isfinite(value)):
                 raise Error(2, f"{name} is {value}: it has to be a number that is not negative")
 
-    def settings(self, place: Place) -> bench_native.Settings:
+    def counts(self, arguments: object, call: _Call, place: Place) -> Counts:
+        with place.inside or contextlib.nullcontext():
+            return count(self.bytes, self.flops, self.flops_as, arguments, call.prepared)
+
+    def settings(self, place: Place, counts: Counts) -> bench_native.Settings:
         own = {name: getattr(self, name) for name in bench_native.Settings._fields if name in self._fields}
-        return bench_native.Settings(**{**own, "timer": place.timer, "device": place.device, "stream": place.stream})
+        found = {"bytes": counts.bytes, "flops": counts.flops, "flops_as": counts.flops_as}
+        return bench_native.Settings(**{**own, **found, "timer": place.timer, "device": place.device, "stream": place.stream})
 
 
 def bench(
@@ -74,8 +83,9 @@ def bench(
     name: str | None = None,
     cold: bool = True,
     graph: bool = False,
-    bytes: float | None = None,
-    flops: float | None = None,
+    bytes: float | str | None = None,
+    flops: float | str | None = None,
+    flops_as: str | None = None,
     memory: bool = False,
     max_memory_mb: float | None = None,
     min_time_s: float = 0.2,
@@ -95,7 +105,9 @@ def bench(
 
     ``timer``: "cuda" (events of the device), "host", or "auto": by what arguments and result are. ``stream``: what the work
     goes to; None is the framework's current one. ``cold``: the L2 cache is overwritten before each sample. ``graph``: replays
-    of a CUDA graph of the call are timed. ``bytes``, ``flops``: of one call, for rates. ``memory``: one more call finds the
+    of a CUDA graph of the call are timed. ``bytes``, ``flops``: of one call, for rates and their share of the device's peak; "count"
+    finds them out by one more call (bench_counts.py). ``flops_as``: the arithmetic whose peak counts (fp64, fp64_tensor, fp32, tf32,
+    fp16, bf16, fp8, fp4, int8); None is the arrays' number format. ``memory``: one more call finds the
     memory that it uses; ``max_memory_mb`` (MiB) raises MemoryLimitError above that. ``prepare`` is called before each call,
     outside of its time; a tuple that it returns is the call's positional arguments.
     ``min_time_s``, ``timeout_s``, ``min_samples``, ``max_samples``, ``precision`` (of the median), ``stop`` ("median",
@@ -103,7 +115,7 @@ def bench(
     ``blocking=False`` leaves gaps between launches in the times; ``keep_throttled`` keeps samples with clocks held down.
     """
     options = Options(
-        timer, stream, name, cold, graph, bytes, flops, memory, max_memory_mb, min_time_s, timeout_s, precision, prepare,
+        timer, stream, name, cold, graph, bytes, flops, flops_as, memory, max_memory_mb, min_time_s, timeout_s, precision, prepare,
         min_samples, max_samples, min_warmup_s, max_warmup_s, stop, blocking, keep_throttled,
     )
     return measure(fn, args, kwargs, options)
@@ -117,9 +129,10 @@ def measure(fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, 
     use = _memory_of(call, place) if options.memory or options.max_memory_mb is not None else None
     if use is not None:
         check_limit(use, options.max_memory_mb)
+    counts = options.counts((args, kwargs), call, place)
     with place.inside or contextlib.nullcontext():
-        (found,), _ = bench_native.run(options.settings(place), [call.work(place, options.name or name_of(fn))])
-    return _completed(found, place, use)
+        (found,), _ = bench_native.run(options.settings(place, counts), [call.work(place, options.name or name_of(fn))])
+    return _completed(found, place, use, counts)
 
 
 def benchmark(fn: Callable[..., object] | None = None, /, **options: Any) -> Any:
@@ -154,14 +167,15 @@ def bench_compare(
         for name, call in sides.items():
             uses[name] = _memory_of(call, place)
             check_limit(uses[name], chosen.max_memory_mb)
+    counts = chosen.counts((positional, named), sides[first], place)  # of the first function, for all
     measurements: dict[str, Measurement] = {}
     comparisons: dict[str, Comparison] = {}
     for name, _ in others:
         works = [sides[side].work(place, side) for side in (first, name)]
         with place.inside or contextlib.nullcontext():
-            pair, comparison = bench_native.run(chosen.settings(place), works)
-        measurements.setdefault(first, _completed(pair[0], place, uses.get(first)))
-        measurements[name] = _completed(pair[1], place, uses.get(name))
+            pair, comparison = bench_native.run(chosen.settings(place, counts), works)
+        measurements.setdefault(first, _completed(pair[0], place, uses.get(first), counts))
+        measurements[name] = _completed(pair[1], place, uses.get(name), counts)
         if comparison is not None:
             comparisons[name] = comparison
     return BenchComparison(first, measurements, comparisons)
@@ -302,14 +316,15 @@ def _memory_of(call: _Call, place: Place) -> MemoryUse:
     return block.use
 
 
-def _completed(found: Measurement, place: Place, use: MemoryUse | None) -> Measurement:
-    notes = list(place.notes)
+def _completed(found: Measurement, place: Place, use: MemoryUse | None, counts: Counts) -> Measurement:
+    notes = [*place.notes, *counts.notes]
     median = found.median_ns
     if found.timer == "host" and median is not None and median < _LOOP_NS:
         notes.append("calls from the library into Python are in the time: compare with an empty function, or loop inside")
     if found.device is not None and median and found.host_ns and median < 3000 and found.host_ns > 20 * median:
         notes.append("the device did next to nothing while the host was busy: is the work on another stream, or on the CPU?")
-    return dataclasses.replace(found, memory=use, notes=(*notes, *found.notes))
+    return dataclasses.replace(found, memory=use, bytes_from=counts.bytes_from, flops_from=counts.flops_from, flops_as=counts.flops_as,
+                               notes=(*notes, *found.notes))
 
 
 def _decorated(fn: Callable[..., object], options: Options) -> Callable[..., Measurement]:

@@ -119,6 +119,14 @@ class Measurement:
     energy_per_call_j: float | None
     bytes_per_s: float | None
     flop_per_s: float | None
+    bytes_pct: float | None  # of the peak
+    flop_pct: float | None  # of the peak of flops_as
+    peak_bytes_per_s: float | None
+    peak_flop_per_s: float | None
+    peak_source: str | None
+    bytes_from: str | None = None  # "given", "at least"
+    flops_from: str | None = None  # "given", "torch.utils.flop_counter"
+    flops_as: str | None = None
     memory: MemoryUse | None = None
     notes: tuple[str, ...] = ()
 
@@ -217,8 +225,17 @@ class Measurement:
         return " · ".join(filter(None, parts))
 
     def _rate_line(self) -> str:
-        rates = ((self.bytes_per_s, 1e9, "GB/s"), (self.flop_per_s, 1e12, "TFLOP/s"), (self.energy_per_call_j, 1, "J per call"))
-        return " · ".join(f"{value / scale:.4g} {unit}" for value, scale, unit in rates if value is not None)
+        least = "at least " if self.bytes_from == "at least" else ""
+        rates = (
+            (least, self.bytes_per_s, 1e9, "GB/s", _share(self.bytes_pct, self.peak_bytes_per_s, 1e9, "GB/s", "")),
+            ("", self.flop_per_s, 1e12, "TFLOP/s", _share(self.flop_pct, self.peak_flop_per_s, 1e12, "TFLOP/s", self.flops_as)),
+            ("", self.energy_per_call_j, 1, "J per call", ""),
+        )
+        return " · ".join(f"{head}{value / scale:.4g} {unit}{tail}" for head, value, scale, unit, tail in rates if value is not None)
+
+
+def _share(pct: float | None, peak: float | None, scale: float, unit: str, kind: str | None) -> str:
+    return "" if pct is None or peak is None else f" ({pct:.3g} % of {peak / scale:.4g} {unit}{f', {kind}' if kind else ''})"
 
 
 def scaled_ns(ns: float) -> str:
