@@ -19,7 +19,7 @@ from .errors import Error
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["MemoryLimitError", "MemoryUse", "check_limit", "memory"]
+__all__ = ["MemoryLimitError", "MemoryUse", "check_limit", "framework_counters", "memory"]
 
 _MIB = 1 << 20
 _open: list[memory] = []  # blocks that have not ended; the peak they share is reset when one more begins
@@ -151,6 +151,7 @@ class _Torch:
         self._torch, self.notes = torch, ()
 
     def begin(self) -> None:
+        self._torch.cuda.init()
         self._torch.cuda.reset_peak_memory_stats()
 
     def counts(self) -> _Counts:
@@ -176,6 +177,7 @@ class _Cupy:
         self.notes: tuple[str, ...] = ()
 
     def begin(self) -> None:
+        self._peak = [0, 0]
         self._look()
         base = getattr(self._cupy.cuda, "MemoryHook", None)
         if base is None:
@@ -265,15 +267,22 @@ class _Driver:
         return total - free
 
 
-def _source() -> Any:
+def framework_counters() -> Any:
+    """The counters of a framework that is imported and has a device: name, begin(), counts(), end(); None when there is none."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     with contextlib.suppress(Exception):  # builds without CUDA raise in several ways
         if torch is not None and torch.cuda.is_available():
-            torch.cuda.init()
             return _Torch(torch)
     with contextlib.suppress(Exception):
         if cupy is not None and cupy.cuda.runtime.getDeviceCount() > 0:
             return _Cupy(cupy)
+    return None
+
+
+def _source() -> Any:
+    counters = framework_counters()
+    if counters is not None:
+        return counters
     if any(name in sys.modules for name in ("numba.cuda", "cuda", "pycuda")):
         with contextlib.suppress(Error):
             return _Driver()

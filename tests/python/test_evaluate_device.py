@@ -20,10 +20,10 @@ def judge(evaluate):  # noqa: F811
     if not fake.exists():
         pytest.skip(f"{fake} is not built")
 
-    def run(optimized, *options, baseline=1, name="torch", script=SCRIPT, inputs=None, **more):
+    def run(optimized, *options, baseline=1, name="torch", script=SCRIPT, inputs=None, nvml=None, **more):
         made = [KERNEL.format(name=name, number=each) if isinstance(each, int) else each for each in (baseline, optimized)]
         environment = {"GPUPROF_CUDA": str(fake), "GPUPROF_FAKE_CUDA_SIM": script, "PYTHONPATH": str(FRAMEWORKS),
-                       "GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1"}
+                       **(nvml or {"GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1", "PATH": "/nonexistent"})}
         shape = [] if inputs else ["--shape", "64x64"]
         return evaluate(made[1], *shape, *options, baseline=made[0], inputs=inputs, environment=environment, **more)
 
@@ -122,3 +122,46 @@ def test_faster_than_memory_on_the_device(judge):
     ones = "import numpy, torch\nones = torch.run(3, numpy.ones_like, torch.from_numpy(numpy.zeros((64, 64), 'f4')))\ndef kernel(x):\n    return ones\n"
     done = judge(ones, baseline="import numpy, torch\ndef kernel(x):\n    return torch.run(3, numpy.ones_like, x)\n", script=script)
     assert any("is below the floor: moving 0.0 MB takes" in said for said in done.violations), done.text
+
+
+HUNGRY = """
+import numpy, {name}
+def kernel(x):
+    more = {name}.run(0, lambda a: numpy.zeros(40 << 20, 'u1'), x)
+    return {name}.run(2, numpy.negative, x)
+"""
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_memory_is_the_frameworks(judge, name):
+    found = json.loads(judge(HUNGRY.format(name=name), "--json", name=name).text)
+    own, plain = found["memory"]["optimized"], found["memory"]["baseline"]
+    assert own["source"] == plain["source"] == name
+    assert own["peak_mb"] - plain["peak_mb"] == pytest.approx(40, abs=0.5)
+    assert found["peak_memory_mb"] == own["peak_mb"] and found["current_memory_mb"] < 2
+    assert own["device_used_mb"] is None and own["outside_mb"] is None
+    assert own["device_reason"]
+    limited = judge(HUNGRY.format(name=name), "--max-memory-mb", "20", name=name)
+    assert limited.violations == [f"peak memory {own['peak_mb']:.0f}MB exceeds limit 20MB"]
+
+
+def test_memory_of_the_device_by_nvml(judge, program, tmp_path):
+    from fake_driver import DEVICE, fake_driver
+
+    driver = fake_driver(program, tmp_path, DEVICE.replace("mem_used_mb 1000", "mem_used_mb 1234"))
+    nvml = {name: driver[name] for name in ("GPUPROF_NVML", "GPUPROF_FAKE_NVML")}
+    done = judge(HUNGRY.format(name="torch"), "--json", nvml=nvml)
+    own = json.loads(done.text)["memory"]["optimized"]
+    assert own["device_used_mb"] == 1234 and own["device_reason"] is None
+    assert own["outside_mb"] == pytest.approx(1234 - own["reserved_mb"])
+    table = judge(2, plain=False, nvml=nvml).text
+    assert "device in use (NVML)" in table and "1234.00 MB" in table and "of it not reserved here" in table
+
+
+def test_a_framework_without_device_memory_is_no_source(judge):
+    """PyTorch with a device, and arrays of NumPy: the process is what counts."""
+    code = "import numpy, torch\ndef kernel(x):\n    return numpy.sqrt(x)\n"
+    inputs = "import numpy\ndef inputs(seed):\n    return (numpy.random.default_rng(seed).random((64, 64)),)\n"
+    found = json.loads(judge(code, "--json", baseline=code, inputs=inputs).text)
+    assert found["memory"]["optimized"]["source"] == "process"
+    assert found["peak_memory_mb"] > 5

@@ -1,11 +1,11 @@
-"""Waiting for a device, and its memory, by the functions that a framework had before a module under test was imported."""
+"""Waiting for a device by the functions that a framework had before a module under test was imported."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any, Callable
 
-__all__ = ["memory_reader", "waiter"]
+__all__ = ["waiter"]
 
 
 def waiter() -> Callable[[Any], None]:
@@ -26,13 +26,3 @@ def waiter() -> Callable[[Any], None]:
             block(value)
 
     return wait
-
-
-def memory_reader() -> tuple[str, Callable[[], None], Callable[[], tuple[int, int]]] | None:
-    """(source, reset the peak, (peak, current) in bytes) of a framework with a device; None when there is none."""
-    cuda = getattr(sys.modules.get("torch"), "cuda", None)
-    names = ("max_memory_allocated", "memory_allocated", "reset_peak_memory_stats")
-    if cuda is None or not cuda.is_available() or not all(hasattr(cuda, name) for name in names):
-        return None
-    peak, current = cuda.max_memory_allocated, cuda.memory_allocated
-    return "torch", cuda.reset_peak_memory_stats, lambda: (int(peak()), int(current()))

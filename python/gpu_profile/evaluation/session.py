@@ -16,6 +16,7 @@ from typing import Any
 
 from . import timing
 from .findings import Violations
+from .footprint import Footprint, footprint_of
 from .inputs import imports_of
 from .ratio import Ratio, ratio_of
 from .sampler import Sampler, Shot, new_seed
@@ -23,7 +24,6 @@ from .side import Side, SideFailure
 
 __all__ = ["Evaluation"]
 
-_MIB = 1024.0 * 1024.0
 _COMPARED = 4  # timed rounds whose results are compared
 _ATTEMPTS = 3  # one stretch of samples is no evidence on a machine that does other things
 _CACHE_PAIRS = 5
@@ -43,8 +43,7 @@ class Evaluation:
         self.alone_times: dict[str, list[float]] = {}  # of the work on the stream, gaps between launches left out
         self.import_ms: dict[str, float] = {}
         self.ratio: Ratio | None = None
-        self.memory_mb: dict[str, tuple[float | None, float | None]] = {}
-        self.memory_source: str | None = None
+        self.memory: dict[str, Footprint] = {}
         self.floor_ms: float | None = None
         self.reference: dict[str, float] | None = None
         self._sampler = Sampler()
@@ -145,16 +144,9 @@ class Evaluation:
         return baseline.ask("compare", blocks, case=case, seed=seed, output=output, **tolerance)[0]
 
     def _measure_memory(self, side: Side) -> None:
-        """Of one call, of the case with most. By the framework where device memory is what counts, else of the process."""
-        most: tuple[float | None, float | None] = (None, None)
-        for case in range(self._sampler.cases):
-            side.reset_peak()
-            answer, _ = side.ask("call", case=case, seed=new_seed())
-            peak, current = (answer["peak"], answer["current"]) if answer["source"] else side.memory()
-            self.memory_source = answer["source"] or "process"
-            if peak is not None and current is not None and peak / _MIB > (most[0] or 0):
-                most = (peak / _MIB, current / _MIB)
-        self.memory_mb[side.name] = most
+        """Of one call, of the case with most."""
+        found = [footprint_of(side, case, new_seed()) for case in range(self._sampler.cases)]
+        self.memory[side.name] = max(found, key=lambda each: each.peak_mb or 0)
 
     def _time(self, baseline: Side, optimized: Side) -> None:
         """The figures are those of the first rounds that nothing speaks against; what speaks against all is a violation."""
@@ -227,7 +219,7 @@ class Evaluation:
     def _look_again(self, optimized: Side) -> None:
         """Constraints, and what the module replaced."""
         self.violations.add_replaced([str(name) for name in optimized.ask("replaced")[0]["names"]])
-        peak = self.memory_mb["optimized"][0]
+        peak = self.memory["optimized"].peak_mb
         if peak is not None:
             self.violations.add_memory(peak, self.options.max_memory_mb)
         elif self.options.max_memory_mb is not None:

@@ -23,7 +23,7 @@ __all__ = ["Side", "SideFailure"]
 _START = "import sys; sys.path[0] = sys.argv.pop(1); from gpu_profile.evaluation.worker import main; main()"
 _DOING = {
     "inputs": "importing INPUTS.py", "load": "importing it", "cases": "preparing inputs", "prepare": "making inputs",
-    "check": "checking it", "time": "timing it", "call": "measuring memory", "compare": "comparing outputs",
+    "check": "checking it", "time": "timing it", "call": "measuring memory", "memory": "measuring memory", "compare": "comparing outputs",
 }
 
 

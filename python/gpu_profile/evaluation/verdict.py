@@ -10,6 +10,7 @@ import json
 from statistics import median
 from typing import Any
 
+from .footprint import Footprint
 from .session import Evaluation
 from .timing import CUDA
 
@@ -24,10 +25,10 @@ def figures(evaluation: Evaluation) -> dict[str, float | None]:
     own = None if refused else times.get("optimized")
     alone = evaluation.alone_times.get("optimized")
     kernel = own if refused or not alone else median(alone)
-    peak, current = evaluation.memory_mb.get("optimized", (None, None))
+    memory = evaluation.memory.get("optimized", Footprint())
     return {
         "speedup": speedup, "baseline_ms": times.get("baseline"), "optimized_ms": own, "kernel_time_ms": kernel,
-        "peak_memory_mb": peak, "current_memory_mb": current,
+        "peak_memory_mb": memory.peak_mb, "current_memory_mb": memory.current_mb,
     }
 
 
@@ -57,7 +58,11 @@ def table(evaluation: Evaluation) -> str:
         rows.append(("without launch gaps", *(_of(evaluation.alone_times.get(name), median) if not (refused and name == "optimized") else "refused" for name in _SIDES)))
         rows.append(("by the host's clock", *(_of(evaluation.host_times.get(name), median) for name in _SIDES)))
     rows.append(("import", *(_ms(evaluation.import_ms.get(name)) for name in _SIDES)))
-    rows.append((f"peak memory ({evaluation.memory_source or 'process'})", *(_mb(evaluation, name) for name in _SIDES)))
+    memory = [evaluation.memory.get(name, Footprint()) for name in _SIDES]
+    rows.append((f"peak memory ({memory[1].source})", *(_mb(each.peak_mb) for each in memory)))
+    if any(each.device_used_mb is not None for each in memory):
+        rows.append(("device in use (NVML)", *(_mb(each.device_used_mb) for each in memory)))
+        rows.append(("of it not reserved here", *(_mb(each.outside_mb) for each in memory)))
     if evaluation.reference:
         rows.append(("error against float64", *(f"{evaluation.reference[name]:.2e}" for name in _SIDES)))
     text = "".join(f"{head:<24}{one:>16}{other:>16}\n" for head, one, other in rows)
@@ -79,9 +84,8 @@ def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f} ms"
 
 
-def _mb(evaluation: Evaluation, name: str) -> str:
-    peak = evaluation.memory_mb.get(name, (None, None))[0]
-    return "-" if peak is None else f"{peak:.2f} MB"
+def _mb(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f} MB"
 
 
 def _verdict_line(evaluation: Evaluation) -> str:
@@ -110,7 +114,8 @@ def json_text(evaluation: Evaluation, version: str) -> str:
         "baseline_samples_ms": evaluation.times.get("baseline"), "optimized_samples_ms": evaluation.times.get("optimized"),
         "baseline_host_ms": _median(evaluation.host_times.get("baseline")), "optimized_host_ms": _median(evaluation.host_times.get("optimized")),
         "baseline_kernel_ms": _median(evaluation.alone_times.get("baseline")),
-        "import_ms": evaluation.import_ms, "floor_ms": evaluation.floor_ms, "memory_source": evaluation.memory_source,
+        "import_ms": evaluation.import_ms, "floor_ms": evaluation.floor_ms, 
+        "memory": {name: {**each._asdict(), "outside_mb": each.outside_mb} for name, each in evaluation.memory.items()},
         "reference_error": evaluation.reference,
         "violations": [{"text": v.text, "refused": v.voids} for v in evaluation.violations.all()],
         "failures": [{"side": failure.side, "text": str(failure)} for failure in evaluation.failures],

@@ -19,9 +19,10 @@ numpy.allclose numpy.array_equal numpy.isclose numpy.copyto numpy.ascontiguousar
 numpy.random.seed numpy.random.rand numpy.random.randn numpy.random.standard_normal
 torch.allclose torch.equal torch.manual_seed torch.rand torch.randn torch.cuda.synchronize torch.cuda.current_stream
 torch.cuda.Event torch.cuda.Event.record torch.cuda.Event.elapsed_time torch.cuda.Event.synchronize
-torch.cuda.Stream.synchronize torch.cuda.max_memory_allocated torch.cuda.memory_allocated torch.Tensor.cpu
+torch.cuda.Stream.synchronize torch.cuda.max_memory_allocated torch.cuda.memory_allocated torch.cuda.reset_peak_memory_stats
+torch.cuda.memory_reserved torch.cuda.max_memory_reserved torch.Tensor.cpu
 torch.Tensor.detach cupy.asnumpy cupy.cuda.runtime.deviceSynchronize cupy.cuda.Event cupy.cuda.get_elapsed_time
-cupy.random.rand jax.block_until_ready
+cupy.random.rand cupy.get_default_memory_pool cupy.cuda.MemoryHook cupy.cuda.get_current_stream jax.block_until_ready
 """.split()
 
 

@@ -23,10 +23,11 @@ import time
 import traceback
 from typing import Any, Callable
 
+from ..bench_memory import framework_counters
 from .arrays import Arrays
 from .clock import make_clock, make_perturb
 from .compare import compare
-from .device import memory_reader, waiter
+from .device import waiter
 from .inputs import imports_of, made_inputs
 from .stopwatch import Stopwatch
 from .watched import Watched
@@ -47,7 +48,7 @@ class Worker:
                 importlib.import_module(name)
         self._clock, self._perturb, self._sleep = make_clock(), make_perturb(), time.sleep
         self._clean = gc.collect, gc.disable, gc.enable
-        self._arrays, self._wait, self._memory = Arrays(), waiter(), memory_reader()
+        self._arrays, self._wait, self._memory = Arrays(), waiter(), framework_counters()
         self._watched, self._stopwatch = Watched(), Stopwatch(self._arrays)
         self._inputs: list[Callable[[int], Any]] = []
         self._kernel: Callable[..., Any] = print
@@ -264,14 +265,18 @@ class Worker:
         self._clean[0]()
         arguments = self._make(message["case"], message["seed"])
         if self._memory:
-            self._memory[1]()
+            self._memory.begin()
         output = self._kernel(*arguments)
         self._wait(output)
         self._batch = [output]
         if not self._memory:
-            return {"source": None}, []
-        peak, current = self._memory[2]()
-        return {"source": self._memory[0], "peak": peak, "current": current}, []
+            return {"source": None, "peak": None}, []
+        counts = self._memory.counts()
+        self._memory.end()
+        return {"source": self._memory.name, "peak": counts.peak_allocated, "current": counts.allocated, "reserved": counts.peak_reserved}, []
+
+    def memory(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        return {"source": self._memory.name if self._memory else None}, []
 
     def replaced(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         return {"names": self._watched.replaced()}, []
