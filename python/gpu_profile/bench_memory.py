@@ -271,7 +271,7 @@ def framework_counters() -> Any:
     """The counters of a framework that is imported and has a device: name, begin(), counts(), end(); None when there is none."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     with contextlib.suppress(Exception):  # builds without CUDA raise in several ways
-        if torch is not None and torch.cuda.is_available():
+        if torch is not None and torch.cuda.is_available() and hasattr(torch.cuda, "max_memory_reserved"):
             return _Torch(torch)
     with contextlib.suppress(Exception):
         if cupy is not None and cupy.cuda.runtime.getDeviceCount() > 0:

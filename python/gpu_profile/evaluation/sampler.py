@@ -47,6 +47,7 @@ class Sampler:
 
     def sample(self, side: Side, calls: list[list[int]] | None = None, hold: bool = False) -> Shot:
         calls = calls or self.calls()
+        side.ask("collect")
         side.ask("prepare", calls=calls)
         prepared, computed = float(side.outside_ns), float(side.processor_ns)
         said: dict[str, Any] = side.ask("time", hold=hold)[0]

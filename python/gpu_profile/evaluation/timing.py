@@ -46,10 +46,10 @@ def clocks_apart(shots: list[Shot]) -> str | None:
     """The worker's clock and the evaluator's: between them lies a message, and on a busy machine the wait for a processor.
     The device's and the worker's: between them lies the way to the device and back."""
     inside, outside = (median(getattr(shot, name) for shot in shots) for name in ("inside_ns", "outside_ns"))
-    if _fast(lambda shot: shot.outside_ns - shot.inside_ns, shots) > max(2e6, 0.5 * outside):
+    if _nearly_all(lambda shot: shot.outside_ns - shot.inside_ns > max(2e6, 0.5 * shot.outside_ns), shots):
         return f"clocks disagree: {inside / 1e6:.4f} ms inside the process, {outside / 1e6:.4f} ms outside"
     seen = [shot for shot in shots if shot.device_ns is not None]
-    if seen and _fast(lambda shot: shot.inside_ns - (shot.device_ns or 0) - shot.beyond_ns, seen) > max(2e5, 0.5 * inside):
+    if _nearly_all(lambda shot: shot.inside_ns - (shot.device_ns or 0) - shot.beyond_ns > max(2e5, 0.5 * shot.inside_ns), seen):
         own = median(shot.device_ns or 0 for shot in seen)
         return f"clocks disagree: {own / 1e6:.4f} ms on the device, {inside / 1e6:.4f} ms until it is done"
     return None
@@ -81,6 +81,10 @@ def floor_broken(baseline_ms: list[float], optimized_ms: list[float], floor_ms: 
     if floor_ms is None or not own < floor_ms / 10 <= median(baseline_ms):
         return None
     return f"{own:.4f} ms is below the floor: moving {size / _MIB:.1f} MB takes {floor_ms:.4f} ms"
+
+
+def _nearly_all(judge: Callable[[Shot], bool], shots: list[Shot]) -> bool:
+    return bool(shots) and sum(map(judge, shots)) > 0.9 * len(shots) - 1
 
 
 def _fast(figure: Callable[[Shot], float], shots: list[Shot]) -> float:

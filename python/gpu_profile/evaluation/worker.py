@@ -198,6 +198,11 @@ class Worker:
         """Inputs for the calls of the next time(), one for each [case, seed]; nobody has seen them."""
         self._batch = []
         self._prepared = [self._make(case, seed) for case, seed in message["calls"]]
+        return {}, []
+
+    def collect(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """Frees what is left of the samples before, so that it is neither in the time of the inputs nor in that of the calls."""
+        self._batch = []
         self._clean[0]()
         return {}, []
 
