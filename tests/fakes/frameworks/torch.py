@@ -1,4 +1,5 @@
-"""A stand-in for PyTorch on the simulated device; see simulated.py. `run(kernel, function, *tensors)` is its one operator."""
+"""A stand-in for PyTorch on the simulated device; see simulated.py. `run(kernel, function, *tensors)` is its operator; a few
+have names, for tests/gpu/workloads/timings.py."""
 
 import sys
 import types
@@ -92,6 +93,18 @@ def run(kernel, function, *tensors):
     return Tensor(function(*(tensor.values for tensor in tensors)))
 
 
+def randn(*shape, device, dtype=None):
+    return Tensor(numpy.broadcast_to(numpy.float32(1), shape))
+
+
+def _timed(kernel):
+    """An operator that takes what the script says of a kernel: its own number and that of its size's leading bit."""
+    return lambda tensor, *_more, out: simulated.launch(kernel + tensor.numel().bit_length(), cuda.now.cuda_stream)
+
+
+add, softmax, mm = _timed(100), _timed(200), _timed(300)
+
+
 def from_numpy(values):
     return Tensor(values, False)
 
@@ -108,6 +121,7 @@ bfloat16, float32, uint8 = DType("bfloat16"), DType("float32"), DType("uint8")
 cuda = types.ModuleType("torch.cuda")
 cuda.now = Stream(0x700)
 cuda.Stream, cuda.stream, cuda.current_stream = Stream, lambda stream: stream, lambda device=None: cuda.now
+cuda.ExternalStream = Stream
 cuda.is_available = cuda.is_initialized = lambda: True
 cuda.init, cuda.current_device, cuda.synchronize = lambda: None, lambda: 0, simulated.synchronize
 cuda.memory_allocated = cuda.memory_reserved = lambda: simulated.pool.used
