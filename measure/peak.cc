@@ -26,8 +26,6 @@ std::optional<double> bandwidth_by_driver(const Hardware& hardware) {
     return 2.0 * *hardware.memory_clock_khz * 1e3 * *hardware.memory_bus_bits / 8;
 }
 
-void add(std::string& text, std::string_view more) { text += (text.empty() ? "" : "; ") + std::string(more); }
-
 }  // namespace
 
 Result<MathPath> find_math_path(std::string_view name) {
@@ -53,17 +51,20 @@ Peak peak_of(const Hardware& hardware, MathPath path) {
     const bool is_part = known && known->basis == PeakBasis::known_device_scaled;
     if (!peak.bytes_per_s && !is_part) {
         peak.bytes_per_s = bandwidth_by_driver(hardware);
-        if (peak.bytes_per_s) add(peak.source, "bandwidth by the driver: memory clock and bus width");
+        if (peak.bytes_per_s)
+            peak.source +=
+                std::string(peak.source.empty() ? "" : "; ") + "bandwidth by the driver: memory clock and bus width";
     }
     if (!peak.bytes_per_s)
-        add(peak.because, is_part ? fmt::format("{} is a part of a device, whose bandwidth is not known", hardware.name)
-                                  : fmt::format("the bandwidth of {} is not known", hardware.name));
+        peak.no_bandwidth = is_part
+                                ? fmt::format("{} is a part of a device, whose bandwidth is not known", hardware.name)
+                                : fmt::format("the bandwidth of {} is not known", hardware.name);
     if (path.unit == MathUnit::unknown) return peak;
     if (known)
         if (std::optional<double> tflops = known->tflops(path)) peak.flop_per_s = *tflops * 1e12;
     if (!peak.flop_per_s)
-        add(peak.because,
-            fmt::format("the arithmetic peak of {} for {} is not known", hardware.name, to_string(path.type)));
+        peak.no_arithmetic =
+            fmt::format("the arithmetic peak of {} for {} is not known", hardware.name, to_string(path.type));
     return peak;
 }
 

@@ -263,7 +263,9 @@ void Run::add_peak(Measurement& found) const {
         found.peak_flop_per_s = peak.flop_per_s;
         found.flop_pct = 100 * *found.flop_per_s / *peak.flop_per_s;
     }
-    if (!peak.because.empty()) found.notes.push_back("no share of the peak: " + peak.because);
+    for (const auto& [wanted, why] :
+         {std::pair{found.bytes_per_s, peak.no_bandwidth}, std::pair{found.flop_per_s, peak.no_arithmetic}})
+        if (wanted && !why.empty()) found.notes.push_back("no share of the peak: " + why);
     if (found.flop_per_s && !arithmetic)
         found.notes.push_back("no share of the arithmetic peak: in which number format the FLOP are done was not said");
 }

@@ -2,6 +2,7 @@
 whose clock runs with the machine's here (`live`). Kernels take exactly what the script says, launches what they take."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,13 @@ def test_a_framework_without_device_memory_is_no_source(judge):
     found = json.loads(judge(code, "--json", baseline=code, inputs=inputs).text)
     assert found["memory"]["optimized"]["source"] == "process"
     assert found["peak_memory_mb"] > 5
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_complete_template_on_a_device(judge, name):
+    """baseline.kernel(x), optimized.kernel(x), with events, and exactly these lines."""
+    done = judge(2, name=name)
+    assert (done.status, done.errors) == (0, "")
+    assert re.fullmatch(
+        r"speedup: \d+\.\d{4}\nbaseline_ms: \d+\.\d{4}\noptimized_ms: \d+\.\d{4}\nkernel_time_ms: 0\.4000\n"
+        r"peak_memory_mb: \d+\.\d\d\ncurrent_memory_mb: \d+\.\d\d\n", done.text)

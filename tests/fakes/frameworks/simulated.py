@@ -44,6 +44,25 @@ def synchronize_stream(stream):
     assert _wait_for_stream(ctypes.c_void_p(stream)) == 0
 
 
+class Event:
+    """An event of the driver."""
+
+    def __init__(self, enable_timing=True):
+        self.handle = ctypes.c_void_p()
+        assert _device.cuEventCreate(ctypes.byref(self.handle), 0) == 0
+
+    def record_on(self, stream):
+        assert _device.cuEventRecord(self.handle, ctypes.c_void_p(stream)) == 0
+
+    def synchronize(self):
+        assert _device.cuEventSynchronize(self.handle) == 0
+
+    def elapsed_time(self, end):
+        found = ctypes.c_float()
+        assert _device.cuEventElapsedTime(ctypes.byref(found), self.handle, end.handle) == 0
+        return found.value
+
+
 class Array:
     """What both frameworks' arrays have in common."""
 

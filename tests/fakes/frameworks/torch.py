@@ -1,6 +1,7 @@
 """A stand-in for PyTorch on the simulated device; see simulated.py. `run(kernel, function, *tensors)` is its operator; a few
 have names, for tests/gpu/workloads/timings.py."""
 
+import contextlib
 import sys
 import types
 
@@ -61,6 +62,9 @@ class Tensor(simulated.Array):
     def double(self):
         return Tensor(self.values.astype("f8"), self.on_device)
 
+    def __matmul__(self, other):
+        return mm(self, other)
+
     def view(self, _dtype):
         return Tensor(self.values.view("u1"), False)
 
@@ -99,7 +103,12 @@ def randn(*shape, device, dtype=None):
 
 def _timed(kernel):
     """An operator that takes what the script says of a kernel: its own number and that of its size's leading bit."""
-    return lambda tensor, *_more, out: simulated.launch(kernel + tensor.numel().bit_length(), cuda.now.cuda_stream)
+
+    def operator(tensor, *_more, out=None):
+        simulated.launch(kernel + tensor.numel().bit_length(), cuda.now.cuda_stream)
+        return out or Tensor(tensor.values)
+
+    return operator
 
 
 add, softmax, mm = _timed(100), _timed(200), _timed(300)
@@ -109,8 +118,21 @@ def from_numpy(values):
     return Tensor(values, False)
 
 
+def compile(function):
+    return function
+
+
+def inference_mode():
+    return contextlib.nullcontext()
+
+
 def empty_like(tensor):
     return Tensor(numpy.empty_like(tensor.values), tensor.on_device)
+
+
+class Event(simulated.Event):
+    def record(self):
+        self.record_on(cuda.now.cuda_stream)
 
 
 def _reset():
@@ -121,7 +143,7 @@ bfloat16, float32, uint8 = DType("bfloat16"), DType("float32"), DType("uint8")
 cuda = types.ModuleType("torch.cuda")
 cuda.now = Stream(0x700)
 cuda.Stream, cuda.stream, cuda.current_stream = Stream, lambda stream: stream, lambda device=None: cuda.now
-cuda.ExternalStream = Stream
+cuda.ExternalStream, cuda.Event = Stream, Event
 cuda.is_available = cuda.is_initialized = lambda: True
 cuda.init, cuda.current_device, cuda.synchronize = lambda: None, lambda: 0, simulated.synchronize
 cuda.memory_allocated = cuda.memory_reserved = lambda: simulated.pool.used

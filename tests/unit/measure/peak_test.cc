@@ -29,7 +29,7 @@ TEST(Peak, IsTheVendorsFigureOfAListedDevice) {
     EXPECT_NEAR(*peak.flop_per_s, 989.5e12, 989.5e12 * 0.03);
     EXPECT_NEAR(*peak_of(kH200, path("fp32")).flop_per_s, 67e12, 67e12 * 0.03);
     EXPECT_EQ(peak.source, "NVIDIA H200 datasheet (SXM) (known device)");
-    EXPECT_EQ(peak.because, "");
+    EXPECT_EQ(peak.no_bandwidth + peak.no_arithmetic, "");
 }
 
 TEST(Peak, FollowsFromTheDriverForAnotherDevice) {
@@ -39,7 +39,7 @@ TEST(Peak, FollowsFromTheDriverForAnotherDevice) {
     EXPECT_DOUBLE_EQ(*peak.bytes_per_s, 2 * 3.201e9 * 6144 / 8);
     EXPECT_EQ(peak.source, "bandwidth by the driver: memory clock and bus width");
     EXPECT_FALSE(peak.flop_per_s);
-    EXPECT_EQ(peak.because, "the arithmetic peak of NVIDIA Graphics Device for fp16 is not known");
+    EXPECT_EQ(peak.no_arithmetic, "the arithmetic peak of NVIDIA Graphics Device for fp16 is not known");
 }
 
 TEST(Peak, IsAbsentForAPartOfADevice) {
@@ -47,7 +47,7 @@ TEST(Peak, IsAbsentForAPartOfADevice) {
     part.name = "NVIDIA H200 MIG 1g.18gb", part.num_sms = 16, part.memory_bytes = 17ULL << 30;
     Peak peak = peak_of(part, path("fp16"));
     EXPECT_FALSE(peak.bytes_per_s);
-    EXPECT_NE(peak.because.find("is a part of a device"), std::string::npos);
+    EXPECT_NE(peak.no_bandwidth.find("is a part of a device"), std::string::npos);
     EXPECT_NEAR(*peak.flop_per_s, 989.5e12 * 16 / 132, 989.5e12 * 0.01) << "scaled by its multiprocessors";
 }
 
@@ -55,7 +55,7 @@ TEST(Peak, SaysWhatItDoesNotKnow) {
     Peak peak = peak_of({.name = "Fake GPU"}, {});
     EXPECT_FALSE(peak.bytes_per_s || peak.flop_per_s);
     EXPECT_EQ(peak.source, "");
-    EXPECT_EQ(peak.because, "the bandwidth of Fake GPU is not known");
+    EXPECT_EQ(peak.no_bandwidth, "the bandwidth of Fake GPU is not known");
     EXPECT_EQ(find_math_path("fp7").error().code, ExitCode::usage);
 }
 

@@ -1,0 +1,22 @@
+"""See the package."""
+
+import time
+
+
+class Array:
+    __module__ = "jaxlib.xla_extension"
+    dtype, shape, nbytes = "float32", (1,), 4
+
+    def __matmul__(self, other):
+        return Array()
+
+    def block_until_ready(self):
+        time.sleep(1e-3)
+        return self
+
+
+def ones(_shape):
+    return Array()
+
+
+zeros = ones
