@@ -6,6 +6,7 @@
 #include "core/importers/kineto.h"
 #include "core/importers/ncu.h"
 #include "core/importers/nsys.h"
+#include "core/importers/smi.h"
 
 namespace gpuprof {
 namespace {
@@ -15,6 +16,7 @@ constexpr Importer kImporters[] = {
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
     {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
+    {"smi", "log of nvidia-smi, --query-gpu CSV or dmon", sniff_smi, import_smi},
 };
 
 const Importer* recognise(std::string_view head) {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "collect/device/plausible.h"
 #include "collect/device/smi/csv.h"
+#include "core/schema/plausible.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "collect/device/nvml/queries.h"
-#include "collect/device/plausible.h"
+#include "core/schema/plausible.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::nvml {

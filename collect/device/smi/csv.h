@@ -5,24 +5,14 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collect/device/reading.h"
+#include "core/format/smi_cells.h"
 
 namespace gpuprof::smi {
-
-// What is asked for. A field has a metric, or is one of the facts below.
-struct Field {
-    std::string_view query;  // as --help-query-gpu spells it
-    std::string_view older;  // its name before, or ""
-    std::optional<Metric> metric;
-};
-std::span<const Field> fields();
-
-enum class Problem { unsupported, no_permission, unknown_error, reset_required, lost, unreadable, implausible };
 
 struct Row {
     std::int32_t index = -1;
@@ -52,12 +42,5 @@ private:
     std::vector<std::string> columns_;  // names in the header, units removed
     std::string message_;
 };
-
-// A number as nvidia-smi may write it: 134.05, 134,05, 1,234.5, 0x20, with or without a unit that is known. Absent when it
-// is none or could be two.
-std::optional<double> number_of(std::string_view text);
-
-// Cells of a line; the separator is a comma, or a comma and a space when that gives `columns` cells.
-std::vector<std::string> split_cells(std::string_view line, std::size_t columns);
 
 }  // namespace gpuprof::smi

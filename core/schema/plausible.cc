@@ -1,5 +1,5 @@
 // Bounds by unit, tighter for a few metrics: wide enough for any GPU of the next years, narrow enough for garbage.
-#include "collect/device/plausible.h"
+#include "core/schema/plausible.h"
 
 namespace gpuprof {
 

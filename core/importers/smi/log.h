@@ -1,0 +1,53 @@
+// The lines of a log of nvidia-smi as samples. Columns are those of the last header; what stands between rows and is none is counted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/trace_builder.h"
+#include "core/schema/metrics.h"
+
+namespace gpuprof::smi_log {
+
+struct LogColumn {
+    enum class Kind { ignored, time, date, clock, index, uuid, bus, name, metric, other } kind = Kind::ignored;
+    Metric metric{};
+    std::string title, unit;  // of other
+};
+
+// Columns of a header line of a query or of dmon; nothing when it is neither.
+std::optional<std::vector<LogColumn>> header_of(std::string_view line);
+
+class Log {
+public:
+    explicit Log(Batch& batch) : batch_(batch) {}
+
+    void take(std::string_view line, std::uint64_t number);
+    bool any() const { return !columns_.empty(); }
+    // What must be said of the times; "" when nothing.
+    std::string_view about_times() const;
+
+private:
+    struct Moment {
+        std::optional<TimeNs> time;
+        std::int32_t device = -1;
+    };
+    bool take_units(std::string_view line);
+    void describe(const std::vector<std::string>& cells, std::int32_t device);
+    std::int32_t device_of(const std::vector<std::string>& cells);
+    std::optional<TimeNs> time_of(const std::vector<std::string>& cells) const;
+    void sample(const Moment& at, const LogColumn& column, const std::string& cell, std::uint64_t number);
+
+    Batch& batch_;
+    std::vector<LogColumn> columns_;
+    bool dmon_ = false;
+    std::map<std::string, std::int32_t> known_;  // uuid, bus id or name -> device
+    std::map<std::int32_t, bool> described_;
+    bool timed_ = false, untimed_ = false;
+};
+
+}  // namespace gpuprof::smi_log
