@@ -26,6 +26,7 @@ const Exporter* find_exporter(std::string_view name);
 
 Status export_capture(const Trace& trace, Sink& sink);
 Status export_chrome(const Trace& trace, Sink& sink);
+Status export_perfetto(const Trace& trace, Sink& sink);
 Status export_nsys(const Trace& trace, Sink& sink);
 Status export_csv(const Trace& trace, Sink& sink);
 

@@ -1,0 +1,36 @@
+#include "core/exporters/perfetto/lanes.h"
+
+#include <algorithm>
+
+namespace gpuprof::perfetto {
+namespace {
+
+struct Lane {
+    std::vector<Placed> spans;
+    std::vector<TimeNs> open;  // ends of those that a later one may lie in
+
+    bool takes(const Placed& span, Layout layout) {
+        while (!open.empty() && open.back() <= span.start) open.pop_back();
+        return open.empty() || (layout == Layout::nested && span.end <= open.back());
+    }
+};
+
+}  // namespace
+
+std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout) {
+    std::stable_sort(spans.begin(), spans.end(), [](const Placed& a, const Placed& b) {
+        return a.start != b.start ? a.start < b.start : a.end > b.end;
+    });
+    std::vector<Lane> lanes;
+    for (const Placed& span : spans) {
+        auto lane = std::find_if(lanes.begin(), lanes.end(), [&](Lane& l) { return l.takes(span, layout); });
+        if (lane == lanes.end()) lane = lanes.insert(lanes.end(), Lane{});
+        lane->spans.push_back(span);
+        lane->open.push_back(span.end);
+    }
+    std::vector<std::vector<Placed>> all;
+    for (Lane& lane : lanes) all.push_back(std::move(lane.spans));
+    return all;
+}
+
+}  // namespace gpuprof::perfetto
