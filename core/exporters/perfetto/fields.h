@@ -24,9 +24,9 @@ inline constexpr Tag thread_pid = 1, thread_tid = 2, thread_name = 5;         //
 inline constexpr Tag counter_unit_name = 6;                                   // of counter
 }  // namespace track
 namespace event {
-inline constexpr Tag category = 3, annotation = 4, type = 9, name = 10, track = 11, real_value = 44, flow = 47,
-                     X inline constexpr std::int32_t kBegin = 1, kEnd = 2, kCounter = 4;  // of type
-inline constexpr Tag annotation_name = 1, annotation_integer = 4, annotation_text = 17;   // of annotation
+inline constexpr Tag category = 3, annotation = 4, type = 9, name = 10, track = 11, real_value = 44, flow = 47;
+inline constexpr std::int32_t kBegin = 1, kEnd = 2, kCounter = 4;                        // of type
+inline constexpr Tag annotation_name = 1, annotation_integer = 4, annotation_text = 17;  // of annotation
 }  // namespace event
 namespace interned {
 inline constexpr Tag categories = 1, names = 2, annotation_names = 3, annotation_texts = 29;
