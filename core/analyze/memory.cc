@@ -3,7 +3,8 @@
 // peak_bytes and reserved are what the allocator reported; where it reported no totals, peak_bytes is the sum of the recorded
 // allocations, and a note says so. Releases of memory that was allocated before the recording change no live allocation.
 // The owner of an allocation is the innermost operator open on its thread that does more than allocate, else the
-// innermost Python frame or range.
+// innermost Python frame or range; where the recorder wrote a stack instead, its innermost Python frame. Events without addresses
+// cannot be told apart: their sums by category stand in for the largest allocations.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -27,13 +28,18 @@ struct Peak {
     bool totals_known = true;
 };
 
+// Events of which only the bytes are known, of the one device that the file is about.
+constexpr std::int32_t kUnnamedDevice = -1;
+
 // Rows of the device's events by time; of equal times in the order of the recording.
 std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, std::int64_t only_device) {
     const MemoryEventTable& table = trace.tables().memory_event;
     std::map<std::int32_t, std::vector<Row>> events;
     for (Row row = 0; row < table.rows; ++row) {
-        bool wanted = table.device.has(row) && (only_device < 0 || table.device[row] == only_device);
-        if (wanted && table.time.has(row) && table.bytes.has(row)) events[table.device[row]].push_back(row);
+        if (!table.device.has(row) && table.device_type.has(row)) continue;  // memory of the host
+        std::int32_t device = table.device.value_or(row, kUnnamedDevice);
+        bool wanted = only_device < 0 || device == only_device;
+        if (wanted && table.time.has(row) && table.bytes.has(row)) events[device].push_back(row);
     }
     for (auto& [device, rows] : events)
         std::stable_sort(rows.begin(), rows.end(), [&](Row a, Row b) { return table.time[a] < table.time[b]; });
@@ -77,6 +83,40 @@ std::vector<Row> live_at(const MemoryEventTable& table, const std::vector<Row>& 
     return live;
 }
 
+std::vector<Row> rows_until(const std::vector<Row>& rows, Row last) {
+    auto end = std::find(rows.begin(), rows.end(), last);
+    return {rows.begin(), end == rows.end() ? end : end + 1};
+}
+
+// Bytes by category after these events, the most first.
+std::string categories_at(const Trace& trace, const std::vector<Row>& rows) {
+    const MemoryEventTable& table = trace.tables().memory_event;
+    std::map<std::string_view, WideSum> sums;
+    for (Row row : rows) sums[trace.text(table.category.value_or(row, kNoString))].add(table.bytes[row]);
+    std::vector<std::pair<std::int64_t, std::string_view>> shown;
+    for (auto& [category, sum] : sums)
+        if (std::int64_t bytes = sum.value().value_or(0); bytes > 0) shown.emplace_back(bytes, category);
+    std::sort(shown.begin(), shown.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (auto [bytes, category] : shown)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", readable_bytes(static_cast<double>(bytes)),
+                            category.empty() ? "of unknown use" : category);
+    return text;
+}
+
+// The innermost frame of a stack that is Python's, "forward (model.py:12)"; else its innermost.
+std::string_view frame_of(std::string_view stack) {
+    std::string_view innermost;
+    while (!stack.empty()) {
+        std::size_t begin = stack.rfind(';');
+        std::string_view frame = stack.substr(begin == stack.npos ? 0 : begin + 1);
+        if (frame.find(".py:") != frame.npos) return frame;
+        if (innermost.empty()) innermost = frame;
+        stack = begin == stack.npos ? std::string_view() : stack.substr(0, begin);
+    }
+    return innermost;
+}
+
 // Operators that only allocate for the operator around them.
 bool only_allocates(std::string_view name) {
     return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") || name.starts_with("aten::resize");
@@ -101,6 +141,7 @@ public:
             if (span.kind == HostKind::op && !only_allocates(name)) return std::string(name);
             if (fallback.empty() || only_allocates(fallback)) fallback = name;
         }
+        if (fallback.empty() && table.stack.has(event)) fallback = frame_of(trace_.text(table.stack[event]));
         return fallback.empty() ? "unknown owner" : std::string(fallback);
     }
 
@@ -165,22 +206,25 @@ Result<ResultTable> run(const Study& study) {
     Owners owners(trace);
     for (const auto& [device, rows] : devices) {
         Peak peak = find_peak(table, rows);
-        std::vector<Row> live = live_at(table, rows, peak.event);
+        bool named = std::any_of(rows.begin(), rows.end(), [&](Row row) { return table.address.has(row); });
+        std::vector<Row> counted = named ? live_at(table, rows, peak.event) : rows_until(rows, peak.event);
         WideSum allocated;
-        for (Row row : live) allocated.add(table.bytes[row]);
-        std::string largest = describe(table, live, owners);
+        for (Row row : counted) allocated.add(table.bytes[row]);
+        std::string largest = named ? describe(table, counted, owners) : categories_at(trace, counted);
         WideSum at;  // instants are not part of the window and may lie anywhere
         at.add(table.time[peak.event]);
         at.subtract(trace.zero());
         result.add_row({
-            integer(device),
+            device == kUnnamedDevice ? kAbsent : integer(device),
             integer(peak.bytes),
             integer(at.value()),
             integer(allocated.value()),
             integer(table.total_reserved.get(peak.event)),
             text_cell(largest),
         });
-        if (!peak.totals_known)
+        if (device == kUnnamedDevice)
+            result.notes.push_back("The file does not say which device it is about.");
+        else if (!peak.totals_known)
             result.notes.push_back(
                 fmt::format("Device {}: the allocator's totals were not recorded; peak_bytes counts only what was "
                             "allocated in the recording.",

@@ -7,6 +7,7 @@
 #include "core/importers/ncu.h"
 #include "core/importers/nsys.h"
 #include "core/importers/smi.h"
+#include "core/importers/torch.h"
 
 namespace gpuprof {
 namespace {
@@ -17,6 +18,8 @@ constexpr Importer kImporters[] = {
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
     {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
     {"smi", "log of nvidia-smi, --query-gpu CSV or dmon", sniff_smi, import_smi},
+    {"torch_snapshot", "PyTorch CUDA memory snapshot, pickle", sniff_torch_snapshot, import_torch_snapshot},
+    {"torch_timeline", "PyTorch raw memory timeline, JSON", sniff_torch_timeline, import_torch_timeline},
 };
 
 const Importer* recognise(std::string_view head) {

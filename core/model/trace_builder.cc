@@ -166,6 +166,23 @@ Interval sampled_window(const CpuSampleTable& samples) {
     return window;
 }
 
+// The window of a recording of moments alone: from the first sample or allocation to the last.
+Interval window_of_moments(const Tables& tables) {
+    Interval window{0, 0};
+    bool any = false;
+    auto widen_by = [&](const Column<TimeNs>& times) {
+        for (Row row = 0; row < times.size(); ++row) {
+            if (!times.has(row) || !in_range(times[row])) continue;
+            TimeNs time = times[row];
+            window = any ? Interval{std::min(window.start, time), std::max(window.end, time)} : Interval{time, time};
+            any = true;
+        }
+    };
+    widen_by(tables.sample.time);
+    widen_by(tables.memory_event.time);
+    return window;
+}
+
 void shift_times(Tables& tables, TimeNs base) {
     if (base == 0) return;
     tables.each_table([base](const TableSpec&, auto& table) {
@@ -257,6 +274,7 @@ Trace TraceBuilder::finish() && {
         }
     });
     if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
+    if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables);
     trace_.whole_ = trace_.window_;
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);

@@ -1,0 +1,110 @@
+#include "core/importers/torch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <vector>
+
+#include "core/importers/pickle.h"
+#include "core/importers/torch/snapshot.h"
+#include "core/importers/whole.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{16} << 30;
+
+// One number of `[[time, action, bytes, category], ...]`; `at` moves behind it and what separates it from the next.
+bool next_number(std::string_view text, std::size_t& at, std::int64_t& value) {
+    while (at < text.size() && (text[at] == ' ' || text[at] == ',' || text[at] == '\n' || text[at] == '\r')) ++at;
+    auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    at = static_cast<std::size_t>(end - text.data());
+    return error == std::errc{};
+}
+
+bool skip_to(std::string_view text, std::size_t& at, char wanted) {
+    while (at < text.size() && (text[at] == ' ' || text[at] == ',' || text[at] == '\n' || text[at] == '\r')) ++at;
+    return at < text.size() && text[at] == wanted && (++at, true);
+}
+
+struct TimelineEvent {
+    std::int64_t time, action, bytes, category;
+};
+
+// Source: torch/profiler/_memory_profiler.py, _CATEGORY_TO_INDEX; the last one is memory whose use is not known.
+constexpr std::string_view kCategories[] = {"parameter",  "optimizer_state", "input",           "temporary",
+                                            "activation", "gradient",        "autograd_detail", ""};
+
+bool next_event(std::string_view text, std::size_t& at, TimelineEvent& event) {
+    return skip_to(text, at, '[') && next_number(text, at, event.time) && next_number(text, at, event.action) &&
+           next_number(text, at, event.bytes) && next_number(text, at, event.category) && skip_to(text, at, ']');
+}
+
+}  // namespace
+
+int sniff_torch_snapshot(std::string_view head) {
+    bool binary = head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
+    bool plain = head.starts_with("(d") || head.starts_with("}q");
+    bool named = head.find("segments") != head.npos || head.find("device_traces") != head.npos;
+    return (binary || plain) && named ? 90 : binary ? 30 : 0;
+}
+
+Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
+    Result<std::string> bytes = read_whole(source, kMostBytes);
+    if (!bytes.ok()) return bytes.error();
+    auto fail = [&](std::string_view why) {
+        return Error{ExitCode::unreadable, fmt::format("{}: {}", source.name(), why)};
+    };
+    Result<Pickle> pickle = Pickle::read(*bytes);
+    if (!pickle.ok()) return fail(pickle.error().message);
+    Batch batch;
+    constexpr std::size_t kStackRoom = std::size_t{16} << 20;
+    torch::Snapshot snapshot(*pickle, batch, kStackRoom + 64 * bytes->size());
+    if (!snapshot.read()) return fail("a pickle, but no memory snapshot of PyTorch (it has no segments)");
+    builder.set_tool("torch.cuda.memory");
+    builder.append(std::move(batch));
+    return {};
+}
+
+int sniff_torch_timeline(std::string_view head) {
+    std::size_t at = 0;
+    TimelineEvent event{};
+    bool known = skip_to(head, at, '[') && next_event(head, at, event);
+    return known && event.action >= 1 && event.action <= 4 && event.category >= 0 && event.category <= 7 ? 80 : 0;
+}
+
+// Memory that was there before has the time -1: it takes the first time of the file.
+Status import_torch_timeline(Source& source, TraceBuilder& builder) {
+    Result<std::string> text = read_whole(source, kMostBytes);
+    if (!text.ok()) return text.error();
+    std::vector<TimelineEvent> events;
+    std::size_t at = 0;
+    TimelineEvent event{};
+    Batch batch;
+    bool begun = skip_to(*text, at, '[');
+    while (begun && next_event(*text, at, event)) events.push_back(event);
+    if (!begun || !skip_to(*text, at, ']')) batch.lose(Loss::truncated, fmt::format("byte {}", at));
+    TimeNs first = std::numeric_limits<TimeNs>::max();
+    for (const TimelineEvent& each : events)
+        if (each.time >= 0) first = std::min(first, each.time);
+    MemoryEventTable& table = batch.tables.memory_event;
+    for (const TimelineEvent& each : events) {
+        Row row = table.add();
+        if (each.time >= 0)
+            table.time.set(row, each.time);
+        else if (first != std::numeric_limits<TimeNs>::max())
+            table.time.set(row, first);
+        table.bytes.set(row, each.bytes);
+        bool named =
+            each.category >= 0 && each.category < std::ssize(kCategories) && !kCategories[each.category].empty();
+        if (named) table.category.set(row, batch.intern(kCategories[each.category]));
+    }
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
+    builder.set_tool("torch.profiler");
+    builder.append(std::move(batch));
+    return {};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,169 @@
+#include "core/importers/torch/snapshot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace gpuprof::torch {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 52;    // bytes; no device has more, and sums stay far from overflow
+constexpr std::int64_t kLatest = std::int64_t{1} << 51;  // us
+
+// What an entry of the history does to the bytes in use and to those got from the driver.
+struct Action {
+    std::string_view name;
+    int allocated, reserved;
+    bool is_event;
+};
+constexpr Action kActions[] = {
+    {"alloc", 1, 0, true},           {"free_requested", -1, 0, true}, {"free_completed", 0, 0, false},
+    {"segment_alloc", 0, 1, false},  {"segment_free", 0, -1, false},  {"segment_map", 0, 1, false},
+    {"segment_unmap", 0, -1, false}, {"snapshot", 0, 0, false},       {"oom", 0, 0, false}};
+
+const Action* action_of(std::string_view name) {
+    for (const Action& action : kActions)
+        if (action.name == name) return &action;
+    return nullptr;
+}
+
+bool is_bytes(const PickleValue& value) {
+    return value.kind == PickleValue::Kind::integer && value.bits >= 0 && value.bits < kMost;
+}
+
+}  // namespace
+
+bool Snapshot::read() {
+    PickleValue segments = pickle_.find(pickle_.root(), "segments"),
+                traces = pickle_.find(pickle_.root(), "device_traces");
+    // Of PyTorch before 2.1 a snapshot may be the list of segments alone.
+    if (pickle_.root().kind == PickleValue::Kind::list) segments = pickle_.root();
+    if (segments.kind != PickleValue::Kind::list) return false;
+    for (const PickleValue& segment : pickle_.items(segments)) read_segment(segment);
+    std::int32_t device = 0;
+    for (const PickleValue& events : pickle_.items(traces)) read_history(device++, events);
+    read_settings();
+    std::size_t unread = pickle_.items(pickle_.find(pickle_.root(), "external_annotations")).size();
+    if (unread > 0) batch_.lose(Loss::unread_table, "external_annotations", unread);
+    return true;
+}
+
+void Snapshot::read_segment(const PickleValue& segment) {
+    PickleValue size = pickle_.find(segment, "total_size"), blocks = pickle_.find(segment, "blocks");
+    auto device = Pickle::integer(pickle_.find(segment, "device"));
+    if (!is_bytes(size) || blocks.kind != PickleValue::Kind::list) return batch_.lose(Loss::missing_field, "segments");
+    if (device && *device >= 0 && *device < 4096) live_[static_cast<std::int32_t>(*device)].reserved += size.bits;
+    std::int64_t address = Pickle::integer(pickle_.find(segment, "address")).value_or(0);
+    for (const PickleValue& block : pickle_.items(blocks)) read_block(segment, block, address);
+}
+
+// `address` is where the block lies when it does not say so itself, and moves on to the next one.
+void Snapshot::read_block(const PickleValue& segment, const PickleValue& block, std::int64_t& address) {
+    PickleValue size = pickle_.find(block, "size"), asked = pickle_.find(block, "requested_size");
+    if (!is_bytes(size)) return batch_.lose(Loss::missing_field, "blocks");
+    address = Pickle::integer(pickle_.find(block, "address")).value_or(address);
+    std::string_view state = pickle_.text(pickle_.find(block, "state"));
+    if (state == "active_awaiting_free") state = "active_pending_free";  // its name in the allocator's code
+    MemoryBlockTable& table = batch_.tables.memory_block;
+    Row row = table.add();
+    auto device = Pickle::integer(pickle_.find(segment, "device"));
+    bool known_device = device && *device >= 0 && *device < 4096;
+    if (known_device) table.device.set(row, static_cast<std::int32_t>(*device));
+    if (auto value = Pickle::integer(pickle_.find(segment, "address"))) table.segment.set(row, *value);
+    table.segment_bytes.set(row, pickle_.find(segment, "total_size").bits);
+    table.address.set(row, address);
+    table.bytes.set(row, size.bits);
+    if (state != "inactive" && is_bytes(asked)) table.requested_bytes.set(row, asked.bits);
+    if (!state.empty()) table.state.set(row, batch_.intern(state));
+    if (auto value = Pickle::integer(pickle_.find(segment, "stream"))) table.stream.set(row, *value);
+    PickleValue frames = pickle_.find(block, "frames");
+    // Before PyTorch 2.1: under the first entry of the block's own history.
+    if (auto history = pickle_.items(pickle_.find(block, "history")); !history.empty() && pickle_.items(frames).empty())
+        frames = pickle_.find(history[0], "frames");
+    if (StringId stack = stack_of(frames); stack != kNoString) table.stack.set(row, stack);
+    if (known_device && state == "active_allocated")
+        live_[static_cast<std::int32_t>(*device)].allocated += is_bytes(asked) ? asked.bits : size.bits;
+    address = static_cast<std::int64_t>(static_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(size.bits));
+}
+
+void Snapshot::read_history(std::int32_t device, const PickleValue& events) {
+    constexpr std::int32_t kCuda = 1;
+    std::span<const PickleValue> entries = pickle_.items(events);
+    Live before = live_[device];
+    std::vector<const Action*> actions;
+    for (const PickleValue& entry : entries) {
+        const Action* action = action_of(pickle_.text(pickle_.find(entry, "action")));
+        PickleValue size = pickle_.find(entry, "size");
+        actions.push_back(action != nullptr && is_bytes(size) ? action : nullptr);
+        if (action == nullptr) batch_.lose(Loss::unknown_event, "device_traces");
+        if (action != nullptr && !is_bytes(size)) batch_.lose(Loss::missing_field, "device_traces");
+        if (actions.back() == nullptr) continue;
+        before.allocated -= action->allocated * size.bits;
+        before.reserved -= action->reserved * size.bits;
+    }
+    // Below zero the history and the blocks are not of one moment; then no total is known.
+    bool sound = before.allocated >= 0 && before.reserved >= 0;
+    if (!entries.empty() && !sound) batch_.lose(Loss::bad_number, "device_traces: totals");
+    Live now = before;
+    MemoryEventTable& table = batch_.tables.memory_event;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (actions[i] == nullptr) continue;
+        const PickleValue& entry = entries[i];
+        std::int64_t size = pickle_.find(entry, "size").bits;
+        now.allocated += actions[i]->allocated * size;
+        now.reserved += actions[i]->reserved * size;
+        if (actions[i]->name == "oom")
+            batch_.lose(Loss::recorder_warning, fmt::format("out of memory: {} bytes were asked for", size));
+        if (!actions[i]->is_event) continue;
+        Row row = table.add();
+        auto time = Pickle::integer(pickle_.find(entry, "time_us"));
+        if (time && *time > 0 && *time < kLatest) table.time.set(row, *time * 1000);
+        table.device_type.set(row, kCuda);
+        table.device.set(row, device);
+        if (auto address = Pickle::integer(pickle_.find(entry, "addr"))) table.address.set(row, *address);
+        table.bytes.set(row, actions[i]->allocated * size);
+        if (sound) {
+            table.total_allocated.set(row, now.allocated);
+            table.total_reserved.set(row, now.reserved);
+        }
+        if (auto stream = Pickle::integer(pickle_.find(entry, "stream"))) table.stream.set(row, *stream);
+        if (StringId stack = stack_of(pickle_.find(entry, "frames")); stack != kNoString) table.stack.set(row, stack);
+    }
+}
+
+void Snapshot::read_settings() {
+    PickleValue settings = pickle_.find(pickle_.root(), "allocator_settings");
+    std::string_view text = pickle_.text(pickle_.find(settings, "PYTORCH_CUDA_ALLOC_CONF"));
+    if (text.empty()) return;
+    Row row = batch_.tables.meta.add();
+    batch_.tables.meta.key.set(row, batch_.intern("PYTORCH_CUDA_ALLOC_CONF"));
+    batch_.tables.meta.value.set(row, batch_.intern(text));
+}
+
+// The file has the innermost frame first.
+StringId Snapshot::stack_of(const PickleValue& frames) {
+    if (frames.kind != PickleValue::Kind::list || pickle_.items(frames).empty()) return kNoString;
+    auto [known, added] = stacks_.try_emplace(frames.bits, kNoString);
+    if (!added) return known->second;
+    std::string text;
+    std::span<const PickleValue> all = pickle_.items(frames);
+    for (std::size_t i = all.size(); i-- > 0;) {
+        std::string_view name = pickle_.text(pickle_.find(all[i], "name")),
+                         file = pickle_.text(pickle_.find(all[i], "filename"));
+        if (text.size() + name.size() + file.size() > stack_room_) {
+            stack_room_ = 0;
+            batch_.lose(Loss::too_deep, "frames");
+            return kNoString;
+        }
+        text += text.empty() ? "" : ";";
+        text += name;
+        auto line = Pickle::integer(pickle_.find(all[i], "line"));
+        if (file.empty() || file == "??") continue;
+        text += line && *line > 0 ? fmt::format(" ({}:{})", file, *line) : fmt::format(" ({})", file);
+    }
+    stack_room_ -= std::min(stack_room_, text.size());
+    return known->second = batch_.intern(text);
+}
+
+}  // namespace gpuprof::torch

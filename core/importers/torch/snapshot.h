@@ -1,0 +1,42 @@
+// A memory snapshot as rows. Its history and its blocks are two views of one allocator: what was live when the history ends is what
+// the blocks say is live. So the totals after each event are counted backwards from the blocks, and are right also where the
+// history begins late (its length is bounded) or where memory was there before it began.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/importers/pickle.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof::torch {
+
+class Snapshot {
+public:
+    // Texts of stacks are kept up to `most_stack_bytes`, then no more: a small file can name one frame any number of times.
+    Snapshot(const Pickle& pickle, Batch& batch, std::size_t most_stack_bytes)
+        : pickle_(pickle), batch_(batch), stack_room_(most_stack_bytes) {}
+
+    // False when it is no snapshot.
+    bool read();
+
+private:
+    // In use on a device when the snapshot was taken; requested, as the history counts.
+    struct Live {
+        std::int64_t allocated = 0, reserved = 0;
+    };
+    void read_segment(const PickleValue& segment);
+    void read_block(const PickleValue& segment, const PickleValue& block, std::int64_t& address);
+    void read_history(std::int32_t device, const PickleValue& events);
+    void read_settings();
+    StringId stack_of(const PickleValue& frames);
+
+    const Pickle& pickle_;
+    Batch& batch_;
+    std::size_t stack_room_;
+    std::map<std::int32_t, Live> live_;
+    std::map<std::int64_t, StringId> stacks_;  // by the list of frames
+};
+
+}  // namespace gpuprof::torch

@@ -1,0 +1,28 @@
+#include "core/importers/whole.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gpuprof {
+
+Result<std::string> read_whole(Source& source, std::size_t most, std::size_t padding) {
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    std::string bytes;
+    bytes.reserve(std::min<std::size_t>(source.plain_size(), most) + padding + 1);
+    for (;;) {
+        std::size_t size = bytes.size();
+        bytes.resize(size + kPiece);
+        Result<std::size_t> got = source.read(bytes.data() + size, kPiece);
+        if (!got.ok()) return got.error();
+        bytes.resize(size + *got);
+        if (bytes.size() > most)
+            return Error{ExitCode::unreadable, fmt::format("{}: longer than the {} MiB that are read of this format",
+                                                           source.name(), most >> 20)};
+        if (*got == 0) break;
+    }
+    bytes.reserve(bytes.size() + padding);
+    return bytes;
+}
+
+}  // namespace gpuprof

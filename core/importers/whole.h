@@ -1,0 +1,13 @@
+// All of an input in memory, for formats that cannot be read in pieces.
+#pragma once
+
+#include <string>
+
+#include "core/importers/source.h"
+
+namespace gpuprof {
+
+// Fails when there are more than `most` bytes. `padding` zero bytes follow the text, outside its size, in its capacity.
+Result<std::string> read_whole(Source& source, std::size_t most, std::size_t padding = 0);
+
+}  // namespace gpuprof

@@ -1,0 +1,153 @@
+"""PyTorch's memory snapshots against Python's own pickle module, and its raw memory timeline; hostile pickles are refused."""
+
+import gzip
+import json
+import pickle
+import pickletools
+from collections import Counter
+
+import pytest
+from conftest import FIXTURES
+from exported import tables_of
+
+SNAPSHOT = FIXTURES / "memory/growth.snapshot.pickle.gz"
+TIMELINE = FIXTURES / "memory/memory_analysis__memory_timeline.raw.gz"
+CATEGORIES = ["parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail", None]
+
+
+@pytest.fixture(scope="module")
+def snapshot():
+    return pickle.loads(gzip.decompress(SNAPSHOT.read_bytes()))
+
+
+def stack(frames):
+    def place(frame):
+        line = f":{frame['line']}" if frame["line"] > 0 else ""
+        return "" if frame["filename"] in ("", "??") else f" ({frame['filename']}{line})"
+
+    return ";".join(frame["name"] + place(frame) for frame in reversed(frames))
+
+
+def write(tmp_path, data):
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(data)
+    return file
+
+
+def test_blocks(program, snapshot):
+    wanted = Counter()
+    for segment in snapshot["segments"]:
+        for block in segment["blocks"]:
+            asked = None if block["state"] == "inactive" else str(block["requested_size"])
+            wanted[(str(segment["address"]), str(segment["total_size"]), str(block["address"]), str(block["size"]), asked, block["state"], stack(block["frames"]) or None)] += 1
+    rows = tables_of(program, SNAPSHOT)["memory_block"]
+    assert Counter(tuple(row.get(c) for c in ("segment", "segment_bytes", "address", "bytes", "requested_bytes", "state", "stack")) for row in rows) == wanted
+    live = sum(int(row["bytes"]) for row in rows if row["state"] == "active_allocated")
+    assert live == sum(segment["allocated_size"] for segment in snapshot["segments"])
+
+
+def test_history(program, snapshot):
+    wanted = [(str(e["time_us"] * 1000), str(e["addr"]), str(e["size"] if e["action"] == "alloc" else -e["size"]), str(e["stream"]), stack(e["frames"]) or None)
+              for e in snapshot["device_traces"][0] if e["action"] in ("alloc", "free_requested")]
+    rows = tables_of(program, SNAPSHOT)["memory_event"]
+    assert [tuple(row.get(c) for c in ("time", "address", "bytes", "stream", "stack")) for row in rows] == wanted
+    assert int(rows[-1]["total_allocated"]) == sum(b["requested_size"] for s in snapshot["segments"] for b in s["blocks"] if b["state"] == "active_allocated")
+    assert int(rows[-1]["total_reserved"]) == sum(s["total_size"] for s in snapshot["segments"])
+    for before, row in zip(rows, rows[1:]):
+        assert int(row["total_allocated"]) - int(before["total_allocated"]) == int(row["bytes"])
+
+
+def test_peak_and_its_owner(program, snapshot):
+    (row,) = program.report(SNAPSHOT, "memory")["memory"].rows
+    live = now = sum(b["requested_size"] for s in snapshot["segments"] for b in s["blocks"] if b["state"] == "active_allocated")
+    for e in reversed(snapshot["device_traces"][0]):
+        now += {"alloc": -e["size"], "free_requested": e["size"]}.get(e["action"], 0)
+        live = max(live, now)
+    assert row["peak_bytes"] == live
+    assert ".py:" in row["largest"]
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_every_protocol(program, snapshot, tmp_path, protocol):
+    data = pickle.dumps(snapshot, protocol=protocol)
+    assert tables_of(program, write(tmp_path, data)) == tables_of(program, SNAPSHOT)
+
+
+def test_values_of_every_kind_are_followed(program, tmp_path):
+    odd = {"x": [None, True, False, -1, 1 << 70, -(1 << 70), (1 << 64) - 1, 1.5, float("inf"), b"bytes", bytearray(b"array") if False else b"", (), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), {1, 2}, frozenset({3})],
+           "segments": [{"device": 0, "address": (1 << 63) + 4096, "total_size": 1024, "stream": 0, "blocks": [{"size": 1024, "state": "inactive"}]}], "device_traces": []}
+    odd["x"].append(odd["x"])  # a circle
+    for protocol in (4, 5):  # earlier ones make sets by a call
+        (row,) = tables_of(program, write(tmp_path, pickle.dumps(odd, protocol=protocol)))["memory_block"]
+        assert (int(row["address"]), row["bytes"]) == ((1 << 63) + 4096 - (1 << 64), "1024")
+
+
+class Hostile:
+    def __reduce__(self):
+        return (print, ("ran",))
+
+
+class State:
+    pass
+
+
+@pytest.mark.parametrize("value", [Hostile(), State(), print, complex(1, 2), Counter(a=1)])
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+def test_pickles_that_name_code_are_refused(program, tmp_path, value, protocol):
+    data = pickle.dumps({"segments": [], "x": value}, protocol=protocol)
+    outcome = program.run("report", write(tmp_path, data), "memory")
+    assert outcome.status == 3 and outcome.stdout == b""
+    assert "only plain values are read" in outcome.errors[0] and len(outcome.errors) == 1
+
+
+def test_every_opcode_is_read_refused_or_unknown_to_pickle(program, tmp_path):
+    """No opcode is passed over: each one alone behind a valid beginning is an error, never a crash."""
+    for opcode in pickletools.opcodes:
+        data = b"\x80\x04}X\x08\x00\x00\x00segments]s" + opcode.code.encode("latin-1")
+        assert program.run("report", write(tmp_path, data), "memory").status in (0, 3)
+
+
+def test_cut_off_and_damaged(program, tmp_path):
+    data = gzip.decompress(SNAPSHOT.read_bytes())
+    for size in (30, 1000, len(data) // 2, len(data) - 1):
+        outcome = program.run("report", write(tmp_path, data[:size]), "memory")
+        assert outcome.status == 3 and "cut off" in outcome.errors[0]
+    assert program.run("report", write(tmp_path, pickle.dumps([1, "segments"])), "memory").status in (0, 3)
+
+
+def test_history_and_blocks_of_different_moments(program, tmp_path):
+    """More was released than the blocks can account for: events stay, totals are absent and that is said."""
+    entry = {"action": "alloc", "addr": 1, "size": 10, "stream": 0, "time_us": 5, "frames": []}
+    file = write(tmp_path, pickle.dumps({"segments": [], "device_traces": [[entry, {**entry, "action": "unheard of"}, {**entry, "action": "oom", "size": 77}]]}))
+    (row,) = tables_of(program, file)["memory_event"]
+    assert row["bytes"] == "10" and "total_allocated" not in row
+    losses = {row["kind"]: row["place"] for row in program.report(file, "losses")["losses"].rows}
+    assert set(losses) == {"bad_number", "unknown_event", "recorder_warning"} and "77 bytes" in losses["recorder_warning"]
+
+
+def test_one_frame_named_a_million_times(program, tmp_path):
+    """A small file that would give a text of many gigabytes: the stacks are left out, and counted."""
+    frame = {"name": "f" * 60_000, "filename": "a.py", "line": 1}
+    blocks = [{"address": i, "size": 1, "state": "inactive", "frames": [frame] * 1000} for i in range(300)]
+    file = write(tmp_path, pickle.dumps({"segments": [{"device": 0, "address": 0, "total_size": 300, "stream": 0, "blocks": blocks}]}))
+    (loss,) = program.report(file, "losses")["losses"].rows
+    assert loss["kind"] == "too_deep" and loss["count"] > 250
+
+
+def test_timeline(program):
+    events = json.loads(gzip.decompress(TIMELINE.read_bytes()))
+    first = min(time for time, *_ in events if time >= 0)
+    rows = tables_of(program, TIMELINE)["memory_event"]
+    assert [(row["time"], row["bytes"], row.get("category")) for row in rows] == [(str(time if time >= 0 else first), str(size), CATEGORIES[category]) for time, _, size, category in events]
+    peak = live = 0
+    for _, _, size, _ in sorted(events, key=lambda e: max(e[0], first)):
+        live += size
+        peak = max(peak, live)
+    (row,) = program.report(TIMELINE, "memory")["memory"].rows
+    assert row["peak_bytes"] == peak and row["device"] is None and " parameter" in row["largest"]
+
+
+def test_timeline_cut_off(program, tmp_path):
+    text = gzip.decompress(TIMELINE.read_bytes())[:1000]
+    (loss,) = program.report(write(tmp_path, text), "losses")["losses"].rows
+    assert loss["kind"] == "truncated"
