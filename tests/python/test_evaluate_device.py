@@ -21,10 +21,10 @@ def judge(evaluate):  # noqa: F811
     if not fake.exists():
         pytest.skip(f"{fake} is not built")
 
-    def run(optimized, *options, baseline=1, name="torch", script=SCRIPT, inputs=None, nvml=None, **more):
+    def run(optimized, *options, baseline=1, name="torch", script=SCRIPT, inputs=None, nvml=None, settings=None, **more):
         made = [KERNEL.format(name=name, number=each) if isinstance(each, int) else each for each in (baseline, optimized)]
         environment = {"GPUPROF_CUDA": str(fake), "GPUPROF_FAKE_CUDA_SIM": script, "PYTHONPATH": str(FRAMEWORKS),
-                       **(nvml or {"GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1", "PATH": "/nonexistent"})}
+                       **(nvml or {"GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1", "PATH": "/nonexistent"}), **(settings or {})}
         shape = [] if inputs else ["--shape", "64x64"]
         return evaluate(made[1], *shape, *options, baseline=made[0], inputs=inputs, environment=environment, **more)
 
@@ -176,3 +176,26 @@ def test_complete_template_on_a_device(judge, name):
     assert re.fullmatch(
         r"speedup: \d+\.\d{4}\nbaseline_ms: \d+\.\d{4}\noptimized_ms: \d+\.\d{4}\nkernel_time_ms: 0\.4000\n"
         r"peak_memory_mb: \d+\.\d\d\ncurrent_memory_mb: \d+\.\d\d\n", done.text)
+
+
+def failure_of(done, side):
+    """The one line about a side that failed; the other's time is there."""
+    assert done.status == 3, done.text
+    (line,) = [line for line in done.errors.splitlines() if line.startswith("gpu-profile: ")]
+    assert line.startswith(f"gpu-profile: {side}: ") and "Traceback" not in done.errors
+    assert done.figures["baseline_ms" if side == "optimized" else "optimized_ms"] > 0
+    return line
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_one_side_is_out_of_device_memory(judge, name):
+    done = judge(HUNGRY.format(name=name), name=name, script=SCRIPT + "; memory 30000000")
+    line = failure_of(done, "optimized")
+    assert "ran out of memory: OutOfMemoryError: CUDA out of memory. Tried to allocate 40.00 MiB. (" in line
+    assert line.endswith("while checking it")
+
+
+def test_no_gpu(judge):
+    plain = "import torch\ndef kernel(x):\n    return torch.from_numpy(-x.numpy())\n"
+    done = judge("import torch\ndef kernel(x):\n    return x.cuda()\n", baseline=plain, settings={"WITHOUT_A_GPU": "1"})
+    assert "optimized: RuntimeError: No CUDA GPUs are available (" in failure_of(done, "optimized")

@@ -27,8 +27,8 @@ class Shot(NamedTuple):
     """One sample, in ns of all its calls; times of the device are None where there is none, and `reason` says why."""
 
     calls: int
-    prepare_ns: float  # making the inputs, by the evaluator's clock
-    prepare_processor_ns: float  # the same, what the side computed for it
+    prepare_ns: float  # making the inputs, by the evaluator's clock, without waiting for a processor
+    busy_ns: float  # the calls, in the same manner
     outside_ns: float  # the calls, by the evaluator's clock
     inside_ns: float  # by the clock of the side's process, until the whole device was idle
     device_ns: float | None = None  # by events: until the stream was
@@ -49,10 +49,11 @@ class Sampler:
         calls = calls or self.calls()
         side.ask("collect")
         side.ask("prepare", calls=calls)
-        prepared, computed = float(side.outside_ns), float(side.processor_ns)
+        prepared = max(0.0, float(side.outside_ns - side.waited_ns))
         said: dict[str, Any] = side.ask("time", hold=hold)[0]
+        busy = max(0.0, float(side.outside_ns - side.waited_ns))
         lap = {name: said[name] for name in ("device_ns", "beyond_ns", "idle_wait_ns", "held") if name in said}
-        return Shot(len(calls) // self.cases, prepared, computed, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
+        return Shot(len(calls) // self.cases, prepared, busy, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
 
     def take(self, side: Side, count: int) -> list[Shot]:
         return [self.sample(side) for _ in range(count)]

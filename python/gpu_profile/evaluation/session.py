@@ -197,7 +197,7 @@ class Evaluation:
         found = [
             timing.elsewhere(own) if self.timer == timing.CUDA else None,
             timing.clocks_apart(own),
-            timing.prepared_elsewhere(shots["baseline"], own, min(self.times["baseline"])),
+            timing.prepared_elsewhere(shots["baseline"], own),
             timing.floor_broken(self.times["baseline"], self.times["optimized"], self.floor_ms, sum(self._bytes.values())),
         ]
         return [sentence for sentence in found if sentence]

@@ -46,20 +46,20 @@ class Side:
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2, pass_fds=[theirs.fileno()])
         with contextlib.suppress(OSError):  # a worker that is gone is noticed by ask()
             send(self._link, "", {**setup, "key": self._token})
-        self.outside_ns = self.processor_ns = 0
+        self.outside_ns = self.waited_ns = 0
 
     def ask(self, do: str, blocks: list[bytes] | None = None, **fields: Any) -> tuple[dict[str, Any], list[bytes]]:
-        """What the worker answers; `outside_ns` is how long that took by this process' clock, `processor_ns` how long its threads
-        computed for it, whatever else the machine does (0: not known)."""
+        """What the worker answers; `outside_ns` is how long that took by this process' clock, `waited_ns` how much of it the two
+        processes were ready and waited for a processor (0: not known)."""
         self._count += 1
         deadline = time.monotonic() + self._patience_s
         try:
             self._link.settimeout(self._patience_s)
-            begun, used = time.perf_counter_ns(), self._processor_ns()
+            waited, begun = self._waited_ns(), time.perf_counter_ns()
             send(self._link, self._token, {"do": do, "id": self._count, **fields}, blocks)
             answer, back = receive(self._link, self._token, deadline)
             self.outside_ns = time.perf_counter_ns() - begun
-            self.processor_ns = self._processor_ns() - used
+            self.waited_ns = self._waited_ns() - waited
         except TimeoutError:
             raise self._failure(do, f"gave no answer in {self._patience_s:g} s") from None
         except (EOFError, OSError):
@@ -88,12 +88,14 @@ class Side:
                     found[name] = int(value.split()[0]) * 1024
         return found.get("VmHWM"), found.get("VmRSS")
 
-    def _processor_ns(self) -> int:
-        """Of the process so far (Linux: the clock of another process, MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED))."""
-        try:
-            return time.clock_gettime_ns(~self._process.pid << 3 | 2)
-        except (OSError, OverflowError):
-            return 0
+    def _waited_ns(self) -> int:
+        """Time on the run queue so far, of the worker's main thread and this one (Linux: schedstat, second figure)."""
+        waited = 0
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for process in (self._process.pid, os.getpid()):
+                with open(f"/proc/{process}/schedstat", encoding="ascii") as file:
+                    waited += int(file.read().split()[1])
+        return waited
 
     def close(self) -> None:
         self._link.close()

@@ -12,21 +12,30 @@ _device = ctypes.CDLL(os.environ["GPUPROF_CUDA"])
 _launch, _wait, _wait_for_stream = _device.fake_cuda_launch, _device.cuCtxSynchronize, _device.cuStreamSynchronize
 
 
+class OutOfMemoryError(RuntimeError):
+    """Of both frameworks, by this name."""
+
+
 class Pool:
-    """The memory of arrays, and the most that it was."""
+    """The memory of arrays, and the most that it was. The driver is asked for it, array by array."""
 
     def __init__(self):
         self.used = self.peak = 0
         self.hooks = []
 
     def take(self, size):
+        place = ctypes.c_uint64()
+        if _device.cuMemAlloc_v2(ctypes.byref(place), ctypes.c_size_t(size)) != 0:
+            raise OutOfMemoryError(f"CUDA out of memory. Tried to allocate {size / 2**20:.2f} MiB.")
         self.used += size
         self.peak = max(self.peak, self.used)
         for hook in self.hooks:
             hook.malloc_postprocess(size=size)
+        return place
 
-    def give_back(self, size):
+    def give_back(self, place, size):
         self.used -= size
+        _device.cuMemFree_v2(place)
 
 
 pool = Pool()
@@ -67,13 +76,13 @@ class Array:
     """What both frameworks' arrays have in common."""
 
     def __init__(self, values, on_device=True):
-        self.values, self.on_device = numpy.asarray(values), on_device
+        self.values, self.on_device, self.place = numpy.asarray(values), on_device, None
         if on_device:
-            pool.take(self.values.nbytes)
+            self.place = pool.take(self.values.nbytes)
 
     def __del__(self):
-        if getattr(self, "on_device", False):
-            pool.give_back(self.values.nbytes)
+        if self.place is not None:
+            pool.give_back(self.place, self.values.nbytes)
 
     @property
     def shape(self):

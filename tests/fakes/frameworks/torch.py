@@ -2,6 +2,7 @@
 have names, for tests/gpu/workloads/timings.py."""
 
 import contextlib
+import os
 import sys
 import types
 
@@ -67,6 +68,11 @@ class Tensor(simulated.Array):
 
     def view(self, _dtype):
         return Tensor(self.values.view("u1"), False)
+
+    def cuda(self):
+        if not cuda.is_available():
+            raise RuntimeError("No CUDA GPUs are available")
+        return self.to("cuda")
 
     def to(self, device=None, dtype=None):
         return Tensor(self.values, device == "cuda")
@@ -144,7 +150,8 @@ cuda = types.ModuleType("torch.cuda")
 cuda.now = Stream(0x700)
 cuda.Stream, cuda.stream, cuda.current_stream = Stream, lambda stream: stream, lambda device=None: cuda.now
 cuda.ExternalStream, cuda.Event = Stream, Event
-cuda.is_available = cuda.is_initialized = lambda: True
+cuda.is_available = cuda.is_initialized = lambda: "WITHOUT_A_GPU" not in os.environ
+cuda.OutOfMemoryError = OutOfMemoryError = simulated.OutOfMemoryError
 cuda.init, cuda.current_device, cuda.synchronize = lambda: None, lambda: 0, simulated.synchronize
 cuda.memory_allocated = cuda.memory_reserved = lambda: simulated.pool.used
 cuda.max_memory_allocated = cuda.max_memory_reserved = lambda: simulated.pool.peak
