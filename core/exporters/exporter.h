@@ -28,6 +28,11 @@ Status export_capture(const Trace& trace, Sink& sink);
 Status export_chrome(const Trace& trace, Sink& sink);
 Status export_perfetto(const Trace& trace, Sink& sink);
 Status export_nsys(const Trace& trace, Sink& sink);
+Status export_speedscope(const Trace& trace, Sink& sink);
+Status export_folded(const Trace& trace, Sink& sink);
+Status export_folded_python(const Trace& trace, Sink& sink);
+Status export_pprof(const Trace& trace, Sink& sink);
+Status export_hatchet(const Trace& trace, Sink& sink);
 Status export_csv(const Trace& trace, Sink& sink);
 
 }  // namespace gpuprof

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "core/exporters/exporter.h"
+#include "core/exporters/lanes.h"
 #include "core/exporters/perfetto/fields.h"
-#include "core/exporters/perfetto/lanes.h"
 #include "core/exporters/perfetto/sequence.h"
 
 namespace gpuprof {

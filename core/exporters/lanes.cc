@@ -1,8 +1,8 @@
-#include "core/exporters/perfetto/lanes.h"
+#include "core/exporters/lanes.h"
 
 #include <algorithm>
 
-namespace gpuprof::perfetto {
+namespace gpuprof {
 namespace {
 
 struct Lane {
@@ -17,10 +17,14 @@ struct Lane {
 
 }  // namespace
 
-std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout) {
+void sort_outer_first(std::vector<Placed>& spans) {
     std::stable_sort(spans.begin(), spans.end(), [](const Placed& a, const Placed& b) {
         return a.start != b.start ? a.start < b.start : a.end > b.end;
     });
+}
+
+std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout) {
+    sort_outer_first(spans);
     std::vector<Lane> lanes;
     for (const Placed& span : spans) {
         auto lane = std::find_if(lanes.begin(), lanes.end(), [&](Lane& l) { return l.takes(span, layout); });
@@ -33,4 +37,4 @@ std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layou
     return all;
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof

@@ -6,7 +6,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof::perfetto {
+namespace gpuprof {
 
 struct Placed {
     TimeNs start, end;
@@ -19,7 +19,10 @@ enum class Layout {
     flat,    // device work: what runs at the same time is side by side
 };
 
+// By start; of those that start together the longest first.
+void sort_outer_first(std::vector<Placed>& spans);
+
 // Each lane in the order of time, outer spans before what lies in them. Spans go to the first lane that has room.
 std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout);
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof

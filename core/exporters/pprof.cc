@@ -1,0 +1,114 @@
+// The tree of calls as a profile of pprof (profile.proto, gzip): device time in ns and the number of launches, by stack.
+// Source of the field numbers: proto/profile.proto of github.com/google/pprof.
+#include <zlib.h>
+
+#include <array>
+#include <protozero/pbf_writer.hpp>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/exporters/call_tree.h"
+#include "core/exporters/exporter.h"
+
+namespace gpuprof {
+namespace {
+
+using protozero::pbf_writer;
+
+namespace profile {
+constexpr std::uint32_t sample_type = 1, sample = 2, location = 4, function = 5, string = 6, time = 9, duration = 10,
+                        default_type = 14;
+}
+namespace value_type {
+constexpr std::uint32_t type = 1, unit = 2;
+}
+namespace sample {
+constexpr std::uint32_t locations = 1, values = 2;
+}
+namespace location {
+constexpr std::uint32_t id = 1, line = 4, line_function = 1;
+}
+namespace function {
+constexpr std::uint32_t id = 1, name = 2;
+}
+
+class Strings {
+public:
+    Strings() { (void)of(""); }  // the first must be empty
+    std::int64_t of(const std::string& text) {
+        auto [number, added] = numbers_.try_emplace(text, std::ssize(texts_));
+        if (added) texts_.push_back(text);
+        return number->second;
+    }
+    const std::vector<std::string>& texts() const { return texts_; }
+
+private:
+    std::unordered_map<std::string, std::int64_t> numbers_;
+    std::vector<std::string> texts_;
+};
+
+// One function and one location for each name; its number is that of the name.
+std::string profile_of(const Trace& trace) {
+    CallTree tree = call_tree(trace);
+    Strings strings;
+    std::string text;
+    pbf_writer writer(text);
+    std::int64_t standard = strings.of("device");
+    for (auto [type, unit] : {std::pair("launches", "count"), std::pair("device", "nanoseconds")}) {
+        pbf_writer value(writer, profile::sample_type);
+        value.add_int64(value_type::type, strings.of(type));
+        value.add_int64(value_type::unit, strings.of(unit));
+    }
+    std::vector<std::uint64_t> names;
+    for (const CallTree::Node& node : tree.nodes) names.push_back(static_cast<std::uint64_t>(strings.of(node.name)));
+    for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
+        if (tree.nodes[i].count == 0) continue;
+        std::vector<std::uint64_t> stack;  // the innermost first
+        for (std::uint32_t at = i; at != CallTree::kNone; at = tree.nodes[at].parent) stack.push_back(names[at]);
+        std::array<std::int64_t, 2> values{tree.nodes[i].count, tree.nodes[i].device_ns};
+        pbf_writer written(writer, profile::sample);
+        written.add_packed_uint64(sample::locations, stack.begin(), stack.end());
+        written.add_packed_int64(sample::values, values.begin(), values.end());
+    }
+    for (std::uint64_t name : std::set<std::uint64_t>(names.begin(), names.end())) {
+        {
+            pbf_writer place(writer, profile::location);
+            place.add_uint64(location::id, name);
+            pbf_writer(place, location::line).add_uint64(location::line_function, name);
+        }
+        pbf_writer made(writer, profile::function);
+        made.add_uint64(function::id, name);
+        made.add_int64(function::name, static_cast<std::int64_t>(name));
+    }
+    for (const std::string& each : strings.texts()) writer.add_string(profile::string, each);
+    writer.add_int64(profile::time, trace.whole().start);
+    writer.add_int64(profile::duration, trace.whole().length());
+    writer.add_int64(profile::default_type, standard);
+    return text;
+}
+
+}  // namespace
+
+Status export_pprof(const Trace& trace, Sink& sink) {
+    std::string text = profile_of(trace);
+    constexpr int kGzipWindow = 15 + 16;
+    z_stream stream{};
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return Error{ExitCode::internal, "out of memory for compression"};
+    stream.next_in = reinterpret_cast<Bytef*>(text.data());
+    stream.avail_in = static_cast<uInt>(text.size());
+    std::string piece(256 * 1024, '\0');
+    int code = Z_OK;
+    while (code == Z_OK) {
+        stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+        stream.avail_out = static_cast<uInt>(piece.size());
+        code = deflate(&stream, Z_FINISH);
+        sink.write(std::string_view(piece).substr(0, piece.size() - stream.avail_out));
+    }
+    deflateEnd(&stream);
+    return {};
+}
+
+}  // namespace gpuprof
