@@ -121,8 +121,9 @@ void ChromeEvents::device_ranges() {
     for (Row row = 0; row < range.rows; ++row) {
         open(device_head(range, row, "gpu_user_annotation", text_of(range.name, row)));
         number("External id", range.external_id, row);
-        number_or_null("device", range.device, row);
-        number_or_null("stream", range.stream, row);
+        // Its process and thread are device and stream. Holistic Trace Analysis takes what has the argument for a kernel.
+        if (!range.device.has(row)) number_or_null("device", range.device, row);
+        if (!range.stream.has(row)) number_or_null("stream", range.stream, row);
         close();
     }
 }
