@@ -17,6 +17,18 @@ extern char** environ;
 namespace gpuprof {
 namespace {
 
+DurNs ns_of(const timeval& time) { return DurNs{time.tv_sec} * 1'000'000'000 + DurNs{time.tv_usec} * 1'000; }
+
+TargetEnd end_of(int status, const rusage& usage, int asked) {
+    TargetEnd end{.asked = asked,
+                  .user = ns_of(usage.ru_utime),
+                  .system = ns_of(usage.ru_stime),
+                  .peak_resident_bytes = std::int64_t{usage.ru_maxrss} * 1024};
+    if (WIFEXITED(status)) end.exit_status = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+    return end;
+}
+
 // What the kernel sends to the whole foreground group when a key is pressed: the target has it already.
 bool from_terminal(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 
@@ -38,7 +50,7 @@ struct Target::Signals {
 Target::Target() : signals_(new Signals) {}
 Target::~Target() { delete signals_; }
 
-Status Target::start(const std::vector<std::string>& command) {
+Status Target::start(const std::vector<std::string>& command, const TargetStreams& streams) {
     std::vector<char*> argv;
     for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
@@ -51,7 +63,12 @@ Status Target::start(const std::vector<std::string>& command) {
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setsigmask(&attributes, &signals_->before);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int failed = posix_spawnp(&pid_, argv[0], nullptr, &attributes, argv.data(), environ);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (streams.input >= 0) posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
+    if (streams.output >= 0) posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
+    int failed = posix_spawnp(&pid_, argv[0], &actions, &attributes, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed == 0) return {};
     return Error{failed == EACCES ? ExitCode::not_permitted : ExitCode::usage,
@@ -59,18 +76,20 @@ Status Target::start(const std::vector<std::string>& command) {
 }
 
 TargetEnd Target::wait(const std::function<void()>& ended) {
+    int asked = 0;
     for (;;) {
         siginfo_t info{};
         int signal = sigwaitinfo(&signals_->passed_on, &info);
         if (signal < 0) continue;  // EINTR
+        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) asked = signal;
         if (signal == SIGCHLD) {
             siginfo_t end{};
             bool over = waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT) == 0;
             if (over && end.si_pid == pid_ && ended) ended();
             int status = 0;
-            if (waitpid(pid_, &status, WNOHANG | WUNTRACED) != pid_) continue;  // another child of ours
-            if (WIFEXITED(status)) return {.exit_status = WEXITSTATUS(status)};
-            if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+            rusage usage{};
+            if (wait4(pid_, &status, WNOHANG | WUNTRACED, &usage) != pid_) continue;  // another child of ours
+            if (WIFEXITED(status) || WIFSIGNALED(status)) return end_of(status, usage, asked);
             if (WIFSTOPPED(status)) raise(SIGSTOP);  // Ctrl-Z stops the whole job
         } else if (signal == SIGTSTP) {
             // The target decides; when it stops, so do we.
