@@ -1,5 +1,6 @@
 // The JSON of measurements and comparisons: what other languages read. Names are a contract (capi/gpuprof.h).
-#include "measure/measurement.h"
+#include "measure/measurement_fields.h"
+#include "measure/member_writer.h"
 
 namespace gpuprof::measure {
 namespace {
@@ -22,33 +23,6 @@ void interval(JsonWriter& json, std::string_view name, const std::optional<Inter
     real(json, "low", value->low);
     real(json, "high", value->high);
     real(json, "level", value->level);
-    json.end_object();
-}
-
-void write_warmup(const WarmupSeen& warmup, JsonWriter& json) {
-    json.key("warmup");
-    json.begin_object();
-    count(json, "calls", warmup.calls);
-    json.member("time_ns", warmup.time);
-    real(json, "first_ns", warmup.first_ns);
-    real(json, "last_ns", warmup.last_ns);
-    boolean(json, "settled", warmup.settled);
-    json.end_object();
-}
-
-void write_conditions(const DeviceConditions& found, JsonWriter& json) {
-    json.key("conditions");
-    json.begin_object();
-    count(json, "readings", found.readings);
-    real(json, "sm_clock_mhz", found.sm_clock_mhz);
-    real(json, "sm_clock_min_mhz", found.sm_clock_min_mhz);
-    real(json, "sm_clock_max_mhz", found.sm_clock_max_mhz);
-    real(json, "mem_clock_mhz", found.mem_clock_mhz);
-    real(json, "power_w", found.power_w);
-    real(json, "temp_c", found.temp_c);
-    real(json, "energy_j", found.energy_j);
-    json.key("throttle");
-    found.readings > 0 ? json.text(found.throttle) : json.null();
     json.end_object();
 }
 
@@ -103,49 +77,8 @@ void write_json(const Comparison& found, JsonWriter& json) {
     json.end_object();
 }
 
-void write_json(const Measurement& m, JsonWriter& json) {
-    json.begin_object();
-    json.member("name", m.name);
-    json.member("timer", m.timer);
-    json.key("device");
-    m.device >= 0 ? json.integer(m.device) : json.null();
-    json.key("device_name");
-    m.device >= 0 ? json.text(m.device_name) : json.null();
-    boolean(json, "cold", m.cold);
-    boolean(json, "graph", m.graph);
-    boolean(json, "blocking", m.blocking);
-    json.member("batch", m.batch);
-    json.member("calls", m.calls);
-    json.key("statistics");
-    write_json(m.statistics, json);
-    write_warmup(m.warmup, json);
-    real(json, "host_ns", m.host_ns);
-    real(json, "stray_ns", m.stray_ns);
-    count(json, "throttled_left_out", m.throttled_left_out);
-    count(json, "throttled_kept", m.throttled_kept);
-    count(json, "invalid", m.invalid);
-    write_conditions(m.conditions, json);
-    real(json, "energy_per_call_j", m.energy_per_call_j);
-    real(json, "cycles", m.cycles);
-    real(json, "bytes_per_s", m.bytes_per_s);
-    real(json, "flop_per_s", m.flop_per_s);
-    real(json, "bytes_pct", m.bytes_pct);
-    real(json, "flop_pct", m.flop_pct);
-    real(json, "peak_bytes_per_s", m.peak_bytes_per_s);
-    real(json, "peak_flop_per_s", m.peak_flop_per_s);
-    json.key("peak_source");
-    m.peak_source.empty() ? json.null() : json.text(m.peak_source);
-    json.member("stopped", name_of(m.stopped));
-    json.member("sampling_time_ns", m.sampling_time);
-    json.key("notes");
-    json.begin_array();
-    for (const std::string& note : m.notes) json.text(note);
-    json.end_array();
-    json.key("samples");
-    json.begin_array();
-    for (double sample : m.samples) json.real(sample);
-    json.end_array();
-    json.end_object();
+void write_json(const Measurement& measurement, JsonWriter& json) {
+    MemberWriter(json).write_object([&](MemberWriter& writer) { visit_measurement(measurement, writer); });
 }
 
 }  // namespace gpuprof::measure

@@ -40,11 +40,19 @@ std::string_view name_of(StopReason reason) {
     return "";
 }
 
+std::string_view name_of(StopRule rule) {
+    switch (rule) {
+        case StopRule::median: return "median";
+        case StopRule::entropy: return "entropy";
+        case StopRule::samples: return "samples";
+        case StopRule::time: return "time";
+    }
+    return "";
+}
+
 Result<StopRule> find_stop_rule(std::string_view name) {
-    if (name == "median") return StopRule::median;
-    if (name == "entropy") return StopRule::entropy;
-    if (name == "samples") return StopRule::samples;
-    if (name == "time") return StopRule::time;
+    for (StopRule rule : kStopRules)
+        if (name_of(rule) == name) return rule;
     return Error{ExitCode::usage,
                  fmt::format("there is no stopping rule '{}'; there are median, entropy, samples, time", name)};
 }

@@ -19,10 +19,15 @@
 namespace gpuprof::measure {
 
 enum class StopRule { median, entropy, samples, time };
+inline constexpr StopRule kStopRules[] = {StopRule::median, StopRule::entropy, StopRule::samples, StopRule::time};
 enum class StopReason { precise, entropy, enough_samples, enough_time, timeout, most_samples };
+inline constexpr StopReason kStopReasons[] = {StopReason::precise,     StopReason::entropy, StopReason::enough_samples,
+                                              StopReason::enough_time, StopReason::timeout, StopReason::most_samples};
 
 // "median interval is narrow", ...: for people and JSON.
 std::string_view name_of(StopReason reason);
+// "median", "entropy", "samples", "time".
+std::string_view name_of(StopRule rule);
 // By the rule's name: median, entropy, samples, time.
 Result<StopRule> find_stop_rule(std::string_view name);
 
