@@ -12,7 +12,6 @@ import contextlib
 import fcntl
 import gc
 import importlib
-import importlib.util
 import inspect
 import os
 import random
@@ -20,10 +19,10 @@ import signal
 import socket
 import sys
 import time
-import traceback
 from typing import Any, Callable
 
 from ..bench_memory import framework_counters
+from ..user_file import load, said, user_frames
 from .arrays import Arrays
 from .clock import make_clock, make_perturb
 from .compare import compare
@@ -63,7 +62,7 @@ class Worker:
     def inputs(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         """Inputs before the module where INPUTS.py has them; made ones come when the number of parameters is known."""
         if self._setup["inputs"]:
-            found = getattr(_import(self._setup["inputs"]), "inputs", None)
+            found = getattr(load(self._setup["inputs"]), "inputs", None)
             if not callable(found):
                 raise LookupError(f"there is no inputs(seed) in {os.path.basename(self._setup['inputs'])}")
             self._inputs = [found]
@@ -72,7 +71,7 @@ class Worker:
     def load(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         entry, path = self._setup["entry"], self._setup["module"]
         begun = self._clock()
-        module = _import(path)
+        module = load(path)
         took = self._clock() - begun
         kernel = getattr(module, entry, None)
         if not callable(kernel):
@@ -304,28 +303,10 @@ def _widened(arrays: Arrays, value: Any) -> Any:
     return value.double() if family.name == "torch" else value.astype("float64")
 
 
-def _import(path: str) -> Any:
-    """The module in a file, with the file's folder first on sys.path, as `python FILE` has it."""
-    folder, name = os.path.dirname(os.path.abspath(path)), os.path.splitext(os.path.basename(path))[0]
-    sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(name if name not in sys.modules else "_evaluated_" + name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def _said(problem: BaseException) -> dict[str, Any]:
-    """An exception as one line, with the place in the user's files."""
-    own = os.path.dirname(os.path.abspath(__file__))
-    frames = [f for f in traceback.extract_tb(problem.__traceback__) if not f.filename.startswith((own, "<frozen"))]
-    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
-    kind, text = type(problem).__name__, " ".join(str(problem).split())[:300]
-    plain = isinstance(problem, LookupError) and not frames
-    out = isinstance(problem, MemoryError) or "OutOfMemory" in kind
-    return {"error": text if plain else f"{kind}: {text}{where}" if text else f"{kind}{where}", "out_of_memory": out}
+    plain = isinstance(problem, LookupError) and not user_frames(problem)
+    out = isinstance(problem, MemoryError) or "OutOfMemory" in type(problem).__name__
+    return {"error": " ".join(str(problem).split())[:300] if plain else said(problem), "out_of_memory": out}
 
 
 def _serve(link: socket.socket) -> None:

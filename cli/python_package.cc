@@ -1,0 +1,90 @@
+#include "cli/python_package.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/base/own_program.h"
+
+namespace gpuprof {
+namespace {
+
+// Python's first lines: the package's folder goes where the current one would be, so that no file there is taken for it.
+constexpr const char* kStart =
+    "import sys\n"
+    "folder = sys.argv.pop(1)\n"
+    "sys.path[0:1] = [folder] if folder else []\n"
+    "try:\n"
+    "    from gpu_profile.{0}.__main__ import main\n"
+    "except ImportError as problem:\n"
+    "    sys.exit(print('gpu-profile: {1} needs the Python package gpu_profile in', sys.executable, '(pip install):',"
+    " problem, file=sys.stderr) or 6)\n"
+    "sys.exit(main())\n";
+
+bool exists(const std::string& path) {
+    struct stat found {};
+    return stat(path.c_str(), &found) == 0;
+}
+
+std::string parent_of(std::string path, int levels) {
+    for (; levels > 0; --levels) path.resize(std::min(path.size(), path.rfind('/')));
+    return path;
+}
+
+// The folder that holds the package: the wheel's (gpu_profile/_native/gpu-profile), else the checkout's of this build
+// (build/NAME/gpu-profile); "" leaves it to the interpreter.
+std::string package_folder(const std::string& module) {
+    std::string own = own_program();
+    for (const std::string& folder : {parent_of(own, 3), parent_of(own, 3) + "/python"})
+        if (exists(fmt::format("{}/gpu_profile/{}/__main__.py", folder, module))) return folder;
+    return {};
+}
+
+}  // namespace
+
+std::vector<std::string> python_words(const std::string& command, const std::string& module) {
+    const char* named = std::getenv("GPUPROF_PYTHON");
+    std::string python = named != nullptr && *named != '\0' ? named : "python3";
+    return {python, "-c", fmt::format(kStart, module, command), package_folder(module)};
+}
+
+Error no_python(const std::string& command, const std::vector<std::string>& words, const std::string& reason) {
+    return {ExitCode::internal, fmt::format("{} needs Python, and {} cannot be started: {}; name one in GPUPROF_PYTHON",
+                                            command, words.front(), reason)};
+}
+
+Error become_python(const std::string& command, std::vector<std::string> words) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execvp(argv[0], argv.data());
+    return no_python(command, words, std::strerror(errno));
+}
+
+void declare_passed(CLI::App& app, std::span<const PassedOption> options,
+                    const std::shared_ptr<std::vector<std::string>>& passed) {
+    for (const PassedOption& option : options) {
+        std::string flag = option.flag;
+        if (option.value == nullptr) {
+            app.add_flag_callback(
+                flag, [passed, flag] { passed->push_back(flag); }, option.doc);
+            continue;
+        }
+        auto pass = [passed, flag](const std::vector<std::string>& values) {
+            for (const std::string& value : values) passed->push_back(fmt::format("{}={}", flag, value));
+        };
+        CLI::Option* added = app.add_option_function<std::vector<std::string>>(flag, pass, option.doc)
+                                 ->type_name(option.value)
+                                 ->type_size(1);
+        if (option.kind == PassedOption::number) added->check(CLI::Number)->type_name(option.value);
+        added->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,37 @@
+// Commands whose work is done by the Python package: the words that start an interpreter on one of its modules, and options
+// that are declared here, for help and completion, and passed on as they are.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace gpuprof {
+
+// The interpreter (GPUPROF_PYTHON, else python3) and what makes it run main() of gpu_profile.MODULE.__main__ with the arguments
+// that are appended; `command` is the name of ours, for the message when the package is not there (exit 6).
+std::vector<std::string> python_words(const std::string& command, const std::string& module);
+
+// What to say when `words` cannot be started.
+Error no_python(const std::string& command, const std::vector<std::string>& words, const std::string& reason);
+
+// Becomes the interpreter: streams, signals and exit status are its own. Returns only when that fails.
+Error become_python(const std::string& command, std::vector<std::string> words);
+
+struct PassedOption {
+    const char *flag, *value, *doc;  // no value: a flag
+    enum Kind { text, number } kind = text;
+};
+
+// Each option is appended to `passed` as --flag or --flag=VALUE, as often as it is given.
+void declare_passed(CLI::App& app, std::span<const PassedOption> options,
+                    const std::shared_ptr<std::vector<std::string>>& passed);
+
+}  // namespace gpuprof
