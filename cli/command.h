@@ -29,6 +29,10 @@ struct Command {
     // Declares the arguments on `app` and answers what to run once they have been parsed.
     std::function<Result<ExitCode>()> (*declare)(CLI::App& app);
     std::vector<Choices> (*choices)() = [] { return std::vector<Choices>(); };
+    // The positional that takes the words after `--` as they are, and an option that so takes all words up to the next option
+    // (CLI11 would take [1, 2] apart); "" for none.
+    const char* words_after_dashes = "";
+    const char* words_after_option = "";
 };
 
 // Every command, in the order of the help.

@@ -189,7 +189,12 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 }  // namespace
 
 extern const Command kProfileCommand;
-const Command kProfileCommand{"profile", "Is the GPU busy?", "[OPTIONS] -- CMD...",
-                              "Sample the GPUs while CMD runs; the word profile may be left out.", declare};
+const Command kProfileCommand{"profile",
+                              "Is the GPU busy?",
+                              "[OPTIONS] -- CMD...",
+                              "Sample the GPUs while CMD runs; the word profile may be left out.",
+                              declare,
+                              [] { return std::vector<Choices>(); },
+                              "command"};
 
 }  // namespace gpuprof

@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <string>
 #include <vector>
 
 #include "cli/command.h"
@@ -43,14 +45,42 @@ std::string parse_message(const CLI::ParseError& error, const Command& command) 
     return fmt::format("{} (see gpu-profile {} --help)", what, command.name);
 }
 
+// "--args 3 -1" as "--args=3 --args=-1". The option itself stays when no value follows, and is complained about.
+std::vector<std::string> spread_values(const std::vector<std::string>& words, std::string_view option) {
+    auto is_option = [](const std::string& word) {
+        return word.size() > 1 && word[0] == '-' &&
+               (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])));
+    };
+    std::vector<std::string> spread;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        bool takes_next = words[i] == option && !option.empty() && i + 1 < words.size() && !is_option(words[i + 1]);
+        if (!takes_next) spread.push_back(words[i]);
+        while (takes_next && i + 1 < words.size() && !is_option(words[i + 1]))
+            spread.push_back(fmt::format("{}={}", option, words[++i]));
+    }
+    return spread;
+}
+
+// What follows `--` is the user's command: CLI11 never sees it.
+void parse(CLI::App& app, const Command& command, char** first, char** end) {
+    bool takes_command = command.words_after_dashes[0] != '\0';
+    char** dashes = takes_command ? std::find(first, end, std::string_view("--")) : end;
+    std::vector<std::string> words = spread_values({first, dashes}, command.words_after_option);
+    if (dashes != end) words.emplace_back("--");
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+    app.parse(words);
+    if (end - dashes < 2) return;
+    CLI::Option* target = app.get_option(command.words_after_dashes)->allow_extra_args(false);
+    target->add_result(std::vector<std::string>(dashes + 1, end));
+    target->run_callback();
+}
+
 Result<ExitCode> run_command(const Command& command, char** first, char** end) {
     CLI::App app{std::string(command.doc)};
     prepare_help(app, command);
     std::function<Result<ExitCode>()> run = command.declare(app);
     try {
-        std::vector<std::string> arguments(first, end);
-        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-        app.parse(arguments);
+        parse(app, command, first, end);
     } catch (const CLI::CallForHelp&) {
         if (Status status = print(app.help()); !status.ok()) return status.error();
         return ExitCode::ok;

@@ -277,6 +277,7 @@ const Command kRecordCommand{"record",
                                                              {"--trace", {"cuda", "nvtx", "cpu", "memory"}},
                                                              {"--cupti", {"share", "own", "yield"}},
                                                              {"--sample", {"pm", "pm:memory", "pm:sm"}}};
-                             }};
+                             },
+                             "command"};
 
 }  // namespace gpuprof

@@ -98,6 +98,14 @@ def test_the_commands_streams_and_status_are_its_own(program):
     assert same.status == 7
 
 
+@pytest.mark.parametrize("options", [["--backend", "none"], ["profile"], ["record", "-o", "/dev/null"], ["bench", "--show-output", "--max-samples", "1"]])
+def test_every_word_of_the_command_is_its_own(program, options):
+    words = ["[1, 2]", '["a","b"]', "{}", "--", "-o", "", "a=b"]
+    code = "import sys; print(sys.argv[1:])"
+    done = program.run(*options, "--", sys.executable, "-c", code, *words)
+    assert repr(words) in (done.stdout + done.stderr).decode()
+
+
 def test_without_a_gpu_the_reason_is_said(program):
     summary = summary_of(program, "--backend", "nvml")
     assert summary["n_samples"] == 0
