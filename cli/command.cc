@@ -8,6 +8,7 @@ extern const Command kServeCommand;
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
 extern const Command kExportCommand;
+extern const Command kBenchCommand;
 extern const Command kEvaluateCommand;
 extern const Command kSchemaCommand;
 extern const Command kDoctorCommand;
@@ -15,8 +16,8 @@ extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,      &kServeCommand,  &kRecordCommand, &kReportCommand,
-        &kExportCommand,  &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand, &kCompletionsCommand};
+        &kProfileCommand, &kTopCommand,      &kServeCommand,  &kRecordCommand, &kReportCommand,     &kExportCommand,
+        &kBenchCommand,   &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand, &kCompletionsCommand};
     return kCommands;
 }
 

@@ -24,7 +24,7 @@ struct ExitCodeSpec {
 };
 inline constexpr ExitCodeSpec kExitCodes[] = {
     {ExitCode::ok, "ok", "What was asked for was done."},
-    {ExitCode::threshold, "threshold", "A --fail-on condition fired, or a constraint of evaluate."},
+    {ExitCode::threshold, "threshold", "A --fail-on condition fired, or a constraint of bench or evaluate."},
     {ExitCode::usage, "usage", "The command line is wrong."},
     {ExitCode::unreadable, "unreadable", "An input cannot be read."},
     {ExitCode::empty, "empty", "Nothing was captured."},

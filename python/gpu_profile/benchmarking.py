@@ -332,6 +332,7 @@ def _decorated(fn: Callable[..., object], options: Options) -> Callable[..., Mea
     def benched(*args: Any, **kwargs: Any) -> Measurement:
         return measure(fn, args, kwargs, options)
 
+    benched.bench_options = options  # type: ignore[attr-defined]  # the command `bench` finds it by this
     return benched
 
 

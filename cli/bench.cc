@@ -1,0 +1,293 @@
+// `bench`: how long does it take? Three forms with one set of options: functions of a Python file, whole programs, and two
+// results that were kept. This file is the command line; the forms are bench_functions, bench_program and bench_compare.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bench_compare.h"
+#include "cli/bench_functions.h"
+#include "cli/bench_origin.h"
+#include "cli/bench_output.h"
+#include "cli/bench_program.h"
+#include "cli/bench_store.h"
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "collect/device/source.h"
+
+namespace gpuprof {
+namespace {
+
+enum Form : unsigned { kFunctions = 1, kProgram = 2, kCompare = 4 };
+
+struct Arguments {
+    std::vector<std::string> words;
+    std::string format = "text", output = "-", save, nvbench_json, stop;
+    std::optional<double> min_time, time_out, precision;
+    std::optional<std::int64_t> min_samples, max_samples;
+    bool force = false;
+    ProgramBench program;
+    double min_effect = 1;  // %
+    std::vector<std::string> fail_on;
+    std::shared_ptr<std::vector<std::string>> passed = std::make_shared<std::vector<std::string>>();
+};
+
+Error wrong(std::string message) { return {ExitCode::usage, std::move(message)}; }
+
+// What the words before and after `--` ask for.
+Result<Form> form_of(const Arguments& arguments, bool dashes) {
+    const std::vector<std::string>& words = arguments.words;
+    if (words.empty())
+        return wrong("nothing to bench: FILE.py[:FUNCTION], -- CMD..., or compare A B (see gpu-profile bench --help)");
+    if (dashes) return kProgram;
+    if (words[0] == "compare") {
+        if (words.size() == 3) return kCompare;
+        return wrong("compare needs two results: gpu-profile bench compare BASELINE CANDIDATE");
+    }
+    if (words.size() > 1)
+        return wrong(
+            fmt::format("there is one file at a time, and {} is a second; its arguments follow --args, a program "
+                        "follows --",
+                        words[1]));
+    return kFunctions;
+}
+
+// The forms that an option is for; options that are not named here are for every form.
+struct Belongs {
+    const char* flag;
+    unsigned forms;
+};
+constexpr Belongs kBelongs[] = {
+    {"--stop", kFunctions | kProgram},
+    {"--min-time", kFunctions | kProgram},
+    {"--time-out", kFunctions | kProgram},
+    {"--precision", kFunctions | kProgram},
+    {"--min-samples", kFunctions | kProgram},
+    {"--max-samples", kFunctions | kProgram},
+    {"--save", kFunctions | kProgram},
+    {"--force", kFunctions | kProgram},
+    {"--nvbench-json", kFunctions | kProgram},
+    {"--warmup-runs", kProgram},
+    {"--show-output", kProgram},
+    {"--ignore-failure", kProgram},
+    {"--device", kProgram},
+    {"--backend", kProgram},
+    {"--fail-on", kCompare},
+    {"--min-effect", kCompare},
+};
+
+const char* name_of(Form form) {
+    return form == kFunctions ? "functions of a file" : form == kProgram ? "whole programs" : "compare";
+}
+
+Status check_options(const CLI::App& app, Form form) {
+    auto check = [&](const char* flag, unsigned forms) -> Status {
+        if ((forms & form) != 0 || app.get_option(flag)->count() == 0) return {};
+        return wrong(fmt::format("{} is no option for {} (see gpu-profile bench --help)", flag, name_of(form)));
+    };
+    for (const Belongs& each : kBelongs)
+        if (Status fits = check(each.flag, each.forms); !fits) return fits;
+    for (const PassedOption& each : function_options())
+        if (Status fits = check(each.flag, kFunctions); !fits) return fits;
+    return {};
+}
+
+Status check_values(const Arguments& arguments, Form form) {
+    auto negative = [](std::optional<double> value) { return value && !(*value >= 0 && *value <= 1e6); };
+    if (negative(arguments.min_time) || negative(arguments.time_out))
+        return wrong("--min-time and --time-out are 0 to 1000000 seconds");
+    if (arguments.precision && !(*arguments.precision > 0 && *arguments.precision < 1))
+        return wrong("--precision is a share between 0 and 1: 0.01 is 1 %");
+    std::size_t formats = form == kCompare ? 3 : std::size(kBenchFormats);
+    std::vector<std::string_view> known(std::begin(kBenchFormats), std::begin(kBenchFormats) + formats);
+    if (std::find(known.begin(), known.end(), arguments.format) == known.end())
+        return unknown_choice("format", arguments.format, known);
+    return {};
+}
+
+// The rules for programs, with what was given.
+Result<measure::StoppingOptions> rules_of(const Arguments& arguments) {
+    measure::StoppingOptions rules = kProgramRules;
+    constexpr double kNs = 1e9;
+    if (arguments.min_time) rules.min_time = static_cast<DurNs>(*arguments.min_time * kNs);
+    if (arguments.time_out) rules.timeout = static_cast<DurNs>(*arguments.time_out * kNs);
+    if (arguments.precision) rules.precision = *arguments.precision;
+    if (arguments.min_samples) rules.min_samples = static_cast<std::size_t>(*arguments.min_samples);
+    if (arguments.max_samples) rules.max_samples = static_cast<std::size_t>(*arguments.max_samples);
+    if (arguments.min_samples && !arguments.max_samples)
+        rules.max_samples = std::max(rules.max_samples, rules.min_samples);
+    if (arguments.max_samples && !arguments.min_samples)
+        rules.min_samples = std::min(rules.max_samples, rules.min_samples);
+    if (rules.min_samples > rules.max_samples)
+        return wrong(fmt::format("at least {} and at most {} runs cannot be", rules.min_samples, rules.max_samples));
+    if (arguments.stop.empty()) return rules;
+    Result<measure::StopRule> rule = measure::find_stop_rule(arguments.stop);
+    if (!rule.ok()) return rule.error();
+    rules.rule = *rule;
+    return rules;
+}
+
+// The rules that were given, for the package.
+std::vector<std::string> passed_of(const Arguments& arguments) {
+    std::vector<std::string> passed = *arguments.passed;
+    auto add = [&](const char* flag, const auto& value) {
+        if (value) passed.push_back(fmt::format("{}={}", flag, *value));
+    };
+    add("--min-time", arguments.min_time);
+    add("--time-out", arguments.time_out);
+    add("--precision", arguments.precision);
+    add("--min-samples", arguments.min_samples);
+    add("--max-samples", arguments.max_samples);
+    if (!arguments.stop.empty()) passed.push_back("--stop=" + arguments.stop);
+    return passed;
+}
+
+Result<FunctionsFound> measured(const Arguments& arguments, Form form) {
+    if (form == kFunctions) return bench_functions(arguments.words[0], passed_of(arguments));
+    ProgramBench program = arguments.program;
+    program.command = arguments.words;
+    Result<measure::StoppingOptions> rules = rules_of(arguments);
+    if (!rules.ok()) return rules.error();
+    program.rules = *rules;
+    if (Status known = check_backend(program.backend); !known) return known.error();
+    Result<measure::Benchmark> found = bench_program(program);
+    if (!found.ok()) return found.error();
+    FunctionsFound all;
+    all.document.benchmarks.push_back(std::move(*found));
+    return all;
+}
+
+Result<ExitCode> bench(const Arguments& arguments, Form form) {
+    std::optional<BenchSaving> saving;
+    if (!arguments.save.empty()) {
+        Result<BenchSaving> opened = BenchSaving::open(arguments.save, arguments.force);
+        if (!opened.ok()) return opened.error();
+        saving.emplace(std::move(*opened));
+    }
+    Result<FunctionsFound> found = measured(arguments, form);
+    if (!found.ok()) return found.error();
+    measure::BenchDocument& document = found->document;
+    if (document.benchmarks.empty()) return found->code;
+    describe_run(document);
+    if (Status shown = write_bench(document, arguments.format, arguments.output); !shown) return shown.error();
+    if (!arguments.nvbench_json.empty())
+        if (Status written = write_bench(document, "nvbench", arguments.nvbench_json); !written) return written.error();
+    if (saving && found->code != ExitCode::ok)
+        note(fmt::format("not saved as {}: not everything was measured", saving->file()));
+    else if (saving)
+        if (Status saved = saving->commit(document); !saved) return saved.error();
+    return found->code;
+}
+
+Result<ExitCode> compare(const Arguments& arguments) {
+    std::vector<FailCondition> conditions;
+    for (const std::string& text : arguments.fail_on) {
+        Result<FailCondition> condition = parse_fail_condition(text);
+        if (!condition.ok()) return condition.error();
+        if (condition->more_than > 0 && condition->more_than * 100 < arguments.min_effect)
+            return wrong(fmt::format("--fail-on {} is below --min-effect {}: changes below that count as none", text,
+                                     arguments.min_effect));
+        conditions.push_back(*condition);
+    }
+    Result<measure::BenchDocument> baseline = read_bench_result(arguments.words[1]);
+    if (!baseline.ok()) return baseline.error();
+    Result<measure::BenchDocument> candidate = read_bench_result(arguments.words[2]);
+    if (!candidate.ok()) return candidate.error();
+    Result<BenchComparison> found = compare_results(*baseline, *candidate, arguments.min_effect / 100, conditions);
+    if (!found.ok()) return found.error();
+    std::string head = fmt::format("{} is the baseline, {} the candidate", arguments.words[1], arguments.words[2]);
+    if (Status shown = write_tables(head, {&found->table, 1}, arguments.format, arguments.output); !shown)
+        return shown.error();
+    for (const std::string& sentence : found->failed) note(sentence);
+    return found->failed.empty() ? ExitCode::ok : ExitCode::threshold;
+}
+
+Result<ExitCode> run(const Arguments& arguments, const CLI::App& app) {
+    std::vector<std::string> extras = app.remaining();
+    bool dashes = std::find(extras.begin(), extras.end(), "--") != extras.end();
+    Result<Form> form = form_of(arguments, dashes);
+    if (!form.ok()) return form.error();
+    if (Status fits = check_options(app, *form); !fits) return fits.error();
+    if (Status sound = check_values(arguments, *form); !sound) return sound.error();
+    return *form == kCompare ? compare(arguments) : bench(arguments, *form);
+}
+
+void declare_rules(CLI::App& app, Arguments& to) {
+    app.add_option("--min-time", to.min_time,
+                   "Sampling goes on for so many seconds at least: 0.2 for functions, 3 for programs.")
+        ->type_name("S");
+    app.add_option("--time-out", to.time_out, "Sampling ends after so many seconds: 15 for functions, 60 for programs.")
+        ->type_name("S");
+    app.add_option("--min-samples", to.min_samples, "The fewest samples: 20 for functions, 10 runs of programs.")
+        ->check(CLI::Range(1, 10'000'000))
+        ->type_name("N");
+    app.add_option("--max-samples", to.max_samples, "The most samples: 100000 for functions, 1000 runs of programs.")
+        ->check(CLI::Range(1, 10'000'000))
+        ->type_name("N");
+    app.add_option(
+           "--precision", to.precision,
+           "Sampling ends when the median is known within +- this share: 0.005 for functions, 0.02 for programs.")
+        ->type_name("X");
+    app.add_option("--stop", to.stop, "The stopping rule: median (the line above), entropy, samples, time.")
+        ->type_name("RULE");
+}
+
+void declare_program(CLI::App& app, ProgramBench& to) {
+    app.add_option("--warmup-runs", to.warmup_runs, "Programs: runs before, which do not count; 1 without it.")
+        ->check(CLI::Range(0, 100'000))
+        ->type_name("N");
+    app.add_flag("--show-output", to.show_output, "Programs: show what they print, on standard error.");
+    app.add_flag("--ignore-failure", to.ignore_failure, "Programs: count runs that end with another status than 0.");
+    app.add_option("--device", to.devices, "Programs: devices to be sampled, as for profile.")->type_name("N|all");
+    app.add_option("--backend", to.backend, "Programs: where samples come from, as for profile; none: no device.")
+        ->type_name("NAME");
+}
+
+std::function<Result<ExitCode>()> declare(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    app.add_option("WHAT", arguments->words, "FILE.py[:FUNCTION]; or -- CMD...; or compare BASELINE CANDIDATE.")
+        ->type_name("");
+    declare_passed(app, function_options(), arguments->passed);
+    declare_rules(app, *arguments);
+    declare_program(app, arguments->program);
+    app.add_option("--format", arguments->format, "text, csv, json or nvbench.")->type_name("FORMAT");
+    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
+        ->type_name("FILE");
+    app.add_option("--nvbench-json", arguments->nvbench_json, "Also write the result as nvbench does, for its tools.")
+        ->type_name("FILE");
+    app.add_option("--save", arguments->save, "Keep the result by this name, or in this file if it has a slash.")
+        ->type_name("NAME");
+    app.add_flag("--force", arguments->force, "Write over a result of that name.");
+    app.add_option("--fail-on", arguments->fail_on,
+                   "compare: exit 1 for slower, slower>5% or cannot-tell; may be repeated.")
+        ->type_name("WHEN")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option("--min-effect", arguments->min_effect,
+                   "compare: changes below this share count as none; 1 % without it.")
+        ->check(CLI::Range(0.01, 1000.0))
+        ->type_name("PCT");
+    return [arguments, &app] { return run(*arguments, app); };
+}
+
+}  // namespace
+
+extern const Command kBenchCommand;
+const Command kBenchCommand{
+    "bench",
+    "Did it help?",
+    "FILE.py[:FUNCTION] | -- CMD... | compare A B",
+    "How long functions or whole programs take; compare two results.",
+    declare,
+    [] {
+        return std::vector<Choices>{{"--format", {std::begin(kBenchFormats), std::end(kBenchFormats)}}};
+    },
+    "WHAT",
+    "--args"};
+
+}  // namespace gpuprof

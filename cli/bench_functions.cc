@@ -1,0 +1,100 @@
+#include "cli/bench_functions.h"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "collect/launch/target.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr PassedOption kOptions[] = {
+    {"--args", "VALUE...",
+     "Arguments of each function: Python literals (3, 0.5, \"'text'\") or made arrays (64x64:float32)."},
+    {"--inputs", "FILE", "A file with inputs(seed), which returns the arguments, as for evaluate."},
+    {"--timer", "NAME", "auto, cuda (events of the device) or host."},
+    {"--hot", nullptr, "Leave the L2 cache as the last call left it, instead of overwriting it before each sample."},
+    {"--graph", nullptr, "Time replays of a CUDA graph of the call."},
+    {"--no-blocking", nullptr, "Leave gaps between launches in the times."},
+    {"--keep-throttled", nullptr, "Keep samples that were taken while clocks were held down."},
+    {"--warmup", "S", "Seconds of warm-up at least; 0.025 without it.", PassedOption::number},
+    {"--memory", nullptr, "Find the memory of one call, too."},
+    {"--max-memory-mb", "N", "A constraint: most memory of one call.", PassedOption::number},
+    {"--bytes", "N|count", "Bytes that one call moves, for bytes/s and its share of the peak; count: find out."},
+    {"--flops", "N|count", "FLOP that one call does, for FLOP/s and its share of the peak; count: find out."},
+    {"--flops-as", "KIND", "The arithmetic whose peak counts: fp32, tf32, fp16, bf16, fp8, ..."},
+};
+
+// A file in memory that the process writes and this one reads when it has ended: nothing to remove, whatever happens.
+class ResultFile {
+public:
+    ResultFile() : fd_(memfd_create("gpu-profile-bench", 0)) {}
+    ~ResultFile() {
+        if (fd_ >= 0) close(fd_);
+    }
+    ResultFile(const ResultFile&) = delete;
+    ResultFile& operator=(const ResultFile&) = delete;
+    int fd() const { return fd_; }
+    std::string text() const {
+        std::string all;
+        char buffer[65536];
+        for (off_t at = 0;;) {
+            ssize_t got = pread(fd_, buffer, sizeof buffer, at);
+            if (got <= 0) return all;
+            all.append(buffer, static_cast<std::size_t>(got));
+            at += got;
+        }
+    }
+
+private:
+    int fd_;
+};
+
+std::vector<std::string> words_of(const std::string& what, int result_fd, const std::vector<std::string>& passed) {
+    std::vector<std::string> words = python_words("bench", "bench_command");
+    std::size_t colon = what.rfind(':');
+    bool named = colon != std::string::npos && what.find('/', colon) == std::string::npos;
+    words.push_back(fmt::format("--file={}", what.substr(0, named ? colon : what.size())));
+    if (named) words.push_back(fmt::format("--function={}", what.substr(colon + 1)));
+    words.push_back(fmt::format("--result-fd={}", result_fd));
+    words.insert(words.end(), passed.begin(), passed.end());
+    return words;
+}
+
+}  // namespace
+
+std::span<const PassedOption> function_options() { return kOptions; }
+
+Result<FunctionsFound> bench_functions(const std::string& what, const std::vector<std::string>& passed) {
+    ResultFile file;
+    if (file.fd() < 0)
+        return Error{ExitCode::internal, fmt::format("no memory for the result: {}", std::strerror(errno))};
+    Target target;
+    std::vector<std::string> words = words_of(what, file.fd(), passed);
+    if (Status started = target.start(words); !started) {
+        const std::string& why = started.error().message;
+        return no_python("bench", words, why.substr(why.rfind(": ") + 2));
+    }
+    TargetEnd end = target.wait();
+    if (end.signal != 0)
+        return Error{end.asked != 0 ? static_cast<ExitCode>(128 + end.asked) : ExitCode::unreadable,
+                     fmt::format("{} was ended by signal {} ({}); nothing of it is kept", what, end.signal,
+                                 strsignal(end.signal))};
+    FunctionsFound found;
+    found.code = static_cast<ExitCode>(end.exit_status);
+    std::string text = file.text();
+    if (text.empty()) {
+        if (end.exit_status != 0) return found;
+        return Error{ExitCode::unreadable, fmt::format("{} ended the process before anything was measured", what)};
+    }
+    Result<measure::BenchDocument> document = measure::read_bench_document(text, what);
+    if (!document.ok()) return document.error();
+    found.document = std::move(*document);
+    return found;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,23 @@
+// What `bench` shows: the tables of a result for people and CSV, the whole result as JSON, nvbench's JSON.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/model/result_table.h"
+#include "measure/bench_document.h"
+
+namespace gpuprof {
+
+inline constexpr std::string_view kBenchFormats[] = {"text", "csv", "json", "nvbench"};
+
+// To the file `output` ("-" is standard output) in one of kBenchFormats.
+Status write_bench(const measure::BenchDocument& document, std::string_view format, const std::string& output);
+
+// Tables that stand on their own, in a format of reports.
+Status write_tables(std::string_view head, std::span<const ResultTable> tables, std::string_view format,
+                    const std::string& output);
+
+}  // namespace gpuprof

@@ -1,0 +1,41 @@
+// Results of `bench` that are kept by name: .gpu-profile/bench/NAME.json in the current folder (GPUPROF_BENCH_DIR names another one).
+// A name with a slash, or one that ends with .json, is a file.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/base/file_sink.h"
+#include "core/base/result.h"
+#include "measure/bench_document.h"
+
+namespace gpuprof {
+
+std::string bench_file_of(const std::string& name);
+
+Result<measure::BenchDocument> read_bench_result(const std::string& name);
+
+// A result that is to be kept. It is opened before anything is measured, so that what cannot be written is known at once; the
+// file is there when commit() has succeeded, whole.
+class BenchSaving {
+public:
+    // Refuses to write over a result unless `force`.
+    static Result<BenchSaving> open(const std::string& name, bool force);
+    BenchSaving(BenchSaving&& other) noexcept
+        : file_(std::move(other.file_)), part_(std::move(other.part_)), sink_(std::move(other.sink_)) {
+        other.part_.clear();
+    }
+    BenchSaving& operator=(BenchSaving&&) = delete;
+    ~BenchSaving();
+
+    const std::string& file() const { return file_; }
+    Status commit(const measure::BenchDocument& document);
+
+private:
+    BenchSaving(std::string file, std::string part, FileSink sink)
+        : file_(std::move(file)), part_(std::move(part)), sink_(std::move(sink)) {}
+    std::string file_, part_;
+    FileSink sink_;
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,14 @@
+// A result of `bench` as tables, for every format that shows tables.
+#pragma once
+
+#include <vector>
+
+#include "core/model/result_table.h"
+#include "measure/bench_document.h"
+
+namespace gpuprof {
+
+// The first is the one that CSV holds: of functions when there are any, else of programs.
+std::vector<ResultTable> bench_tables(const measure::BenchDocument& document);
+
+}  // namespace gpuprof

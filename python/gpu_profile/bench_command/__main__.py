@@ -1,0 +1,119 @@
+"""`python -m gpu_profile.bench_command`, which is what `gpu-profile bench FILE.py` starts."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from typing import Any
+
+from ..benchmarking import Options, measure
+from ..errors import Error
+from ..measurement import Measurement
+from ..user_file import load, said, user_frames
+from .arguments import arguments_of, family_of
+from .options import UsageError, parse
+from .selection import Selected, selected
+
+__all__ = ["main"]
+
+_THRESHOLD, _USAGE, _UNREADABLE, _INTERRUPTED = 1, 2, 3, 130
+_CONDITIONS = ("sm_clock_mhz", "sm_clock_min_mhz", "sm_clock_max_mhz", "mem_clock_mhz", "power_w", "temp_c", "throttle")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Benches, writes the document, says what failed; returns the exit code."""
+    try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
+        os.set_inheritable(options.result_fd, False)
+        os.dup2(2, 1)  # what the file prints is no part of the answer
+        return _run(options)
+    except UsageError as problem:
+        return _say(str(problem), _USAGE)
+    except KeyboardInterrupt:
+        return _say("interrupted", _INTERRUPTED)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if not os.path.isfile(options.file):
+        return _say(f"cannot read {options.file}: no such file", _UNREADABLE)
+    status, found = 0, []
+    try:
+        sys.argv[:] = [options.file]
+        inputs = None
+        if options.inputs is not None:
+            inputs = getattr(load(options.inputs), "inputs", None)
+            if not callable(inputs):
+                raise LookupError(f"there is no inputs(seed) in {os.path.basename(options.inputs)}")
+        benchmarks = selected(load(options.file), options.function, options.file)
+    except LookupError as problem:
+        return _say(said(problem) if user_frames(problem) else str(problem.args[0]), _UNREADABLE)
+    except (UsageError, KeyboardInterrupt):
+        raise
+    except BaseException as problem:  # SystemExit of a script, too
+        return _say(f"{os.path.basename(options.file)}: {said(problem)}, while importing it", _UNREADABLE)
+    for one in benchmarks:
+        try:
+            found.append(_benched(one, options, inputs))
+        except (UsageError, KeyboardInterrupt):
+            raise
+        except Error as problem:
+            limit = type(problem).__name__ == "MemoryLimitError"
+            status = max(status, _say(f"{one.name}: {problem.message}", _THRESHOLD if limit else problem.code or _UNREADABLE))
+        except BaseException as problem:
+            status = max(status, _say(f"{one.name}: {said(problem)}", _UNREADABLE))
+    _write(options.result_fd, found)
+    return status
+
+
+def _benched(one: Selected, options: argparse.Namespace, inputs: Any) -> tuple[Measurement, Options | None]:
+    if one.own is not None:
+        return dataclasses.replace(one.own(), name=one.name), None
+    given = arguments_of(one.fn, options.args, inputs, family_of(options.file))
+    chosen = _bench_options(one, options)
+    return measure(one.fn, given, {}, chosen), chosen
+
+
+def _bench_options(one: Selected, options: argparse.Namespace) -> Options:
+    """What @benchmark says of the function, over it what the command line says."""
+    values = {"timer": options.timer, "bytes": options.bytes, "flops": options.flops, "flops_as": options.flops_as, "max_memory_mb": options.max_memory_mb,
+              "min_warmup_s": options.warmup, "min_time_s": options.min_time, "timeout_s": options.time_out, "stop": options.stop,
+              "precision": options.precision, "min_samples": options.min_samples, "max_samples": options.max_samples}
+    flags = {"memory": options.memory, "graph": options.graph, "keep_throttled": options.keep_throttled}
+    given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+    given.update({name: True for name, on in flags.items() if on})
+    given.update({name: False for name, off in (("cold", options.hot), ("blocking", options.no_blocking)) if off})
+    basis = one.decorated or Options()
+    chosen = basis._replace(**given, name=basis.name or one.name)
+    return chosen._replace(max_warmup_s=max(chosen.max_warmup_s, chosen.min_warmup_s))
+
+
+def _write(result_fd: int, found: list[tuple[Measurement, Options | None]]) -> None:
+    document = {"document": "bench", "schema": 1, "benchmarks": [_entry(*one) for one in found]}
+    with os.fdopen(result_fd, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+
+
+def _entry(found: Measurement, chosen: Options | None) -> dict[str, Any]:
+    """The members of measure/bench_document.cc."""
+    values = found.to_dict(samples=True)
+    memory = values.pop("memory")
+    conditions = {name: values.pop(name) for name in _CONDITIONS}
+    conditions["readings"] = 0 if conditions["throttle"] is None else 1
+    return {"measurement": {**values, "conditions": conditions}, "settings": chosen and _rules(chosen), "memory": memory}
+
+
+def _rules(chosen: Options) -> dict[str, Any]:
+    return {"stop": chosen.stop, "precision": chosen.precision, "min_time_ns": round(chosen.min_time_s * 1e9),
+            "timeout_ns": round(chosen.timeout_s * 1e9), "min_samples": chosen.min_samples, "max_samples": chosen.max_samples}
+
+
+def _say(text: str, status: int) -> int:
+    print(f"gpu-profile: {text}", file=sys.stderr, flush=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

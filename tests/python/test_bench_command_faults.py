@@ -1,0 +1,134 @@
+"""`gpu-profile bench`: what goes wrong is one line and the right exit status, and what could be measured is shown."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from bench_command import QUICK, bench_in
+
+FINE = "def kernel():\n    return 1\n"
+FAULTS = {
+    "no such function": ("def other(): pass\n", [], "there is no function kernel in bench_me.py; it has other: name one as bench_me.py:other"),
+    "no function at all": ("x = 1\n", [], "there is no function kernel in bench_me.py"),
+    "import error": ("import no_such_module\n", [], "bench_me.py: ModuleNotFoundError: No module named 'no_such_module' (bench_me.py:1), while importing it"),
+    "syntax error": ("def kernel(\n", [], "SyntaxError"),
+    "exit while importing": ("import sys\nsys.exit(0)\n", [], "bench_me.py: SystemExit: 0 (bench_me.py:2), while importing it"),
+    "raises": ("def kernel():\n    raise ValueError('not today')\n", [], "kernel: ValueError: not today (bench_me.py:2)"),
+    "key error": ("def kernel():\n    return {}['key']\n", [], "kernel: KeyError: 'key' (bench_me.py:2)"),
+    "wrong arguments": (FINE, ["--args", "1"], "kernel: TypeError: kernel() takes 0 positional arguments but 1 was given"),
+    "crash": ("import os, signal\ndef kernel():\n    os.kill(os.getpid(), signal.SIGSEGV)\n", [], "bench_me.py was ended by signal 11 (Segmentation fault); nothing of it is kept"),
+    "exits": ("import os\ndef kernel():\n    os._exit(0)\n", [], "bench_me.py ended the process before anything was measured"),
+    "generator": ("def kernel():\n    yield 1\n", [], "kernel: kernel does not run when it is called"),
+    "figure of a sweep": (
+        "from gpu_profile import Benchmark, perf_report\n@perf_report(Benchmark(['x'], [1], 'l', [1], ['a'], 'p', {}))\ndef f(x, l): return 1.0\n",
+        [], "p[x=1, l=a]: TypeError: the function of a sweep returned a float"),
+}
+
+
+@pytest.fixture
+def bench(program, tmp_path):
+    return lambda file, *words, **more: bench_in(tmp_path, program, *words, *QUICK, file=file, **more)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_the_file(bench, name):
+    file, words, wanted = FAULTS[name]
+    done = bench(file, "bench_me.py", *words)
+    assert "Traceback" not in done.errors
+    (line,) = done.said
+    assert wanted in line
+    assert (done.status, done.text) == (2 if name == "generator" else 3, "")
+
+
+@pytest.mark.parametrize(("words", "wanted", "status"), [
+    (["missing.py"], "cannot read missing.py: no such file", 3),
+    ([], "nothing to bench", 2),
+    (["bench_me.py", "other.py"], "there is one file at a time, and other.py is a second", 2),
+    (["bench_me.py", "--args", "3 +"], "--args 3 +: it is neither a Python literal", 2),
+    (["bench_me.py", "--args", "3", "--inputs", "x.py"], "choose one", 2),
+    (["bench_me.py", "--inputs", "bench_me.py"], "there is no inputs(seed) in bench_me.py", 3),
+    (["bench_me.py", "--timer", "sundial"], "there is no timer 'sundial'", 2),
+    (["bench_me.py", "--stop", "never"], "there is no stopping rule 'never'", 2),
+    (["bench_me.py", "--format", "xml"], "xml", 2),
+    (["bench_me.py", "--precision", "2"], "--precision is a share", 2),
+    (["bench_me.py", "--min-time", "-1"], "--min-time", 2),
+    (["bench_me.py", "--warmup-runs", "2"], "--warmup-runs is no option for functions of a file", 2),
+    (["bench_me.py", "--fail-on", "slower"], "--fail-on is no option for functions of a file", 2),
+    (["--hot", "--", "true"], "--hot is no option for whole programs", 2),
+    (["--", "/no/such/program"], "cannot start /no/such/program", 2),
+    (["--"], "nothing to bench", 2),
+    (["--backend", "tape", "--", "true"], "tape", 2),
+    (["compare", "one"], "compare needs two results", 2),
+])
+def test_wrong_command_lines(program, tmp_path, words, wanted, status):
+    dashes = words.index("--") if "--" in words else len(words)
+    quick = () if "compare" in words or "--min-time" in words else QUICK
+    done = bench_in(tmp_path, program, *words[:dashes], *quick, *words[dashes:], file=FINE)
+    assert (done.status, done.text) == (status, "")
+    (line,) = done.said
+    assert wanted in line
+
+
+def test_one_of_several_fails(bench):
+    file = ("from gpu_profile import benchmark\n@benchmark(timer='host')\ndef bad(): raise OSError('late')\n"
+            "@benchmark(timer='host')\ndef good(): return 1\n")
+    done = bench(file, "bench_me.py", "--save", "half.json", "--format", "json")
+    assert (done.status, list(done.measurements)) == (3, ["good"])
+    assert [line for line in done.said if "bad: OSError: late (bench_me.py:3)" in line]
+    assert [line for line in done.said if "not saved as half.json: not everything was measured" in line]
+
+
+def test_memory_limit(bench):
+    file = "def kernel():\n    return bytearray(8 << 20)\n"
+    done = bench(file, "bench_me.py", "--max-memory-mb", "4")
+    assert done.status == 1
+    assert "kernel: " in done.said[0] and "MB" in done.said[0]
+    assert bench(file, "bench_me.py", "--max-memory-mb", "64").status == 0
+
+
+def test_time_out_is_said(bench, program, tmp_path):
+    file = "import random, time\ndef kernel():\n    time.sleep(random.random() / 500)\n"
+    done = bench_in(tmp_path, program, "bench_me.py", "--time-out", "0.3", "--format", "json", file=file)
+    (found,) = done.measurements.values()
+    assert done.status == 0
+    assert found["stopped"] == "time-out"
+    assert any("the time-out came before" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("words", [["bench_me.py"], ["--", "sleep", "30"]])
+@pytest.mark.parametrize("key", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(program, tmp_path, words, key):
+    (tmp_path / "bench_me.py").write_text("import time\ndef kernel():\n    time.sleep(30)\n")
+    run = subprocess.Popen([program.path, "bench", "--save", "x.json", *words], cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
+                           env={**os.environ, "GPUPROF_PYTHON": sys.executable}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1.5)
+    run.send_signal(key)
+    text, errors = run.communicate(timeout=20)
+    assert (run.returncode, text) == (128 + key, "")
+    assert len([line for line in errors.splitlines() if line.startswith("gpu-profile: ")]) == 1, errors
+    assert "Traceback" not in errors
+    assert os.listdir(tmp_path) in (["bench_me.py"], ["__pycache__", "bench_me.py"], ["bench_me.py", "__pycache__"]), "nothing is kept"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_folder_that_cannot_be_written(bench, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    done = bench(FINE, "bench_me.py", "--save", "locked/x.json")
+    assert done.status == 5
+
+
+def test_save_where_no_folder_can_be(bench, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = bench("print('ran')\n" + FINE, "bench_me.py", "--save", "file/below/x")
+    assert (done.status, done.text) == (5, "")
+    assert "cannot make the folder file/below" in done.said[0]
+    assert "ran" not in done.errors, "known before anything is measured"
+
+
+def test_no_python_and_no_package(bench, tmp_path):
+    done = bench(FINE, "bench_me.py", environment={"GPUPROF_PYTHON": "/no/python"})
+    assert (done.status, len(done.said)) == (6, 1)
+    assert "bench needs Python, and /no/python cannot be started: No such file or directory; name one in GPUPROF_PYTHON" in done.said[0]
