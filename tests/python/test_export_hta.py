@@ -1,6 +1,6 @@
 """Holistic Trace Analysis opens what `export chrome` writes, and agrees with our figures.
 
-It brings a quarter of a gigabyte with it, so it is not among the packages of .venv; to run this test:
+It brings half a gigabyte with it, so it is not among the packages of .venv; to run this test:
 `.venv/bin/pip install HolisticTraceAnalysis==0.5.0`.
 """
 
