@@ -84,6 +84,25 @@ Steps profiler_steps(const Trace& trace) {
     return best_of(families, 1);
 }
 
+// Steps as JAX annotates them (StepTraceAnnotation), whatever their name.
+Steps numbered_steps(const Trace& trace) {
+    StringId domain = trace.strings().find("xprof step");
+    const RangeTable& ranges = trace.range();
+    Families families;
+    for (Row row = 0; row < ranges.rows && domain != kNoString; ++row) {
+        if (ranges.domain.value_or(row, kNoString) != domain || !ranges.name.has(row)) continue;
+        std::string name(trace.text(ranges.name[row]));
+        StringId thread = ranges.thread.value_or(row, kNoString);
+        Family& to = families[{index_of(thread), name}];
+        to.thread = thread;
+        TimeNs start = ranges.start[row], end = start + ranges.dur[row];
+        if (!to.spans.empty() && start < to.spans.back().end) continue;
+        to.spans.push_back({fmt::format("{} {}", name, ranges.payload[row]), start, end});
+        to.covered += static_cast<double>(end - start);
+    }
+    return best_of(families, 1);
+}
+
 Steps named_steps(const Trace& trace, const std::string& wanted) {
     Families families;
     auto family = [&](std::string_view name) { return name == wanted ? wanted : std::string(); };
@@ -127,6 +146,7 @@ Steps find_steps(const Study& study) {
     const std::string& wanted = study.options().step_range;
     if (!wanted.empty()) return named_steps(study.trace(), wanted);
     Steps found = profiler_steps(study.trace());
+    if (found.steps.empty()) found = numbered_steps(study.trace());
     if (found.steps.empty()) found = look_like_steps(study.trace());
     if (found.steps.empty()) found = find_repeated_kernels(study);
     return found;

@@ -8,6 +8,7 @@
 #include "core/importers/nsys.h"
 #include "core/importers/smi.h"
 #include "core/importers/torch.h"
+#include "core/importers/xprof.h"
 
 namespace gpuprof {
 namespace {
@@ -20,6 +21,8 @@ constexpr Importer kImporters[] = {
     {"smi", "log of nvidia-smi, --query-gpu CSV or dmon", sniff_smi, import_smi},
     {"torch_snapshot", "PyTorch CUDA memory snapshot, pickle", sniff_torch_snapshot, import_torch_snapshot},
     {"torch_timeline", "PyTorch raw memory timeline, JSON", sniff_torch_timeline, import_torch_timeline},
+    {"xplane", "JAX and TensorFlow profile (XProf), xplane.pb", sniff_xplane, import_xplane},
+    {"xprof_json", "JAX and TensorFlow trace (XProf), JSON", sniff_xprof_json, import_xprof_json},
 };
 
 const Importer* recognise(std::string_view head) {

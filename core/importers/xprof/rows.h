@@ -1,0 +1,70 @@
+// Events of XProf as rows, whichever file they came from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model/trace_builder.h"
+
+namespace gpuprof::xprof {
+
+// A statistic of an event. Texts outlive the event.
+struct Stat {
+    std::string_view name, text;
+    std::optional<std::int64_t> number;
+};
+
+struct Event {
+    std::string_view name;
+    TimeNs start = 0;
+    DurNs dur = 0;
+    std::vector<Stat> stats;
+
+    const Stat* find(std::string_view name) const;
+    std::optional<std::int64_t> number(std::string_view name) const;
+    std::string_view text(std::string_view name) const;
+};
+
+// Where an event stands.
+struct Line {
+    StringId process = kNoString;
+    std::optional<std::int32_t> device;  // of a plane of a device
+    std::optional<std::int64_t> stream;  // of a line "Stream #14(...)"; without one it is a line that XProf derived
+    StringId thread = kNoString;         // of a line of the host
+    bool of_recorder = false;            // a line of CUPTI's own threads, "Host Threads/457"
+};
+
+// The ordinal in "/device:GPU:0".
+std::optional<std::int32_t> device_of(std::string_view plane);
+
+class Rows {
+public:
+    explicit Rows(Batch& batch) : batch_(batch) {}
+
+    StringId process(std::int64_t pid, std::string_view host);
+    // A line of a device's plane, or of the host's.
+    Line line(std::string_view name, std::int64_t id, std::optional<std::int32_t> device, StringId process);
+    void add(const Line& line, const Event& event);
+
+private:
+    void kernel(const Line& line, const Event& event);
+    void copy(const Line& line, const Event& event);
+    void fill(const Line& line, const Event& event);
+    void call(const Line& line, const Event& event);
+    void allocation(const Line& line, const Event& event, bool release);
+    template <class Table>
+    Row device_row(Table& table, const Line& line, const Event& event);
+    template <class Table>
+    Row host_row(Table& table, const Line& line, const Event& event);
+
+    Batch& batch_;
+    std::set<std::int64_t> processes_;
+};
+
+}  // namespace gpuprof::xprof

@@ -1,0 +1,213 @@
+// Of the XProf importers: xplane.pb. A plane has its lines before the names that they use, so each is walked twice.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "core/importers/protobuf.h"
+#include "core/importers/whole.h"
+#include "core/importers/xprof.h"
+#include "core/importers/xprof/rows.h"
+
+namespace gpuprof {
+namespace {
+
+using namespace xprof;
+
+constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+constexpr std::int64_t kLatest = std::int64_t{1} << 60;  // ns; of a time of the file, and of its base
+
+// Numbers of the fields of xplane.proto.
+enum Space : std::uint32_t { kPlanes = 1, kHostNames = 4 };
+enum Plane : std::uint32_t { kPlaneName = 2, kLines = 3, kEventNames = 4, kStatNames = 5, kPlaneStats = 6 };
+enum LineField : std::uint32_t { kLineId = 1, kLineName = 2, kLineStart = 3, kEvents = 4, kDisplayName = 11 };
+enum EventField : std::uint32_t { kEventName = 1, kOffset = 2, kDuration = 3, kEventStats = 4 };
+enum StatField : std::uint32_t {
+    kStatName = 1,
+    kReal = 2,
+    kUnsigned = 3,
+    kSigned = 4,
+    kText = 5,
+    kBytes = 6,
+    kRef = 7
+};
+
+class XPlaneReader {
+public:
+    explicit XPlaneReader(Batch& batch) : batch_(batch), rows_(batch) {}
+
+    void read(std::string_view space) {
+        ProtobufFields names(space);
+        while (names.next())
+            if (names.number() == kHostNames && host_.empty()) host_ = names.bytes();
+        ProtobufFields planes(space);
+        while (planes.next())
+            if (planes.number() == kPlanes) plane(planes.bytes());
+        if (planes.damaged()) batch_.lose(Loss::truncated, "XSpace");
+    }
+    TimeNs began() const { return began_; }
+    bool any_plane() const { return planes_ > 0; }
+
+private:
+    using Names = std::unordered_map<std::int64_t, std::string_view>;
+
+    // The names of a map from ids to messages whose field 2 is the name.
+    void take_name(std::string_view entry, Names& names) {
+        ProtobufFields fields(entry);
+        std::int64_t id = 0;
+        std::string_view name;
+        while (fields.next()) {
+            if (fields.number() == 1) id = fields.integer();
+            if (fields.number() != 2) continue;
+            ProtobufFields metadata(fields.bytes());
+            while (metadata.next())
+                if (metadata.number() == 2) name = metadata.bytes();
+        }
+        names[id] = name;
+    }
+    static std::string_view name_of(const Names& names, std::int64_t id) {
+        auto known = names.find(id);
+        return known == names.end() ? std::string_view() : known->second;
+    }
+
+    Stat stat(std::string_view message, const Names& names) const {
+        Stat stat;
+        ProtobufFields fields(message);
+        while (fields.next()) switch (fields.number()) {
+                case kStatName: stat.name = name_of(names, fields.integer()); break;
+                case kUnsigned:
+                case kSigned: stat.number = fields.integer(); break;
+                case kText: stat.text = fields.bytes(); break;
+                case kRef: stat.text = name_of(names, fields.integer()); break;
+                default: break;  // reals and bytes say nothing that is kept
+            }
+        return stat;
+    }
+
+    void plane(std::string_view message) {
+        ++planes_;
+        Names event_names, stat_names;
+        Event about;  // the plane's own statistics
+        ProtobufFields fields(message);
+        while (fields.next()) {
+            if (fields.number() == kPlaneName) about.name = fields.bytes();
+            if (fields.number() == kEventNames) take_name(fields.bytes(), event_names);
+            if (fields.number() == kStatNames) take_name(fields.bytes(), stat_names);
+        }
+        if (fields.damaged()) batch_.lose(Loss::truncated, about.name);
+        ProtobufFields stats(message);
+        while (stats.next())
+            if (stats.number() == kPlaneStats) about.stats.push_back(stat(stats.bytes(), stat_names));
+        describe(about);
+        std::optional<std::int32_t> device = device_of(about.name);
+        bool wanted = device || about.name.starts_with("/host:CPU") || about.name.starts_with("/host:CUPTI");
+        auto pid = about.number("process_id");
+        StringId process = pid && wanted ? rows_.process(*pid, host_) : kNoString;
+        std::uint64_t unread = 0;
+        ProtobufFields lines(message);
+        while (lines.next()) {
+            if (lines.number() != kLines) continue;
+            if (wanted)
+                line(lines.bytes(), device, process, event_names, stat_names);
+            else
+                ++unread;
+        }
+        if (unread > 0) batch_.lose(Loss::unread_table, about.name, unread);
+    }
+
+    // Devices, when the recording began, and versions.
+    void describe(const Event& plane) {
+        if (auto start = plane.number("profile_start_time"); start && *start > 0 && *start < kLatest * 2)
+            began_ = *start;
+        for (std::string_view version : {"jax_version", "jaxlib_version", "cuda_driver_version"})
+            if (std::string_view text = plane.text(version); !text.empty()) {
+                Row row = batch_.tables.meta.add();
+                batch_.tables.meta.key.set(row, batch_.intern(version));
+                batch_.tables.meta.value.set(row, batch_.intern(text));
+            }
+        std::optional<std::int32_t> device = device_of(plane.name);
+        if (!device) return;
+        DeviceTable& table = batch_.tables.device;
+        Row row = table.add();
+        table.device.set(row, *device);
+        std::string_view vendor = plane.text("device_vendor");
+        if (vendor == "Nvidia" || vendor == "AMD")
+            table.vendor.set(row, batch_.intern(vendor == "AMD" ? "amd" : "nvidia"));
+        if (auto name = plane.text("gpu_device_name"); !name.empty()) table.name.set(row, batch_.intern(name));
+        if (auto bytes = plane.number("memory_size")) table.memory_bytes.set(row, *bytes);
+        const std::pair<std::string_view, Column<std::int32_t>*> narrow[] = {
+            {"core_count", &table.sms}, {"compute_cap_major", &table.cc_major}, {"compute_cap_minor", &table.cc_minor}};
+        for (auto [name, column] : narrow)
+            if (auto value = plane.number(name); value && *value == static_cast<std::int32_t>(*value))
+                column->set(row, static_cast<std::int32_t>(*value));
+    }
+
+    void line(std::string_view message, std::optional<std::int32_t> device, StringId process, const Names& event_names,
+              const Names& stat_names) {
+        std::int64_t id = 0, start = 0;
+        std::string_view name, shown;
+        ProtobufFields fields(message);
+        while (fields.next()) {
+            if (fields.number() == kLineId) id = fields.integer();
+            if (fields.number() == kLineStart) start = fields.integer();
+            if (fields.number() == kLineName) name = fields.bytes();
+            if (fields.number() == kDisplayName) shown = fields.bytes();
+        }
+        Line place = rows_.line(name.empty() ? shown : name, id, device, process);
+        ProtobufFields events(message);
+        while (events.next())
+            if (events.number() == kEvents) event(events.bytes(), place, start, event_names, stat_names);
+    }
+
+    // Times are in ps from the start of the line.
+    void event(std::string_view message, const Line& line, std::int64_t line_start, const Names& event_names,
+               const Names& stat_names) {
+        Event event;
+        std::int64_t offset = 0, duration = 0;
+        ProtobufFields fields(message);
+        while (fields.next()) switch (fields.number()) {
+                case kEventName: event.name = name_of(event_names, fields.integer()); break;
+                case kOffset: offset = fields.integer(); break;
+                case kDuration: duration = fields.integer(); break;
+                case kEventStats: event.stats.push_back(stat(fields.bytes(), stat_names)); break;
+                default: break;
+            }
+        if (fields.damaged()) return batch_.lose(Loss::malformed_event, "XEvent");
+        if (line_start <= -kLatest || line_start >= kLatest || offset / 1000 >= kLatest)
+            return batch_.lose(Loss::time_out_of_range, "XEvent");
+        event.start = line_start + offset / 1000;
+        event.dur = duration / 1000;
+        rows_.add(line, event);
+    }
+
+    Batch& batch_;
+    Rows rows_;
+    std::string_view host_;
+    TimeNs began_ = 0;
+    std::size_t planes_ = 0;
+};
+
+}  // namespace
+
+int sniff_xplane(std::string_view head) {
+    if (!head.starts_with('\x0A')) return 0;
+    for (std::string_view plane : {"/host:metadata", "/host:CPU", "/device:GPU:", "Task Environment", "/device:TPU:"})
+        if (head.find(plane) != head.npos) return 85;
+    return 0;
+}
+
+Status import_xplane(Source& source, TraceBuilder& builder) {
+    Result<std::string> bytes = read_whole(source, kMostBytes);
+    if (!bytes.ok()) return bytes.error();
+    Batch batch;
+    XPlaneReader reader(batch);
+    reader.read(*bytes);
+    if (!reader.any_plane())
+        return Error{ExitCode::unreadable, fmt::format("{}: no profile of XProf (it has no plane)", source.name())};
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
+    builder.set_tool("XProf");
+    builder.set_time_base(reader.began());
+    builder.append(std::move(batch));
+    return {};
+}
+
+}  // namespace gpuprof

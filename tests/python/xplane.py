@@ -1,0 +1,55 @@
+"""XSpace (xplane.pb) by Google's protobuf library: the messages of tsl/profiler/protobuf/xplane.proto, declared by hand."""
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+FIELDS = {
+    "XSpace": [("planes", 1, "XPlane", True), ("hostnames", 4, "string", True)],
+    "XPlane": [("id", 1, "int64", False), ("name", 2, "string", False), ("lines", 3, "XLine", True), ("event_metadata", 4, "EventEntry", True),
+               ("stat_metadata", 5, "StatEntry", True), ("stats", 6, "XStat", True)],
+    "XLine": [("id", 1, "int64", False), ("name", 2, "string", False), ("timestamp_ns", 3, "int64", False), ("events", 4, "XEvent", True),
+              ("duration_ps", 9, "int64", False), ("display_id", 10, "int64", False), ("display_name", 11, "string", False)],
+    "XEvent": [("metadata_id", 1, "int64", False), ("offset_ps", 2, "int64", False), ("duration_ps", 3, "int64", False), ("stats", 4, "XStat", True)],
+    "XStat": [("metadata_id", 1, "int64", False), ("double_value", 2, "double", False), ("uint64_value", 3, "uint64", False), ("int64_value", 4, "int64", False),
+              ("str_value", 5, "string", False), ("bytes_value", 6, "bytes", False), ("ref_value", 7, "uint64", False)],
+    "XEventMetadata": [("id", 1, "int64", False), ("name", 2, "string", False), ("display_name", 4, "string", False)],
+    "XStatMetadata": [("id", 1, "int64", False), ("name", 2, "string", False)],
+    "EventEntry": [("key", 1, "int64", False), ("value", 2, "XEventMetadata", False)],
+    "StatEntry": [("key", 1, "int64", False), ("value", 2, "XStatMetadata", False)],
+}
+
+
+def messages():
+    file = descriptor_pb2.FileDescriptorProto(name="xplane.proto", package="xprof", syntax="proto2")
+    kinds = descriptor_pb2.FieldDescriptorProto
+    for message, fields in FIELDS.items():
+        declared = file.message_type.add(name=message)
+        for name, number, kind, repeated in fields:
+            field = declared.field.add(name=name, number=number, label=kinds.LABEL_REPEATED if repeated else kinds.LABEL_OPTIONAL)
+            if kind in FIELDS:
+                field.type, field.type_name = kinds.TYPE_MESSAGE, f".xprof.{kind}"
+            else:
+                field.type = getattr(kinds, f"TYPE_{kind.upper()}")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("xprof.XSpace"))
+
+
+XSpace = messages()
+
+
+def stat_value(plane_stats, stat):
+    for name in ("double_value", "uint64_value", "int64_value", "str_value"):
+        if stat.HasField(name):
+            return getattr(stat, name)
+    return plane_stats.get(stat.ref_value) if stat.HasField("ref_value") else None
+
+
+def events(space):
+    """(plane name, line, event name, start in ns as a fraction, duration in ns, stats) of every event."""
+    for plane in space.planes:
+        names = {entry.key: entry.value for entry in plane.event_metadata}
+        stats = {entry.key: entry.value.name for entry in plane.stat_metadata}
+        for line in plane.lines:
+            for event in line.events:
+                found = {stats.get(stat.metadata_id): stat_value(stats, stat) for stat in event.stats}
+                yield plane.name, line, names[event.metadata_id].name, line.timestamp_ns * 1000 + event.offset_ps, event.duration_ps, found
