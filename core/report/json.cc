@@ -17,15 +17,15 @@ void member_or_null(JsonWriter& json, std::string_view name, std::string_view va
     value.empty() ? json.null() : json.text(value);
 }
 
-void write_source(JsonWriter& json, const Report& report) {
-    json.key("source");
-    if (report.origin.file.empty()) return json.null();  // an answer that is about no recording
+void write_source(JsonWriter& json, std::string_view name, const Origin& origin, Interval window) {
+    json.key(name);
+    if (origin.file.empty()) return json.null();  // an answer that is about no recording
     json.begin_object();
-    json.member("file", report.origin.file);
-    json.member("importer", report.origin.importer);
-    member_or_null(json, "tool", report.origin.tool);
-    json.member("window_ns", report.window.length());
-    json.member("time_origin_ns", report.window.start);
+    json.member("file", origin.file);
+    json.member("importer", origin.importer);
+    member_or_null(json, "tool", origin.tool);
+    json.member("window_ns", window.length());
+    json.member("time_origin_ns", window.start);
     json.end_object();
 }
 
@@ -161,8 +161,10 @@ void write_json(const Report& report, const Style& style, Sink& sink) {
     json.member("tool", "gpu-profile");
     json.member("version", report.version);
     json.member("schema", kSchema);
-    write_source(json, report);
+    write_source(json, "source", report.origin, report.window);
+    if (report.base != nullptr) write_source(json, "base", *report.base, report.base_window);
     write_trust(json, report.trust);
+    if (!report.lead.empty()) write_strings(json, "lead", {report.lead.begin(), report.lead.end()});
     write_tables(json, report, style.limit, sink);
     if (report.answer != nullptr) write_answer(json, *report.answer);
     json.end_object();

@@ -114,6 +114,7 @@ void write_markdown(const Report& report, const Style& style, Sink& sink) {
     sink.write(fmt::format("{}{} window\n",
                            report.origin.tool.empty() ? "" : markdown_escaped(report.origin.tool) + " · ", window));
     write_trust(report.trust, report.first_answer, sink);
+    for (const std::string& line : report.lead) sink.write(fmt::format("\n{}\n", markdown_escaped(line)));
     if (report.answer != nullptr) write_answer(report, sink);
     for (const ResultTable& table : report.tables)
         if (!shown_as_prose(report, table)) write_titled(table, style, sink);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/base/sink.h"
@@ -17,12 +18,15 @@ namespace gpuprof {
 struct Report {
     std::string_view version;  // of the program that writes it
     Origin origin;
-    Interval window;  // absolute, on the capture's clock
+    Interval window;               // absolute, on the capture's clock
+    const Origin* base = nullptr;  // of a comparison: what `origin` is compared with
+    Interval base_window = {};
     Trust trust;
-    const Answer* answer = nullptr;       // its verdict and findings are shown when it is there
-    bool first_answer = false;            // text and md open with the whole first answer
-    bool all_findings = false;            // text and md show every finding in full
-    std::span<const ResultTable> tables;  // what was asked for by name, in that order
+    const Answer* answer = nullptr;          // its verdict and findings are shown when it is there
+    bool first_answer = false;               // text and md open with the whole first answer
+    bool all_findings = false;               // text and md show every finding in full
+    std::span<const std::string> lead = {};  // what comes first: text and md show it above the tables
+    std::span<const ResultTable> tables;     // what was asked for by name, in that order
 };
 
 struct Style {

@@ -16,12 +16,28 @@
 namespace gpuprof {
 namespace {
 
+std::string windows_of(const Report& report) {
+    std::string window = readable_duration(static_cast<double>(report.window.length()));
+    if (report.base == nullptr) return window;
+    return fmt::format("{} and {}", readable_duration(static_cast<double>(report.base_window.length())), window);
+}
+
+// The first line is the answer, the others say why.
+void write_lead(const Report& report, const Style& style, Sink& sink) {
+    Paint paint(style.colour);
+    for (std::size_t i = 0; i < report.lead.size(); ++i)
+        for (const std::string& line : wrap(printable(report.lead[i]), style.width - (i == 0 ? 0 : 2)))
+            sink.write(i == 0 ? fmt::format("\n{}\n", paint.bold(line)) : fmt::format("  {}\n", line));
+}
+
 void write_head(const Report& report, const Style& style, Sink& sink) {
     Paint paint(style.colour);
     std::string_view dot = style.unicode ? " · " : " - ";
     std::string head = paint.bold(printable(report.origin.file));
+    if (report.base != nullptr)
+        head = fmt::format("{}{}{}", paint.bold(printable(report.base->file)), style.unicode ? " → " : " -> ", head);
     if (!report.origin.tool.empty()) head += fmt::format("{}{}", dot, printable(report.origin.tool));
-    head += fmt::format("{}{} window", dot, readable_duration(static_cast<double>(report.window.length())));
+    head += fmt::format("{}{} window", dot, windows_of(report));
     sink.write(head + "\n");
     for (const Trust::Statement& statement : report.trust.statements) {
         if (!statement.warning) continue;
@@ -44,6 +60,7 @@ void write_text(const Report& report, const Style& style, Sink& sink) {
         write_first_answer(report, style, sink);
     else
         write_head(report, style, sink);
+    write_lead(report, style, sink);
     if (report.all_findings && report.answer != nullptr) write_findings(*report.answer, style, sink);
     for (const ResultTable& table : report.tables)
         shown_as_prose(report, table) ? write_notes(table, style, sink) : write_titled(table, style, sink);
