@@ -1,0 +1,39 @@
+// Where the time of a step goes, so that the parts add up to it: every instant of every device belongs to exactly one part.
+// While kernels run, to the one that began first; else to a copy, else to a fill, else to the cause of the idle time. A copy
+// behind a kernel therefore costs nothing, and a kernel beside another only what it runs longer.
+//
+// Per step, in whole ns: the sum over the steps is divided by their number and rounded by the method of the largest remainder
+// (Hamilton), so that the parts still add up to the whole, and the differences of the parts to the difference.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/kernel_pairs.h"
+#include "core/model/result_table.h"
+
+namespace gpuprof::compare {
+
+struct Contribution {
+    std::string_view kind;          // kernel, memcpy, memset, idle
+    std::string name;               // of the kernel in NEW, or in BASE when it vanished; kind of the copy; cause
+    DurNs base_ns = 0, new_ns = 0;  // per step
+    DurNs difference() const { return new_ns - base_ns; }
+};
+
+struct Attribution {
+    std::vector<Contribution> parts;  // largest difference first
+    DurNs base_ns = 0, new_ns = 0;    // device time per step, all devices: the sums over the parts
+    DurNs difference() const { return new_ns - base_ns; }
+};
+
+Attribution attribute(const Run& base, const KernelNames& base_names, const Run& next, const KernelNames& new_names,
+                      const KernelPairs& pairs);
+
+ResultTable attribution_table(const Attribution& found);
+
+// "+1.20 ms: 80 % void f(), 15 % idle (input pipeline), ..."
+std::string attribution_line(const Attribution& found);
+
+}  // namespace gpuprof::compare

@@ -1,0 +1,165 @@
+// See the header for the method and its sources.
+#include "compare/change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "measure/comparison.h"
+
+namespace gpuprof::compare {
+namespace {
+
+constexpr double kReported = 0.95, kStrict = 0.99;
+
+// Percent by which new differs from base, when base / new is `speedup`.
+double pct_of(double speedup) { return 100 * (1 / speedup - 1); }
+measure::Interval pct_of(const measure::Interval& speedup) {
+    return {pct_of(speedup.high), pct_of(speedup.low), speedup.level};
+}
+
+Word word_of(const Change& change) {
+    if (!change.pct || !change.strict || !change.interval) return Word::cannot_tell;
+    if (change.strict->low > 0 && *change.pct >= kLeastChange) return Word::higher;
+    if (change.strict->high < 0 && *change.pct <= -kLeastChange) return Word::lower;
+    bool within = change.interval->low >= -kSameWithin && change.interval->high <= kSameWithin;
+    return within ? Word::same : Word::cannot_tell;
+}
+
+std::string because_of(const Change& change, std::string_view what) {
+    std::string sides = fmt::format("{} and {} {}", change.base_samples, change.new_samples, what);
+    std::string where = fmt::format("by {}, with 95 % the change lies between {:+.2f} and {:+.2f} %", sides,
+                                    change.interval->low, change.interval->high);
+    switch (change.word) {
+        case Word::lower: return where + ", with 99 % below 0";
+        case Word::higher: return where + ", with 99 % above 0";
+        case Word::same: return fmt::format("{}, within {:.0f} %", where, kSameWithin);
+        case Word::cannot_tell: break;
+    }
+    return where + ": neither a change nor its absence is shown; more samples or less noise would decide";
+}
+
+Change unchanged(Change change, std::string_view because) {
+    change.pct = 0;
+    change.interval = measure::Interval{0, 0, kReported};
+    change.strict = measure::Interval{0, 0, kStrict};
+    change.word = Word::same;
+    change.because = because;
+    return change;
+}
+
+std::optional<double> pct_between(std::optional<double> base, std::optional<double> next) {
+    if (!base || !next || *base == 0) return std::nullopt;
+    return 100 * (*next / *base - 1);
+}
+
+struct Logs {
+    double mean = 0, squares = 0;  // of the logarithms; squares about the mean
+};
+std::optional<Logs> logs_of(std::span<const double> values) {
+    Logs logs;
+    for (double value : values) {
+        if (value <= 0) return std::nullopt;
+        logs.mean += std::log(value) / static_cast<double>(values.size());
+    }
+    for (double value : values) logs.squares += std::pow(std::log(value) - logs.mean, 2);
+    return logs;
+}
+
+}  // namespace
+
+std::string_view name_of(Word word) {
+    constexpr std::string_view kNames[] = {"lower", "higher", "same", "cannot tell"};
+    return kNames[static_cast<std::size_t>(word)];
+}
+
+std::string_view name_of_speed(Word word) {
+    constexpr std::string_view kNames[] = {"faster", "slower", "same", "cannot tell"};
+    return kNames[static_cast<std::size_t>(word)];
+}
+
+// Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4; inverted by bisection.
+double student_t(double level, std::size_t degrees) {
+    auto within = [degrees](double t) {
+        double angle = std::atan(t / std::sqrt(static_cast<double>(degrees))), cosine = std::cos(angle);
+        double sum = 0, term = degrees % 2 == 0 ? 1 : cosine;
+        for (std::size_t i = degrees % 2 == 0 ? 2 : 3; i <= degrees; i += 2) {
+            sum += term;
+            term *= cosine * cosine * static_cast<double>(i - 1) / static_cast<double>(i);
+        }
+        double all = std::sin(angle) * sum;
+        return degrees % 2 == 0 ? all : 2 / std::numbers::pi * (angle + all);
+    };
+    double low = 0, high = 1e6;
+    for (int i = 0; i < 200; ++i) {
+        double middle = (low + high) / 2;
+        (within(middle) < level ? low : high) = middle;
+    }
+    return high;
+}
+
+Change change_of_values(std::optional<double> base, std::optional<double> next) {
+    Change change;
+    change.base = base, change.next = next;
+    if (!base || !next) {
+        change.because = !base && !next ? "neither recording has it" : !base ? "BASE lacks it" : "NEW lacks it";
+        return change;
+    }
+    if (*base == *next) return unchanged(change, "the two are equal");
+    change.pct = pct_between(base, next);
+    change.because = "one value a side does not say how much it varies; repeats would";
+    return change;
+}
+
+Change change_of_samples(std::span<const double> base, std::span<const double> next, std::string_view what) {
+    measure::Statistics before = measure::statistics_of(base), after = measure::statistics_of(next);
+    if (base.empty() || next.empty())
+        return change_of_values(base.empty() ? std::nullopt : std::optional(before.median),
+                                next.empty() ? std::nullopt : std::optional(after.median));
+    Change change;
+    change.base = before.median, change.next = after.median;
+    change.base_samples = base.size(), change.new_samples = next.size();
+    change.noise_pct = 100 * std::max(before.noise, after.noise);
+    if (std::equal(base.begin(), base.end(), next.begin(), next.end()))
+        return unchanged(change, fmt::format("all {} {} are equal", base.size(), what));
+    change.pct = pct_between(change.base, change.next);
+    measure::Comparison found = measure::compare(base, next);
+    if (found.interval) change.interval = pct_of(*found.interval);
+    if (found.strict_interval) change.strict = pct_of(*found.strict_interval);
+    change.word = word_of(change);
+    change.because = change.interval
+                         ? because_of(change, what)
+                         : fmt::format("{} and {} {} are too few; {} independent ones a side are needed, or repeats",
+                                       base.size(), next.size(), what, measure::fewest_for(kStrict));
+    return change;
+}
+
+Change change_of_runs(std::span<const double> base, std::span<const double> next) {
+    std::size_t count = base.size() + next.size();
+    std::optional<Logs> before = logs_of(base), after = logs_of(next);
+    if (base.empty() || next.empty() || !before || !after || count < 3)
+        return change_of_values(base.empty() ? std::nullopt : std::optional(base.front()),
+                                next.empty() ? std::nullopt : std::optional(next.front()));
+    Change change;
+    change.base = std::exp(before->mean), change.next = std::exp(after->mean);
+    change.base_samples = base.size(), change.new_samples = next.size();
+    auto n = static_cast<double>(base.size()), m = static_cast<double>(next.size());
+    double deviation = std::sqrt((before->squares + after->squares) / static_cast<double>(count - 2));
+    double error = deviation * std::sqrt(1 / n + 1 / m), difference = after->mean - before->mean;
+    auto interval = [&](double level) {
+        double half = student_t(level, count - 2) * error;
+        return measure::Interval{100 * std::expm1(difference - half), 100 * std::expm1(difference + half), level};
+    };
+    change.noise_pct = 100 * deviation;
+    change.pct = 100 * std::expm1(difference);
+    change.interval = interval(kReported), change.strict = interval(kStrict);
+    if (deviation == 0 && difference == 0) return unchanged(change, "all recordings are equal");
+    change.word = word_of(change);
+    change.because = because_of(change, "recordings");
+    return change;
+}
+
+}  // namespace gpuprof::compare

@@ -1,0 +1,55 @@
+// Two recordings side by side: one word, what it rests on, and tables that say where the difference comes from.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/attribution.h"
+#include "compare/change.h"
+#include "compare/comparability.h"
+#include "compare/kernel_pairs.h"
+#include "compare/run.h"
+#include "core/model/answer.h"
+#include "core/model/result_table.h"
+
+namespace gpuprof::compare {
+
+using Changes = std::array<Change, kMetricCount>;
+
+// The value of every metric of one recording.
+using Values = std::array<std::optional<double>, kMetricCount>;
+Values values_of(const Run& run);
+
+// Of each metric: by recordings when there are three or more in all, else by steps, else by the two values alone. The repeats
+// are recordings beside `base` and `next`.
+Changes changes_of(const Run& base, const Run& next, std::span<const Values> base_repeats,
+                   std::span<const Values> new_repeats);
+
+// The metric that decides between faster and slower: the median step where both have steps, else the whole time.
+Metric deciding_metric(const Run& base, const Run& next);
+
+// The metrics as a table.
+ResultTable metrics_table(const Changes& changes);
+
+struct Comparison {
+    Metric deciding = Metric::wall_time;
+    Changes changes;
+    Comparability comparability;
+    KernelNames base_kernels, new_kernels;
+    KernelPairs pairs;
+    Attribution attribution;
+
+    const Change& change() const { return changes[static_cast<std::size_t>(deciding)]; }
+    // Of the program: no word but "cannot tell" when the devices differ.
+    Word word() const { return comparability.same_hardware ? change().word : Word::cannot_tell; }
+};
+
+Comparison compare_runs(const Run& base, const Run& next, std::span<const Values> base_repeats,
+                        std::span<const Values> new_repeats);
+
+// "slower   +5.02 % (95 %: 4.81 to 5.20 %), 10.0 ms -> 10.5 ms per step", why, and where the difference comes from.
+std::vector<std::string> headline(const Comparison& found);
+
+}  // namespace gpuprof::compare

@@ -1,0 +1,62 @@
+#include "compare/condition.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace gpuprof::compare {
+namespace {
+
+std::string without_blanks(std::string_view text) {
+    std::string bare;
+    for (char c : text)
+        if (c != ' ' && c != '\t') bare += c;
+    return bare;
+}
+
+std::string names_of_metrics() {
+    std::string names;
+    for (const MetricSpec& spec : kMetrics) names += fmt::format("{}{}", names.empty() ? "" : ", ", spec.name);
+    return names;
+}
+
+}  // namespace
+
+Result<Condition> condition_of(std::string_view text) {
+    auto wrong = [&](std::string_view why) {
+        return Error{ExitCode::usage, fmt::format("--fail-on {}: {}", text, why)};
+    };
+    Condition condition;
+    condition.text = without_blanks(text);
+    std::size_t at = condition.text.find_first_of("<>");
+    if (at == condition.text.npos) return wrong("write METRIC>PERCENT, e.g. 'step_p50>2%'");
+    std::string_view name = std::string_view(condition.text).substr(0, at);
+    bool known = false;
+    for (std::size_t i = 0; i < kMetricCount; ++i)
+        if (kMetrics[i].name == name) condition.metric = static_cast<Metric>(i), known = true;
+    if (!known) return wrong(fmt::format("there is no metric {}; there are {}", name, names_of_metrics()));
+    condition.above = condition.text[at] == '>';
+    std::string_view number = std::string_view(condition.text).substr(at + 1);
+    if (!number.ends_with('%')) return wrong("the limit is a percentage; write it with %");
+    number.remove_suffix(1);
+    auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), condition.pct);
+    if (error != std::errc() || end != number.data() + number.size()) return wrong("the limit is no number");
+    if (condition.above ? condition.pct < 0 : condition.pct > 0)
+        return wrong("'>' is a growth and takes no negative limit, '<' a fall and takes no positive one");
+    return condition;
+}
+
+Judged judge(const Condition& condition, const Changes& changes, bool same_hardware) {
+    const Change& change = changes[static_cast<std::size_t>(condition.metric)];
+    auto line = [&](std::string_view what) { return fmt::format("--fail-on {}: {}", condition.text, what); };
+    if (!same_hardware) return {Judgement::not_judged, line("not judged, because the hardware differs")};
+    if (!change.pct || !change.strict) return {Judgement::not_judged, line("not judged: " + change.because)};
+    bool beyond_limit = condition.above ? *change.pct > condition.pct : *change.pct < condition.pct;
+    bool beyond_noise = condition.above ? change.strict->low > 0 : change.strict->high < 0;
+    std::string found = fmt::format("{:+.2f} %, {}", *change.pct, change.because);
+    if (!beyond_limit) return {Judgement::holds, line(found)};
+    if (!beyond_noise) return {Judgement::holds, line(found + " (not beyond the noise)")};
+    return {Judgement::fires, line(found)};
+}
+
+}  // namespace gpuprof::compare

@@ -1,0 +1,33 @@
+// --fail-on METRIC>PCT: fires when NEW's metric grew by more than PCT percent, and that is beyond the noise. METRIC<PCT, with a
+// negative PCT, fires when it fell by more.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compare/comparison.h"
+#include "core/base/result.h"
+
+namespace gpuprof::compare {
+
+struct Condition {
+    std::string text;  // as it was given
+    Metric metric = Metric::wall_time;
+    bool above = true;
+    double pct = 0;
+};
+
+// "step_p50>2%", "busy < -5 %".
+Result<Condition> condition_of(std::string_view text);
+
+enum class Judgement { holds, fires, not_judged };
+
+struct Judged {
+    Judgement judgement = Judgement::not_judged;
+    std::string line;  // what was found, or why it cannot be judged
+};
+
+// `same_hardware` false: nothing is judged.
+Judged judge(const Condition& condition, const Changes& changes, bool same_hardware);
+
+}  // namespace gpuprof::compare

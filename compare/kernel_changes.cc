@@ -1,0 +1,162 @@
+// See the header. The word of a kernel is about the length of its launches within these two recordings: at most kSamples of
+// each side, evenly spaced over its launches, because more would not make the interval of a median any more trustworthy.
+#include "compare/kernel_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compare/change.h"
+#include "core/analyze/cells.h"
+#include "core/analyze/stat.h"
+
+namespace gpuprof::compare {
+namespace {
+
+constexpr std::size_t kSamples = 1000;
+
+struct ShapePart {
+    std::string_view name;
+    std::vector<std::optional<std::int64_t>> values;  // by group; absent when its launches differ
+};
+
+// Time and shape of each kernel of one side.
+struct Side {
+    std::vector<std::uint64_t> counts;
+    std::vector<WideSum> totals;
+    std::vector<std::vector<double>> samples;
+    std::vector<ShapePart> shape;
+    double parts;
+
+    Side(const Run& run, const KernelNames& names) : parts(static_cast<double>(run.parts())) {
+        const KernelTable& table = run.trace->kernel();
+        const NameGroups& groups = names.groups;
+        PodVector<std::int64_t> durations = groups.gather([&](Row row) { return table.dur[row]; });
+        for (std::size_t group = 0; group < groups.size(); ++group) {
+            std::span<std::int64_t> slice = groups.slice(durations, group);
+            counts.push_back(slice.size());
+            WideSum& total = totals.emplace_back();
+            for (std::int64_t dur : slice) total.add(dur);
+            std::vector<double>& to = samples.emplace_back();
+            std::size_t taken = std::min(kSamples, slice.size());
+            for (std::size_t i = 0; i < taken; ++i) to.push_back(static_cast<double>(slice[i * slice.size() / taken]));
+        }
+        add_shape("grid x", groups, table.grid_x);
+        add_shape("grid y", groups, table.grid_y);
+        add_shape("grid z", groups, table.grid_z);
+        add_shape("block x", groups, table.block_x);
+        add_shape("block y", groups, table.block_y);
+        add_shape("block z", groups, table.block_z);
+        add_shape("registers", groups, table.registers);
+        add_shape("shared bytes", groups, table.shared_bytes);
+    }
+    template <class T>
+    void add_shape(std::string_view name, const NameGroups& groups, const Column<T>& column) {
+        ShapePart& part = shape.emplace_back(ShapePart{name, {}});
+        for (const std::optional<T>& value : groups.shared(column))
+            part.values.push_back(value ? std::optional<std::int64_t>(*value) : std::nullopt);
+    }
+    double per_step(std::uint32_t group) const { return totals[group].real() / parts; }
+};
+
+struct Line {
+    KernelPair pair;
+    Change change;
+    double base_ns = 0, new_ns = 0;  // per step
+    double difference() const { return new_ns - base_ns; }
+};
+
+// "grid x 64 -> 128, registers 32 -> 40"; a part whose launches differ among themselves is not compared.
+std::string shape_changes(const Side& base, const Side& next, const KernelPair& pair) {
+    std::string text;
+    for (std::size_t i = 0; i < base.shape.size(); ++i) {
+        std::optional<std::int64_t> before = base.shape[i].values[pair.base], after = next.shape[i].values[pair.next];
+        if (before && after && *before != *after)
+            text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", base.shape[i].name, *before, *after);
+    }
+    return text;
+}
+
+constexpr std::uint32_t kNobody = KernelPair::kNobody;
+
+std::vector<Line> lines_of(const Side& base, const Side& next, const KernelPairs& pairs) {
+    std::vector<Line> lines(pairs.pairs.size());
+    std::size_t samples = 0;
+    for (const auto& side : {&base, &next})
+        for (const std::vector<double>& each : side->samples) samples += each.size();
+    // A comparison resamples thousands of times, whatever the samples: much more work than their number says.
+    for_each_group(lines.size(), samples * 100 + lines.size() * 10'000, [&](std::size_t i) {
+        Line& line = lines[i];
+        line.pair = pairs.pairs[i];
+        if (line.pair.base != kNobody) line.base_ns = base.per_step(line.pair.base);
+        if (line.pair.next != kNobody) line.new_ns = next.per_step(line.pair.next);
+        if (line.pair.base != kNobody && line.pair.next != kNobody)
+            line.change = change_of_samples(base.samples[line.pair.base], next.samples[line.pair.next], "launches");
+    });
+    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+        double differs = std::abs(a.difference()), other = std::abs(b.difference());
+        return differs != other ? differs > other : std::max(a.base_ns, a.new_ns) > std::max(b.base_ns, b.new_ns);
+    });
+    return lines;
+}
+
+constexpr ResultColumn kColumns[] = {
+    {"name", CellType::text, Unit::none, "Of the kernel in BASE, or in NEW when it is new."},
+    {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns."},
+    {"base_ns", CellType::real, Unit::ns, "Sum of its durations in BASE, per step."},
+    {"new_ns", CellType::real, Unit::ns, "Sum of its durations in NEW, per step."},
+    {"base_count", CellType::real, Unit::count, "Launches per step in BASE."},
+    {"new_count", CellType::real, Unit::count, "Launches per step in NEW."},
+    {"verdict", CellType::text, Unit::none,
+     "faster, slower, same or cannot tell, by the lengths of its launches; new; vanished."},
+    {"change_pct", CellType::real, Unit::percent, "Of the median launch."},
+    {"base_p50_ns", CellType::real, Unit::ns, "Median launch in BASE (nearest rank)."},
+    {"new_p50_ns", CellType::real, Unit::ns, "Median launch in NEW."},
+    {"launch_shape", CellType::text, Unit::none, "What changed of grid, block, registers and shared memory."},
+    {"match", CellType::text, Unit::none, "By what the two are taken for the same: name, template or position."},
+    {"ambiguous", CellType::boolean, Unit::none, "Whether another kernel could have been meant as well."},
+    {"new_name", CellType::text, Unit::none, "Its name in NEW, when that is another."},
+};
+
+Cell cell(std::optional<double> value) { return value ? Cell{*value} : kAbsent; }
+
+}  // namespace
+
+ResultTable kernels_table(const Run& base, const KernelNames& base_names, const Run& next, const KernelNames& new_names,
+                          const KernelPairs& pairs) {
+    Side before(base, base_names), after(next, new_names);
+    ResultTable table("kernels", kColumns);
+    table.handle_prefix = "k";
+    for (const Line& line : lines_of(before, after, pairs)) {
+        const KernelPair& pair = line.pair;
+        bool old = pair.base != kNobody, now = pair.next != kNobody;
+        std::string_view name = old ? base_names.names[pair.base] : new_names.names[pair.next];
+        std::string shape = old && now ? shape_changes(before, after, pair) : "";
+        table.add_row({
+            Cell{name},
+            Cell{line.difference()},
+            Cell{line.base_ns},
+            Cell{line.new_ns},
+            old ? Cell{static_cast<double>(before.counts[pair.base]) / before.parts} : kAbsent,
+            now ? Cell{static_cast<double>(after.counts[pair.next]) / after.parts} : kAbsent,
+            Cell{old && now ? name_of_speed(line.change.word)
+                 : old      ? "vanished"
+                            : "new"},
+            cell(line.change.pct),
+            cell(line.change.base),
+            cell(line.change.next),
+            text_cell(shape),
+            text_cell(name_of(pair.match)),
+            Cell{pair.ambiguous},
+            old && now && new_names.names[pair.next] != name ? Cell{new_names.names[pair.next]} : kAbsent,
+        });
+    }
+    if (pairs.ambiguous > 0)
+        table.notes.push_back(
+            fmt::format("{} kernels have more than one candidate on the other side.", pairs.ambiguous));
+    return table;
+}
+
+}  // namespace gpuprof::compare

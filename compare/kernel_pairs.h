@@ -1,0 +1,53 @@
+// Which kernel of BASE is which kernel of NEW. Kernels are groups of launches with one name. In this order, each of what the
+// one before left over:
+//   name      the full names are equal
+//   template  equal without template arguments and parameters; then also without numbers, as Triton and tile sizes have them
+//   position  the same kernels, already matched, before and after their first launch, and as many launches per step
+// Where several on a side could be meant, they are taken in the order of their first launches if both sides have as many,
+// and not at all otherwise; both are counted as ambiguous. What is left is new or vanished.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/run.h"
+#include "core/analyze/name_groups.h"
+
+namespace gpuprof::compare {
+
+enum class Match : std::uint8_t { name, stem, position, none };
+
+// "name", "template", "position"; "" for none.
+std::string_view name_of(Match match);
+
+// The kernels of one run by name.
+struct KernelNames {
+    NameGroups groups;
+    std::vector<Row> first;               // first launch of each group
+    std::vector<std::string_view> names;  // of each group
+
+    explicit KernelNames(const Run& run);
+};
+
+struct KernelPair {
+    static constexpr std::uint32_t kNobody = 0xFFFFFFFFu;
+    std::uint32_t base = kNobody, next = kNobody;  // groups; not both kNobody
+    Match match = Match::none;
+    bool ambiguous = false;
+};
+
+struct KernelPairs {
+    std::vector<KernelPair> pairs;               // every group of either side in exactly one
+    std::size_t ambiguous = 0;                   // groups for which there was more than one candidate
+    std::vector<std::uint32_t> of_base, of_new;  // group -> pair
+};
+
+KernelPairs match_kernels(const Run& base, const KernelNames& base_names, const Run& next,
+                          const KernelNames& new_names);
+
+// A kernel's name without template arguments, parameters and what they return: "at::native::reduce_kernel".
+std::string stem_of(std::string_view name);
+
+}  // namespace gpuprof::compare

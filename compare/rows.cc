@@ -1,0 +1,136 @@
+// See the header. What identifies a row and which of its columns are compared stands in kKinds, one line per analysis.
+#include "compare/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "core/analyze/analysis.h"
+
+namespace gpuprof::compare {
+namespace {
+
+struct Kind {
+    std::string_view analysis;
+    std::string_view keys;  // columns that identify a row, separated by blanks; none: its place
+    std::string_view count, time;
+    bool per_step = true;
+};
+constexpr Kind kKinds[] = {
+    {"ops", "name", "count", "device_total_ns"},
+    {"ranges", "path", "count", "host_total_ns"},
+    {"devices", "device", "kernels", "busy_ns"},
+    {"steps", "", "kernels", "dur_ns", false},
+    {"memcpy", "kind src dst", "count", "total_ns"},
+    {"memset", "memory_kind", "count", "total_ns"},
+    {"api", "name", "count", "total_ns"},
+    {"idle", "device cause", "count", "total_ns"},
+    {"collectives", "name bytes", "count", "total_ns"},
+    {"streams", "device stream", "ops", "busy_ns"},
+};
+
+const Kind* kind_of(std::string_view analysis) {
+    const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                     [analysis](const Kind& kind) { return kind.analysis == analysis; });
+    return found == std::end(kKinds) ? nullptr : found;
+}
+
+std::string text_of(const Cell& cell) {
+    if (const auto* text = std::get_if<std::string_view>(&cell)) return std::string(*text);
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) return std::to_string(*integer);
+    return "-";
+}
+
+std::string key_of(const ResultTable& table, std::size_t row, std::string_view keys) {
+    if (keys.empty()) return fmt::format("{}", row + 1);
+    std::string key;
+    while (!keys.empty()) {
+        std::string_view column = keys.substr(0, keys.find(' '));
+        keys.remove_prefix(std::min(keys.size(), column.size() + 1));
+        key += (key.empty() ? "" : " ") + text_of(table.cell(row, table.column(column)));
+    }
+    return key;
+}
+
+std::optional<double> number(const ResultTable& table, std::size_t row, std::string_view column, double over) {
+    Cell cell = table.cell(row, table.column(column));
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*integer) / over;
+    return std::nullopt;
+}
+
+struct Line {
+    std::string key;
+    std::optional<double> base_ns, new_ns, base_count, new_count;
+    bool in_base = false, in_new = false;
+    double difference() const { return new_ns.value_or(0) - base_ns.value_or(0); }
+};
+
+constexpr ResultColumn kColumns[] = {
+    {"name", CellType::text, Unit::none, "What the analysis calls the row."},
+    {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns."},
+    {"base_ns", CellType::real, Unit::ns, "Time in BASE; per step, but of `steps`."},
+    {"new_ns", CellType::real, Unit::ns, "Time in NEW."},
+    {"change_pct", CellType::real, Unit::percent, "new_ns over base_ns, less 100 %."},
+    {"base_count", CellType::real, Unit::count, "How many in BASE, likewise."},
+    {"new_count", CellType::real, Unit::count, "How many in NEW."},
+    {"only_in", CellType::text, Unit::none, "base or new, when the other side has no such row."},
+};
+
+Cell cell(std::optional<double> value) { return value ? Cell{*value} : kAbsent; }
+
+}  // namespace
+
+std::vector<std::string_view> comparable_analyses() {
+    std::vector<std::string_view> names;
+    for (const Kind& kind : kKinds) names.push_back(kind.analysis);
+    return names;
+}
+
+Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const Run& next) {
+    const Kind& kind = *kind_of(analysis);
+    std::vector<Line> lines;
+    std::map<std::pair<std::string, std::size_t>, std::size_t> place;  // key and how often it was there -> line
+    std::vector<std::string> notes;
+    for (const Run* run : {&base, &next}) {
+        Result<ResultTable> table = find_analysis(analysis)->run(*run->study);
+        if (!table.ok()) return table.error();
+        double over = kind.per_step ? static_cast<double>(run->parts()) : 1;
+        std::map<std::string, std::size_t> seen;
+        for (std::size_t row = 0; row < table->rows(); ++row) {
+            std::string key = key_of(*table, row, kind.keys);
+            auto [at, added] = place.try_emplace({key, seen[key]++}, lines.size());
+            if (added) lines.emplace_back().key = key;
+            Line& line = lines[at->second];
+            bool old = run == &base;
+            (old ? line.base_ns : line.new_ns) = number(*table, row, kind.time, over);
+            (old ? line.base_count : line.new_count) = number(*table, row, kind.count, over);
+            (old ? line.in_base : line.in_new) = true;
+        }
+        for (const std::string& note : table->notes)
+            notes.push_back(fmt::format("{}: {}", run == &base ? "BASE" : "NEW", note));
+    }
+    if (kind.per_step)
+        std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+            return std::abs(a.difference()) > std::abs(b.difference());
+        });
+    ResultTable table(kind.analysis, kColumns);
+    for (const Line& line : lines)
+        table.add_row({
+            Cell{std::string_view(line.key)},
+            Cell{line.difference()},
+            cell(line.base_ns),
+            cell(line.new_ns),
+            line.base_ns && line.new_ns && *line.base_ns != 0 ? Cell{100 * (*line.new_ns / *line.base_ns - 1)}
+                                                              : kAbsent,
+            cell(line.base_count),
+            cell(line.new_count),
+            line.in_base && line.in_new ? kAbsent : Cell{std::string_view(line.in_base ? "base" : "new")},
+        });
+    table.notes = std::move(notes);
+    return table;
+}
+
+}  // namespace gpuprof::compare
