@@ -7,6 +7,7 @@ extern const Command kTopCommand;
 extern const Command kServeCommand;
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
+extern const Command kCompareCommand;
 extern const Command kExportCommand;
 extern const Command kBenchCommand;
 extern const Command kEvaluateCommand;
@@ -16,8 +17,8 @@ extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,      &kServeCommand,  &kRecordCommand, &kReportCommand,     &kExportCommand,
-        &kBenchCommand,   &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand, &kCompletionsCommand};
+        &kProfileCommand, &kTopCommand,   &kServeCommand,    &kRecordCommand, &kReportCommand, &kCompareCommand,
+        &kExportCommand,  &kBenchCommand, &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand, &kCompletionsCommand};
     return kCommands;
 }
 

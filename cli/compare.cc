@@ -1,0 +1,187 @@
+// `compare`: reads two recordings and says what changed. The order of work is the order of possible complaints, as in report.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/suggest.h"
+#include "cli/terminal.h"
+#include "compare/comparison.h"
+#include "compare/condition.h"
+#include "compare/kernel_changes.h"
+#include "compare/rows.h"
+#include "core/importers/importer.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::string base, next;
+    std::vector<std::string> analyses, base_repeats, new_repeats, fail_on;
+    std::string format = "text";
+    std::string output = "-";
+    Options options;
+};
+
+// What the arguments name, all of it existing.
+struct Plan {
+    const ReportFormat* format = nullptr;
+    std::vector<std::string> tables;
+    std::vector<compare::Condition> conditions;
+};
+
+std::vector<std::string_view> table_names() {
+    std::vector<std::string_view> names = {"metrics", "attribution", "kernels"};
+    for (std::string_view name : compare::comparable_analyses()) names.push_back(name);
+    return names;
+}
+
+Result<Plan> plan_of(const Arguments& arguments) {
+    Plan plan{.format = find_report_format(arguments.format), .tables = arguments.analyses, .conditions = {}};
+    if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
+    std::vector<std::string_view> known = table_names();
+    for (const std::string& name : plan.tables)
+        if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_choice("analysis", name, known);
+    if (plan.format->one_table && plan.tables.size() != 1)
+        return Error{
+            ExitCode::usage,
+            fmt::format("{0} holds one table: name one, e.g. gpu-profile compare BASE NEW kernels --format {0}",
+                        plan.format->name)};
+    if (plan.tables.empty()) plan.tables = {"metrics", "attribution"};
+    for (const std::string& text : arguments.fail_on) {
+        Result<compare::Condition> condition = compare::condition_of(text);
+        if (!condition.ok()) return condition.error();
+        plan.conditions.push_back(*condition);
+    }
+    return plan;
+}
+
+Result<compare::Run> read_run(const std::string& file, const Options& options) {
+    Result<Trace> trace = open_trace(file);
+    if (!trace.ok()) return trace.error();
+    return compare::run_of(std::move(trace).value(), options);
+}
+
+// Each is read, measured and let go, so that any number of them fits.
+Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Options& options) {
+    std::vector<compare::Values> repeats;
+    for (const std::string& file : files) {
+        Result<compare::Run> run = read_run(file, options);
+        if (!run.ok()) return run.error();
+        repeats.push_back(compare::values_of(*run));
+    }
+    return repeats;
+}
+
+Result<std::vector<ResultTable>> tables_of(const Plan& plan, const compare::Comparison& found, const compare::Run& base,
+                                           const compare::Run& next) {
+    std::vector<ResultTable> tables;
+    for (const std::string& name : plan.tables) {
+        if (name == "metrics") {
+            tables.push_back(compare::metrics_table(found.changes));
+        } else if (name == "attribution") {
+            tables.push_back(compare::attribution_table(found.attribution));
+        } else if (name == "kernels") {
+            tables.push_back(compare::kernels_table(base, found.base_kernels, next, found.new_kernels, found.pairs));
+        } else {
+            Result<ResultTable> table = compare::rows_table(name, base, next);
+            if (!table.ok()) return table.error();
+            tables.push_back(std::move(table).value());
+        }
+    }
+    return tables;
+}
+
+Status write(const Plan& plan, const Arguments& arguments, const compare::Comparison& found, const compare::Run& base,
+             const compare::Run& next) {
+    Result<std::vector<ResultTable>> tables = tables_of(plan, found, base, next);
+    if (!tables.ok()) return tables.error();
+    std::vector<std::string> lead = compare::headline(found);
+    Answer answer;
+    answer.verdict.name = compare::name_of_speed(found.word());
+    answer.verdict.because = lead[1];
+    Report report{.version = program_version(),
+                  .origin = next.trace->origin(),
+                  .window = next.trace->window(),
+                  .base = &base.trace->origin(),
+                  .base_window = base.trace->window(),
+                  .trust = {found.comparability.statements},
+                  .answer = &answer,
+                  .lead = lead,
+                  .tables = *tables};
+    Result<Output> output = Output::open(arguments.output);
+    if (!output.ok()) return output.error();
+    Style style = style_for(arguments.output);
+    style.limit = arguments.options.limit;
+    plan.format->write(report, style, *output);
+    return output->close();
+}
+
+ExitCode judge(const std::vector<compare::Condition>& conditions, const compare::Comparison& found) {
+    bool fired = false;
+    for (const compare::Condition& condition : conditions) {
+        compare::Judged judged = compare::judge(condition, found.changes, found.comparability.same_hardware);
+        fired |= judged.judgement == compare::Judgement::fires;
+        if (judged.judgement != compare::Judgement::holds) note(judged.line);
+    }
+    return fired ? ExitCode::threshold : ExitCode::ok;
+}
+
+Result<ExitCode> run(const Arguments& arguments) {
+    Result<Plan> plan = plan_of(arguments);
+    if (!plan.ok()) return plan.error();
+    Result<compare::Run> base = read_run(arguments.base, arguments.options);
+    if (!base.ok()) return base.error();
+    Result<compare::Run> next = read_run(arguments.next, arguments.options);
+    if (!next.ok()) return next.error();
+    Result<std::vector<compare::Values>> base_repeats = read_repeats(arguments.base_repeats, arguments.options);
+    if (!base_repeats.ok()) return base_repeats.error();
+    Result<std::vector<compare::Values>> new_repeats = read_repeats(arguments.new_repeats, arguments.options);
+    if (!new_repeats.ok()) return new_repeats.error();
+    compare::Comparison found = compare::compare_runs(*base, *next, *base_repeats, *new_repeats);
+    if (Status written = write(*plan, arguments, found, *base, *next); !written.ok()) return written.error();
+    return judge(plan->conditions, found);
+}
+
+std::function<Result<ExitCode>()> declare(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    app.add_option("BASE", arguments->base, "A recording of the program as it was.")->required()->type_name("");
+    app.add_option("NEW", arguments->next, "A recording of the program as it is now.")->required()->type_name("");
+    app.add_option("ANALYSIS", arguments->analyses, "What to show; none is metrics and attribution.")->type_name("");
+    app.add_option("--repeat-base", arguments->base_repeats, "Further recordings like BASE.")->type_name("FILE...");
+    app.add_option("--repeat-new", arguments->new_repeats, "Further recordings like NEW.")->type_name("FILE...");
+    app.add_option("--fail-on", arguments->fail_on,
+                   "End with 1 when a metric changed by more than this beyond the noise: 'step_p50>2%'.")
+        ->allow_extra_args(false)
+        ->type_name("METRIC>PCT");
+    app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
+    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
+        ->type_name("FILE");
+    declare_options(app, arguments->options);
+    app.footer("Analyses: " + joined(table_names()));
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kCompareCommand;
+const Command kCompareCommand{
+    "compare",
+    "Read a recording",
+    "BASE NEW [ANALYSIS...]",
+    "Whether NEW is faster or slower than BASE, beyond the noise, and why.",
+    declare,
+    [] {
+        return std::vector<Choices>{{"ANALYSIS", table_names()}, {"--format", names_of(report_formats())}};
+    }};
+
+}  // namespace gpuprof
