@@ -8,6 +8,7 @@ extern const Command kServeCommand;
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
 extern const Command kCompareCommand;
+extern const Command kHistoryCommand;
 extern const Command kExportCommand;
 extern const Command kBenchCommand;
 extern const Command kEvaluateCommand;
@@ -17,8 +18,9 @@ extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,   &kServeCommand,    &kRecordCommand, &kReportCommand, &kCompareCommand,
-        &kExportCommand,  &kBenchCommand, &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand, &kCompletionsCommand};
+        &kProfileCommand, &kTopCommand,     &kServeCommand,      &kRecordCommand, &kReportCommand,
+        &kCompareCommand, &kHistoryCommand, &kExportCommand,     &kBenchCommand,  &kEvaluateCommand,
+        &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand};
     return kCommands;
 }
 

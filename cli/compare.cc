@@ -9,13 +9,13 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/conditions.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "compare/comparison.h"
-#include "compare/condition.h"
 #include "compare/kernel_changes.h"
 #include "compare/rows.h"
 #include "core/importers/importer.h"
@@ -57,11 +57,9 @@ Result<Plan> plan_of(const Arguments& arguments) {
             fmt::format("{0} holds one table: name one, e.g. gpu-profile compare BASE NEW kernels --format {0}",
                         plan.format->name)};
     if (plan.tables.empty()) plan.tables = {"metrics", "attribution"};
-    for (const std::string& text : arguments.fail_on) {
-        Result<compare::Condition> condition = compare::condition_of(text);
-        if (!condition.ok()) return condition.error();
-        plan.conditions.push_back(*condition);
-    }
+    Result<std::vector<compare::Condition>> conditions = conditions_of(arguments.fail_on);
+    if (!conditions.ok()) return conditions.error();
+    plan.conditions = std::move(conditions).value();
     return plan;
 }
 
@@ -126,16 +124,6 @@ Status write(const Plan& plan, const Arguments& arguments, const compare::Compar
     return output->close();
 }
 
-ExitCode judge(const std::vector<compare::Condition>& conditions, const compare::Comparison& found) {
-    bool fired = false;
-    for (const compare::Condition& condition : conditions) {
-        compare::Judged judged = compare::judge(condition, found.changes, found.comparability.same_hardware);
-        fired |= judged.judgement == compare::Judgement::fires;
-        if (judged.judgement != compare::Judgement::holds) note(judged.line);
-    }
-    return fired ? ExitCode::threshold : ExitCode::ok;
-}
-
 Result<ExitCode> run(const Arguments& arguments) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
@@ -149,7 +137,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (!new_repeats.ok()) return new_repeats.error();
     compare::Comparison found = compare::compare_runs(*base, *next, *base_repeats, *new_repeats);
     if (Status written = write(*plan, arguments, found, *base, *next); !written.ok()) return written.error();
-    return judge(plan->conditions, found);
+    return judge_all(plan->conditions, found.changes, found.comparability.same_hardware);
 }
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
@@ -159,10 +147,7 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
     app.add_option("ANALYSIS", arguments->analyses, "What to show; none is metrics and attribution.")->type_name("");
     app.add_option("--repeat-base", arguments->base_repeats, "Further recordings like BASE.")->type_name("FILE...");
     app.add_option("--repeat-new", arguments->new_repeats, "Further recordings like NEW.")->type_name("FILE...");
-    app.add_option("--fail-on", arguments->fail_on,
-                   "End with 1 when a metric changed by more than this beyond the noise: 'step_p50>2%'.")
-        ->allow_extra_args(false)
-        ->type_name("METRIC>PCT");
+    declare_conditions(app, arguments->fail_on);
     app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
     app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
         ->type_name("FILE");

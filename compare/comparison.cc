@@ -64,6 +64,23 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
     return changes;
 }
 
+Changes changes_of(std::span<const Values> base, const Values& next) {
+    Changes changes;
+    for (std::size_t i = 0; i < kMetricCount; ++i) {
+        std::vector<double> before, after;
+        for (const Values& each : base)
+            if (each[i]) before.push_back(*each[i]);
+        if (next[i]) after.push_back(*next[i]);
+        changes[i] = change_of_runs(before, after);
+    }
+    return changes;
+}
+
+Metric deciding_metric(const Changes& changes) {
+    const Change& steps = changes[static_cast<std::size_t>(Metric::step_p50)];
+    return steps.base && steps.next ? Metric::step_p50 : Metric::wall_time;
+}
+
 Metric deciding_metric(const Run& base, const Run& next) {
     bool by_steps = !base.metric(Metric::step_p50).samples.empty() && !next.metric(Metric::step_p50).samples.empty();
     return by_steps ? Metric::step_p50 : Metric::wall_time;
@@ -108,21 +125,26 @@ Comparison compare_runs(const Run& base, const Run& next, std::span<const Values
     return found;
 }
 
-std::vector<std::string> headline(const Comparison& found) {
-    const Change& change = found.change();
-    const MetricSpec& spec = kMetrics[static_cast<std::size_t>(found.deciding)];
-    std::string line(name_of_speed(found.word()));
+std::vector<std::string> headline(const Changes& changes, Metric deciding, Word word) {
+    const Change& change = changes[static_cast<std::size_t>(deciding)];
+    const MetricSpec& spec = kMetrics[static_cast<std::size_t>(deciding)];
+    std::string line(name_of_speed(word));
     if (change.pct) line += fmt::format("   {:+.2f} %", *change.pct);
     if (change.interval)
         line += fmt::format(" (95 %: {:+.2f} to {:+.2f} %)", change.interval->low, change.interval->high);
     if (change.base && change.next)
         line +=
             fmt::format(", {} {} -> {}", spec.name, amount(*change.base, spec.unit), amount(*change.next, spec.unit));
-    std::string because = change.because;
+    return {line, change.because};
+}
+
+std::vector<std::string> headline(const Comparison& found) {
+    std::vector<std::string> lines = headline(found.changes, found.deciding, found.word());
     if (!found.comparability.same_hardware)
-        because = fmt::format("the hardware differs, so this says nothing about the program (measured: {}; {})",
-                              name_of_speed(change.word), because);
-    return {line, because, attribution_line(found.attribution)};
+        lines[1] = fmt::format("the hardware differs, so this says nothing about the program (measured: {}; {})",
+                               name_of_speed(found.change().word), lines[1]);
+    lines.push_back(attribution_line(found.attribution));
+    return lines;
 }
 
 }  // namespace gpuprof::compare

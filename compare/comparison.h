@@ -27,8 +27,13 @@ Values values_of(const Run& run);
 Changes changes_of(const Run& base, const Run& next, std::span<const Values> base_repeats,
                    std::span<const Values> new_repeats);
 
+// One recording against several before it, none of which is at hand any more.
+Changes changes_of(std::span<const Values> base, const Values& next);
+
 // The metric that decides between faster and slower: the median step where both have steps, else the whole time.
 Metric deciding_metric(const Run& base, const Run& next);
+
+Metric deciding_metric(const Changes& changes);
 
 // The metrics as a table.
 ResultTable metrics_table(const Changes& changes);
@@ -49,6 +54,8 @@ struct Comparison {
 Comparison compare_runs(const Run& base, const Run& next, std::span<const Values> base_repeats,
                         std::span<const Values> new_repeats);
 
+// The answer as a line, and why.
+std::vector<std::string> headline(const Changes& changes, Metric deciding, Word word);
 // "slower   +5.02 % (95 %: 4.81 to 5.20 %), 10.0 ms -> 10.5 ms per step", why, and where the difference comes from.
 std::vector<std::string> headline(const Comparison& found);
 

@@ -11,7 +11,8 @@
 namespace gpuprof::compare {
 namespace {
 
-constexpr double kBacklog = 10;  // percent of device work after the last step that makes step lengths doubtful
+// Device work after the last step that makes step lengths doubtful: percent of all, and this part of a step's.
+constexpr double kBacklog = 10, kBacklogOfStep = 0.5;
 constexpr double kMiB = 1024 * 1024;
 
 std::optional<double> backlog_of(const Study& whole, const Steps& found) {
@@ -22,7 +23,8 @@ std::optional<double> backlog_of(const Study& whole, const Steps& found) {
         all += static_cast<double>(length(device.busy));
     }
     double pct = all > 0 ? 100 * after / all : 0;
-    return pct >= kBacklog ? std::optional(pct) : std::nullopt;
+    bool half_a_step = pct / 100 * static_cast<double>(found.steps.size()) >= kBacklogOfStep;
+    return pct >= kBacklog && half_a_step ? std::optional(pct) : std::nullopt;
 }
 
 // Sum of durations of the ops that begin in each step.
@@ -105,8 +107,10 @@ Run run_of(Trace trace, const Options& options) {
     run.trace = std::make_unique<Trace>(std::move(trace));
     run.study = std::make_unique<Study>(*run.trace, options);
     measure(run, options.device);
-    if (run.backlog_pct)
+    if (run.backlog_pct) {
         for (Measured& each : run.metrics) each.samples.clear();
+        run.metrics[static_cast<std::size_t>(Metric::step_p50)].value.reset();
+    }
     return run;
 }
 

@@ -1,0 +1,37 @@
+#include "cli/conditions.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/output.h"
+
+namespace gpuprof {
+
+void declare_conditions(CLI::App& app, std::vector<std::string>& texts) {
+    app.add_option("--fail-on", texts,
+                   "End with 1 when a metric changed by more than this beyond the noise: 'step_p50>2%'.")
+        ->allow_extra_args(false)
+        ->type_name("METRIC>PCT");
+}
+
+Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::string>& texts) {
+    std::vector<compare::Condition> conditions;
+    for (const std::string& text : texts) {
+        Result<compare::Condition> condition = compare::condition_of(text);
+        if (!condition.ok()) return condition.error();
+        conditions.push_back(std::move(condition).value());
+    }
+    return conditions;
+}
+
+ExitCode judge_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
+                   bool same_hardware) {
+    bool fired = false;
+    for (const compare::Condition& condition : conditions) {
+        compare::Judged judged = compare::judge(condition, changes, same_hardware);
+        fired |= judged.judgement == compare::Judgement::fires;
+        if (judged.judgement != compare::Judgement::holds) note(judged.line);
+    }
+    return fired ? ExitCode::threshold : ExitCode::ok;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,164 @@
+// `history`: summaries of recordings in a SQLite file, and a recording held against those before it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/conditions.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/terminal.h"
+#include "compare/history.h"
+#include "core/importers/importer.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::string action, file, label, machine;
+    std::string database = "gpu-profile-history.sqlite";
+    std::size_t last = 10;
+    std::vector<std::string> fail_on;
+    std::string format = "text";
+    std::string output = "-";
+    Options options;
+};
+
+constexpr std::string_view kActions[] = {"add", "list", "check"};
+
+Result<compare::Run> read_run(const Arguments& arguments) {
+    if (arguments.file.empty() || arguments.label.empty())
+        return Error{ExitCode::usage, fmt::format("history {} needs a recording and --label", arguments.action)};
+    Result<Trace> trace = open_trace(arguments.file);
+    if (!trace.ok()) return trace.error();
+    return compare::run_of(std::move(trace).value(), arguments.options);
+}
+
+Status write(const Arguments& arguments, Report report) {
+    const ReportFormat* format = find_report_format(arguments.format);
+    Result<Output> output = Output::open(arguments.output);
+    if (!output.ok()) return output.error();
+    Style style = style_for(arguments.output);
+    style.limit = arguments.options.limit;
+    report.version = program_version();
+    format->write(report, style, *output);
+    return output->close();
+}
+
+Result<ExitCode> add(const Arguments& arguments) {
+    Result<compare::Run> run = read_run(arguments);
+    if (!run.ok()) return run.error();
+    Result<compare::History> history = compare::History::open_to_add(arguments.database);
+    if (!history.ok()) return history.error();
+    compare::HistoryRun entry;
+    entry.key = compare::key_of(*run, arguments.label, arguments.machine);
+    entry.file = arguments.file;
+    entry.values = compare::values_of(*run);
+    Result<std::int64_t> id = history->add(entry);
+    if (!id.ok()) return id.error();
+    Status printed = print(
+        fmt::format("run {} of {} on {} added to {}\n", *id, arguments.label, entry.key.machine, arguments.database));
+    return printed.ok() ? Result<ExitCode>(ExitCode::ok) : printed.error();
+}
+
+Result<ExitCode> list(const Arguments& arguments) {
+    Result<compare::History> history = compare::History::open_to_read(arguments.database);
+    if (!history.ok()) return history.error();
+    Result<std::vector<compare::HistoryRun>> runs = history->runs(arguments.label);
+    if (!runs.ok()) return runs.error();
+    std::vector<ResultTable> tables;
+    tables.push_back(compare::history_table(*runs));
+    Report report{.version = {}, .origin = {}, .window = {}, .trust = {}, .tables = tables};
+    report.origin.file = arguments.database;
+    Status written = write(arguments, report);
+    return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
+}
+
+Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Condition>& conditions) {
+    Result<compare::Run> run = read_run(arguments);
+    if (!run.ok()) return run.error();
+    Result<compare::History> history = compare::History::open_to_read(arguments.database);
+    if (!history.ok()) return history.error();
+    Result<std::vector<compare::HistoryRun>> all = history->runs(arguments.label);
+    if (!all.ok()) return all.error();
+    compare::HistoryKey key = compare::key_of(*run, arguments.label, arguments.machine);
+    std::vector<compare::HistoryRun> before = compare::comparable(*all, key, arguments.last);
+    std::vector<compare::Values> values;
+    for (const compare::HistoryRun& each : before) values.push_back(each.values);
+    compare::Changes changes = compare::changes_of(values, compare::values_of(*run));
+    compare::Metric deciding = compare::deciding_metric(changes);
+    std::vector<std::string> lead =
+        compare::headline(changes, deciding, changes[static_cast<std::size_t>(deciding)].word);
+    lead.push_back(fmt::format("{} comparable runs before it: label {}, machine {}, {}, {}; {} of that label in all",
+                               before.size(), key.label, key.machine,
+                               key.hardware.empty() ? "unknown hardware" : key.hardware, key.tool, all->size()));
+    std::vector<ResultTable> tables;
+    tables.push_back(compare::metrics_table(changes));
+    Answer answer;
+    answer.verdict.name = compare::name_of_speed(changes[static_cast<std::size_t>(deciding)].word);
+    answer.verdict.because = lead[1];
+    Status written = write(arguments, {.version = {},
+                                       .origin = run->trace->origin(),
+                                       .window = run->trace->window(),
+                                       .trust = {},
+                                       .answer = &answer,
+                                       .lead = lead,
+                                       .tables = tables});
+    if (!written.ok()) return written.error();
+    return judge_all(conditions, changes, true);
+}
+
+Result<ExitCode> run(const Arguments& arguments) {
+    if (find_report_format(arguments.format) == nullptr)
+        return unknown_choice("format", arguments.format, names_of(report_formats()));
+    Result<std::vector<compare::Condition>> conditions = conditions_of(arguments.fail_on);
+    if (!conditions.ok()) return conditions.error();
+    if (arguments.action == "add") return add(arguments);
+    if (arguments.action == "list") return list(arguments);
+    if (arguments.action == "check") return check(arguments, *conditions);
+    return unknown_choice("action", arguments.action, {std::begin(kActions), std::end(kActions)});
+}
+
+std::function<Result<ExitCode>()> declare(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    app.add_option("ACTION", arguments->action, "add, list or check.")->required()->type_name("");
+    app.add_option("FILE", arguments->file, "The recording to add or to check.")->type_name("");
+    app.add_option("--label", arguments->label, "What is measured: runs of one label are held against each other.")
+        ->type_name("L");
+    app.add_option("--db", arguments->database, "The history; gpu-profile-history.sqlite without it.")
+        ->type_name("PATH");
+    app.add_option("--machine", arguments->machine,
+                   "Name of the machine in place of its host name, where that changes from run to run.")
+        ->type_name("NAME");
+    app.add_option("--last", arguments->last, "check: how many earlier runs count, the latest ones.")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str()
+        ->type_name("N");
+    declare_conditions(app, arguments->fail_on);
+    app.add_option("--format", arguments->format, "list and check: text, csv, json or md.")->type_name("FORMAT");
+    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
+        ->type_name("FILE");
+    declare_options(app, arguments->options);
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kHistoryCommand;
+const Command kHistoryCommand{"history",
+                              "Read a recording",
+                              "add|list|check [FILE] [--label L]",
+                              "Keeps summaries of runs, and holds a new one against them.",
+                              declare,
+                              [] {
+                                  return std::vector<Choices>{{"ACTION", {std::begin(kActions), std::end(kActions)}},
+                                                              {"--format", names_of(report_formats())}};
+                              }};
+
+}  // namespace gpuprof

@@ -1,0 +1,256 @@
+// See the header for the tables and what is promised.
+#include "compare/history.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "core/analyze/cells.h"
+#include "core/base/host_name.h"
+
+namespace gpuprof::compare {
+namespace {
+
+constexpr int kWaitMs = 10'000;           // for other writers
+constexpr int kApplication = 0x67706869;  // "gphi", in the file's header: whose it is
+constexpr int kVersion = 1;
+
+constexpr const char* kCreate =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, added_at TEXT NOT NULL, label TEXT NOT NULL,"
+    " machine TEXT NOT NULL, hardware TEXT NOT NULL, tool TEXT NOT NULL, file TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS value (run INTEGER NOT NULL REFERENCES run(id), metric TEXT NOT NULL,"
+    " value REAL NOT NULL, PRIMARY KEY (run, metric)) WITHOUT ROWID;"
+    "PRAGMA application_id = 1735420009; PRAGMA user_version = 1;"
+    "COMMIT;";
+static_assert(kApplication == 1735420009 && kVersion == 1);
+
+class Statement {
+public:
+    Statement(sqlite3* database, const char* text) {
+        code_ = sqlite3_prepare_v2(database, text, -1, &statement_, nullptr);
+    }
+    ~Statement() { sqlite3_finalize(statement_); }
+    Statement(const Statement&) = delete;
+    Statement& operator=(const Statement&) = delete;
+
+    Statement& bind(int at, const std::string& text) {
+        sqlite3_bind_text(statement_, at, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+        return *this;
+    }
+    Statement& bind(int at, std::int64_t value) {
+        sqlite3_bind_int64(statement_, at, value);
+        return *this;
+    }
+    Statement& bind(int at, double value) {
+        sqlite3_bind_double(statement_, at, value);
+        return *this;
+    }
+    // A row; false at the end or on an error, which code() tells apart.
+    bool next() {
+        if (code_ == SQLITE_OK || code_ == SQLITE_ROW) code_ = sqlite3_step(statement_);
+        return code_ == SQLITE_ROW;
+    }
+    int code() const { return code_ == SQLITE_ROW || code_ == SQLITE_DONE ? SQLITE_OK : code_; }
+    std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
+    double real(int column) const { return sqlite3_column_double(statement_, column); }
+    std::string text(int column) const {
+        const unsigned char* text = sqlite3_column_text(statement_, column);
+        return text == nullptr ? "" : reinterpret_cast<const char*>(text);
+    }
+
+private:
+    sqlite3_stmt* statement_ = nullptr;
+    int code_ = SQLITE_OK;
+};
+
+std::string host_of(const Run& run) {
+    const ProcessTable& processes = run.trace->tables().process;
+    for (Row row = 0; row < processes.rows; ++row)
+        if (processes.host.has(row)) return std::string(run.trace->text(processes.host[row]));
+    return host_name();
+}
+
+constexpr ResultColumn kColumns[] = {
+    {"id", CellType::integer, Unit::none, "Number of the run."},
+    {"added_at", CellType::text, Unit::none, "When it was added, UTC."},
+    {"label", CellType::text, Unit::none, "What it was labelled."},
+#define GPUPROF_HISTORY_COLUMN(id, unit, doc) {#id, CellType::real, Unit::unit, doc},
+    GPUPROF_COMPARE_METRICS(GPUPROF_HISTORY_COLUMN)
+#undef GPUPROF_HISTORY_COLUMN
+        {"machine", CellType::text, Unit::none, "Host, or what --machine said."},
+    {"hardware", CellType::text, Unit::none, "Devices with work."},
+    {"tool", CellType::text, Unit::none, "What recorded it."},
+    {"file", CellType::text, Unit::none, "The recording it was taken from."},
+};
+
+}  // namespace
+
+void History::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+
+Error History::error_of(int code) const {
+    const char* said = sqlite3_errstr(code);
+    switch (code & 0xFF) {
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+            return {
+                ExitCode::unreadable,
+                fmt::format("{}: damaged, or no history ({}); restore it, or move it away to begin anew", path_, said)};
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            return {ExitCode::not_permitted,
+                    fmt::format("{}: another process has held it for {} s; try again", path_, kWaitMs / 1000)};
+        case SQLITE_FULL:
+        case SQLITE_IOERR: return {ExitCode::internal, fmt::format("{}: {}", path_, said)};
+        default:
+            return {ExitCode::not_permitted,
+                    fmt::format("{}: {}; the file and its folder must be writable (--db names another)", path_, said)};
+    }
+}
+
+Status History::run_all(const char* statements) const {
+    int code = sqlite3_exec(database_.get(), statements, nullptr, nullptr, nullptr);
+    return code == SQLITE_OK ? Status() : Status(error_of(code));
+}
+
+Status History::open(int flags) {
+    struct stat found = {};
+    if (stat(path_.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+        return Error{ExitCode::unreadable, fmt::format("{}: no file; --db names a history", path_)};
+    sqlite3* database = nullptr;
+    int code = sqlite3_open_v2(path_.c_str(), &database, flags, nullptr);
+    database_.reset(database);
+    if (code != SQLITE_OK) return error_of(code);
+    sqlite3_busy_timeout(database_.get(), kWaitMs);
+    return check();
+}
+
+// Whose file it is. A new one has neither a mark nor a table.
+Status History::check() {
+    auto number = [&](const char* text, std::int64_t& value) {
+        Statement statement(database_.get(), text);
+        if (statement.next()) value = statement.integer(0);
+        return statement.code();
+    };
+    std::int64_t application = 0, version = 0, tables = 0;
+    for (auto [text, value] : {std::pair{"PRAGMA application_id", &application},
+                               {"PRAGMA user_version", &version},
+                               {"SELECT count(*) FROM sqlite_master", &tables}})
+        if (int code = number(text, *value); code != SQLITE_OK) return error_of(code);
+    new_ = application == 0 && tables == 0;
+    if (new_) return {};
+    if (application != kApplication)
+        return Error{ExitCode::unreadable,
+                     fmt::format("{}: a SQLite database, but no history; --db names another", path_)};
+    if (version != kVersion)
+        return Error{ExitCode::unreadable,
+                     fmt::format("{}: a history of version {}, this program knows {}", path_, version, kVersion)};
+    return {};
+}
+
+Result<History> History::open_to_add(const std::string& path) {
+    History history(path);
+    if (Status opened = history.open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened.ok()) return opened.error();
+    if (history.new_) {
+        if (Status made = history.run_all(kCreate); !made.ok()) return made.error();
+        return history;
+    }
+    // What is damaged is not written to, wherever the damage is; a history is small.
+    Statement sound(history.database_.get(), "PRAGMA quick_check(1)");
+    if (!sound.next()) return history.error_of(sound.code());
+    if (sound.text(0) != "ok") return history.error_of(SQLITE_CORRUPT);
+    return history;
+}
+
+Result<History> History::open_to_read(const std::string& path) {
+    History history(path);
+    struct stat found = {};
+    if (stat(path.c_str(), &found) != 0 && errno == ENOENT) return history;
+    if (Status opened = history.open(SQLITE_OPEN_READONLY); !opened.ok()) return opened.error();
+    return history;
+}
+
+Result<std::int64_t> History::add(const HistoryRun& run) {
+    if (Status begun = run_all("BEGIN IMMEDIATE"); !begun.ok()) return begun.error();
+    Statement insert(database_.get(),
+                     "INSERT INTO run (added_at, label, machine, hardware, tool, file)"
+                     " VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?, ?)");
+    insert.bind(1, run.key.label).bind(2, run.key.machine).bind(3, run.key.hardware).bind(4, run.key.tool);
+    insert.bind(5, run.file).next();
+    int code = insert.code();
+    std::int64_t id = sqlite3_last_insert_rowid(database_.get());
+    for (std::size_t i = 0; i < kMetricCount && code == SQLITE_OK; ++i) {
+        if (!run.values[i]) continue;
+        Statement value(database_.get(), "INSERT INTO value (run, metric, value) VALUES (?, ?, ?)");
+        value.bind(1, id).bind(2, std::string(kMetrics[i].name)).bind(3, *run.values[i]).next();
+        code = value.code();
+    }
+    if (code != SQLITE_OK) {
+        sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+        return error_of(code);
+    }
+    if (Status ended = run_all("COMMIT"); !ended.ok()) return ended.error();
+    return id;
+}
+
+Result<std::vector<HistoryRun>> History::runs(const std::string& label) const {
+    std::vector<HistoryRun> runs;
+    if (!database_) return runs;
+    {
+        Statement tables(database_.get(), "SELECT 1 FROM sqlite_master WHERE name = 'run'");
+        if (!tables.next())
+            return tables.code() == SQLITE_OK ? Result(runs) : Result<decltype(runs)>(error_of(tables.code()));
+    }
+    Statement rows(database_.get(),
+                   "SELECT id, added_at, label, machine, hardware, tool, file FROM run"
+                   " WHERE ?1 = '' OR label = ?1 ORDER BY id");
+    rows.bind(1, label);
+    while (rows.next())
+        runs.push_back({rows.integer(0),
+                        rows.text(1),
+                        {rows.text(2), rows.text(3), rows.text(4), rows.text(5)},
+                        rows.text(6),
+                        {}});
+    if (rows.code() != SQLITE_OK) return error_of(rows.code());
+    for (HistoryRun& run : runs) {
+        Statement values(database_.get(), "SELECT metric, value FROM value WHERE run = ?");
+        values.bind(1, run.id);
+        while (values.next())
+            for (std::size_t i = 0; i < kMetricCount; ++i)
+                if (kMetrics[i].name == values.text(0)) run.values[i] = values.real(1);
+        if (values.code() != SQLITE_OK) return error_of(values.code());
+    }
+    return runs;
+}
+
+std::vector<HistoryRun> comparable(const std::vector<HistoryRun>& runs, const HistoryKey& key, std::size_t most) {
+    std::vector<HistoryRun> found;
+    for (const HistoryRun& run : runs)
+        if (run.key.label == key.label && run.key.machine == key.machine && run.key.hardware == key.hardware &&
+            run.key.tool == key.tool)
+            found.push_back(run);
+    if (found.size() > most) found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(most));
+    return found;
+}
+
+HistoryKey key_of(const Run& run, const std::string& label, const std::string& machine) {
+    const Origin& origin = run.trace->origin();
+    return {label, machine.empty() ? host_of(run) : machine, hardware_of(run),
+            origin.tool.empty() ? origin.importer : origin.tool};
+}
+
+ResultTable history_table(const std::vector<HistoryRun>& runs) {
+    ResultTable table("history", kColumns);
+    for (const HistoryRun& run : runs) {
+        std::vector<Cell> cells = {integer(run.id), text_cell(run.added_at), text_cell(run.key.label)};
+        for (const std::optional<double>& value : run.values) cells.push_back(real(value));
+        for (const std::string* text : {&run.key.machine, &run.key.hardware, &run.key.tool, &run.file})
+            cells.push_back(text_cell(*text));
+        table.add_row(cells);
+    }
+    return table;
+}
+
+}  // namespace gpuprof::compare

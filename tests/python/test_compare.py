@@ -1,0 +1,113 @@
+"""`compare` on real recordings and on made ones: the verdict, what it adds up to, what it warns about, and its exit status."""
+
+import json
+import random
+
+import pytest
+
+from conftest import FIXTURES
+
+TRANSFORMER = str(FIXTURES / "kineto/transformer.json.gz")
+CONTROL = str(FIXTURES / "public/trace_diff__control__control.json.gz")
+REAL = [TRANSFORMER, CONTROL, *(str(FIXTURES / "kineto" / f"{name}.json.gz") for name in ("small_kernels", "overlap"))]
+
+
+def compare(program, *arguments):
+    outcome = program.run("compare", *arguments, "--format", "json", "--limit", "0")
+    assert outcome.status == 0, outcome.errors
+    return json.loads(outcome.stdout)
+
+
+def rows(document, name):
+    table = next(table for table in document["tables"] if table["name"] == name)
+    columns = [column["name"] for column in table["columns"]]
+    return [dict(zip(columns, row)) for row in table["rows"]]
+
+
+def recording(path, seed, factor=1.0, steps=40, noise=0.01, sms=132):
+    """A loop whose steps take 1 ms times `factor`, with one kernel in each."""
+    generator = random.Random(seed)
+    events, now = [], 1000.0
+    for step in range(steps):
+        length = 1000 * factor * (1 + generator.gauss(0, noise))
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": now, "dur": length})
+        events.append({"ph": "X", "cat": "kernel", "name": "work", "pid": 0, "tid": 7, "ts": now + 100, "dur": length - 200,
+                       "args": {"device": 0, "stream": 7, "correlation": step + 1, "grid": [int(64 * factor), 1, 1]}})
+        now += length
+    device = {"id": 0, "name": "NVIDIA H200", "numSms": sms, "totalGlobalMem": 150109880320}
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events}))
+    return str(path)
+
+
+@pytest.mark.parametrize("file", REAL)
+def test_a_recording_against_itself_is_the_same_with_zero_difference(program, file):
+    document = compare(program, file, file, "metrics", "attribution", "kernels")
+    assert document["verdict"]["name"] == "same"
+    assert all(row["change_pct"] in (0, None) and row["verdict"] == "same" for row in rows(document, "metrics"))
+    assert all(row["difference_ns"] == 0 for row in rows(document, "attribution") + rows(document, "kernels"))
+    assert all(row["match"] == "name" for row in rows(document, "kernels"))
+
+
+def test_other_hardware_is_named_and_the_difference_attributed(program):
+    document = compare(program, TRANSFORMER, CONTROL, "attribution", "devices", "kernels")
+    warnings = [statement["text"] for statement in document["trust"] if statement["warning"]]
+    assert any("different hardware" in text and "H200" in text and "A100" in text for text in warnings)
+    assert document["verdict"]["name"] == "cannot tell" and "hardware" in document["verdict"]["because"]
+    attribution = rows(document, "attribution")
+    steps, window = 6, document["source"]["window_ns"]
+    assert sum(row["new_ns"] for row in attribution) == window // steps  # one device
+    assert sum(row["base_ns"] for row in attribution) == document["base"]["window_ns"] // 3
+    difference = window // steps - document["base"]["window_ns"] // 3
+    assert sum(row["difference_ns"] for row in attribution) == difference
+    assert sum(row["share_pct"] for row in attribution) == pytest.approx(100)
+    assert {row["verdict"] for row in rows(document, "kernels")} >= {"new", "vanished"}
+
+
+def test_five_percent_is_found_and_fails_where_it_was_asked_to(program, tmp_path):
+    base = recording(tmp_path / "base.json", 1)
+    slow = recording(tmp_path / "slow.json", 2, factor=1.05)
+    document = compare(program, base, slow, "kernels", "steps")
+    assert document["verdict"]["name"] == "slower"
+    kernel, = rows(document, "kernels")
+    assert kernel["verdict"] == "slower" and kernel["launch_shape"] == "grid x 64 -> 67"
+    assert program.run("compare", base, slow, "--fail-on", "step_p50>2%").status == 1
+    assert program.run("compare", base, slow, "--fail-on", "step_p50 > 20 %").status == 0
+    assert program.run("compare", slow, base, "--fail-on", "step_p50>2%").status == 0
+    assert program.run("compare", slow, base, "--fail-on", "busy<-2%").status == 1
+
+
+def test_noise_fails_nothing(program, tmp_path):
+    base = recording(tmp_path / "base.json", 3, noise=0.03)
+    again = recording(tmp_path / "again.json", 4, noise=0.03)
+    outcome = program.run("compare", base, again, "--fail-on", "step_p50>0%", "--fail-on", "step_p50<-0%")
+    assert outcome.status == 0, outcome.errors
+
+
+def test_on_other_hardware_nothing_is_judged(program, tmp_path):
+    base = recording(tmp_path / "base.json", 1)
+    slow = recording(tmp_path / "slow.json", 2, factor=1.5, sms=114)
+    outcome = program.run("compare", base, slow, "--fail-on", "step_p50>2%")
+    assert outcome.status == 0 and "not judged, because the hardware differs" in outcome.errors[0]
+
+
+def test_repeats_decide_instead_of_steps(program, tmp_path):
+    """Recordings that differ as wholes: their steps say slower, their repeats say that this is how they vary."""
+    base = [recording(tmp_path / f"base{i}.json", i, factor=factor) for i, factor in enumerate((1.0, 1.04, 0.97))]
+    new = [recording(tmp_path / f"new{i}.json", 10 + i, factor=factor) for i, factor in enumerate((1.05, 0.98, 1.01))]
+    assert compare(program, base[0], new[0])["verdict"]["name"] == "slower"
+    document = compare(program, base[0], new[0], "metrics", "--repeat-base", *base[1:], "--repeat-new", *new[1:])
+    assert document["verdict"]["name"] == "cannot tell"
+    step = rows(document, "metrics")[0]
+    assert (step["base_samples"], step["new_samples"]) == (3, 3)
+
+
+@pytest.mark.parametrize("condition", ["step_p50", "step_p50>2", "nothing>2%", "step_p50>x%", "step_p50>-2%", "busy<2%"])
+def test_a_wrong_condition_is_a_usage_error_before_anything_is_read(program, condition):
+    outcome = program.run("compare", "no_file", "no_file", "--fail-on", condition)
+    assert outcome.status == 2 and condition in outcome.errors[0]
+
+
+def test_csv_is_one_table(program):
+    assert program.run("compare", TRANSFORMER, CONTROL, "--format", "csv").status == 2
+    outcome = program.run("compare", TRANSFORMER, CONTROL, "ops", "--format", "csv", "--limit", "3")
+    assert outcome.status == 0 and outcome.stdout.count(b"\n") == 4

@@ -1,0 +1,113 @@
+"""`history`: what is kept, what is comparable, and what happens to files that cannot be used."""
+
+import json
+import sqlite3
+import subprocess
+
+import pytest
+from test_compare import recording, rows
+
+
+@pytest.fixture
+def database(tmp_path):
+    return str(tmp_path / "history.sqlite")
+
+
+def add(program, database, file, label="train", *more):
+    outcome = program.run("history", "add", file, "--label", label, "--db", database, *more)
+    assert outcome.status == 0, outcome.errors
+
+
+def check(program, database, file, *more, label="train"):
+    return program.run("history", "check", file, "--label", label, "--db", database, "--format", "json", *more)
+
+
+def grown(program, database, tmp_path, *more):
+    """A history of five runs that hardly differ."""
+    for seed in range(5):
+        add(program, database, recording(tmp_path / f"{seed}.json", seed, factor=1 + 0.001 * (seed % 3)), "train", *more)
+
+
+def test_a_slower_run_fails_and_an_equal_one_does_not(program, database, tmp_path):
+    grown(program, database, tmp_path)
+    slow = recording(tmp_path / "slow.json", 77, factor=1.05)
+    alike = recording(tmp_path / "alike.json", 78, factor=1.001)
+    outcome = check(program, database, slow, "--fail-on", "step_p50>2%")
+    assert outcome.status == 1 and json.loads(outcome.stdout)["verdict"]["name"] == "slower"
+    outcome = check(program, database, alike, "--fail-on", "step_p50>2%")
+    assert outcome.status == 0 and json.loads(outcome.stdout)["verdict"]["name"] == "same"
+    step = rows(json.loads(outcome.stdout), "metrics")[0]
+    assert (step["base_samples"], step["new_samples"]) == (5, 1)
+
+
+def test_only_the_last_comparable_runs_count(program, database, tmp_path):
+    grown(program, database, tmp_path)
+    add(program, database, recording(tmp_path / "label.json", 9, factor=3), "other")
+    add(program, database, recording(tmp_path / "hardware.json", 9, factor=3, sms=114))
+    add(program, database, recording(tmp_path / "machine.json", 9, factor=3), "train", "--machine", "elsewhere")
+    file = recording(tmp_path / "new.json", 10)
+    assert rows(json.loads(check(program, database, file).stdout), "metrics")[0]["base_samples"] == 5
+    assert rows(json.loads(check(program, database, file, "--last", "3").stdout), "metrics")[0]["base_samples"] == 3
+
+
+def test_without_comparable_runs_nothing_is_judged(program, database, tmp_path):
+    file = recording(tmp_path / "new.json", 1)
+    outcome = check(program, database, file, "--fail-on", "step_p50>2%")
+    assert outcome.status == 0 and "not judged" in outcome.errors[0]
+    assert json.loads(outcome.stdout)["verdict"]["name"] == "cannot tell"
+
+
+def test_it_is_plain_sqlite(program, database, tmp_path):
+    add(program, database, recording(tmp_path / "a.json", 1, noise=0))
+    with sqlite3.connect(database) as connection:
+        value, = connection.execute("SELECT value FROM value JOIN run ON run.id = value.run WHERE metric = 'step_p50' AND label = 'train'").fetchone()
+    assert value == pytest.approx(1_000_000, abs=1)
+
+
+def test_many_writers_at_once_lose_nothing(program, database, tmp_path):
+    file = recording(tmp_path / "a.json", 1)
+    command = [str(program.path), "history", "add", file, "--label", "train", "--db", database]
+    writers = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(12)]
+    assert [(writer.wait(), writer.stderr.read()) for writer in writers] == [(0, b"")] * 12
+    listed = program.run("history", "list", "--db", database, "--format", "csv", "--limit", "0")
+    assert listed.stdout.count(b"\n") == 13
+
+
+@pytest.mark.parametrize("damage", ["text", "head", "middle", "foreign", "newer", "folder"])
+def test_a_file_that_cannot_be_used_is_refused_and_left_alone(program, database, tmp_path, damage):
+    file = recording(tmp_path / "a.json", 1)
+    if damage == "folder":
+        (tmp_path / "history.sqlite").mkdir()
+    elif damage == "text":
+        (tmp_path / "history.sqlite").write_text("no database\n" * 100)
+    elif damage == "foreign":
+        with sqlite3.connect(database) as connection:
+            connection.execute("CREATE TABLE mine (x)")
+    else:
+        add(program, database, file)
+        if damage == "newer":
+            with sqlite3.connect(database) as connection:
+                connection.execute("PRAGMA user_version = 9")
+        else:
+            content = bytearray((tmp_path / "history.sqlite").read_bytes())
+            begin = 100 if damage == "head" else 4096
+            content[begin:begin + 600] = b"\xff" * 600
+            (tmp_path / "history.sqlite").write_bytes(content)
+    before = None if damage == "folder" else (tmp_path / "history.sqlite").read_bytes()
+    for arguments in (["add", file, "--label", "train"], ["list"], ["check", file, "--label", "train"]):
+        outcome = program.run("history", *arguments, "--db", database)
+        assert outcome.status in (3, 5), (arguments, outcome.stdout, outcome.errors)
+        assert len(outcome.errors) == 1 and database in outcome.errors[0]
+    if before is not None:
+        assert (tmp_path / "history.sqlite").read_bytes() == before
+
+
+def test_where_nothing_can_be_written(program, tmp_path):
+    file = recording(tmp_path / "a.json", 1)
+    outcome = program.run("history", "add", file, "--label", "train", "--db", "/proc/history.sqlite")
+    assert outcome.status == 5 and "--db" in outcome.errors[0]
+
+
+@pytest.mark.parametrize("arguments", [["add"], ["add", "FILE"], ["check", "--label", "x"], ["remove"], ["list", "--format", "xml"]])
+def test_usage(program, arguments):
+    assert program.run("history", *arguments).status == 2
