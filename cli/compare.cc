@@ -10,6 +10,7 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/conditions.h"
+#include "cli/left_off.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -121,7 +122,9 @@ Status write(const Plan& plan, const Arguments& arguments, const compare::Compar
     Style style = style_for(arguments.output);
     style.limit = arguments.options.limit;
     plan.format->write(report, style, *output);
-    return output->close();
+    if (Status closed = output->close(); !closed.ok()) return closed.error();
+    note_left_off(*plan.format, report.tables, style.limit);
+    return {};
 }
 
 Result<ExitCode> run(const Arguments& arguments) {

@@ -9,6 +9,7 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/conditions.h"
+#include "cli/left_off.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -48,7 +49,9 @@ Status write(const Arguments& arguments, Report report) {
     style.limit = arguments.options.limit;
     report.version = program_version();
     format->write(report, style, *output);
-    return output->close();
+    if (Status closed = output->close(); !closed.ok()) return closed.error();
+    note_left_off(*format, report.tables, style.limit);
+    return {};
 }
 
 Result<ExitCode> add(const Arguments& arguments) {

@@ -12,6 +12,7 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/first_answer.h"
+#include "cli/left_off.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -66,15 +67,6 @@ Result<Plan> plan_of(const Arguments& arguments) {
             fmt::format("{0} holds one table: name one analysis, e.g. gpu-profile report FILE kernels --format {0}",
                         plan.format->name)};
     return plan;
-}
-
-// A format without a place for it says on standard error that rows are missing.
-void note_left_off(const Plan& plan, const Report& report, std::int64_t limit) {
-    if (!plan.format->one_table) return;
-    for (const ResultTable& table : report.tables)
-        if (std::size_t shown = shown_rows(table, limit); shown < table.total_rows())
-            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.total_rows(),
-                             table.name()));
 }
 
 // Everything a report needs besides the trace, kept alive until it is written.
@@ -144,7 +136,7 @@ Result<ExitCode> write(const Plan& plan, const Report& report, const Arguments& 
     style.limit = arguments.options.limit;
     plan.format->write(report, style, *output);
     if (Status closed = output->close(); !closed.ok()) return closed.error();
-    note_left_off(plan, report, style.limit);
+    note_left_off(*plan.format, report.tables, style.limit);
     return ExitCode::ok;
 }
 

@@ -30,7 +30,8 @@ Word word_of(const Change& change) {
 }
 
 std::string because_of(const Change& change, std::string_view what) {
-    std::string sides = fmt::format("{} and {} {}", change.base_samples, change.new_samples, what);
+    std::string sides = fmt::format("{} and {} {} with {:.1f} % of noise", change.base_samples, change.new_samples,
+                                    what, change.noise_pct.value_or(0));
     std::string where = fmt::format("by {}, with 95 % the change lies between {:+.2f} and {:+.2f} %", sides,
                                     change.interval->low, change.interval->high);
     switch (change.word) {
