@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "core/importers/capture.h"
+#include "core/importers/closed.h"
 #include "core/importers/kineto.h"
 #include "core/importers/ncu.h"
 #include "core/importers/nsys.h"
+#include "core/importers/proton.h"
 #include "core/importers/smi.h"
 #include "core/importers/torch.h"
 #include "core/importers/xprof.h"
@@ -23,6 +25,7 @@ constexpr Importer kImporters[] = {
     {"torch_timeline", "PyTorch raw memory timeline, JSON", sniff_torch_timeline, import_torch_timeline},
     {"xplane", "JAX and TensorFlow profile (XProf), xplane.pb", sniff_xplane, import_xplane},
     {"xprof_json", "JAX and TensorFlow trace (XProf), JSON", sniff_xprof_json, import_xprof_json},
+    {"proton", "Proton (Triton) or Hatchet tree, JSON", sniff_proton, import_proton},
 };
 
 const Importer* recognise(std::string_view head) {
@@ -68,7 +71,11 @@ Result<Trace> import_trace(Source& source) {
 Result<Trace> open_trace(const std::string& file) {
     Result<std::unique_ptr<Source>> source = open_source(file);
     if (!source) return source.error();
-    return import_trace(**source);
+    std::string_view head = (*source)->head();
+    if (recognise(head) != nullptr || !is_closed_report(file, head)) return import_trace(**source);
+    Result<ExportedReport> exported = export_closed(file, head);
+    if (!exported.ok()) return exported.error();
+    return import_trace(*exported->source);
 }
 
 }  // namespace gpuprof

@@ -94,10 +94,12 @@ Result<std::unique_ptr<Source>> decoded(std::unique_ptr<PeekableSource> source) 
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> open_source(const std::string& file) {
+Result<std::unique_ptr<Source>> open_source(const std::string& file) { return open_source(file, file); }
+
+Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::string& name) {
     Result<std::unique_ptr<ByteStream>> bytes = open_bytes(file);
     if (!bytes) return bytes.error();
-    return decoded(std::make_unique<PeekableSource>(file, std::move(*bytes)));
+    return decoded(std::make_unique<PeekableSource>(name, std::move(*bytes)));
 }
 
 Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes) {

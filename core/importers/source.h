@@ -31,6 +31,8 @@ public:
 
 // Opens a file (or standard input for "-"). A directory, a missing or unreadable file: ExitCode::unreadable.
 Result<std::unique_ptr<Source>> open_source(const std::string& file);
+// The same of a file that users know by another name.
+Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::string& name);
 
 // The same over bytes in memory, which must outlive it. For tests and fuzzing.
 Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes);

@@ -1,0 +1,150 @@
+#include "core/importers/proton.h"
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/importers/json_document.h"
+
+namespace gpuprof {
+namespace {
+
+using simdjson::dom::element;
+
+// Metrics that say where a node belongs, not what it measured.
+bool is_place(std::string_view metric) { return metric == "device_id" || metric == "device_type"; }
+
+std::optional<std::int32_t> device_number(const element& value) {
+    std::int64_t number = 0;
+    std::string_view text;
+    if (value.get(text) == simdjson::SUCCESS) {
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    } else if (value.get(number) != simdjson::SUCCESS) {
+        return std::nullopt;
+    }
+    return number >= 0 && number < 4096 ? std::optional(static_cast<std::int32_t>(number)) : std::nullopt;
+}
+
+class Forest {
+public:
+    explicit Forest(Batch& batch) : batch_(batch) {}
+
+    // Parents before their children, in the order of the file.
+    void take(const element& root) {
+        pending_.push_back({root, std::nullopt});
+        while (!pending_.empty()) {
+            auto [at, parent] = pending_.back();
+            pending_.pop_back();
+            node(at, parent);
+        }
+    }
+    // {"CUDA": {"0": {"arch": "90", "num_sms": 132, ...}}}
+    void take_devices(const element& devices) {
+        simdjson::dom::object kinds, of_kind;
+        if (devices.get(kinds) != simdjson::SUCCESS) return;
+        for (auto [kind, value] : kinds)
+            if (value.get(of_kind) == simdjson::SUCCESS)
+                for (auto [ordinal, facts] : of_kind) device(kind, ordinal, facts);
+    }
+
+private:
+    void node(const element& at, std::optional<std::int64_t> parent) {
+        CallNodeTable& table = batch_.tables.call_node;
+        std::int64_t number = next_++;
+        Row row = table.add();
+        table.node.set(row, number);
+        if (parent) table.parent.set(row, *parent);
+        std::string_view name;
+        if (at["frame"]["name"].get(name) == simdjson::SUCCESS) table.name.set(row, batch_.intern(name));
+        simdjson::dom::object metrics;
+        if (at["metrics"].get(metrics) == simdjson::SUCCESS)
+            for (auto [key, value] : metrics) {
+                if (key == "device_id")
+                    if (auto device = device_number(value)) table.device.set(row, *device);
+                if (!is_place(key)) metric(number, key, value);
+            }
+        simdjson::dom::array children;
+        if (at["children"].get(children) != simdjson::SUCCESS) return;
+        std::size_t first = pending_.size();
+        for (element child : children) pending_.push_back({child, number});
+        std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(first), pending_.end());
+    }
+
+    // The unit of "time (ns)" stands in the name; "(inc)" says that children are in it, which is no unit.
+    void metric(std::int64_t node, std::string_view name, const element& value) {
+        double number = 0;
+        if (value.get(number) != simdjson::SUCCESS || !std::isfinite(number))
+            return batch_.lose(Loss::bad_number, name);
+        std::string_view unit;
+        std::size_t open = name.rfind(" (");
+        if (open != name.npos && name.ends_with(')') && !name.ends_with("(inc)")) {
+            unit = name.substr(open + 2, name.size() - open - 3);
+            name = name.substr(0, open);
+        }
+        CallMetricTable& table = batch_.tables.call_metric;
+        Row row = table.add();
+        table.node.set(row, node);
+        table.metric.set(row, batch_.intern(name));
+        if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
+        table.value.set(row, number);
+    }
+
+    void device(std::string_view kind, std::string_view ordinal, const element& facts) {
+        std::int32_t number = 0;
+        auto [end, error] = std::from_chars(ordinal.data(), ordinal.data() + ordinal.size(), number);
+        if (error != std::errc{} || end != ordinal.data() + ordinal.size()) return;
+        DeviceTable& table = batch_.tables.device;
+        Row row = table.add();
+        table.device.set(row, number);
+        if (kind == "CUDA" || kind == "HIP") table.vendor.set(row, batch_.intern(kind == "HIP" ? "amd" : "nvidia"));
+        std::int64_t sms = 0;
+        if (facts["num_sms"].get(sms) == simdjson::SUCCESS && sms > 0 && sms < 1 << 20)
+            table.sms.set(row, static_cast<std::int32_t>(sms));
+        std::string_view arch;
+        std::int32_t cc = 0;
+        if (kind != "CUDA" || facts["arch"].get(arch) != simdjson::SUCCESS) return;
+        auto read = std::from_chars(arch.data(), arch.data() + arch.size(), cc);
+        if (read.ec != std::errc{} || cc < 10 || cc > 10000) return;
+        table.cc_major.set(row, cc / 10);
+        table.cc_minor.set(row, cc % 10);
+    }
+
+    Batch& batch_;
+    std::vector<std::pair<element, std::optional<std::int64_t>>> pending_;
+    std::int64_t next_ = 0;
+};
+
+}  // namespace
+
+int sniff_proton(std::string_view head) {
+    std::size_t begin = head.find_first_not_of(" \t\r\n");
+    if (begin == head.npos || head[begin] != '[') return 0;
+    auto has = [head](std::string_view part) { return head.find(part) != head.npos; };
+    return has("\"frame\"") && has("\"metrics\"") && !has("\"ph\"") ? 85 : has("\"children\"") ? 40 : 0;
+}
+
+Status import_proton(Source& source, TraceBuilder& builder) {
+    JsonDocument document;
+    Result<element> root = document.read(source);
+    if (!root.ok()) return root.error();
+    simdjson::dom::array items;
+    if (root->get(items) != simdjson::SUCCESS)
+        return Error{ExitCode::unreadable, fmt::format("{}: no tree of Hatchet (it is no list)", source.name())};
+    Batch batch;
+    Forest forest(batch);
+    for (element item : items) {
+        element frame;
+        if (item["frame"].get(frame) == simdjson::SUCCESS)
+            forest.take(item);
+        else
+            forest.take_devices(item);
+    }
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
+    builder.set_tool("Proton");
+    builder.append(std::move(batch));
+    return {};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,60 @@
+""".nsys-rep and .ncu-rep: handed to nsys and ncu (here scripts), or said how to export."""
+
+import gzip
+
+import pytest
+from conftest import FIXTURES
+from exported import tables_of
+
+REPORTS = [("trace.nsys-rep", "nsys", "nsys/mock.sqlite.gz", "kernel", "nsys export --type sqlite"),
+           ("-kernels.ncu-rep", "ncu", "ncu/kernels.raw.csv.gz", "profiled_kernel", "--csv --page raw")]
+
+
+@pytest.fixture(params=REPORTS, ids=["nsys", "ncu"])
+def report(request, tmp_path, monkeypatch):
+    """A report, and a PATH on which a script stands for its tool; the script notes how it was called."""
+    name, tool, made, table, hint = request.param
+    file = tmp_path / name
+    file.write_bytes(b"closed\0" * 9)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "export").write_bytes(gzip.decompress((FIXTURES / made).read_bytes()))
+    script = tmp_path / "bin" / tool
+    script.write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/called\n[ ! -e {tmp_path}/broken ] || exit 7\n'
+                      + (f'cat {tmp_path}/export >"$5"\necho done\n' if tool == "nsys" else f"cat {tmp_path}/export\n"))
+    script.chmod(0o755)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    return file, script, FIXTURES / made, table, hint, scratch
+
+
+def test_the_tool_exports(program, report):
+    file, _, made, table, _, scratch = report
+    assert tables_of(program, file)[table] == tables_of(program, made)[table]
+    called = (file.parent / "called").read_text()
+    assert str(file) in called  # in full, so that a name with a dash is no option
+    assert list(scratch.iterdir()) == []
+
+
+def test_without_the_tool_it_says_how(program, report):
+    file, script, _, _, hint, _ = report
+    script.unlink()
+    outcome = program.run("report", file)
+    assert outcome.status == 3 and len(outcome.errors) == 1
+    assert hint in outcome.errors[0] and "is not on PATH" in outcome.errors[0]
+
+
+def test_the_tool_fails(program, report):
+    file, _, _, _, hint, scratch = report
+    (file.parent / "broken").touch()
+    outcome = program.run("report", file)
+    assert outcome.status == 3 and "exit status 7" in outcome.errors[0] and hint in outcome.errors[0]
+    assert list(scratch.iterdir()) == []
+
+
+def test_what_it_holds_comes_before_its_name(program, tmp_path):
+    """A file with such an ending whose bytes are known is read as what it is."""
+    file = tmp_path / "kernels.ncu-rep"
+    file.write_bytes((FIXTURES / "ncu/kernels.raw.csv.gz").read_bytes())
+    assert len(tables_of(program, file)["profiled_kernel"]) == 9
