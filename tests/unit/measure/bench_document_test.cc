@@ -30,6 +30,7 @@ BenchDocument example() {
     function.memory->peak_allocated = 4096;
     Benchmark& program = document.benchmarks.emplace_back();
     program.measurement.name = "true", program.measurement.timer = "host";
+    program.measurement.statistics = statistics_of({});
     ProgramUse& use = program.program.emplace();
     use.runs.resize(2);
     use.runs[1].peak_memory = 5, use.runs[1].signal = 9;
