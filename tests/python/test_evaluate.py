@@ -70,7 +70,10 @@ def test_table_comes_first(evaluate):
 def test_json(evaluate):
     done = evaluate(BASELINE, "--json", "--repeat", "30")
     found = json.loads(done.text)
-    assert found["speedup_low"] <= found["speedup"] <= found["speedup_high"]
+    if found["speedup_low"] is None:  # samples that follow each other, on a busy machine, may be worth too few
+        assert found["speedup_high"] is None and found["verdict"] == "cannot tell"
+    else:
+        assert found["speedup_low"] <= found["speedup"] <= found["speedup_high"]
     assert found["interval_by"] in ("libgpuprof", "bootstrap")
     assert len(found["baseline_samples_ms"]) == found["samples"] == 30
     assert (found["timer"], found["violations"], found["failures"], found["exit_code"]) == ("host", [], [], 0)
