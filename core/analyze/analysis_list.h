@@ -24,6 +24,7 @@
     ANALYSIS(Cpu)                  \
     ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \
+    ANALYSIS(Counters)             \
     ANALYSIS(LossRows)             \
     ANALYSIS(Findings)             \
     ANALYSIS(Summary)

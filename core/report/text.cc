@@ -37,7 +37,10 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
     if (report.base != nullptr)
         head = fmt::format("{}{}{}", paint.bold(printable(report.base->file)), style.unicode ? " → " : " -> ", head);
     if (!report.origin.tool.empty()) head += fmt::format("{}{}", dot, printable(report.origin.tool));
-    head += fmt::format("{}{} window", dot, windows_of(report));
+    if (report.window.length() > 0 || report.base != nullptr)
+        head += fmt::format("{}{} window", dot, windows_of(report));
+    else
+        head += fmt::format("{}no timeline", dot);
     sink.write(head + "\n");
     for (const Trust::Statement& statement : report.trust.statements) {
         if (!statement.warning) continue;
