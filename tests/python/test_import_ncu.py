@@ -127,3 +127,17 @@ def test_cut_off_and_empty(program, tmp_path):
     (tmp_path / "none.csv").write_text("==PROF== Connected to process 502\n==PROF== Disconnected from process 502\n")
     outcome = program.run("report", tmp_path / "none.csv")
     assert outcome.status == 3 and "--csv --page raw" in outcome.errors[0]
+
+
+def test_a_header_that_names_a_column_twice(program, tmp_path):
+    """The first one counts; rows have as many fields as the header."""
+    file = tmp_path / "twice.csv"
+    file.write_text(table("1", "2", "3").replace('"m1"', '"m0"'))
+    assert [(row["metric"], float(row["value"])) for row in tables_of(program, file)["kernel_counter"]] == [("m0", 1), ("m2", 3)]
+
+
+def test_a_device_without_a_compute_capability(program, tmp_path):
+    file = tmp_path / "cc.csv"
+    file.write_text(table("1").replace('"9.0"', '"?"'))
+    tables = tables_of(program, file)
+    assert "cc_major" not in tables["profiled_kernel"][0] and "cc_major" not in tables["device"][0]

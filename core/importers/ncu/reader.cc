@@ -50,6 +50,12 @@ std::optional<std::array<std::int32_t, 3>> shape_of(std::string_view text) {
     return shape;
 }
 
+// "9.0".
+std::pair<std::optional<std::int32_t>, std::optional<std::int32_t>> capability_of(std::string_view cc) {
+    std::size_t point = std::min(cc.find('.'), cc.size());
+    return {whole<std::int32_t>(cc.substr(0, point)), whole<std::int32_t>(cc.substr(std::min(point + 1, cc.size())))};
+}
+
 // How many ns a unit of time has; 0 for any other. Both the short and, from older versions, the long names.
 double ns_in(std::string_view unit) {
     constexpr std::pair<std::string_view, double> kUnits[] = {{"ns", 1},        {"us", 1e3},    {"ms", 1e6},
@@ -72,11 +78,11 @@ const std::string& Reader::field(const std::vector<std::string>& fields, std::st
 
 bool Reader::take(const std::vector<std::string>& fields, std::uint64_t line) {
     if (take_header(fields)) return true;
-    if (tables_ == 0 || fields.size() > columns_.size()) return false;
+    if (tables_ == 0 || fields.size() > width_) return false;
     if (units_due_ && take_units(fields)) return true;
     if (!whole<std::int64_t>(field(fields, "ID")) || field(fields, "Kernel Name").empty()) return false;
     // A line of details may leave off the columns of rules, a line of metrics none.
-    if (raw_ && fields.size() != columns_.size()) {
+    if (raw_ && fields.size() != width_) {
         batch_.lose(Loss::malformed_event, fmt::format("line {}", line));
         return true;
     }
@@ -95,6 +101,7 @@ bool Reader::take(const std::vector<std::string>& fields, std::uint64_t line) {
 bool Reader::take_header(const std::vector<std::string>& fields) {
     if (fields.size() < 5 || fields[0] != "ID" || fields[1] != "Process ID") return false;
     ++tables_;
+    width_ = fields.size();
     columns_.clear();
     metrics_.clear();
     for (std::size_t i = 0; i < fields.size(); ++i) columns_.try_emplace(fields[i], i);
@@ -107,7 +114,7 @@ bool Reader::take_header(const std::vector<std::string>& fields) {
 // The line under the header of the raw page.
 bool Reader::take_units(const std::vector<std::string>& fields) {
     units_due_ = false;
-    if (fields.size() != columns_.size() || !field(fields, "ID").empty()) return false;
+    if (fields.size() != width_ || !field(fields, "ID").empty()) return false;
     for (Metric& metric : metrics_) metric.unit = fields[metric.column];
     return true;
 }
@@ -149,10 +156,7 @@ void Reader::device_of(const std::vector<std::string>& fields) {
     table.vendor.set(row, batch_.intern("nvidia"));
     if (const std::string& name = field(fields, "device__attribute_display_name"); !name.empty())
         table.name.set(row, batch_.intern(name));
-    std::string_view cc = field(fields, "CC");
-    std::size_t point = std::min(cc.find('.'), cc.size());
-    auto major = whole<std::int32_t>(cc.substr(0, point)),
-         minor = whole<std::int32_t>(cc.substr(std::min(point + 1, cc.size())));
+    auto [major, minor] = capability_of(field(fields, "CC"));
     if (!major || !minor) return;
     table.cc_major.set(row, *major);
     table.cc_minor.set(row, *minor);
@@ -179,12 +183,10 @@ void Reader::describe(const std::vector<std::string>& fields, std::int64_t launc
         table.block_y.set(row, (*block)[1]);
         table.block_z.set(row, (*block)[2]);
     }
-    const DeviceTable& known = batch_.tables.device;
-    for (Row at = 0; at < known.rows; ++at) {
-        if (!device || known.device[at] != *device || !known.cc_major.has(at)) continue;
-        table.cc_major.set(row, known.cc_major[at]);
-        table.cc_minor.set(row, known.cc_minor[at]);
-    }
+    auto [major, minor] = capability_of(field(fields, "CC"));
+    if (!major || !minor) return;
+    table.cc_major.set(row, *major);
+    table.cc_minor.set(row, *minor);
 }
 
 void Reader::counter(std::int64_t launch, std::string_view section, const std::string& metric, const std::string& unit,

@@ -48,6 +48,7 @@ private:
 
     Batch& batch_;
     std::uint64_t tables_ = 0;
+    std::size_t width_ = 0;  // fields of the header; two may have one name
     bool raw_ = false, units_due_ = false;
     std::map<std::string, std::size_t, std::less<>> columns_;
     std::vector<Metric> metrics_;  // of the raw page
