@@ -50,6 +50,7 @@ public:
 private:
     friend class TraceBuilder;
     friend Trace part_of(Trace whole, Interval part);
+    friend Trace from_zero(Trace trace);
     Tables tables_;
     StringPool strings_;
     Links links_;

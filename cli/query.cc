@@ -1,0 +1,108 @@
+// `query`: SQL over a recording. With SQL on the command line it answers that; without, it reads SQL from standard input, in a
+// shell when that is a terminal. The recording is not copied: SQLite reads the columns where they lie (core/query).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/query_run.h"
+#include "cli/query_shell.h"
+#include "cli/terminal.h"
+#include "core/importers/importer.h"
+#include "core/model/from_zero.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::string file, sql;
+    std::string format = "text";
+    std::string output = "-";
+    std::int64_t limit = -1;  // -1: the usual one of the format
+    double time_out = 0;
+    Options options;
+};
+
+Result<std::string> all_of_standard_input() {
+    constexpr std::size_t kMost = 1 << 20;
+    std::string text;
+    char piece[4096];
+    while (ssize_t got = ::read(STDIN_FILENO, piece, sizeof piece)) {
+        if (got < 0) return Error{ExitCode::unreadable, "standard input cannot be read"};
+        text.append(piece, static_cast<std::size_t>(got));
+        if (text.size() > kMost) return Error{ExitCode::usage, "standard input holds more than 1 MiB of SQL"};
+    }
+    return text;
+}
+
+Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
+    if (!arguments.sql.empty()) return run_sql(run, arguments.sql);
+    if (isatty(STDIN_FILENO) == 1) return run_shell(run);
+    Result<std::string> text = all_of_standard_input();
+    if (!text.ok()) return text.error();
+    return run_sql(run, *text);
+}
+
+Result<ExitCode> run(const Arguments& arguments) {
+    const AnswerFormat* format = find_answer_format(arguments.format);
+    if (format == nullptr) return unknown_choice("format", arguments.format, names_of(answer_formats()));
+    if (arguments.file == "-" && arguments.sql.empty())
+        return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
+    Result<Trace> opened = open_trace(arguments.file);
+    if (!opened.ok()) return opened.error();
+    Trace trace = from_zero(std::move(opened).value());
+    Catalogue catalogue(trace, arguments.options);
+    Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
+    if (!sql.ok()) return sql.error();
+    Result<Output> output = Output::open(arguments.output);
+    if (!output.ok()) return output.error();
+    Style style = style_for(arguments.output);
+    std::unique_ptr<AnswerWriter> writer = format->make(trace.origin(), style, *output);
+    QueryRun run{catalogue,         **sql, *writer,
+                 *output,           style, arguments.limit < 0 ? format->usual_limit : arguments.limit,
+                 arguments.time_out};
+    Result<ExitCode> done = answer(run, arguments);
+    if (done.ok()) writer->finish();
+    if (Status closed = output->close(); !closed.ok()) return closed.error();
+    return done;
+}
+
+std::function<Result<ExitCode>()> declare(CLI::App& app) {
+    auto arguments = std::make_shared<Arguments>();
+    app.add_option("FILE", arguments->file, "A recording of any supported tool; - is standard input.")
+        ->required()
+        ->type_name("");
+    app.add_option(
+           "SQL", arguments->sql,
+           "Statements, or .tables, .schema [TABLE], .functions. Without: standard input, a shell on a terminal.")
+        ->type_name("");
+    app.add_option("--format", arguments->format, "text, csv or json.")->type_name("FORMAT");
+    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
+        ->type_name("FILE");
+    declare_options(app, arguments->options);
+    app.remove_option(app.get_option("--limit"));  // of analyses; here it is about the rows of an answer
+    app.add_option("--limit", arguments->limit, "Rows of an answer; 0: all. 1000 as text, else all.")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+    app.add_option("--time-out", arguments->time_out, "Give up after S seconds; 0: never.")
+        ->check(CLI::Range(0.0, 1e6))
+        ->type_name("S");
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kQueryCommand;
+const Command kQueryCommand{
+    "query",      "Read a recording",
+    "FILE [SQL]", "SQL over all tables and analyses of a recording.",
+    declare,      [] {
+        return std::vector<Choices>{{"--format", names_of(answer_formats())}}; }};
+
+}  // namespace gpuprof

@@ -1,0 +1,38 @@
+// The rows of queries as text, CSV or JSON, written as they come.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/result_table.h"
+#include "core/model/trace.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+
+// One answer after the other: begin(), row() for each row, end().
+class AnswerWriter {
+public:
+    virtual ~AnswerWriter() = default;
+    virtual void begin(std::vector<std::string> columns) = 0;
+    virtual void row(std::span<const Cell> cells) = 0;
+    // `more`: there are rows that were not written.
+    virtual void end(bool more) = 0;
+    // After the last answer.
+    virtual void finish() {}
+};
+
+struct AnswerFormat {
+    std::string_view name;
+    std::int64_t usual_limit;  // rows written when no limit is given; 0: all
+    std::unique_ptr<AnswerWriter> (*make)(const Origin& origin, const Style& style, Sink& sink);
+};
+
+std::span<const AnswerFormat> answer_formats();
+const AnswerFormat* find_answer_format(std::string_view name);
+
+}  // namespace gpuprof

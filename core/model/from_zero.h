@@ -1,0 +1,12 @@
+// A trace whose times count from the start of the recording, as people and analyses count them. For whoever hands out the columns
+// themselves (SQL, Arrow): their times then agree with those of every analysis, and nothing has to be copied for it.
+#pragma once
+
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+// Of the whole recording; trace.zero() says what is lost by it.
+Trace from_zero(Trace trace);
+
+}  // namespace gpuprof

@@ -1,0 +1,132 @@
+#include "core/query/aggregates.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "core/model/interval.h"
+
+namespace gpuprof {
+namespace {
+
+// Values that one aggregate may keep (2 GiB): a query without end must not take the whole memory.
+constexpr std::size_t kMostValues = std::size_t{1} << 28;
+
+// The state of a group lies on the heap; SQLite keeps the pointer, and calls `final` however the query ends.
+template <class State>
+State* state_of(sqlite3_context* context) {
+    auto** place = static_cast<State**>(sqlite3_aggregate_context(context, sizeof(State*)));
+    if (place == nullptr) return nullptr;
+    if (*place == nullptr) *place = new State();
+    return *place;
+}
+
+template <class State>
+std::unique_ptr<State> take_state(sqlite3_context* context) {
+    auto** place = static_cast<State**>(sqlite3_aggregate_context(context, 0));
+    return std::unique_ptr<State>(place == nullptr ? nullptr : std::exchange(*place, nullptr));
+}
+
+template <class Step>
+void guarded(sqlite3_context* context, Step&& step) noexcept {
+    try {
+        step();
+    } catch (...) {
+        sqlite3_result_error_nomem(context);
+    }
+}
+
+bool is_null(sqlite3_value* value) { return sqlite3_value_type(value) == SQLITE_NULL; }
+
+void busy_step(sqlite3_context* context, int, sqlite3_value** values) {
+    if (is_null(values[0]) || is_null(values[1])) return;
+    guarded(context, [&] {
+        auto* spans = state_of<Intervals>(context);
+        if (spans == nullptr) return sqlite3_result_error_nomem(context);
+        Interval span{sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1])};
+        constexpr TimeNs kFarthest = TimeNs{1} << 61;  // so that no length overflows
+        if (std::abs(span.start / 2) > kFarthest / 2 || std::abs(span.end / 2) > kFarthest / 2)
+            return sqlite3_result_error(context, "busy: a time is out of range", -1);
+        if (!spans->empty() && span.start >= spans->back().start)
+            add_merged(*spans, span);  // in order, as tables are: no more is kept than the union
+        else if (spans->size() < kMostValues / 2)
+            spans->push_back(span);
+        else
+            sqlite3_result_error(context, "busy: too many spans", -1);
+    });
+}
+
+void busy_final(sqlite3_context* context) {
+    guarded(context, [&] {
+        auto spans = take_state<Intervals>(context);
+        sqlite3_result_int64(context, spans ? length(unite(std::move(*spans))) : 0);
+    });
+}
+
+// Integers, until a real comes.
+struct Values {
+    std::vector<sqlite3_int64> integers;
+    std::vector<double> reals;
+    bool real = false;
+    double p = 50;
+    bool asked = false;
+    std::size_t size() const { return real ? reals.size() : integers.size(); }
+};
+
+void add(Values& values, sqlite3_value* value) {
+    if (!values.real && sqlite3_value_type(value) == SQLITE_INTEGER)
+        return values.integers.push_back(sqlite3_value_int64(value));
+    if (!values.real) {
+        values.reals.assign(values.integers.begin(), values.integers.end());
+        values.integers = {}, values.real = true;
+    }
+    values.reals.push_back(sqlite3_value_double(value));
+}
+
+void percentile_step(sqlite3_context* context, int count, sqlite3_value** given) {
+    guarded(context, [&] {
+        auto* values = state_of<Values>(context);
+        if (values == nullptr) return sqlite3_result_error_nomem(context);
+        double p = count > 1 ? sqlite3_value_double(given[1]) : 50;
+        if (!(p > 0 && p <= 100))
+            return sqlite3_result_error(context, "percentile: p is not above 0 and up to 100", -1);
+        if (values->asked && values->p != p)
+            return sqlite3_result_error(context, "percentile: p changes from row to row", -1);
+        values->p = p, values->asked = true;
+        if (is_null(given[0])) return;
+        if (sqlite3_value_type(given[0]) == SQLITE_TEXT || sqlite3_value_type(given[0]) == SQLITE_BLOB)
+            return sqlite3_result_error(context, "percentile: a value is no number", -1);
+        if (values->size() >= kMostValues) return sqlite3_result_error(context, "percentile: too many values", -1);
+        add(*values, given[0]);
+    });
+}
+
+template <class T>
+T nearest(std::vector<T>& values, double p) {
+    // Exact for whole p; what multiplying in doubles adds must not push 95 % of 20 from 19 to 20.
+    double rank = std::ceil(p * static_cast<double>(values.size()) / 100 - 1e-9);
+    std::size_t at = static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(values.size()))) - 1;
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+    return values[at];
+}
+
+void percentile_final(sqlite3_context* context) {
+    guarded(context, [&] {
+        auto values = take_state<Values>(context);
+        if (!values || values->size() == 0) return;
+        if (values->real)
+            sqlite3_result_double(context, nearest(values->reals, values->p));
+        else
+            sqlite3_result_int64(context, nearest(values->integers, values->p));
+    });
+}
+
+}  // namespace
+
+const Aggregate kBusy{busy_step, busy_final};
+const Aggregate kPercentile{percentile_step, percentile_final};
+
+}  // namespace gpuprof

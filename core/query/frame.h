@@ -1,0 +1,108 @@
+// A table as SQL and Arrow see it: named columns of plain arrays. A Frame borrows what it shows. Columns of a trace are shown
+// where they lie; those of an analysis or of a query's answer lie in an OwnedFrame.
+// Names: a column that holds a time or a duration ends in _ns; a table of spans has end_ns as well, which is nowhere stored.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/model/column.h"
+#include "core/model/result_table.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+enum class FrameType { i64, i32, f64, text, boolean, end };  // boolean: an i64, 0 or 1; end: start plus duration
+
+struct FrameColumn {
+    std::string name;
+    FrameType type = FrameType::i64;
+    Unit unit = Unit::none;
+    std::string_view doc;
+    const void* values = nullptr;             // of the type, StringId for text; null: no row has a value
+    const std::uint64_t* validity = nullptr;  // a bit per row; null: every row has a value, if any has
+    const DurNs* durations = nullptr;         // of an end; values are the starts
+
+    bool has(Row row) const {
+        return values != nullptr && (validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1u) != 0);
+    }
+    bool is_integer() const { return type != FrameType::f64 && type != FrameType::text; }
+    // Of a row that has a value.
+    std::int64_t integer(Row row) const {
+        if (type == FrameType::i32) return static_cast<const std::int32_t*>(values)[row];
+        std::int64_t value = static_cast<const std::int64_t*>(values)[row];
+        return type == FrameType::end ? value + durations[row] : value;
+    }
+    double real(Row row) const { return static_cast<const double*>(values)[row]; }
+    StringId text(Row row) const { return static_cast<const StringId*>(values)[row]; }
+};
+
+struct Frame {
+    std::size_t rows = 0;
+    std::vector<FrameColumn> columns;
+    const StringPool* strings = nullptr;
+    std::optional<std::size_t> sorted_by;  // a column that rises from row to row, where rows are known to be in order
+};
+
+// A frame of columns of its own.
+class OwnedFrame {
+public:
+    OwnedFrame() { frame_.strings = &strings_; }
+    OwnedFrame(const OwnedFrame&) = delete;
+    OwnedFrame& operator=(const OwnedFrame&) = delete;
+
+    // `doc` must outlive the frame.
+    void add_column(std::string name, FrameType type, Unit unit, std::string_view doc);
+    // One cell per column, of its type or absent; an integer is taken for a real column.
+    void set(std::size_t column, Row row, const Cell& cell);
+    // Rows in all; no more can be set.
+    void close(std::size_t rows);
+    const Frame& frame() const { return frame_; }
+
+private:
+    using Values = std::variant<Column<std::int64_t>, Column<double>, Column<StringId>>;
+    std::deque<Values> values_;
+    StringPool strings_;
+    Frame frame_;
+};
+
+// Shows the columns of a trace's table where they lie.
+template <class Table>
+Frame frame_of(const Trace& trace, const Table& table);
+std::unique_ptr<OwnedFrame> frame_of(const ResultTable& table);
+
+// As SQL calls it: start is start_ns.
+std::string sql_name(const ColumnSpec& spec);
+FrameType frame_type(ColumnType type);
+FrameType frame_type(CellType type);
+
+template <class Table>
+Frame frame_of(const Trace& trace, const Table& table) {
+    Frame frame{.rows = table.rows, .columns = {}, .strings = &trace.strings(), .sorted_by = {}};
+    table.each_column([&](const ColumnSpec& spec, const auto& column) {
+        frame.columns.push_back({.name = sql_name(spec),
+                                 .type = frame_type(spec.type),
+                                 .unit = spec.unit,
+                                 .doc = spec.doc,
+                                 .values = column.none_present() ? nullptr : column.values(),
+                                 .validity = column.none_present() ? nullptr : column.validity()});
+        if constexpr (requires { table.start, table.dur; })
+            if (spec.name == "dur") {
+                frame.sorted_by = frame.columns.size() - 2;
+                FrameColumn end = frame.columns[*frame.sorted_by];
+                end.name = "end_ns", end.type = FrameType::end, end.doc = "End.";
+                end.durations = table.dur.values();
+                if (end.durations == nullptr) end.values = nullptr;
+                frame.columns.insert(frame.columns.end() - 1, end);
+            }
+    });
+    return frame;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,76 @@
+#include "core/query/functions.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "core/query/aggregates.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr SqlFunction kFunctions[] = {
+    {"overlap(start, end, start, end)", "Length in which two spans overlap, in their unit; 0 when they do not."},
+    {"busy(start, end)", "Aggregate: length of the union of the spans; what several cover counts once."},
+    {"percentile(value, p)",
+     "Aggregate: the p-th percentile (0 < p <= 100) by nearest rank, as analyses have it: always one of the values."},
+    {"median(value)", "Aggregate: percentile(value, 50)."},
+    {"demangle(text)", "A mangled C++ name as people read it; any other text as it is."},
+    {"short_name(text)",
+     "A function's name without return type, namespaces, template arguments and parameters. A mangled name is "
+     "demangled."},
+};
+
+bool any_null(int count, sqlite3_value** values) {
+    return std::any_of(values, values + count, [](sqlite3_value* v) { return sqlite3_value_type(v) == SQLITE_NULL; });
+}
+
+void overlap(sqlite3_context* context, int count, sqlite3_value** values) {
+    if (any_null(count, values)) return;
+    sqlite3_int64 start = std::max(sqlite3_value_int64(values[0]), sqlite3_value_int64(values[2]));
+    sqlite3_int64 end = std::min(sqlite3_value_int64(values[1]), sqlite3_value_int64(values[3]));
+    sqlite3_int64 length = 0;
+    if (start < end && __builtin_sub_overflow(end, start, &length))
+        return sqlite3_result_error(context, "overlap: the spans are too long", -1);
+    sqlite3_result_int64(context, length);
+}
+
+template <std::string (*Change)(std::string_view)>
+void change_text(sqlite3_context* context, int count, sqlite3_value** values) {
+    if (any_null(count, values)) return;
+    try {
+        const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[0]));
+        if (text == nullptr) return sqlite3_result_error_nomem(context);
+        std::string changed = Change({text, static_cast<std::size_t>(sqlite3_value_bytes(values[0]))});
+        sqlite3_result_text64(context, changed.data(), changed.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    } catch (...) {
+        sqlite3_result_error_nomem(context);
+    }
+}
+
+constexpr int kPure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+
+}  // namespace
+
+std::span<const SqlFunction> sql_functions() { return kFunctions; }
+
+Status add_functions(sqlite3* database) {
+    auto scalar = [&](const char* name, int count, void (*run)(sqlite3_context*, int, sqlite3_value**)) {
+        return sqlite3_create_function_v2(database, name, count, kPure, nullptr, run, nullptr, nullptr, nullptr);
+    };
+    auto aggregate = [&](const char* name, int count, const Aggregate& run) {
+        return sqlite3_create_function_v2(database, name, count, kPure, nullptr, nullptr, run.step, run.final, nullptr);
+    };
+    int codes[] = {scalar("overlap", 4, overlap),
+                   scalar("demangle", 1, change_text<demangled>),
+                   scalar("short_name", 1, change_text<short_name>),
+                   aggregate("busy", 2, kBusy),
+                   aggregate("percentile", 2, kPercentile),
+                   aggregate("median", 1, kPercentile)};
+    for (int code : codes)
+        if (code != SQLITE_OK) return Error{ExitCode::internal, fmt::format("SQL functions: {}", sqlite3_errstr(code))};
+    return {};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,37 @@
+// Orders of rows that SQLite would otherwise have to make one row at a time: by a few columns (GROUP BY, ORDER BY, DISTINCT),
+// and by one column for a join. Both count instead of comparing wherever values are few, which they are: texts are interned.
+// Order is that of SQLite: absent first, integers by value, texts byte by byte.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/base/pod_vector.h"
+#include "core/query/frame.h"
+
+namespace gpuprof {
+
+struct SortKey {
+    std::size_t column;
+    bool descending = false;
+};
+
+// Whether sort_rows() takes the column: texts, and integers from a small range. Looks at every row.
+bool can_sort_by(const Frame& frame, std::size_t column);
+// Sorts rows of the frame, stably; every key can be sorted by.
+void sort_rows(const Frame& frame, std::span<const SortKey> keys, PodVector<Row>& rows);
+
+// The rows of each value of a column of integers or texts.
+class RowsByValue {
+public:
+    RowsByValue(const Frame& frame, const FrameColumn& column);
+    // Ascending.
+    std::span<const Row> rows(std::int64_t value) const;
+
+private:
+    std::int64_t value_of(Row row) const;
+    const FrameColumn& column_;
+    PodVector<Row> rows_;  // by value, then by row; absent ones are not there
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,50 @@
+// One run over the rows of a frame, as a plan says.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "core/query/scan_plan.h"
+
+struct sqlite3_value;
+
+namespace gpuprof {
+
+// The lookups that joins made, per column; kept for the life of a connection.
+using Lookups = std::map<std::size_t, std::unique_ptr<RowsByValue>>;
+
+class RowScan {
+public:
+    // `values` as the terms of the plan want them, for this call only.
+    RowScan(const Frame& frame, const ScanPlan& plan, sqlite3_value** values, Lookups& lookups);
+
+    bool done() const { return at_ >= end_; }
+    Row row() const { return rows_ == nullptr ? static_cast<Row>(at_) : rows_[at_]; }
+    void next() {
+        ++at_;
+        if (!tests_.empty()) skip();
+    }
+
+private:
+    using Test = std::function<bool(Row)>;
+    void narrow(const ScanPlan::Term& term, sqlite3_value* value);
+    void narrow_rowid(char op, sqlite3_value* value);
+    void narrow_sorted(const FrameColumn& column, char op, sqlite3_value* value);
+    void match(std::size_t column, sqlite3_value* value);
+    void match_pattern(std::size_t column, char op, sqlite3_value* value);
+    void look_up(std::size_t column, sqlite3_value* value, Lookups& lookups);
+    void skip();
+
+    const Frame& frame_;
+    std::size_t first_ = 0, last_;  // rows, before lookups
+    const Row* rows_ = nullptr;     // null: at_ is the row
+    std::size_t at_ = 0, end_ = 0;  // rows, or places in rows_
+    std::span<const Row> looked_up_;
+    bool has_lookup_ = false;
+    std::vector<Test> tests_;
+    PodVector<Row> sorted_;
+};
+
+}  // namespace gpuprof

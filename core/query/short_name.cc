@@ -1,0 +1,53 @@
+// Names of functions, as C++ compilers write them.
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "core/query/functions.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kLongest = 64 * 1024;  // hostile names run to megabytes
+
+// Without what stands in < > and ( ), which may be nested. `(anonymous namespace)` goes too: it is a namespace.
+std::string without_brackets(std::string_view name) {
+    std::string out;
+    int depth = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        char c = name[i];
+        bool arrow = c == '>' && i > 0 && name[i - 1] == '-';
+        if (c == '(' && depth == 0 && !out.empty() && out.back() != ':' && out.back() != ' ') break;  // the parameters
+        if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+        if (depth == 0) out += c;
+        if ((c == '>' && !arrow) || c == ')' || c == '}' || c == ']') depth = depth > 0 ? depth - 1 : 0;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string demangled(std::string_view name) {
+    if (name.substr(0, 2) != "_Z" || name.size() > kLongest) return std::string(name);
+    int status = 0;
+    std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+    return status == 0 && text ? text.get() : std::string(name);
+}
+
+std::string short_name(std::string_view name) {
+    std::string whole = demangled(name);
+    if (whole.size() > kLongest || whole.find("operator") != std::string::npos) return whole;
+    std::size_t parameters = whole.find('(');
+    bool called = parameters != std::string::npos && parameters > 0 && whole[parameters - 1] != ' ';
+    bool is_cpp = called || whole.find("::") != std::string::npos || whole.find('<') != std::string::npos;
+    if (!is_cpp) return whole;  // "Memcpy HtoD (Pinned -> Device)", a Triton kernel
+    std::string bare = without_brackets(whole);
+    while (!bare.empty() && bare.back() == ' ') bare.pop_back();
+    std::size_t begin = bare.find_last_of(": ");
+    if (begin != std::string::npos) bare.erase(0, begin + 1);
+    return bare.empty() ? whole : bare;
+}
+
+}  // namespace gpuprof

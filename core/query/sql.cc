@@ -1,0 +1,164 @@
+#include "core/query/sql.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "core/base/utf8.h"
+#include "core/query/functions.h"
+#include "core/query/virtual_table.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr int kLongestText = 256 << 20;     // bytes of one value, so that one cell cannot fill the memory
+constexpr int kLongestStatement = 1 << 20;  // bytes of SQL
+constexpr int kStepsBetweenLooks = 4000;    // instructions of SQLite between two looks at the clock: well below 1 ms
+
+// Pragmas that only tell what is there.
+bool harmless_pragma(std::string_view name) {
+    for (std::string_view known : {"table_info", "table_xinfo", "function_list", "module_list"})
+        if (name == known) return true;
+    return false;
+}
+
+int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
+    switch (action) {
+        case SQLITE_SELECT:
+        case SQLITE_READ:
+        case SQLITE_RECURSIVE: return SQLITE_OK;
+        case SQLITE_FUNCTION:
+            return second != nullptr && sqlite3_stricmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+        case SQLITE_PRAGMA: return first != nullptr && harmless_pragma(first) ? SQLITE_OK : SQLITE_DENY;
+        default: return SQLITE_DENY;
+    }
+}
+
+// The part of a statement around a byte, on one line.
+std::string around(std::string_view text, std::size_t at) {
+    constexpr std::size_t kShown = 24;
+    std::string part = valid_utf8(text.substr(at, kShown));
+    std::replace_if(
+        part.begin(), part.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    return part;
+}
+
+}  // namespace
+
+bool is_complete_sql(const std::string& text) { return sqlite3_complete(text.c_str()) != 0; }
+
+void Sql::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void SqlRows::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+Sql::~Sql() = default;
+
+Result<std::unique_ptr<Sql>> Sql::open(Catalogue& catalogue) {
+    std::unique_ptr<Sql> sql(new Sql());
+    sqlite3* database = nullptr;
+    int code = sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr);
+    sql->database_.reset(database);
+    if (code != SQLITE_OK)
+        return Error{ExitCode::internal, fmt::format("SQLite does not open: {}", sqlite3_errstr(code))};
+    if (Status added = add_virtual_tables(database, catalogue); !added) return added.error();
+    if (Status added = add_functions(database); !added) return added.error();
+    if (Status safe = sql->protect(); !safe) return safe.error();
+    return sql;
+}
+
+Status Sql::protect() {
+    sqlite3* database = database_.get();
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestText);
+    sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kLongestStatement);
+    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);  // "x" is a name and never a text
+    sqlite3_progress_handler(
+        database, kStepsBetweenLooks,
+        [](void* self) {
+            auto* sql = static_cast<Sql*>(self);
+            bool late = sql->deadline_ && std::chrono::steady_clock::now() > *sql->deadline_;
+            return sql->interrupted_ || late ? 1 : 0;
+        },
+        this);
+    if (sqlite3_set_authorizer(database, authorize, nullptr) != SQLITE_OK)
+        return Error{ExitCode::internal, "SQLite takes no authorizer"};
+    return {};
+}
+
+void Sql::limit_time(std::chrono::nanoseconds from_now) {
+    allowed_ = from_now;
+    if (from_now.count() == 0)
+        deadline_.reset();
+    else
+        deadline_ = std::chrono::steady_clock::now() + from_now;
+}
+
+Error Sql::error(std::string_view text) const {
+    sqlite3* database = database_.get();
+    switch (sqlite3_errcode(database) & 0xFF) {
+        case SQLITE_INTERRUPT:
+            if (interrupted_) return {ExitCode::usage, "the query was cancelled"};
+            return {ExitCode::usage, fmt::format("the query took longer than the {} s it was given",
+                                                 std::chrono::duration<double>(allowed_).count())};
+        case SQLITE_AUTH:
+            return {ExitCode::usage, "a query only reads: SELECT, VALUES, WITH and EXPLAIN are allowed, nothing else"};
+        case SQLITE_NOMEM: return {ExitCode::internal, "out of memory; a smaller query may fit"};
+        case SQLITE_TOOBIG: return {ExitCode::usage, "a text or the statement is too long"};
+        default: break;
+    }
+    std::string message = valid_utf8(sqlite3_errmsg(database));
+    int at = sqlite3_error_offset(database);
+    if (at >= 0 && static_cast<std::size_t>(at) < text.size())
+        message += fmt::format(" (character {}: {})", at + 1, around(text, static_cast<std::size_t>(at)));
+    return {ExitCode::usage, std::move(message)};
+}
+
+Result<std::optional<SqlRows>> Sql::prepare(std::string_view& text) {
+    while (!text.empty()) {
+        if (text.size() > static_cast<std::size_t>(kLongestStatement))
+            return Error{ExitCode::usage, fmt::format("the statement is longer than {} bytes", kLongestStatement)};
+        if (text.find('\0') != std::string_view::npos) return Error{ExitCode::usage, "the statement holds a NUL byte"};
+        sqlite3_stmt* statement = nullptr;
+        const char* rest = nullptr;
+        int code = sqlite3_prepare_v2(database_.get(), text.data(), static_cast<int>(text.size()), &statement, &rest);
+        if (code != SQLITE_OK) return error(text);
+        text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+        if (statement != nullptr) return std::optional<SqlRows>(SqlRows(*this, statement));
+    }
+    return std::optional<SqlRows>();
+}
+
+std::size_t SqlRows::columns() const { return static_cast<std::size_t>(sqlite3_column_count(statement_.get())); }
+
+std::string_view SqlRows::column(std::size_t index) const {
+    const char* name = sqlite3_column_name(statement_.get(), static_cast<int>(index));
+    return name == nullptr ? "" : name;
+}
+
+Result<bool> SqlRows::next() {
+    int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return sql_->error("");
+}
+
+Cell SqlRows::cell(std::size_t index) {
+    auto at = static_cast<int>(index);
+    sqlite3_stmt* statement = statement_.get();
+    switch (sqlite3_column_type(statement, at)) {
+        case SQLITE_INTEGER: return std::int64_t{sqlite3_column_int64(statement, at)};
+        case SQLITE_FLOAT: return sqlite3_column_double(statement, at);
+        case SQLITE_NULL: return kAbsent;
+        case SQLITE_BLOB: {
+            const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(statement, at));
+            blob_.clear();
+            for (int i = 0; i < sqlite3_column_bytes(statement, at); ++i) blob_ += fmt::format("{:02x}", bytes[i]);
+            return std::string_view(blob_);
+        }
+        default: break;
+    }
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, at));
+    return std::string_view(text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_column_bytes(statement, at)));
+}
+
+}  // namespace gpuprof

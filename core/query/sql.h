@@ -1,0 +1,81 @@
+// SQL over a catalogue. A connection can read the catalogue's tables and nothing else: no statement writes, attaches a file, loads
+// code or changes a setting. A statement gives its rows one by one, so that an answer needs no memory of its size.
+//
+//     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
+//     std::string_view rest = text;
+//     Result<std::optional<SqlRows>> rows = (*sql)->prepare(rest);   // rest: what follows the statement
+//     while (true) { Result<bool> there = (*rows)->next(); ... (*rows)->cell(0) ... }
+//
+// A connection and its statements belong to one thread; interrupt() may come from any, and from a signal handler.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/query/catalogue.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace gpuprof {
+
+// Whether `text` ends with a complete statement, i.e. with a semicolon outside of texts and comments.
+bool is_complete_sql(const std::string& text);
+
+class SqlRows {
+public:
+    std::size_t columns() const;
+    std::string_view column(std::size_t index) const;
+    // Moves to the next row; false after the last.
+    Result<bool> next();
+    // Of the current row; text stays valid until the next call. A blob is text of its bytes in hexadecimal.
+    Cell cell(std::size_t index);
+
+private:
+    friend class Sql;
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    SqlRows(class Sql& sql, sqlite3_stmt* statement) : sql_(&sql), statement_(statement) {}
+    Sql* sql_;
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    std::string blob_;
+};
+
+class Sql {
+public:
+    static Result<std::unique_ptr<Sql>> open(Catalogue& catalogue);
+    ~Sql();
+    Sql(const Sql&) = delete;
+    Sql& operator=(const Sql&) = delete;
+
+    // The first statement of `text`, which becomes what follows it; nothing when only spaces and comments are left.
+    Result<std::optional<SqlRows>> prepare(std::string_view& text);
+    // Ends the statement that runs, if one does, with an error.
+    void interrupt() { interrupted_ = true; }
+    bool interrupted() const { return interrupted_; }
+    // Statements that run later than this end with an error; 0 s: no limit.
+    void limit_time(std::chrono::nanoseconds from_now);
+    // Forgets an interruption.
+    void resume() { interrupted_ = false; }
+
+private:
+    friend class SqlRows;
+    struct Close {
+        void operator()(sqlite3* database) const;
+    };
+    Sql() = default;
+    Status protect();
+    Error error(std::string_view text) const;
+
+    std::unique_ptr<sqlite3, Close> database_;
+    std::atomic<bool> interrupted_ = false;
+    std::optional<std::chrono::steady_clock::time_point> deadline_;
+    std::chrono::nanoseconds allowed_{0};
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,110 @@
+#include "core/query/sql_checks.h"
+
+namespace gpuprof {
+namespace {
+
+// Every op of a device as (device, stream, start_ns, end_ns, what).
+#define WORK                                                                           \
+    "WITH work AS ("                                                                   \
+    "SELECT device, stream, start_ns, end_ns, 'kernel' AS what FROM kernel UNION ALL " \
+    "SELECT device, stream, start_ns, end_ns, 'memcpy' FROM memcpy UNION ALL "         \
+    "SELECT device, stream, start_ns, end_ns, 'memset' FROM memset) "
+
+constexpr SqlCheck kChecks[] = {
+    {"devices",
+     WORK "SELECT device, busy(start_ns, end_ns) AS busy_ns, "
+          "coalesce(busy(CASE WHEN what = 'kernel' THEN start_ns END, end_ns), 0) AS kernel_busy_ns, "
+          "coalesce(busy(CASE WHEN what = 'memcpy' THEN start_ns END, end_ns), 0) AS memcpy_busy_ns, "
+          "sum(what = 'kernel') AS kernels, sum(what = 'memcpy') AS memcpys, sum(what = 'memset') AS memsets, "
+          "count(DISTINCT stream) AS streams FROM work GROUP BY device",
+     "SELECT device, busy_ns, kernel_busy_ns, memcpy_busy_ns, kernels, memcpys, memsets, streams FROM devices "
+     "WHERE kernels + memcpys + memsets > 0",
+     ""},
+    {"kernels",
+     "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns, avg(dur_ns) AS mean_ns, min(dur_ns) AS min_ns, "
+     "median(dur_ns) AS p50_ns, percentile(dur_ns, 95) AS p95_ns, max(dur_ns) AS max_ns FROM kernel GROUP BY name",
+     "", ""},
+    {"memcpy",
+     "SELECT kind, src, dst, count(*) AS count, sum(bytes) AS bytes, sum(dur_ns) AS total_ns "
+     "FROM memcpy GROUP BY kind, src, dst",
+     "", ""},
+    {"memset",
+     "SELECT kind AS memory_kind, count(*) AS count, sum(bytes) AS bytes, sum(dur_ns) AS total_ns "
+     "FROM memset GROUP BY kind",
+     "", ""},
+    {"api",
+     "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns, avg(dur_ns) AS mean_ns, median(dur_ns) AS p50_ns, "
+     "percentile(dur_ns, 95) AS p95_ns, max(dur_ns) AS max_ns, count(DISTINCT thread) AS threads "
+     "FROM api_call GROUP BY name",
+     "", ""},
+    {"launches",
+     "SELECT k.name, count(*) AS count, avg(k.dur_ns) AS kernel_mean_ns FROM kernel AS k "
+     "JOIN api_call AS a ON a.correlation = k.correlation AND a.process = k.process GROUP BY k.name",
+     "", ""},
+    {"gaps",
+     WORK ", runs AS (SELECT device, start_ns, max(end_ns) OVER (PARTITION BY device ORDER BY start_ns "
+          "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from FROM work) "
+          "SELECT device, idle_from AS start_ns, start_ns - idle_from AS dur_ns FROM runs "
+          "WHERE start_ns - idle_from >= 1000",
+     "SELECT device, start_ns, dur_ns FROM gaps WHERE before IS NOT NULL AND after IS NOT NULL", ""},
+    {"idle", "SELECT device, window_ns - busy_ns AS idle_ns FROM devices WHERE window_ns > busy_ns",
+     "SELECT device, sum(total_ns) AS idle_ns FROM idle GROUP BY device", ""},
+    {"overlap",
+     WORK "SELECT device, busy(CASE WHEN what = 'kernel' THEN start_ns END, end_ns) AS a_ns, "
+          "busy(CASE WHEN what = 'memcpy' THEN start_ns END, end_ns) AS b_ns, "
+          "busy(CASE WHEN what = 'kernel' THEN start_ns END, end_ns) "
+          "+ busy(CASE WHEN what = 'memcpy' THEN start_ns END, end_ns) - busy(start_ns, end_ns) AS both_ns "
+          "FROM work WHERE what <> 'memset' GROUP BY device HAVING a_ns > 0 AND b_ns > 0",
+     "SELECT device, a_ns, b_ns, both_ns FROM overlap WHERE a = 'kernel' AND b = 'memcpy' AND a_ns > 0 AND b_ns > 0",
+     ""},
+    {"ranges", "SELECT count(*) AS count, sum(dur_ns) AS host_total_ns FROM range",
+     "SELECT sum(count) AS count, sum(host_total_ns) AS host_total_ns FROM ranges", ""},
+    {"ops",
+     "SELECT name, count(*) AS count FROM op WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*' GROUP BY name",
+     "SELECT name, count FROM ops WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*'",
+     "As key_averages, the analysis counts an operator once that calls itself and nothing else; SQL counts rows."},
+    {"steps", "SELECT name AS step, start_ns, dur_ns FROM range WHERE name GLOB 'ProfilerStep#*'",
+     "SELECT step, start_ns, dur_ns FROM steps WHERE step GLOB 'ProfilerStep#*'", ""},
+    {"streams",
+     WORK "SELECT device, stream, count(*) AS ops, busy(start_ns, end_ns) AS busy_ns, min(start_ns) AS first_ns, "
+          "max(end_ns) AS last_ns FROM work GROUP BY device, stream",
+     "", ""},
+    {"memory",
+     "SELECT device, max(total_allocated) AS peak_bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
+     "SELECT device, peak_bytes FROM memory WHERE device IS NOT NULL", ""},
+    {"collectives",
+     "SELECT count(*) AS count, coalesce(sum(dur_ns), 0) AS total_ns FROM kernel "
+     "WHERE name GLOB 'nccl*' OR name GLOB 'rccl*'",
+     "SELECT coalesce(sum(count), 0) AS count, coalesce(sum(total_ns), 0) AS total_ns FROM collectives", ""},
+    {"samples",
+     "SELECT device, metric, pid, count(value) AS count, avg(value) AS mean, min(value) AS min, max(value) AS max "
+     "FROM sample WHERE value IS NOT NULL GROUP BY device, metric, pid",
+     "", ""},
+    {"cpu",
+     "SELECT process, thread, sum(user_ns + system_ns) AS cpu_ns, sum(user_ns) AS user_ns, sum(system_ns) AS system_ns "
+     "FROM cpu_sample GROUP BY process, thread",
+     "", ""},
+    {"stacks", "SELECT thread, count(*) AS samples FROM stack_sample GROUP BY thread",
+     "SELECT thread, sum(self_samples) AS samples FROM stacks GROUP BY thread", ""},
+    {"arithmetic",
+     "SELECT name, shapes, types, flops / bytes AS flop_per_byte, flops / (device_ns / 1e9) AS flop_per_s, "
+     "bytes / device_ns AS gb_per_s FROM arithmetic",
+     "", "What shapes say about FLOPs and bytes is a rule per operator; SQL checks the rates that follow from them."},
+    {"losses", "SELECT kind, sum(count) AS count FROM loss GROUP BY kind", "", ""},
+    {"findings", "", "", "Findings are rules over other analyses; each names the rows that it rests on."},
+    {"summary", "", "", "The first answer repeats figures of other analyses."},
+};
+
+#undef WORK
+
+}  // namespace
+
+std::span<const SqlCheck> sql_checks() { return kChecks; }
+
+const SqlCheck* sql_check(std::string_view analysis) {
+    for (const SqlCheck& check : kChecks)
+        if (check.analysis == analysis) return &check;
+    return nullptr;
+}
+
+}  // namespace gpuprof
