@@ -22,9 +22,9 @@ struct Hardware {
 };
 
 struct Peak {
-    std::optional<double> bytes_per_s;  // of device memory, read and write together
-    std::optional<double> flop_per_s;   // of the way of computing that was asked for
-    std::string source;                 // where the figures come from; "" when there are none
+    std::optional<double> bytes_per_s;        // of device memory, read and write together
+    std::optional<double> flop_per_s;         // of the way of computing that was asked for
+    std::string source;                       // where the figures come from; "" when there are none
     std::string no_bandwidth, no_arithmetic;  // why one of them is absent
 };
 

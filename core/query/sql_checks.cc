@@ -90,6 +90,10 @@ constexpr SqlCheck kChecks[] = {
      "SELECT name, shapes, types, flops / bytes AS flop_per_byte, flops / (device_ns / 1e9) AS flop_per_s, "
      "bytes / device_ns AS gb_per_s FROM arithmetic",
      "", "What shapes say about FLOPs and bytes is a rule per operator; SQL checks the rates that follow from them."},
+    {"counters",
+     "SELECT launch, name, dur_ns, (SELECT count(*) FROM kernel_counter AS c WHERE c.launch = k.launch) AS counters, "
+     "device FROM profiled_kernel AS k",
+     "", ""},
     {"losses", "SELECT kind, sum(count) AS count FROM loss GROUP BY kind", "", ""},
     {"findings", "", "", "Findings are rules over other analyses; each names the rows that it rests on."},
     {"summary", "", "", "The first answer repeats figures of other analyses."},

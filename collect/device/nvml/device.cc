@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "collect/device/nvml/queries.h"
-#include "core/schema/plausible.h"
 #include "core/base/clock.h"
+#include "core/schema/plausible.h"
 
 namespace gpuprof::nvml {
 
