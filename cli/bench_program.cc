@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <string>
 
 #include "collect/device/monitor.h"
 #include "collect/launch/target.h"
@@ -25,7 +28,12 @@ using namespace measure;
 
 constexpr std::int64_t kPageSlack = 256 * 1024;
 
+// Of this program's own memory, which is what the kernel begins to count a started one with. Its rusage would also have what the
+// program had that started gpu-profile.
 std::int64_t own_peak_memory() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmHWM:")) return std::strtoll(line.c_str() + 6, nullptr, 10) * 1024;
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     return std::int64_t{usage.ru_maxrss} * 1024;

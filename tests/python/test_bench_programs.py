@@ -38,10 +38,12 @@ def test_every_run_is_kept(bench, tmp_path):
 def test_processor_time_and_memory_are_the_programs_and_its_childrens(bench):
     child = "import time; end = time.process_time() + 0.2\nwhile time.process_time() < end: pass\nx = bytearray(64 << 20)"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True)"
+    ballast = bytearray(300 << 20)  # what started gpu-profile is large: none of that is the program's
     _, use = program_of(bench("--min-time", "0", "--min-samples", "2", "--max-samples", "2", "--format", "json", "--", sys.executable, "-c", parent))
     for run in use["runs"]:
         assert 0.2e9 <= run["user_ns"] + run["system_ns"] <= run["wall_ns"] * 2
         assert 64 << 20 < run["peak_memory_bytes"] < 256 << 20
+    assert len(ballast) == 300 << 20
 
 
 def test_memory_that_cannot_be_told_is_absent(bench):
