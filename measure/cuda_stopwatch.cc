@@ -65,6 +65,7 @@ Result<Lap> CudaStopwatch::read() {
 }
 
 void CudaStopwatch::close() {
+    if (!api_) return;  // moved away
     // Failures here have nobody to tell: the program goes on, or the driver is gone already.
     block_.release();
     if (begin_ != nullptr) (void)api_->event_destroy(begin_);

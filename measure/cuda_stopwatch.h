@@ -26,7 +26,7 @@ public:
     static Result<CudaStopwatch> open(const HostClock& clock);
     CudaStopwatch(CudaStopwatch&&) = default;
     CudaStopwatch& operator=(CudaStopwatch&&) = delete;
-    ~CudaStopwatch() = default;
+    ~CudaStopwatch() { close(); }
 
     // Waits for the device, and marks the begin on `stream` (a CUstream as an integer). `hold`: nothing that comes after
     // runs before stop(), unless that takes longer than 200 ms.

@@ -20,9 +20,7 @@ Result<Lap> lap_of(Work&& work, bool hold = false) {
     work();
     Status stopped = watch.stop();
     if (!stopped) return stopped.error();
-    Result<Lap> lap = watch.read();
-    watch.close();
-    return lap;
+    return watch.read();
 }
 
 void two_with_a_gap() {
