@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""How fast files of other tools are read and written: `bench/exchange/run.py build/release/gpu-profile [ROWS]`.
+
+Makes a database of Nsight Systems with ROWS rows (2,000,000 without it; half kernels, half the calls that launched them, tables
+without an index as nsys writes them), then times whole runs of the program, three rounds, the fastest counts: `report devices` of
+the database, and exports of a capture made from it. A run with nothing to do is taken off. Rates are rows of the database a second,
+and bytes written a second.
+"""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+NAMES = 300
+TABLES = [
+    "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER)",
+    """CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+       streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL,
+       registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER,
+       staticSharedMemory INTEGER, dynamicSharedMemory INTEGER)""",
+    """CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER,
+       correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL)""",
+]
+
+
+def make_database(file, rows):
+    pid, launches = 4711, rows // 2
+    with sqlite3.connect(file) as database:
+        database.execute("PRAGMA synchronous=OFF")
+        for table in TABLES:
+            database.execute(table)
+        database.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1795214757600000000)")
+        database.executemany("INSERT INTO StringIds VALUES (?, ?)", [
+            (0, "cudaLaunchKernel_v7000"), *((i + 1, f"void at::native::kernel_{i}<float, {i}>(at::Tensor const&, int)") for i in range(NAMES))])
+        database.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?,?,0,1,7,?,?,?,?,32,1024,1,1,256,1,1,0,0)", (
+            (i * 5000 + 3000, i * 5000 + 3000 + 1000 + i % 2900, i + 1, pid << 24, i % NAMES + 1, i % NAMES + 1) for i in range(launches)))
+        database.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,0,?,?,0,0)", (
+            (i * 5000, i * 5000 + 2500, pid << 24 | pid, i + 1) for i in range(launches)))
+    database.close()
+
+
+def seconds(*command):
+    best = float("inf")
+    for _ in range(3):
+        begun = time.perf_counter()
+        subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+        best = min(best, time.perf_counter() - begun)
+    return best
+
+
+def main():
+    program, rows = Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 2_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        database, capture = Path(folder, "trace.sqlite"), Path(folder, "trace.gpuprof")
+        make_database(database, rows)
+        start = seconds(program, "--version")
+        reading = seconds(program, "report", database, "devices") - start
+        print(f"{'what':<34} {'seconds':>8}  {'rate':>22}")
+        print(f"{'read nsys, ' + format(rows, ',') + ' rows':<34} {reading:>8.2f}  {rows / reading / 1e6:>8.2f} million rows/s")
+        subprocess.run([program, "export", "capture", database, "-o", capture], check=True)
+        opening = seconds(program, "report", capture, "losses") - start
+        sizes = {}
+        for form in ("chrome", "perfetto", "nsys", "csv"):
+            out = Path(folder, form)
+            writing = seconds(program, "export", form, capture, "-o", out) - start - opening
+            sizes[form] = os.path.getsize(out)
+            print(f"{'write ' + form + ', ' + format(sizes[form] / 1e6, '.0f') + ' MB':<34} {writing:>8.2f}  {sizes[form] / writing / 1e6:>15.0f} MB/s")
+        print(f"chrome / perfetto: {sizes['chrome'] / sizes['perfetto']:.1f}")
+
+
+if __name__ == "__main__":
+    main()
