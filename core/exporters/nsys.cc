@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/function_name.h"
 #include "core/exporters/exporter.h"
 #include "core/exporters/nsys/database.h"
 #include "core/exporters/nsys/names.h"
@@ -49,7 +50,15 @@ private:
         std::int64_t& id = numbers_[index_of(column[row])];
         return id >= 0 ? id : id = named(trace_.text(column[row]));
     }
-    std::int64_t named(std::string_view text) { return strings_.try_emplace(text, std::ssize(strings_)).first->second; }
+    std::int64_t short_name_of(const Column<StringId>& column, Row row) {
+        if (!column.has(row)) return named("[unknown]");
+        auto [known, added] = short_names_.try_emplace(column[row], 0);
+        if (added) known->second = named(short_name(trace_.text(column[row])));
+        return known->second;
+    }
+    std::int64_t named(std::string_view text) {
+        return strings_.try_emplace(std::string(text), std::ssize(strings_)).first->second;
+    }
     std::optional<std::int64_t> process(const Column<StringId>& column, Row row) const {
         auto known = column.has(row) ? pids_.find(column[row]) : pids_.end();
         return known == pids_.end() ? std::nullopt : std::optional(global_id(known->second, 0));
@@ -133,9 +142,8 @@ private:
         for (Row row = 0; row < k.rows; ++row)
             out_.insert("CUPTI_ACTIVITY_KIND_KERNEL", since(k.start[row]), since(k.start[row] + k.dur[row]),
                         k.device.value_or(row, 0), k.context.value_or(row, 0), std::nullopt, k.stream.value_or(row, 0),
-                        k.correlation.get(row), process(k.process, row), name(k.name, row),
-                        named(nsys::short_name(k.name.has(row) ? trace_.text(k.name[row]) : "")), std::nullopt, 1,
-                        k.registers.get(row), k.grid_x.get(row), k.grid_y.get(row), k.grid_z.get(row),
+                        k.correlation.get(row), process(k.process, row), name(k.name, row), short_name_of(k.name, row),
+                        std::nullopt, 1, k.registers.get(row), k.grid_x.get(row), k.grid_y.get(row), k.grid_z.get(row),
                         k.block_x.get(row), k.block_y.get(row), k.block_z.get(row),
                         k.shared_bytes.has(row) ? std::optional(0) : std::nullopt, k.shared_bytes.get(row), row + 1,
                         k.graph_node_id.get(row), k.graph_id.get(row));
@@ -270,7 +278,8 @@ private:
     TimeNs zero_;
     std::map<StringId, std::int64_t> pids_, tids_;  // by key; the second are GlobalIds
     std::vector<std::int64_t> numbers_;             // in StringIds, by string of the trace; -1: not there yet
-    std::unordered_map<std::string_view, std::int64_t> strings_;
+    std::unordered_map<StringId, std::int64_t> short_names_;
+    std::unordered_map<std::string, std::int64_t> strings_;
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "core/importers/spool.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 
+#include "core/base/function_name.h"
 #include "core/format/bytes.h"
 #include "core/importers/cuda_words.h"
 #include "core/schema/facts.h"
@@ -17,14 +17,6 @@ namespace {
 using spool::NameSpace;
 
 std::string_view text_of(ByteCursor& cursor) { return cursor.take(cursor.u32()); }
-
-std::string demangled(std::string_view name) {
-    if (name.substr(0, 2) != "_Z") return std::string(name);
-    int status = 0;
-    std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
-    return status == 0 && text ? std::string(text.get()) : std::string(name);
-}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/function_name.h"
 #include "core/query/aggregates.h"
 
 namespace gpuprof {

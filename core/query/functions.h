@@ -19,9 +19,4 @@ struct SqlFunction {
 std::span<const SqlFunction> sql_functions();
 Status add_functions(sqlite3* database);
 
-// The name of a function without return type, namespaces, template arguments and parameters.
-std::string short_name(std::string_view name);
-// A mangled C++ name as people read it; any other text as it is.
-std::string demangled(std::string_view name);
-
 }  // namespace gpuprof

@@ -37,24 +37,4 @@ std::int64_t sync_type(std::string_view word) {
     return number_of(kWords, word, 0);
 }
 
-std::string_view short_name(std::string_view name) {
-    constexpr std::string_view kUnnamed = "(anonymous namespace)";
-    std::size_t begin = 0, at = 0;
-    while (at < name.size()) {
-        std::string_view rest = name.substr(at);
-        if (rest.starts_with(kUnnamed)) {
-            at += kUnnamed.size();
-        } else if (rest[0] == '<' || rest[0] == '(') {
-            break;
-        } else if (rest[0] == ' ') {
-            begin = ++at;
-        } else if (rest.starts_with("::")) {
-            begin = at += 2;
-        } else {
-            ++at;
-        }
-    }
-    return at > begin ? name.substr(begin, at - begin) : name;
-}
-
 }  // namespace gpuprof::nsys

@@ -16,7 +16,4 @@ std::int64_t copy_kind(std::string_view word);
 std::int64_t memory_kind(std::string_view word);
 std::int64_t sync_type(std::string_view word);
 
-// The function alone of a demangled name: no return type, namespaces, template arguments or parameters.
-std::string_view short_name(std::string_view name);
-
 }  // namespace gpuprof::nsys

@@ -1,10 +1,9 @@
-// Names of functions, as C++ compilers write them.
+#include "core/base/function_name.h"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
 #include <memory>
-
-#include "core/query/functions.h"
 
 namespace gpuprof {
 namespace {
@@ -38,12 +37,13 @@ std::string demangled(std::string_view name) {
 
 std::string short_name(std::string_view name) {
     std::string whole = demangled(name);
-    if (whole.size() > kLongest || whole.find("operator") != std::string::npos) return whole;
+    if (whole.size() > kLongest) return whole;
     std::size_t parameters = whole.find('(');
     bool called = parameters != std::string::npos && parameters > 0 && whole[parameters - 1] != ' ';
     bool is_cpp = called || whole.find("::") != std::string::npos || whole.find('<') != std::string::npos;
     if (!is_cpp) return whole;  // "Memcpy HtoD (Pinned -> Device)", a Triton kernel
     std::string bare = without_brackets(whole);
+    if (bare.find("operator") != std::string::npos) return whole;
     while (!bare.empty() && bare.back() == ' ') bare.pop_back();
     std::size_t begin = bare.find_last_of(": ");
     if (begin != std::string::npos) bare.erase(0, begin + 1);
