@@ -1,0 +1,19 @@
+#include "core/base/function_name.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuprof {
+namespace {
+
+TEST(ShortName, KeepsTheFunction) {
+    EXPECT_EQ(short_name("void at::native::(anonymous namespace)::fill<4, F<float> >(int, std::array<char*, 2>)"),
+              "fill");
+    EXPECT_EQ(short_name("void gemm_kernel<float, (Mode)1>(Params)"), "gemm_kernel");
+    EXPECT_EQ(short_name("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
+    EXPECT_EQ(short_name("Memcpy HtoD (Pinned -> Device)").find("Memcpy"), 0U);
+    EXPECT_EQ(short_name(""), "");
+    EXPECT_EQ(short_name("<<<>>>((("), "<<<>>>(((");
+}
+
+}  // namespace
+}  // namespace gpuprof
