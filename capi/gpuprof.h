@@ -173,6 +173,39 @@ GPUPROF_API const char* gpuprof_bench_compare_json(const double* baseline, size_
                                                    const double* candidate, size_t candidate_count, int32_t paired,
                                                    double min_effect);
 
+/* ---- Recordings: tables, analyses and SQL as Arrow streams --------------------------------------------------------
+ * An opened recording may be used from any thread. Tables and what their streams hand out live on
+ * after the recording was freed. Times count from the start of the recording. */
+
+typedef struct gpuprof_trace gpuprof_trace;
+struct ArrowArrayStream; /* of the Arrow C stream interface */
+
+/* Reads a recording of any supported tool. 3: it cannot be read. */
+GPUPROF_API int gpuprof_trace_open(const char* file, gpuprof_trace** trace);
+/* NULL is allowed. */
+GPUPROF_API void gpuprof_trace_free(gpuprof_trace* trace);
+/* What there is: {"file", "importer", "tool", "window_ns", "time_origin_ns", "tables": [{"name", "doc", "analysis": null or its
+ * name, "aliases"}]}. Valid until the trace is freed. */
+GPUPROF_API const char* gpuprof_trace_json(const gpuprof_trace* trace);
+
+typedef struct gpuprof_table gpuprof_table;
+
+/* A table or an analysis, by the name that SQL has for it. */
+GPUPROF_API int gpuprof_trace_table(gpuprof_trace* trace, const char* name, gpuprof_table** table);
+/* The answer to one statement (docs/commands/query.md). `max_rows` 0: all; more rows than that are an error. `time_out_s` 0: none.
+ * Statements of one recording take turns. */
+GPUPROF_API int gpuprof_trace_sql(gpuprof_trace* trace, const char* sql, uint64_t max_rows, double time_out_s,
+                                  gpuprof_table** table);
+/* Ends the statement that runs on another thread, with an error there. */
+GPUPROF_API void gpuprof_trace_interrupt(gpuprof_trace* trace);
+
+/* {"rows", "columns": [{"name", "type", "unit", "doc"}]}; type: integer, real, text or boolean. Valid until the table is freed. */
+GPUPROF_API const char* gpuprof_table_json(const gpuprof_table* table);
+/* The table as a stream of one batch, as often as it is asked for. Columns of recordings are not copied. */
+GPUPROF_API int gpuprof_table_stream(gpuprof_table* table, struct ArrowArrayStream* out);
+/* Frees it; streams and arrays that it gave live on. NULL is allowed. */
+GPUPROF_API void gpuprof_table_free(gpuprof_table* table);
+
 #ifdef __cplusplus
 }
 #endif

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from .summary import GpuSummary as GpuSummary
     from .sweep import Benchmark as Benchmark
     from .sweep import perf_report as perf_report
+    from .trace import Table as Table
+    from .trace import Trace as Trace
+    from .trace import open as open
 
 __version__ = "0.1.0"
 
@@ -62,6 +65,8 @@ _HOMES = {
     "ProfiledResult": "call",
     "RunStats": "repeats",
     "SampleSeries": "samples",
+    "Table": "trace",
+    "Trace": "trace",
     "bench": "benchmarking",
     "bench_compare": "benchmarking",
     "benchmark": "benchmarking",
@@ -69,6 +74,7 @@ _HOMES = {
     "do_bench": "bench_triton",
     "gpu_profile": "decorator",
     "memory": "bench_memory",
+    "open": "trace",
     "perf_report": "sweep",
     "profile_repeats": "repeats",
     "report": "program",
@@ -76,7 +82,7 @@ _HOMES = {
     "step": "recording",
     "stop": "recording",
 }
-__all__ = [*sorted(_HOMES), "__version__"]
+__all__ = [*sorted(set(_HOMES) - {"open"}), "__version__"]  # `import *` leaves the builtin open alone
 
 
 def __getattr__(name: str) -> object:

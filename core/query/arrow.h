@@ -1,0 +1,31 @@
+// A frame as an Arrow stream of one record batch, for pyarrow, polars, duckdb and whoever else reads the Arrow C interface. Columns
+// are handed over where they lie; computed are only end_ns, booleans (Arrow packs them) and columns without any value.
+//
+//     integer -> int64 or int32    real -> float64    boolean -> bool    text -> dictionary<int32, utf8>
+//
+// The dictionary of a text column holds every text of its trace, once for all columns. Unit and meaning of a column are the
+// metadata `unit` and `doc` of its field.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/query/arrow_abi.h"
+#include "core/query/frame.h"
+
+namespace gpuprof {
+
+// The texts of a pool as one array, valid UTF-8.
+struct Texts {
+    std::vector<std::int32_t> offsets;
+    std::string bytes;
+};
+Result<std::shared_ptr<const Texts>> texts_of(const StringPool& pool);
+
+// Fills `out`, which the caller releases. `owner` keeps what the frame shows alive, for as long as any array of the stream is.
+void export_stream(const Frame& frame, std::shared_ptr<const Texts> texts, std::shared_ptr<const void> owner,
+                   ArrowArrayStream* out);
+
+}  // namespace gpuprof

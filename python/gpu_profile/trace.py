@@ -1,0 +1,269 @@
+"""Recordings as tables: `gpu_profile.open(path)` reads a recording of any supported tool into memory, once.
+
+Tables are columns that stay where libgpuprof.so has them; pyarrow, polars and duckdb read them there by the Arrow C stream
+interface, without a copy. Times are integer nanoseconds from the start of the recording. This module needs the standard library
+only; what belongs to pandas, polars or pyarrow is imported by the method that names it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import threading
+from typing import Any, NamedTuple
+
+from . import arrow
+from .errors import Error
+from .native import check, declare, library
+
+__all__ = ["Column", "Table", "Trace", "open"]
+
+
+class Column(NamedTuple):
+    """A column of a table: `type` is integer, real, text or boolean; `unit` is None where values have none."""
+
+    name: str
+    type: str
+    unit: str | None
+    doc: str
+
+
+class Table:
+    """A table, an analysis or the answer of a query. It implements the Arrow PyCapsule interface: pyarrow.table(t),
+    polars.DataFrame(t) and duckdb read it where it lies."""
+
+    def __init__(self, name: str, doc: str, handle: ctypes.c_void_p) -> None:
+        self.name = name
+        self.doc = doc
+        self._library = _declared()
+        self._handle = handle
+        about = json.loads(self._library.gpuprof_table_json(handle))
+        self._rows = int(about["rows"])
+        self.columns = [Column(c["name"], c["type"], c["unit"], c["doc"]) for c in about["columns"]]
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self._library.gpuprof_table_free(self._handle)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __repr__(self) -> str:
+        return f"<gpu_profile.Table {self.name}: {len(self)} rows, columns {', '.join(c.name for c in self.columns)}>"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as a capsule of an ArrowArrayStream. Another schema than the own is not made: the reader casts."""
+        return arrow.capsule(self._stream())
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Each column as a list of Python values, None where a value is absent. Of columns with one name the last is there."""
+        return arrow.values(self._stream(), [column.name for column in self.columns])
+
+    def _stream(self) -> arrow.Stream:
+        stream = arrow.Stream()
+        check(self._library.gpuprof_table_stream(self._handle, ctypes.byref(stream)))
+        return stream
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table on the same memory."""
+        import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame; text columns are categorical."""
+        import polars  # type: ignore[import-not-found, unused-ignore]
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame by way of pyarrow; text columns are categorical, with the texts that occur as categories."""
+        frame = self.to_arrow().to_pandas()
+        for name in frame.columns:
+            if hasattr(frame[name], "cat"):
+                frame[name] = frame[name].cat.remove_unused_categories()
+        return frame
+
+
+class Trace:
+    """A recording. `tables` lists what can be asked of it; table(), report() and sql() answer with a Table."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Raises Error with the program's exit code and message when the file cannot be read."""
+        self.path = os.fspath(path)
+        self._library = _declared()
+        self._handle = ctypes.c_void_p()
+        check(self._library.gpuprof_trace_open(os.fsencode(self.path), ctypes.byref(self._handle)))
+        self._about: dict[str, Any] = json.loads(self._library.gpuprof_trace_json(self._handle))
+        self._envelope: dict[str, Any] | None = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self._library.gpuprof_trace_free(self._handle)
+            self._handle = ctypes.c_void_p()
+
+    def __repr__(self) -> str:
+        return f"<gpu_profile.Trace {self.path}: {self._about['importer']}, {self.window_ns / 1e9:.3f} s>"
+
+    @property
+    def window_ns(self) -> int:
+        """From the first start to the last end of every event."""
+        return int(self._about["window_ns"])
+
+    @property
+    def time_origin_ns(self) -> int:
+        """What times count from, on the clock of the recording."""
+        return int(self._about["time_origin_ns"])
+
+    @property
+    def tables(self) -> list[str]:
+        """Names for table(): the tables of the recording, then the analyses."""
+        return [str(each["name"]) for each in self._about["tables"]]
+
+    def table(self, name: str) -> Table:
+        """A table of the recording, or an analysis, by the name that SQL has for it."""
+        for each in self._about["tables"]:
+            if each["name"] == name:
+                return self._table(each)
+        raise Error(2, f"there is no table {name}; there are {', '.join(self.tables)}")
+
+    def report(self, analysis: str) -> Table:
+        """An analysis by the name (or alias) that `gpu-profile report` has for it; every row of it."""
+        for each in self._about["tables"]:
+            if each["analysis"] is not None and analysis in (each["analysis"], *each["aliases"].split()):
+                return self._table(each)
+        known = ", ".join(each["analysis"] for each in self._about["tables"] if each["analysis"])
+        raise Error(2, f"there is no analysis {analysis}; there are {known}")
+
+    def sql(self, query: str, *, max_rows: int = 10_000_000, time_out_s: float = 0) -> Table:
+        """The answer to one SQL statement over `tables`. More rows than `max_rows` are an error, 0 allows any number. Ctrl-C ends it."""
+        handle = ctypes.c_void_p()
+        failed: list[Exception] = []
+
+        def run() -> None:
+            try:
+                text = query.encode()
+                if b"\0" in text:
+                    raise Error(2, "the statement holds a NUL byte")
+                check(self._library.gpuprof_trace_sql(self._handle, text, max_rows, time_out_s, ctypes.byref(handle)))
+            except Exception as problem:
+                failed.append(problem)
+
+        worker = threading.Thread(target=run, name="gpu_profile.sql")
+        worker.start()
+        try:
+            worker.join()
+        except BaseException:
+            self._library.gpuprof_trace_interrupt(self._handle)
+            worker.join()
+            self._library.gpuprof_table_free(handle)
+            raise
+        if failed:
+            raise failed[0]
+        return Table("query", query, handle)
+
+    @property
+    def kernels(self) -> Table:
+        """One row per execution of a kernel: table("kernel"). The sums per name are report("kernels")."""
+        return self.table("kernel")
+
+    @property
+    def memcpys(self) -> Table:
+        """One row per copy: table("memcpy")."""
+        return self.table("memcpy")
+
+    @property
+    def memsets(self) -> Table:
+        """One row per fill: table("memset")."""
+        return self.table("memset")
+
+    @property
+    def api_calls(self) -> Table:
+        """One row per call of a CUDA or HIP function: table("api_call")."""
+        return self.table("api_call")
+
+    @property
+    def ops(self) -> Table:
+        """One row per framework operator: table("op")."""
+        return self.table("op")
+
+    @property
+    def ranges(self) -> Table:
+        """One row per annotated span: table("range")."""
+        return self.table("range")
+
+    @property
+    def samples(self) -> Table:
+        """One row per sampled value: table("sample")."""
+        return self.table("sample")
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """What the first answer of `gpu-profile report` says is the matter: name, share_pct, because, alternatives."""
+        verdict: dict[str, Any] = self._answer()["verdict"]
+        return verdict
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What to change, with cost, evidence and remedy, as the first answer has it."""
+        findings: list[dict[str, Any]] = self._answer()["findings"]
+        return findings
+
+    def to_parquet(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Writes each table of the recording that has rows as FOLDER/NAME.parquet, by pyarrow; returns the paths."""
+        import pyarrow.parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        os.makedirs(folder, exist_ok=True)
+        written = []
+        for each in self._about["tables"]:
+            if each["analysis"] is not None:
+                continue
+            table = self._table(each)
+            if len(table) == 0:
+                continue
+            path = os.path.join(os.fspath(folder), f"{table.name}.parquet")
+            pyarrow.parquet.write_table(table.to_arrow(), path)
+            written.append(path)
+        return written
+
+    def _table(self, about: dict[str, Any]) -> Table:
+        handle = ctypes.c_void_p()
+        check(self._library.gpuprof_trace_table(self._handle, about["name"].encode(), ctypes.byref(handle)))
+        return Table(about["name"], about["doc"], handle)
+
+    def _answer(self) -> dict[str, Any]:
+        # By the program, so that Python and the command line cannot disagree about the part of a recording that is judged.
+        if self._envelope is None:
+            from .program import report
+
+            self._envelope = report(self.path)
+        return self._envelope
+
+
+def open(path: str | os.PathLike[str]) -> Trace:  # noqa: A001
+    """Reads a recording of any supported tool."""
+    return Trace(path)
+
+
+_declared_library: ctypes.CDLL | None = None
+
+
+def _declared() -> ctypes.CDLL:
+    global _declared_library
+    if _declared_library is None:
+        lib, handle, text = library(), ctypes.c_void_p, ctypes.c_char_p
+        out, table = ctypes.POINTER(handle), handle
+        declare(lib, (
+            ("gpuprof_trace_open", ctypes.c_int, [text, out]),
+            ("gpuprof_trace_free", None, [handle]),
+            ("gpuprof_trace_json", text, [handle]),
+            ("gpuprof_trace_table", ctypes.c_int, [handle, text, out]),
+            ("gpuprof_trace_sql", ctypes.c_int, [handle, text, ctypes.c_uint64, ctypes.c_double, out]),
+            ("gpuprof_trace_interrupt", None, [handle]),
+            ("gpuprof_table_json", text, [table]),
+            ("gpuprof_table_stream", ctypes.c_int, [table, ctypes.POINTER(arrow.Stream)]),
+            ("gpuprof_table_free", None, [table]),
+        ))
+        _declared_library = lib
+    return _declared_library
