@@ -1,0 +1,61 @@
+// Builds the viewer: one file, dist/page.html, with style and script inline. The program puts a recording in place of
+// the line <!--gpu-profile:data--> (the view format) or serves the page as it is. The content security policy
+// names the hash of exactly this style and this script, so nothing else that reaches the page can run.
+//
+// The same script is also the worker: the page starts it again from a Blob (read/single_file.ts).
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const here = new URL(".", import.meta.url).pathname;
+const LIMIT = 400 * 1024; // of the whole page, compressed
+const DATA = "<!--gpu-profile:data-->";
+
+async function bundle(entry) {
+  const done = await build({
+    absWorkingDir: here,
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: ["chrome109", "firefox115", "safari16.4"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    charset: "utf8",
+    legalComments: "inline",
+    logLevel: "warning",
+  });
+  return done.outputFiles[0].text.trimEnd();
+}
+
+const hash = (text) => `'sha256-${createHash("sha256").update(text, "utf8").digest("base64")}'`;
+
+function policy(style, script) {
+  return [
+    "default-src 'none'",
+    `script-src ${hash(script)} blob:`,
+    "worker-src blob:",
+    `style-src ${hash(style)}`,
+    "img-src data: blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+}
+
+const style = await bundle("style.css");
+const script = await bundle("main.ts");
+for (const [name, text] of [["style", style], ["script", script]])
+  if (/<\/(script|style)|<!--/i.test(text)) throw new Error(`the ${name} would end its own element`);
+
+const parts = { csp: policy(style, script), style, script };
+const page = readFileSync(`${here}page.html`, "utf8").replace(/@(csp|style|script)@/g, (_, part) => parts[part]);
+if (page.split(DATA).length !== 2) throw new Error("the page must have one place for data");
+const compressed = gzipSync(page, { level: 9 }).length;
+if (compressed > LIMIT) throw new Error(`the page has ${compressed} bytes compressed; ${LIMIT} is the limit`);
+mkdirSync(`${here}dist`, { recursive: true });
+writeFileSync(`${here}dist/page.html`, page);
+console.log(`dist/page.html: ${page.length} bytes, ${compressed} compressed`);

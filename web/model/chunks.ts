@@ -1,0 +1,128 @@
+// What was read of a document, decoded: chunks of slices and values, rows of tables, texts. Drawing asks with `slices`
+// and `values`, which answer at once: the chunk, or nothing and a load begins, after which `onLoad` is called and the
+// frame drawn again. Who measures or searches awaits `loadSlices`. The least recently used chunks go when the cache is
+// full. Blobs asked for within one turn travel in one request.
+
+import { done, failed, type Outcome } from "../read/outcome.ts";
+import { readPayload, type Payload } from "../read/payload.ts";
+import type { Source } from "../read/source.ts";
+import { readSlices, type Slices } from "./slices.ts";
+import type { Strings } from "./strings.ts";
+import { readValues, type Values } from "./values.ts";
+
+type Decoded = Slices | Values | Payload;
+type Decode<T> = (payload: Payload) => Outcome<T>;
+
+const CACHE_BYTES = 256 * 1024 * 1024;
+
+export class Chunks {
+  /** Called when something that was asked for has arrived. */
+  onLoad: () => void = () => {};
+  /** Called once for each blob that cannot be read, with one line. */
+  onError: (problem: string) => void = () => {};
+
+  private readonly decoded = new Map<number, Decoded>(); // in the order of use, the latest last
+  private readonly loading = new Map<number, Promise<Decoded | null>>();
+  private readonly broken = new Set<number>();
+  private held = 0;
+  private asked: { id: number; resolve: (bytes: Uint8Array) => void; reject: (error: unknown) => void }[] = [];
+
+  constructor(
+    private readonly source: Source,
+    private readonly strings: Strings,
+  ) {}
+
+  slices(id: number): Slices | null {
+    return this.now(id, this.decodeSlices);
+  }
+
+  values(id: number): Values | null {
+    return this.now(id, readValues);
+  }
+
+  /** null when the blob cannot be read; `onError` has said why. */
+  async loadSlices(id: number): Promise<Slices | null> {
+    return this.load(id, this.decodeSlices);
+  }
+
+  async loadPayload(id: number): Promise<Payload | null> {
+    return this.load(id, done);
+  }
+
+  async bytes(id: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      if (this.asked.push({ id, resolve, reject }) === 1) queueMicrotask(() => void this.fetch());
+    });
+  }
+
+  private readonly decodeSlices: Decode<Slices> = (payload) => readSlices(payload, this.strings);
+
+  private now<T extends Decoded>(id: number, decode: Decode<T>): T | null {
+    const chunk = this.decoded.get(id) as T | undefined;
+    if (chunk === undefined) {
+      if (!this.broken.has(id)) void this.load(id, decode).then(() => this.onLoad());
+      return null;
+    }
+    this.decoded.delete(id);
+    this.decoded.set(id, chunk);
+    return chunk;
+  }
+
+  private load<T extends Decoded>(id: number, decode: Decode<T>): Promise<T | null> {
+    const here = this.decoded.get(id) as T | undefined;
+    if (here !== undefined) return Promise.resolve(here);
+    if (this.broken.has(id)) return Promise.resolve(null);
+    let promise = this.loading.get(id) as Promise<T | null> | undefined;
+    if (promise === undefined) {
+      promise = this.read(id, decode);
+      this.loading.set(id, promise);
+    }
+    return promise;
+  }
+
+  private async read<T extends Decoded>(id: number, decode: Decode<T>): Promise<T | null> {
+    const chunk = await this.decode(id, decode);
+    this.loading.delete(id);
+    if (!chunk.ok) {
+      this.broken.add(id);
+      this.onError(`Part ${id} of the recording cannot be read: ${chunk.error}`);
+      return null;
+    }
+    this.decoded.set(id, chunk.value);
+    this.held += size(chunk.value);
+    for (const [old, other] of this.decoded) {
+      if (this.held <= CACHE_BYTES || old === id) break;
+      this.decoded.delete(old);
+      this.held -= size(other);
+    }
+    return chunk.value;
+  }
+
+  private async decode<T>(id: number, decode: Decode<T>): Promise<Outcome<T>> {
+    try {
+      const payload = readPayload(await this.bytes(id));
+      return payload.ok ? decode(payload.value) : payload;
+    } catch (error) {
+      return failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private async fetch(): Promise<void> {
+    const asked = this.asked;
+    this.asked = [];
+    try {
+      const blobs = await this.source.blobs(asked.map((one) => one.id));
+      asked.forEach((one, i) => {
+        const blob = blobs[i];
+        if (blob) one.resolve(blob);
+        else one.reject(new Error("not there"));
+      });
+    } catch (error) {
+      for (const one of asked) one.reject(error);
+    }
+  }
+}
+
+function size(chunk: Decoded): number {
+  return "bytes" in chunk ? chunk.bytes : chunk.rows * chunk.columns.size * 12;
+}

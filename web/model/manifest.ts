@@ -1,0 +1,156 @@
+// The manifest of a document: what tracks, lanes and tables there are and in which blobs (the view format).
+// `readManifest` checks the shape of everything the viewer relies on, so that no other file has to. Times are integer
+// nanoseconds from the start of the recording, below 2^53; `time_origin_ns` is where that is on the recording's clock.
+
+import { done, failed, type Outcome } from "../read/outcome.ts";
+
+/** [blob, slices, start, end, events before, ns busy before] */
+export type Chunk = [blob: number, count: number, start: number, end: number, eventsBefore: number, timeBefore: number];
+
+export interface Level {
+  resolution_ns: number; // 0: the events themselves
+  chunks: Chunk[];
+}
+
+export interface Lane {
+  id: number;
+  track: number;
+  y: number;
+  table: string;
+  label: string | null;
+  kind: string; // "slice" or "value"
+  unit: string | null;
+  events: number;
+  levels: Level[]; // from fine to coarse
+}
+
+export interface Track {
+  id: number;
+  parent: number;
+  kind: string;
+  name: string;
+  device: number | null;
+}
+
+export interface ColumnSpec {
+  name: string;
+  type: string;
+  unit: string | null;
+  doc: string;
+}
+
+export interface TableSpec {
+  name: string;
+  doc: string;
+  rows: number;
+  chunk_rows: number;
+  blobs: number[];
+  columns: ColumnSpec[];
+}
+
+export interface Manifest {
+  program: string;
+  source: { file: string; importer: string; tool: string };
+  window_ns: number;
+  time_origin_ns: bigint;
+  tracks: Track[];
+  lanes: Lane[];
+  tables: Map<string, TableSpec>;
+  names: number;
+  report: number;
+  pictures: number | null;
+  part_ns: [number, number] | null;
+  blob_count: number;
+}
+
+type Json = Record<string, unknown>;
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const maybeText = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const list = (value: unknown): Json[] => (Array.isArray(value) ? value : []);
+const isTime = (value: unknown): value is number => Number.isSafeInteger(value);
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+export function readManifest(json: string): Outcome<Manifest> {
+  let raw: Json;
+  try {
+    raw = JSON.parse(json) as Json;
+  } catch {
+    return failed("The manifest of this page is not JSON; it was damaged or cut off.");
+  }
+  if (raw === null || typeof raw !== "object" || raw.format !== 1)
+    return failed("This recording is in a format that this viewer does not know; open it with the program that wrote it.");
+  const source = (raw.source ?? {}) as Json;
+  const blobCount = raw.blob_count;
+  if (!isTime(raw.window_ns) || !isCount(blobCount)) return failed("The manifest has no window or no blobs.");
+  const tracks = list(raw.tracks).map(readTrack);
+  const misplaced = tracks.find((track) => !(track.parent >= -1 && track.parent < track.id));
+  if (misplaced) return failed(`The manifest's track ${misplaced.id} comes before its parent.`);
+  const lanes = list(raw.lanes).map((lane, id) => readLane(lane, id, tracks.length, blobCount));
+  const broken = lanes.indexOf(null);
+  if (broken >= 0) return failed(`The manifest's lane ${broken} does not fit the rest.`);
+  const part = raw.part_ns as unknown[] | null;
+  return done({
+    program: text(raw.program),
+    source: { file: text(source.file), importer: text(source.importer), tool: text(source.tool) },
+    window_ns: Math.max(1, raw.window_ns),
+    time_origin_ns: /^-?\d{1,30}$/.test(text(raw.time_origin_ns)) ? BigInt(text(raw.time_origin_ns)) : 0n,
+    tracks,
+    lanes: lanes as Lane[],
+    tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
+    names: isCount(raw.names) ? raw.names : -1,
+    report: isCount(raw.report) ? raw.report : -1,
+    pictures: isCount(raw.pictures) ? raw.pictures : null,
+    part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
+    blob_count: blobCount,
+  });
+}
+
+function readTrack(raw: Json, id: number): Track {
+  return {
+    id,
+    parent: isTime(raw.parent) ? raw.parent : -1,
+    kind: text(raw.kind),
+    name: text(raw.name),
+    device: isCount(raw.device) ? raw.device : null,
+  };
+}
+
+function readLane(raw: Json, id: number, tracks: number, blobs: number): Lane | null {
+  if (!isCount(raw.track) || raw.track >= tracks || !isCount(raw.y) || raw.y > 10_000) return null;
+  const levels: Level[] = [];
+  for (const level of list(raw.levels)) {
+    const chunks = list(level.chunks) as unknown[] as Chunk[];
+    const fits = chunks.every((c) => Array.isArray(c) && c.length >= 6 && c.every(isTime) && c[0] >= 0 && c[0] < blobs);
+    if (!isCount(level.resolution_ns) || !fits) return null;
+    levels.push({ resolution_ns: level.resolution_ns, chunks });
+  }
+  levels.sort((a, b) => a.resolution_ns - b.resolution_ns);
+  return {
+    id,
+    track: raw.track,
+    y: raw.y,
+    table: text(raw.table),
+    label: maybeText(raw.label),
+    kind: text(raw.kind),
+    unit: maybeText(raw.unit),
+    events: isCount(raw.events) ? raw.events : 0,
+    levels,
+  };
+}
+
+function readTable(raw: Json): TableSpec {
+  return {
+    name: text(raw.name),
+    doc: text(raw.doc),
+    rows: isCount(raw.rows) ? raw.rows : 0,
+    chunk_rows: isCount(raw.chunk_rows) && raw.chunk_rows > 0 ? raw.chunk_rows : 8192,
+    blobs: (Array.isArray(raw.blobs) ? raw.blobs : []).filter(isCount),
+    columns: list(raw.columns).map((column) => ({
+      name: text(column.name),
+      type: text(column.type),
+      unit: maybeText(column.unit),
+      doc: text(column.doc),
+    })),
+  };
+}

@@ -1,0 +1,82 @@
+// One recording that is looked at: its manifest, the caches over its blobs, and the texts read once. Everything that
+// needs data of a document takes a Recording; nothing here knows of the screen.
+
+import type { Column } from "../read/column.ts";
+import type { Value } from "../read/column.ts";
+import type { Source } from "../read/source.ts";
+import { Chunks } from "./chunks.ts";
+import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
+import { readReport, type Pictures, type Report } from "./report.ts";
+import { Strings } from "./strings.ts";
+
+/** One row of a table with all that was recorded of it. */
+export interface Row {
+  table: string;
+  row: number;
+  columns: ColumnSpec[];
+  /** null: absent. */
+  value(column: string): Value;
+  number(column: string): number | null;
+}
+
+export class Recording {
+  readonly strings = new Strings();
+  readonly chunks: Chunks;
+  readonly childrenOf: Track[][];
+  readonly lanesOf: Lane[][];
+  private reportRead: Promise<Report> | undefined;
+  private picturesRead: Promise<Pictures | null> | undefined;
+
+  constructor(
+    readonly manifest: Manifest,
+    source: Source,
+  ) {
+    this.chunks = new Chunks(source, this.strings);
+    this.childrenOf = manifest.tracks.map(() => []);
+    this.lanesOf = manifest.tracks.map(() => []);
+    for (const track of manifest.tracks) if (track.parent >= 0) this.childrenOf[track.parent]!.push(track);
+    for (const lane of manifest.lanes) this.lanesOf[lane.track]!.push(lane);
+    for (const lane of manifest.lanes) if (lane.label !== null) this.strings.intern(lane.label);
+  }
+
+  report(): Promise<Report> {
+    this.reportRead ??= this.text(this.manifest.report).then(readReport);
+    return this.reportRead;
+  }
+
+  pictures(): Promise<Pictures | null> {
+    const blob = this.manifest.pictures;
+    this.picturesRead ??= blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as Pictures);
+    return this.picturesRead;
+  }
+
+  /** null when the table or the row is not in the document. */
+  async row(table: string, row: number): Promise<Row | null> {
+    const spec = this.manifest.tables.get(table);
+    if (!spec || !(row >= 0 && row < spec.rows)) return null;
+    const blob = spec.blobs[Math.floor(row / spec.chunk_rows)];
+    const payload = blob === undefined ? null : await this.chunks.loadPayload(blob);
+    if (payload === null) return null;
+    const inside = row % spec.chunk_rows;
+    const value = (name: string): Value => payload.columns.get(name)?.value(inside) ?? null;
+    const number = (name: string): number | null => {
+      const cell = value(name);
+      return cell === null || typeof cell === "string" ? null : Number(cell);
+    };
+    return { table, row, columns: spec.columns, value, number };
+  }
+
+  /** One column of one chunk of a table, for scans: [first row, column]. */
+  async column(table: string, name: string, chunk: number): Promise<[number, Column] | null> {
+    const spec = this.manifest.tables.get(table);
+    const blob = spec?.blobs[chunk];
+    const payload = blob === undefined ? null : await this.chunks.loadPayload(blob);
+    const column = payload?.columns.get(name);
+    return spec && column ? [chunk * spec.chunk_rows, column] : null;
+  }
+
+  private async text(blob: number): Promise<string> {
+    if (blob < 0) throw new Error("this recording has no report");
+    return new TextDecoder().decode(await this.chunks.bytes(blob));
+  }
+}

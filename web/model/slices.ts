@@ -1,0 +1,82 @@
+// The slices of one chunk as arrays, from a payload of table "slice". In the order of start; a chunk whose starts go
+// backwards is refused, because every search below relies on it. `reach` is the largest end up to and including a
+// slice, so that the first slice that reaches into a window is found by halving too.
+
+import type { Column } from "../read/column.ts";
+import { done, failed, type Outcome } from "../read/outcome.ts";
+import type { Payload } from "../read/payload.ts";
+import type { Strings } from "./strings.ts";
+
+export const NO_NAME = -1;
+export const NO_ROW = -1;
+
+export interface Slices {
+  length: number;
+  start: Float64Array;
+  end: Float64Array;
+  reach: Float64Array;
+  busy: Float64Array; // ns of [start, end) that events cover
+  name: Int32Array; // in Strings; NO_NAME: the lane's label
+  row: Float64Array; // of the first event in its table; NO_ROW: unknown
+  count: Float64Array; // events in this slice
+  bytes: number; // of memory, about
+}
+
+export function numbers(column: Column | undefined, rows: number, absent: number): Float64Array {
+  const cells = column?.cells() ?? null;
+  if (!column || cells === null || cells.kind === "text") return new Float64Array(rows).fill(absent);
+  const values = cells.kind === "number" ? Float64Array.from(cells.values) : Float64Array.from(cells.values, Number);
+  for (let row = 0; row < rows; row++) if (!column.has(row)) values[row] = absent;
+  return values;
+}
+
+export function readSlices(payload: Payload, strings: Strings): Outcome<Slices> {
+  const { rows, columns } = payload;
+  const start = numbers(columns.get("start"), rows, NaN);
+  const dur = numbers(columns.get("dur"), rows, 0);
+  const end = dur.map((length, row) => (start[row] ?? 0) + Math.max(0, length));
+  const busy = numbers(columns.get("busy"), rows, NaN);
+  const reach = new Float64Array(rows);
+  let latest = -Infinity;
+  for (let row = 0; row < rows; row++) {
+    if (!(start[row]! >= (row > 0 ? start[row - 1]! : -Infinity))) return failed("slices: a start is missing or out of order");
+    if (Number.isNaN(busy[row])) busy[row] = dur[row]!;
+    reach[row] = latest = Math.max(latest, end[row]!);
+  }
+  const count = numbers(columns.get("count"), rows, 1);
+  const row = numbers(columns.get("row"), rows, NO_ROW);
+  return done({ length: rows, start, end, reach, busy, name: names(columns.get("name"), rows, strings), row, count, bytes: rows * 52 + 256 });
+}
+
+function names(column: Column | undefined, rows: number, strings: Strings): Int32Array {
+  const out = new Int32Array(rows).fill(NO_NAME);
+  const cells = column?.cells() ?? null;
+  if (!column || cells?.kind !== "text") return out;
+  const ids = cells.words.map((word) => strings.intern(word));
+  for (let row = 0; row < rows; row++) if (column.has(row)) out[row] = ids[cells.codes[row] ?? 0] ?? NO_NAME;
+  return out;
+}
+
+/** The first index whose value is above `limit`; values ascend. */
+export function firstAbove(values: Float64Array, limit: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! > limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The first index whose value is at least `limit`. */
+export function firstFrom(values: Float64Array, limit: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! >= limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,53 @@
+// What the viewer shows, as one immutable value: page, window, selection, measured range, highlighted names, and what
+// the person did to tracks. Every page reads it and changes it through Viewer (viewer.ts); a permalink is its text.
+
+export interface Range {
+  from: number; // ns
+  to: number;
+}
+
+/** A row of a table and where its slice is; lane null: it is not drawn. */
+export interface Selection {
+  table: string;
+  row: number;
+  lane: number | null;
+  from: number;
+  to: number;
+  name: string;
+}
+
+export const PAGES = ["overview", "timeline", "tables", "pictures"] as const;
+export type PageName = (typeof PAGES)[number];
+
+export interface State {
+  page: PageName;
+  view: Range;
+  selection: Selection | null;
+  range: Range | null; // measured
+  highlight: ReadonlySet<number> | null; // names in Strings; null: nothing is highlighted
+  collapsed: ReadonlySet<number>; // tracks
+  hidden: ReadonlySet<number>;
+  pinned: readonly number[]; // in the order on screen
+  order: readonly number[]; // tracks that were moved, see layout/tracks.ts
+  filter: string; // of track names
+  problem: string | null;
+}
+
+/** A window inside [0, length], at least `least` ns long, that keeps its length where it can. */
+export function clampRange(range: Range, length: number, least = 10): Range {
+  const whole = Math.max(length, least);
+  const span = Math.min(Math.max(range.to - range.from, least), whole);
+  const from = Math.min(Math.max(range.from, 0), whole - span);
+  return { from, to: from + span };
+}
+
+/** The window after zooming by `factor` (below 1: closer) around a moment that stays where it is on screen. */
+export function zoomed(view: Range, factor: number, anchor: number): Range {
+  return { from: anchor - (anchor - view.from) * factor, to: anchor + (view.to - anchor) * factor };
+}
+
+/** A window that shows a range with some room on both sides. */
+export function around(range: Range, room = 0.4): Range {
+  const span = Math.max(range.to - range.from, 1);
+  return { from: range.from - span * room, to: range.to + span * room };
+}

@@ -1,0 +1,26 @@
+// The values of one chunk of a counter, from a payload of table "value". In the order of time; a value holds until the
+// next. NaN where a value is absent: drawn as a hole, never as 0.
+
+import { done, failed, type Outcome } from "../read/outcome.ts";
+import type { Payload } from "../read/payload.ts";
+import { numbers } from "./slices.ts";
+
+export interface Values {
+  length: number;
+  time: Float64Array;
+  value: Float64Array; // mean of what was merged
+  low: Float64Array;
+  high: Float64Array;
+  bytes: number;
+}
+
+export function readValues(payload: Payload): Outcome<Values> {
+  const { rows, columns } = payload;
+  const time = numbers(columns.get("time"), rows, NaN);
+  for (let row = 0; row < rows; row++)
+    if (!(time[row]! >= (row > 0 ? time[row - 1]! : -Infinity))) return failed("values: a time is missing or out of order");
+  const value = numbers(columns.get("value"), rows, NaN);
+  const low = columns.has("low") ? numbers(columns.get("low"), rows, NaN) : value;
+  const high = columns.has("high") ? numbers(columns.get("high"), rows, NaN) : value;
+  return done({ length: rows, time, value, low, high, bytes: rows * 32 + 256 });
+}

@@ -1,0 +1,92 @@
+// The bus between pages: the state, who wants to know of changes, and the verbs "go there", "select this", "highlight
+// these". A page never reaches into another page; it says what should be seen.
+
+import type { Recording } from "./recording.ts";
+import { around, clampRange, type PageName, type Range, type Selection, type State } from "./state.ts";
+
+export class Viewer {
+  private current: State;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    readonly recording: Recording,
+    collapsed: ReadonlySet<number> = new Set(),
+  ) {
+    const { window_ns, part_ns } = recording.manifest;
+    const part = part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
+    this.current = {
+      page: "overview",
+      view: clampRange(part, window_ns),
+      selection: null,
+      range: null,
+      highlight: null,
+      collapsed,
+      hidden: new Set(),
+      pinned: [],
+      order: [],
+      filter: "",
+      problem: null,
+    };
+  }
+
+  get state(): State {
+    return this.current;
+  }
+
+  get length(): number {
+    return this.recording.manifest.window_ns;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  set(change: Partial<State>): void {
+    const view = change.view ? { view: clampRange(change.view, this.length) } : {};
+    this.current = { ...this.current, ...change, ...view };
+    for (const listener of this.listeners) listener();
+  }
+
+  openPage(page: PageName): void {
+    this.set({ page });
+  }
+
+  /** Shows a stretch of time on the timeline; `mark` also measures it. */
+  goTo(range: Range, mark = false): void {
+    this.set({ page: "timeline", view: around(range, 0.1), ...(mark ? { range } : {}) });
+  }
+
+  /** Selects a row of a table and, with `show`, brings its slice into view. */
+  async select(table: string, row: number, show = true): Promise<void> {
+    const selection = await this.locate(table, row);
+    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this document.` });
+    this.choose(selection, show);
+  }
+
+  choose(selection: Selection | null, show = false): void {
+    this.set({ selection, ...(selection && show ? { page: "timeline" as const, view: this.showing(selection) } : {}) });
+  }
+
+  /** Highlights the events of these names and dims the others; an empty list ends it. */
+  highlight(names: readonly string[]): void {
+    const { strings } = this.recording;
+    this.set({ highlight: names.length === 0 ? null : new Set(names.map((name) => strings.intern(name))) });
+  }
+
+  private async locate(table: string, row: number): Promise<Selection | null> {
+    const found = await this.recording.row(table, row);
+    const from = found?.number("start") ?? null;
+    if (found === null || from === null) return null;
+    const name = found.value("name") ?? found.value("kind") ?? found.value("cause") ?? table;
+    return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name: String(name) };
+  }
+
+  /** The window that shows a range: as it is when the range can be seen in it, else moved or zoomed to it. */
+  private showing(range: Range): Range {
+    const { view } = this.current;
+    const span = view.to - view.from;
+    const visible = range.from >= view.from && range.to <= view.to && range.to - range.from > span / 200;
+    return visible ? view : around(range, 2);
+  }
+}

@@ -1,0 +1,167 @@
+// One column of a payload: docs/format.md, "Payload". The numbers are decoded when they are asked for, so a payload with
+// thousands of columns that nobody wants costs nothing. Integers become doubles where every value is exact as one (all
+// times are), and 64-bit integers where not (correlation ids of some tools).
+//
+// Invariant: what decodes has exactly `rows` entries. A column with an unknown type or encoding decodes to null.
+
+import { ByteReader } from "./bytes.ts";
+
+export const TYPES = ["time", "dur", "i64", "i32", "f64", "string"] as const;
+export type ColumnType = (typeof TYPES)[number];
+
+export type Cells =
+  | { kind: "number"; values: Float64Array }
+  | { kind: "bigint"; values: BigInt64Array }
+  | { kind: "text"; codes: Uint32Array; words: string[] };
+
+export type Value = number | bigint | string | null;
+
+export class Column {
+  private decoded: Cells | null | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly type: ColumnType | undefined,
+    readonly unit: string,
+    readonly rows: number,
+    private readonly validity: Uint8Array | null,
+    private readonly encoding: number,
+    private readonly width: number,
+    private readonly parameter: Uint8Array,
+    private readonly planes: Uint8Array,
+  ) {}
+
+  has(row: number): boolean {
+    if (row < 0 || row >= this.rows) return false;
+    return this.validity === null || (((this.validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
+  }
+
+  cells(): Cells | null {
+    if (this.decoded === undefined) this.decoded = this.decode();
+    return this.decoded;
+  }
+
+  /** The value of a row; null when it is absent or cannot be read. */
+  value(row: number): Value {
+    const cells = this.has(row) ? this.cells() : null;
+    if (cells === null) return null;
+    if (cells.kind === "text") return cells.words[cells.codes[row] ?? 0] ?? null;
+    return cells.values[row] ?? null;
+  }
+
+  private decode(): Cells | null {
+    if (this.type === undefined) return null;
+    if (this.type === "string") return this.texts();
+    return this.type === "f64" ? this.reals() : this.integers();
+  }
+
+  private texts(): Cells | null {
+    const reader = new ByteReader(this.parameter);
+    const codes = new Uint32Array(this.rows);
+    if (this.encoding === 0) {
+      const word = reader.text();
+      return reader.bad ? null : { kind: "text", codes, words: [word] };
+    }
+    if (this.encoding !== 4 || this.width < 1 || this.width > 4) return null;
+    const words = entries(reader, () => reader.text());
+    if (words === null) return null;
+    this.unsigned().forEach((code, row) => (codes[row] = code));
+    return codes.some((code) => code >= words.length) ? null : { kind: "text", codes, words };
+  }
+
+  private reals(): Cells | null {
+    const bits = new DataView(new ArrayBuffer(8));
+    if (this.encoding === 0) {
+      const reader = new ByteReader(this.parameter);
+      bits.setBigInt64(0, reader.signed());
+      return reader.bad ? null : { kind: "number", values: new Float64Array(this.rows).fill(bits.getFloat64(0)) };
+    }
+    if (this.encoding !== 5 || this.width !== 8) return null;
+    const values = new Float64Array(this.rows);
+    const bytes = new Uint8Array(values.buffer);
+    for (let plane = 0; plane < 8; plane++)
+      for (let row = 0; row < this.rows; row++) bytes[row * 8 + plane] = this.planes[plane * this.rows + row] ?? 0;
+    return { kind: "number", values };
+  }
+
+  private integers(): Cells | null {
+    const values = this.safeIntegers();
+    if (values !== null) return { kind: "number", values };
+    const long = this.longIntegers();
+    return long === null ? null : { kind: "bigint", values: long };
+  }
+
+  /** The stored numbers without a sign, as doubles; exact up to 6 bytes, and further while they are small. */
+  private unsigned(): Float64Array {
+    const numbers = new Float64Array(this.rows);
+    for (let plane = 0, scale = 1; plane < this.width; plane++, scale *= 256)
+      for (let row = 0, at = plane * this.rows; row < this.rows; row++, at++)
+        numbers[row] = (numbers[row] ?? 0) + (this.planes[at] ?? 0) * scale;
+    return numbers;
+  }
+
+  /** null when a value, or a step to it, is not exact as a double. */
+  private safeIntegers(): Float64Array | null {
+    const reader = new ByteReader(this.parameter);
+    if (this.encoding === 4) {
+      const words = entries(reader, () => Number(reader.signed()));
+      if (words === null || !words.every(Number.isSafeInteger) || this.width > 4) return null;
+      const codes = this.unsigned();
+      return codes.some((code) => code >= words.length) ? null : codes.map((code) => words[code] ?? 0);
+    }
+    const base = Number(reader.signed());
+    if (reader.bad || this.encoding > 3 || !Number.isSafeInteger(base)) return null;
+    if (this.encoding === 0) return new Float64Array(this.rows).fill(base);
+    const numbers = this.unsigned();
+    let before = base;
+    for (let row = 0; row < this.rows; row++) {
+      let number = numbers[row] ?? 0;
+      if (!Number.isSafeInteger(number)) return null;
+      if (this.encoding === 3) number = number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+      const value = (this.encoding === 1 ? base : before) + number;
+      if (!Number.isSafeInteger(value)) return null;
+      before = numbers[row] = value;
+    }
+    return numbers;
+  }
+
+  /** The same in 64-bit arithmetic, modulo 2^64 as the format says. */
+  private longIntegers(): BigInt64Array | null {
+    const reader = new ByteReader(this.parameter);
+    const values = new BigInt64Array(this.rows);
+    const number = (row: number): bigint => {
+      let bits = 0n;
+      for (let plane = this.width - 1; plane >= 0; plane--) bits = (bits << 8n) | BigInt(this.planes[plane * this.rows + row] ?? 0);
+      return bits;
+    };
+    if (this.encoding === 4) {
+      const words = entries(reader, () => reader.signed());
+      if (words === null || this.width > 4) return null;
+      for (let row = 0; row < this.rows; row++) {
+        const word = words[Number(number(row))];
+        if (word === undefined) return null;
+        values[row] = word;
+      }
+      return values;
+    }
+    const base = reader.signed();
+    if (reader.bad || this.encoding > 3) return null;
+    let before = base;
+    for (let row = 0; row < this.rows; row++) {
+      const bits = this.encoding === 0 ? 0n : number(row);
+      const step = this.encoding === 3 ? (bits >> 1n) ^ -(bits & 1n) : bits;
+      before = BigInt.asIntN(64, (this.encoding === 1 ? base : before) + step);
+      values[row] = before;
+    }
+    return values;
+  }
+}
+
+/** The entries of a dictionary; each takes at least a byte, so the count cannot exceed what is there. */
+function entries<T>(reader: ByteReader, read: () => T): T[] | null {
+  const count = reader.count();
+  if (count > reader.left) return null;
+  const words: T[] = [];
+  for (let i = 0; i < count && !reader.bad; i++) words.push(read());
+  return reader.bad ? null : words;
+}

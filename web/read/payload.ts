@@ -1,0 +1,61 @@
+// Reads a payload of the capture format (docs/format.md, "Payload") as the viewer gets it: the sections are not
+// compressed, that is, front stored = front raw and values stored = values raw.
+//
+//   | table | rows | front raw | front stored | values raw | values stored | front | values | padding |
+//
+// Bytes may be damaged or hostile: every length is held against the bytes that are there, rows against the promise of
+// the format (length >= rows - 256), and what does not fit is an error in one line.
+
+import { ByteReader } from "./bytes.ts";
+import { Column, TYPES } from "./column.ts";
+import { done, failed, type Outcome } from "./outcome.ts";
+
+export interface Payload {
+  table: string;
+  rows: number;
+  columns: Map<string, Column>;
+}
+
+const FREE_ROWS = 256; // rows that need no bytes of their own
+const MAX_COLUMNS = 4096;
+
+export function readPayload(bytes: Uint8Array): Outcome<Payload> {
+  const reader = new ByteReader(bytes);
+  const table = reader.text();
+  const rows = reader.count();
+  const frontRaw = reader.count();
+  const frontStored = reader.count();
+  const valuesRaw = reader.count();
+  const valuesStored = reader.count();
+  if (reader.bad) return failed("payload: ends in its head");
+  if (frontRaw !== frontStored || valuesRaw !== valuesStored) return failed(`payload of ${table}: is compressed`);
+  if (rows > bytes.length + FREE_ROWS) return failed(`payload of ${table}: ${rows} rows in ${bytes.length} bytes`);
+  const front = new ByteReader(reader.take(frontStored));
+  const values = new ByteReader(reader.take(valuesStored));
+  if (reader.bad) return failed(`payload of ${table}: ends in its sections`);
+
+  const count = front.count();
+  if (front.bad || count > MAX_COLUMNS) return failed(`payload of ${table}: no list of columns`);
+  const columns = new Map<string, Column>();
+  for (let i = 0; i < count; i++) {
+    const column = readColumn(front, values, rows);
+    if (column === null) return failed(`payload of ${table}: column ${i} does not fit`);
+    if (!columns.has(column.name)) columns.set(column.name, column);
+  }
+  return done({ table, rows, columns });
+}
+
+function readColumn(front: ByteReader, values: ByteReader, rows: number): Column | null {
+  const name = front.text();
+  const type = TYPES[front.byte()];
+  const unit = front.text();
+  const partial = (front.byte() & 1) === 1;
+  const validity = partial ? front.take((rows + 7) >> 3) : null;
+  const encoding = front.byte();
+  const width = front.byte();
+  const parameter = front.take(front.count());
+  if (front.bad || width > 8) return null;
+  const planes = values.take(rows * width);
+  if (values.bad) return null;
+  return new Column(name, type, unit, rows, validity, encoding, width, parameter, planes);
+}

@@ -1,0 +1,47 @@
+// A document from `gpu-profile view`: /manifest and /blobs/1,2,3 of the address the page came from. The token of the
+// address (#TOKEN) is traded once for a cookie and taken out of the address, as the view format says.
+
+import { splitFrames } from "./frames.ts";
+import type { Source } from "./source.ts";
+
+const MAX_IDS = 64; // blobs of one request
+
+export class Server implements Source {
+  private readonly session: Promise<void>;
+
+  constructor(token: string | null) {
+    this.session = token === null ? Promise.resolve() : openSession(token);
+  }
+
+  async manifest(): Promise<string> {
+    await this.session;
+    return (await get("/manifest")).text();
+  }
+
+  async blobs(ids: readonly number[]): Promise<Uint8Array[]> {
+    await this.session;
+    const parts: Promise<Uint8Array[]>[] = [];
+    for (let i = 0; i < ids.length; i += MAX_IDS) parts.push(this.part(ids.slice(i, i + MAX_IDS)));
+    return (await Promise.all(parts)).flat();
+  }
+
+  private async part(ids: readonly number[]): Promise<Uint8Array[]> {
+    const reply = await get(`/blobs/${ids.join(",")}`);
+    const blobs = splitFrames(new Uint8Array(await reply.arrayBuffer()), ids.length);
+    if (!blobs.ok) throw new Error(blobs.error);
+    return blobs.value;
+  }
+}
+
+async function openSession(token: string): Promise<void> {
+  const reply = await fetch("/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+  if (!reply.ok) throw new Error(`the program did not accept this address (${reply.status}); take the one it printed last`);
+}
+
+async function get(path: string): Promise<Response> {
+  const reply = await fetch(path, { credentials: "same-origin" });
+  if (reply.status === 401 || reply.status === 403)
+    throw new Error("this page may not read the recording; open the address that gpu-profile view printed");
+  if (!reply.ok) throw new Error(`${path}: the program answered ${reply.status}`);
+  return reply;
+}

@@ -1,0 +1,107 @@
+// A document inside the page: <script id="manifest"> and one <script class="segment" data-first data-count> for each
+// run of blobs. A segment is decoded in a worker when one of its blobs is first asked for, and dropped again when others
+// have been used since and memory is needed: its text stays in the page.
+
+import { splitFrames } from "./frames.ts";
+import { decodeSegment } from "./segment.ts";
+import type { Source } from "./source.ts";
+import type { SegmentReply, SegmentRequest } from "./worker.ts";
+
+const KEEP_BYTES = 256 * 1024 * 1024; // decoded segments held at a time
+
+interface Segment {
+  first: number;
+  count: number;
+  element: Element;
+  blobs: Promise<Uint8Array[]> | null;
+  bytes: number;
+}
+
+type Decode = (segment: number, text: string) => Promise<Uint8Array>;
+
+export function hasDocument(page: Document): boolean {
+  return page.getElementById("manifest") !== null;
+}
+
+export class SingleFile implements Source {
+  private readonly segments: Segment[];
+  private used: Segment[] = []; // the latest last
+
+  constructor(
+    private readonly page: Document,
+    private readonly decode: Decode,
+  ) {
+    this.segments = [...page.querySelectorAll("script.segment")].map((element) => ({
+      first: Number(element.getAttribute("data-first")),
+      count: Number(element.getAttribute("data-count")),
+      element,
+      blobs: null,
+      bytes: 0,
+    }));
+  }
+
+  async manifest(): Promise<string> {
+    return this.page.getElementById("manifest")?.textContent ?? "";
+  }
+
+  async blobs(ids: readonly number[]): Promise<Uint8Array[]> {
+    return Promise.all(ids.map((id) => this.blob(id)));
+  }
+
+  private async blob(id: number): Promise<Uint8Array> {
+    const index = this.segments.findIndex((s) => id >= s.first && id < s.first + s.count);
+    const segment = this.segments[index];
+    if (segment === undefined) throw new Error(`blob ${id} is in no segment of this file`);
+    segment.blobs ??= this.load(index, segment);
+    this.used = this.used.filter((other) => other !== segment);
+    this.used.push(segment);
+    const blob = (await segment.blobs)[id - segment.first];
+    if (blob === undefined) throw new Error(`blob ${id} is missing`);
+    return blob;
+  }
+
+  private async load(index: number, segment: Segment): Promise<Uint8Array[]> {
+    const bytes = await this.decode(index, segment.element.textContent ?? "");
+    const blobs = splitFrames(bytes, segment.count);
+    if (!blobs.ok) throw new Error(blobs.error);
+    segment.bytes = bytes.length;
+    this.drop();
+    return blobs.value;
+  }
+
+  private drop(): void {
+    let held = this.used.reduce((sum, segment) => sum + segment.bytes, 0);
+    while (held > KEEP_BYTES && this.used.length > 1) {
+      const oldest = this.used.shift()!;
+      held -= oldest.bytes;
+      oldest.blobs = null;
+      oldest.bytes = 0;
+    }
+  }
+}
+
+/** Decodes in a worker made of the page's own script; on the page's thread where workers cannot be had. */
+export function workerDecoder(script: string): Decode {
+  const waiting = new Map<number, { done: (bytes: Uint8Array) => void; fail: (error: Error) => void }>();
+  let worker: Worker;
+  try {
+    worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  } catch {
+    return (_, text) => decodeSegment(text);
+  }
+  worker.onmessage = ({ data }: MessageEvent<SegmentReply>) => {
+    const asked = waiting.get(data.segment);
+    waiting.delete(data.segment);
+    if ("bytes" in data) asked?.done(data.bytes);
+    else asked?.fail(new Error(data.error));
+  };
+  worker.onerror = (event) => {
+    for (const asked of waiting.values()) asked.fail(new Error(event.message || "the decoder did not start"));
+    waiting.clear();
+  };
+  return (segment, text) =>
+    new Promise((done, fail) => {
+      waiting.set(segment, { done, fail });
+      worker.postMessage({ segment, text } satisfies SegmentRequest);
+    });
+}

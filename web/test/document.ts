@@ -1,0 +1,195 @@
+// Makes documents (manifest and blobs of the view format) out of lists of events, with levels and prefix sums as the
+// program makes them, and puts them into the built page. For tests and for bench/viewer.
+
+import { gzipSync } from "node:zlib";
+import { encodePayload, frame, type Written } from "./encode.ts";
+
+export interface Event {
+  start: number;
+  dur: number;
+  name?: string;
+  row?: number;
+}
+interface Slice extends Event {
+  count: number;
+  busy: number;
+  longest: number;
+}
+export interface LaneInput {
+  track: number;
+  y?: number;
+  table: string;
+  label?: string;
+  kind?: "slice" | "value";
+  unit?: string;
+  events?: Event[];
+  values?: [time: number, value: number][];
+}
+export interface DocumentInput {
+  window_ns: number;
+  tracks: { parent: number; kind: string; name: string; device?: number }[];
+  lanes: LaneInput[];
+  tables?: { name: string; doc?: string; columns: (Written & { doc?: string })[] }[];
+  report?: unknown;
+  pictures?: unknown;
+  file?: string;
+}
+export interface Made {
+  manifest: Record<string, unknown>;
+  blobs: Uint8Array[];
+}
+
+const CHUNK = 8192;
+
+export function coarser(slices: readonly Slice[], resolution: number): Slice[] {
+  const out: Slice[] = [];
+  let bin = -1;
+  for (const slice of slices) {
+    const own = Math.floor(slice.start / resolution);
+    const last = out[out.length - 1];
+    if (slice.dur >= resolution) {
+      out.push(slice);
+      bin = -1;
+    } else if (own === bin && last) {
+      if (slice.longest > last.longest) Object.assign(last, { name: slice.name, longest: slice.longest });
+      last.dur = Math.max(last.dur, slice.start + slice.dur - last.start);
+      last.count += slice.count;
+      last.busy += slice.busy;
+    } else {
+      out.push({ ...slice });
+      bin = own;
+    }
+  }
+  return out;
+}
+
+export function buildDocument(input: DocumentInput): Made {
+  const blobs: Uint8Array[] = [];
+  const add = (bytes: Uint8Array) => blobs.push(bytes) - 1;
+  const json = (value: unknown) => add(new TextEncoder().encode(JSON.stringify(value)));
+  const names = new Map<string, { table: string; name: string; count: number; total: number; first: number; last: number }>();
+  const lanes = input.lanes.map((lane) => ({
+    track: lane.track,
+    y: lane.y ?? 0,
+    table: lane.table,
+    label: lane.label ?? null,
+    kind: lane.kind ?? "slice",
+    unit: lane.unit ?? null,
+    events: (lane.events ?? lane.values ?? []).length,
+    levels: lane.kind === "value" ? valueLevels(lane.values ?? [], add) : sliceLevels(lane.events ?? [], add),
+  }));
+  for (const lane of input.lanes)
+    for (const event of lane.events ?? []) {
+      if (event.name === undefined) continue;
+      const key = `${lane.table}\0${event.name}`;
+      const seen = names.get(key) ?? { table: lane.table, name: event.name, count: 0, total: 0, first: event.start, last: event.start };
+      names.set(key, { ...seen, count: seen.count + 1, total: seen.total + event.dur, last: Math.max(seen.last, event.start) });
+    }
+  const tables = (input.tables ?? []).map((table) => {
+    const rows = table.columns[0]?.values.length ?? 0;
+    const tableBlobs: number[] = [];
+    for (let at = 0; at < rows; at += CHUNK) {
+      const part = table.columns.map((c) => ({ ...c, values: Array.from(c.values).slice(at, at + CHUNK) }));
+      tableBlobs.push(add(encodePayload(table.name, Math.min(CHUNK, rows - at), part)));
+    }
+    const columns = table.columns.map((c) => ({ name: c.name, type: c.type, unit: c.unit ?? null, doc: c.doc ?? "" }));
+    return { name: table.name, doc: table.doc ?? "", rows, chunk_rows: CHUNK, blobs: tableBlobs, columns };
+  });
+  const list = [...names.values()];
+  const column = (name: keyof (typeof list)[0], type: Written["type"]): Written => ({ name, type, values: list.map((n) => n[name]) });
+  const namesBlob = add(
+    encodePayload("names", list.length, [
+      column("table", "string"),
+      column("name", "string"),
+      column("count", "i64"),
+      column("total", "dur"),
+      column("first", "time"),
+      column("last", "time"),
+    ]),
+  );
+  const manifest = {
+    format: 1,
+    program: "gpu-profile test",
+    source: { file: input.file ?? "drawn.json", importer: "test", tool: "by hand" },
+    window_ns: input.window_ns,
+    time_origin_ns: "1795214539410308022",
+    tracks: input.tracks,
+    lanes,
+    tables,
+    names: namesBlob,
+    report: json(input.report ?? { trust: [{ warning: false, text: "made for a test" }], tables: [], findings: [] }),
+    pictures: input.pictures === undefined ? null : json(input.pictures),
+    part_ns: null,
+    blob_count: 0,
+  };
+  manifest.blob_count = blobs.length;
+  return { manifest, blobs };
+}
+
+function sliceLevels(events: readonly Event[], add: (bytes: Uint8Array) => number) {
+  let slices: Slice[] = events.map((event, row) => ({ row, ...event, count: 1, busy: event.dur, longest: event.dur }));
+  const levels = [{ resolution_ns: 0, chunks: sliceChunks(slices, add) }];
+  for (let resolution = 1024; resolution < 2 ** 45 && slices.length > 64; resolution *= 4) {
+    const merged = coarser(slices, resolution);
+    if (merged.length * 2 > slices.length) continue;
+    slices = merged;
+    levels.push({ resolution_ns: resolution, chunks: sliceChunks(slices, add) });
+  }
+  return levels;
+}
+
+function sliceChunks(slices: readonly Slice[], add: (bytes: Uint8Array) => number) {
+  const chunks: number[][] = [];
+  let events = 0;
+  let time = 0;
+  for (let at = 0; at < slices.length; at += CHUNK) {
+    const part = slices.slice(at, at + CHUNK);
+    const columns: Written[] = [
+      { name: "start", type: "time", unit: "ns", values: part.map((s) => s.start) },
+      { name: "dur", type: "dur", unit: "ns", values: part.map((s) => s.dur) },
+      { name: "row", type: "i64", values: part.map((s) => s.row ?? null) },
+    ];
+    if (part.some((s) => s.name !== undefined)) columns.push({ name: "name", type: "string", values: part.map((s) => s.name ?? null) });
+    if (part.some((s) => s.count > 1)) {
+      columns.push({ name: "count", type: "i64", values: part.map((s) => s.count) });
+      columns.push({ name: "busy", type: "dur", unit: "ns", values: part.map((s) => s.busy) });
+    }
+    const end = part.reduce((most, s) => Math.max(most, s.start + s.dur), 0);
+    chunks.push([add(encodePayload("slice", part.length, columns)), part.length, part[0]!.start, end, events, time]);
+    for (const slice of part) {
+      events += slice.count;
+      time += slice.busy;
+    }
+  }
+  return chunks;
+}
+
+function valueLevels(values: readonly [number, number][], add: (bytes: Uint8Array) => number) {
+  const columns: Written[] = [
+    { name: "time", type: "time", unit: "ns", values: values.map((v) => v[0]) },
+    { name: "value", type: "f64", values: values.map((v) => v[1]) },
+  ];
+  const blob = add(encodePayload("value", values.length, columns));
+  return [{ resolution_ns: 0, chunks: [[blob, values.length, values[0]?.[0] ?? 0, values[values.length - 1]?.[0] ?? 0, 0, 0]] }];
+}
+
+/** The page with a document in it, as the program writes it. */
+export function pageWith(page: string, made: Made, segmentBytes = 4 << 20): string {
+  const parts = [`<script type="application/json" id="manifest">${JSON.stringify(made.manifest).replaceAll("<", "\\u003c")}</script>`];
+  let first = 0;
+  while (first < made.blobs.length) {
+    let last = first;
+    let bytes = 0;
+    while (last < made.blobs.length && (last === first || bytes + made.blobs[last]!.length <= segmentBytes)) bytes += made.blobs[last++]!.length;
+    const text = gzipSync(frame(made.blobs.slice(first, last))).toString("base64");
+    parts.push(`<script type="application/octet-stream" class="segment" data-first="${first}" data-count="${last - first}">${text}</script>`);
+    first = last;
+  }
+  return page.replace("<!--gpu-profile:data-->", () => parts.join("\n"));
+}
+
+/** The document as a source, for tests without a page. */
+export const sourceOf = (made: Made) => ({
+  manifest: async () => JSON.stringify(made.manifest),
+  blobs: async (ids: readonly number[]) => ids.map((id) => made.blobs[id]!),
+});

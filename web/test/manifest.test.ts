@@ -1,0 +1,43 @@
+// Manifests that do not fit are refused in one line; ones that do are read with defaults for what is missing.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { readManifest } from "../model/manifest.ts";
+import { Recording } from "../model/recording.ts";
+import { buildDocument, sourceOf } from "./document.ts";
+
+const made = buildDocument({
+  window_ns: 1000,
+  tracks: [{ parent: -1, kind: "device", name: "GPU 0", device: 0 }, { parent: 0, kind: "stream", name: "stream 7" }],
+  lanes: [{ track: 1, table: "kernel", events: [{ start: 10, dur: 5, name: "gemm" }] }],
+  tables: [{ name: "kernel", columns: [{ name: "start", type: "time", unit: "ns", values: [10] }, { name: "name", type: "string", values: ["gemm"] }] }],
+});
+
+test("a manifest is read", async () => {
+  const read = readManifest(JSON.stringify(made.manifest));
+  assert.ok(read.ok);
+  const recording = new Recording(read.value, sourceOf(made));
+  assert.equal(read.value.time_origin_ns, 1795214539410308022n);
+  assert.deepEqual(recording.childrenOf[0]?.map((track) => track.name), ["stream 7"]);
+  assert.equal((await recording.row("kernel", 0))?.value("name"), "gemm");
+  assert.equal((await recording.row("kernel", 0))?.value("absent"), null);
+  assert.equal(await recording.row("kernel", 1), null);
+  assert.equal((await recording.report()).trust[0]?.text, "made for a test");
+});
+
+test("hostile manifests are one line", () => {
+  const bad: [string, (m: Record<string, any>) => void][] = [
+    ["format", (m) => (m.format = 2)],
+    ["window", (m) => (m.window_ns = "1")],
+    ["parent after child", (m) => (m.tracks[1].parent = 1)],
+    ["lane of no track", (m) => (m.lanes[0].track = 9)],
+    ["blob of no document", (m) => (m.lanes[0].levels[0].chunks[0][0] = 1e9)],
+    ["row far down", (m) => (m.lanes[0].y = 1e9)],
+  ];
+  for (const [what, spoil] of bad) {
+    const manifest = structuredClone(made.manifest);
+    spoil(manifest);
+    assert.equal(readManifest(JSON.stringify(manifest)).ok, false, what);
+  }
+  for (const text of ["", "null", "[]", "{", '"x"', "{}"]) assert.equal(readManifest(text).ok, false, text);
+});

@@ -1,0 +1,39 @@
+// Finds the recording (in the page or at the program that served it), reads its manifest and shows the shell. What goes
+// wrong before there is anything to show becomes one line on the page.
+
+import { render } from "preact";
+import { readManifest } from "../model/manifest.ts";
+import { Recording } from "../model/recording.ts";
+import { Viewer } from "../model/viewer.ts";
+import { Server } from "../read/server.ts";
+import { hasDocument, SingleFile, workerDecoder } from "../read/single_file.ts";
+import type { Source } from "../read/source.ts";
+import { Shell } from "./shell.tsx";
+
+export async function start(page: Document): Promise<void> {
+  const root = page.getElementById("app")!;
+  const problem = (line: string) => {
+    root.replaceChildren(Object.assign(page.createElement("p"), { className: "notice", textContent: line }));
+  };
+  try {
+    const source = openSource(page);
+    const manifest = readManifest(await source.manifest());
+    if (!manifest.ok) return problem(manifest.error);
+    const viewer = new Viewer(new Recording(manifest.value, source));
+    page.title = `${manifest.value.source.file.split("/").pop()} · gpu-profile`;
+    viewer.recording.chunks.onError = (line) => viewer.set({ problem: line });
+    root.replaceChildren();
+    render(<Shell viewer={viewer} />, root);
+  } catch (error) {
+    problem(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function openSource(page: Document): Source {
+  if (hasDocument(page)) return new SingleFile(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
+  if (!/^https?:$/.test(location.protocol)) throw new Error("This page is the viewer without a recording: gpu-profile export html FILE -o OUT.html writes one with it.");
+  const fragment = location.hash.slice(1);
+  const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
+  if (token !== null) history.replaceState(null, "", location.pathname);
+  return new Server(token);
+}
