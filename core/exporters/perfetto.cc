@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <protozero/pbf_writer.hpp>
+#include <set>
 #include <tuple>
 
 #include "core/exporters/exporter.h"
@@ -108,10 +109,13 @@ private:
         for (Row row = 0; row < p.rows; ++row) {
             if (!p.key.has(row)) continue;
             std::string_view name = text(p.name, row);
-            std::string own = p.rank.has(row) ? fmt::format("{} rank {}", name, p.rank[row]) : std::string(name);
+            std::string rank = p.rank.has(row) ? fmt::format("rank {}", p.rank[row]) : "";
+            bool said = name.find(rank) != std::string_view::npos;
+            std::string own = said ? std::string(name) : fmt::format("{} {}", name, rank);
+            std::int32_t pid = number_process(p.key[row], p.pid.value_or(row, 0));
             processes_[p.key[row]] = track(0, "", [&](pbf_writer& writer) {
                 pbf_writer process(writer, track::process);
-                process.add_int32(track::process_pid, static_cast<std::int32_t>(p.pid.value_or(row, 0)));
+                process.add_int32(track::process_pid, pid);
                 if (p.command.has(row)) process.add_string(track::process_command, std::string(text(p.command, row)));
                 if (!own.empty()) process.add_string(track::process_name, own);
             });
@@ -150,11 +154,15 @@ private:
             write_lanes(track(0, "thread not known"), "overlapping", std::move(rest), Layout::nested);
     }
 
+    // Readers know a process by its id. One that another has, of another host, becomes one that no system gives.
+    std::int32_t number_process(StringId process, std::int64_t pid) {
+        std::int64_t mine = pid >= 0 && pid <= INT32_MAX ? pid : INT32_MAX;
+        for (std::int64_t next = INT32_MAX; !taken_pids_.insert(mine).second; --next) mine = next;
+        return pids_[process] = static_cast<std::int32_t>(mine);
+    }
     std::int32_t pid_of(StringId process) const {
-        const ProcessTable& p = tables_.process;
-        for (Row row = 0; row < p.rows; ++row)
-            if (p.key.has(row) && p.key[row] == process) return static_cast<std::int32_t>(p.pid.value_or(row, 0));
-        return 0;
+        auto known = pids_.find(process);
+        return known == pids_.end() ? 0 : known->second;
     }
 
     // The first lane is the track itself, others lie below it.
@@ -365,6 +373,8 @@ private:
     TimeNs start_, shift_ = 0;
     std::uint32_t tracks_ = 0;
     std::map<StringId, std::uint32_t> processes_;  // tracks, by key
+    std::map<StringId, std::int32_t> pids_;        // as the file has them
+    std::set<std::int64_t> taken_pids_;
     std::map<std::int32_t, std::uint32_t> devices_;
     std::vector<bool> submits_;  // whether a call submitted work
     std::vector<Note> notes_;
