@@ -180,8 +180,8 @@ GPUPROF_API const char* gpuprof_bench_compare_json(const double* baseline, size_
 typedef struct gpuprof_trace gpuprof_trace;
 struct ArrowArrayStream; /* of the Arrow C stream interface */
 
-/* Reads a recording of any supported tool. 3: it cannot be read. */
-GPUPROF_API int gpuprof_trace_open(const char* file, gpuprof_trace** trace);
+/* Reads recordings of any supported tools, or folders of them; several are the processes of one job. 3: none can be read. */
+GPUPROF_API int gpuprof_trace_open(const char* const* paths, size_t count, gpuprof_trace** trace);
 /* NULL is allowed. */
 GPUPROF_API void gpuprof_trace_free(gpuprof_trace* trace);
 /* What there is: {"file", "importer", "tool", "window_ns", "time_origin_ns", "tables": [{"name", "doc", "analysis": null or its

@@ -1,14 +1,16 @@
 // The C interface to recordings: tables and analyses as Arrow streams, SQL. Arrays that were handed out keep the recording alive.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
 #include "core/base/json_writer.h"
-#include "core/importers/importer.h"
+#include "core/importers/several.h"
 #include "core/model/from_zero.h"
 #include "core/query/arrow.h"
 #include "core/query/collect.h"
@@ -125,11 +127,12 @@ Status make_table(const Frame& frame, Result<std::shared_ptr<const Texts>> texts
 
 extern "C" {
 
-int gpuprof_trace_open(const char* file, gpuprof_trace** trace) {
+int gpuprof_trace_open(const char* const* paths, size_t count, gpuprof_trace** trace) {
     return guarded([&]() -> Status {
-        if (file == nullptr || trace == nullptr) return Error{ExitCode::usage, "no file, or nowhere to put the trace"};
+        if (paths == nullptr || count == 0 || std::count(paths, paths + count, nullptr) > 0 || trace == nullptr)
+            return Error{ExitCode::usage, "no file, or nowhere to put the trace"};
         *trace = nullptr;
-        Result<Trace> opened = open_trace(file);
+        Result<Trace> opened = open_trace(std::vector<std::string>(paths, paths + count));
         if (!opened.ok()) return opened.error();
         TimeNs origin = opened->zero();
         auto recording = std::make_shared<Recording>(from_zero(std::move(opened).value()), origin);

@@ -19,7 +19,7 @@
 #include "compare/comparison.h"
 #include "compare/kernel_changes.h"
 #include "compare/rows.h"
-#include "core/importers/importer.h"
+#include "core/importers/several.h"
 #include "core/report/report.h"
 
 namespace gpuprof {

@@ -5,19 +5,21 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/recording.h"
 #include "core/exporters/exporter.h"
-#include "core/importers/importer.h"
+#include "core/importers/several.h"
 
 namespace gpuprof {
 namespace {
 
 struct Arguments {
     std::string format;
-    std::string file;
+    std::vector<std::string> files;
     std::string output = "-";
 };
 
@@ -27,7 +29,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (exporter->binary && arguments.output == "-" && isatty(STDOUT_FILENO) == 1)
         return Error{ExitCode::usage, fmt::format("a {} is binary; write it to a file with -o NAME{}", exporter->name,
                                                   exporter->suffix)};
-    Result<Trace> trace = open_trace(arguments.file);
+    Result<Trace> trace = open_trace(arguments.files);
     if (!trace.ok()) return trace.error();
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
@@ -44,9 +46,7 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
     for (const Exporter& exporter : exporters())
         formats += fmt::format("{}{}: {}", formats.empty() ? "" : " ", exporter.name, exporter.doc);
     app.add_option("FORMAT", arguments->format, formats)->required()->type_name("");
-    app.add_option("FILE", arguments->file, "A recording of any supported tool; - is standard input.")
-        ->required()
-        ->type_name("");
+    app.add_option("FILE", arguments->files, kRecordingsDoc)->required()->type_name("");
     app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
         ->type_name("FILE");
     return [arguments] { return run(*arguments); };
@@ -56,7 +56,7 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 
 extern const Command kExportCommand;
 const Command kExportCommand{
-    "export", "Read a recording", "FORMAT FILE [-o OUT]", "The recording in another format.", declare, [] {
+    "export", "Read a recording", "FORMAT FILE... [-o OUT]", "The recording in another format.", declare, [] {
         return std::vector<Choices>{{"FORMAT", names_of(exporters())}};
     }};
 

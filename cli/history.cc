@@ -15,7 +15,7 @@
 #include "cli/program.h"
 #include "cli/terminal.h"
 #include "compare/history.h"
-#include "core/importers/importer.h"
+#include "core/importers/several.h"
 #include "core/report/report.h"
 
 namespace gpuprof {

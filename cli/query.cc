@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/choice.h"
 #include "cli/command.h"
@@ -13,15 +15,19 @@
 #include "cli/output.h"
 #include "cli/query_run.h"
 #include "cli/query_shell.h"
+#include "cli/recording.h"
 #include "cli/terminal.h"
-#include "core/importers/importer.h"
+#include "core/importers/several.h"
 #include "core/model/from_zero.h"
 
 namespace gpuprof {
 namespace {
 
 struct Arguments {
-    std::string file, sql;
+    std::string file;
+    std::vector<std::string> words;  // further recordings, then the SQL
+    std::vector<std::string> files;
+    std::string sql;
     std::string format = "text";
     std::string output = "-";
     std::int64_t limit = -1;  // -1: the usual one of the format
@@ -49,12 +55,31 @@ Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
     return run_sql(run, *text);
 }
 
-Result<ExitCode> run(const Arguments& arguments) {
+// What is there is a recording, the last word is SQL where it is not.
+Result<Arguments> sorted_words(Arguments arguments) {
+    std::vector<std::string> words = std::move(arguments.words);
+    if (!words.empty() && !is_path(words.back())) {
+        arguments.sql = std::move(words.back());
+        words.pop_back();
+    }
+    for (const std::string& word : words)
+        if (!is_path(word))
+            return Error{ExitCode::usage, fmt::format("{}: no such file; SQL is one word, the last one", word)};
+    arguments.files = {arguments.file};
+    arguments.files.insert(arguments.files.end(), words.begin(), words.end());
+    return arguments;
+}
+
+Result<ExitCode> run(const Arguments& given) {
+    Result<Arguments> sorted = sorted_words(given);
+    if (!sorted.ok()) return sorted.error();
+    const Arguments& arguments = *sorted;
     const AnswerFormat* format = find_answer_format(arguments.format);
     if (format == nullptr) return unknown_choice("format", arguments.format, names_of(answer_formats()));
-    if (arguments.file == "-" && arguments.sql.empty())
+    bool from_input = std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end();
+    if (from_input && arguments.sql.empty())
         return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
-    Result<Trace> opened = open_trace(arguments.file);
+    Result<Trace> opened = open_trace(arguments.files);
     if (!opened.ok()) return opened.error();
     Trace trace = from_zero(std::move(opened).value());
     Catalogue catalogue(trace, arguments.options);
@@ -75,12 +100,11 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("FILE", arguments->file, "A recording of any supported tool; - is standard input.")
-        ->required()
-        ->type_name("");
+    app.add_option("FILE", arguments->file, kRecordingDoc)->required()->type_name("");
     app.add_option(
-           "SQL", arguments->sql,
-           "Statements, or .tables, .schema [TABLE], .functions. Without: standard input, a shell on a terminal.")
+           "SQL", arguments->words,
+           "Statements, or .tables, .schema [TABLE], .functions. Without: standard input, a shell on a terminal. Words "
+           "before it are further recordings of the job.")
         ->type_name("");
     app.add_option("--format", arguments->format, "text, csv or json.")->type_name("FORMAT");
     app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
@@ -100,9 +124,9 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 
 extern const Command kQueryCommand;
 const Command kQueryCommand{
-    "query",      "Read a recording",
-    "FILE [SQL]", "SQL over all tables and analyses of a recording.",
-    declare,      [] {
+    "query",         "Read a recording",
+    "FILE... [SQL]", "SQL over all tables and analyses of a recording.",
+    declare,         [] {
         return std::vector<Choices>{{"--format", names_of(answer_formats())}}; }};
 
 }  // namespace gpuprof

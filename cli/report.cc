@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/recording.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "core/analyze/analysis.h"
@@ -23,7 +24,7 @@
 #include "core/analyze/busy_part.h"
 #include "core/analyze/trust.h"
 #include "core/base/readable.h"
-#include "core/importers/importer.h"
+#include "core/importers/several.h"
 #include "core/model/part.h"
 #include "core/report/report.h"
 #include "core/schema/facts.h"
@@ -33,7 +34,8 @@ namespace {
 
 struct Arguments {
     std::string file;
-    std::vector<std::string> analyses;
+    std::vector<std::string> words;  // further recordings, and analyses
+    std::vector<std::string> files, analyses;
     std::string format = "text";
     std::string output = "-";
     double from = 0, to = 0;  // seconds since the beginning; to 0: the end
@@ -140,10 +142,19 @@ Result<ExitCode> write(const Plan& plan, const Report& report, const Arguments& 
     return ExitCode::ok;
 }
 
-Result<ExitCode> run(const Arguments& arguments) {
+// A word that is the name of an analysis is that; of others, what is there is a recording.
+Arguments sorted_words(Arguments arguments) {
+    arguments.files = {arguments.file};
+    for (const std::string& word : arguments.words)
+        (find_analysis(word) == nullptr && is_path(word) ? arguments.files : arguments.analyses).push_back(word);
+    return arguments;
+}
+
+Result<ExitCode> run(const Arguments& given) {
+    Arguments arguments = sorted_words(given);
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
-    Result<Trace> whole = open_trace(arguments.file);
+    Result<Trace> whole = open_trace(arguments.files);
     if (!whole.ok()) return whole.error();
     Result<Trace> trace = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
     if (!trace.ok()) return trace.error();
@@ -155,11 +166,11 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("FILE", arguments->file, "A recording of any supported tool; - is standard input.")
-        ->required()
-        ->type_name("");
-    app.add_option("ANALYSIS", arguments->analyses,
-                   "What to show; none is the first answer. `gpu-profile schema` lists them.")
+    app.add_option("FILE", arguments->file, kRecordingDoc)->required()->type_name("");
+    app.add_option(
+           "ANALYSIS", arguments->words,
+           "What to show; none is the first answer. `gpu-profile schema` lists them. Words that are no analysis but "
+           "are there are further recordings of the job.")
         ->type_name("");
     app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
     app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
@@ -196,7 +207,7 @@ extern const Command kReportCommand;
 const Command kReportCommand{
     "report",
     "Read a recording",
-    "FILE [ANALYSIS...]",
+    "FILE... [ANALYSIS...]",
     "Where the time went; with no analysis named, the first answer.",
     declare,
     [] {

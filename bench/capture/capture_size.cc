@@ -28,7 +28,7 @@ std::map<std::string, std::size_t, std::less<>> bytes_by_table(std::string_view 
 }
 
 bool print_line(const std::string& file) {
-    Result<Trace> trace = open_trace(file);
+    Result<Trace> trace = open_file(file);
     if (!trace) return fmt::print(stderr, "{}\n", trace.error().message), false;
     StringSink sink;
     if (Status status = export_capture(*trace, sink); !status)

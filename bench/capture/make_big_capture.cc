@@ -160,7 +160,7 @@ Status write(const Trace& trace, std::size_t times, bool all, Sink& sink) {
 
 int main(int argc, char** argv) {
     if (argc < 4) return fmt::print(stderr, "usage: make_big_capture IN OUT KERNELS [--all]\n"), 2;
-    Result<Trace> trace = open_trace(argv[1]);
+    Result<Trace> trace = open_file(argv[1]);
     if (!trace) return fmt::print(stderr, "{}\n", trace.error().message), 3;
     std::size_t once = trace->kernel().rows;
     if (once == 0) return fmt::print(stderr, "{}: no kernels to repeat\n", argv[1]), 4;

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     if (argc < 2) return fmt::print(stderr, "usage: open_capture FILE [N]\n"), 2;
     int runs = argc > 2 ? std::stoi(argv[2]) : 3;
     std::string file = argv[1];
-    Result<Trace> trace = open_trace(file);
+    Result<Trace> trace = open_file(file);
     if (!trace) return fmt::print(stderr, "{}\n", trace.error().message), 3;
     auto kernels = static_cast<double>(trace->kernel().rows);
     auto bytes = static_cast<double>(read_chunks(file));
@@ -68,6 +68,6 @@ int main(int argc, char** argv) {
     trace = Error{};
     fmt::print("read and check chunks: {:.3f} s\n", best_seconds(runs, [&] { read_chunks(file); }));
     fmt::print("import into tables:    {:.3f} s\n", best_seconds(runs, [&] { import_only(file); }));
-    fmt::print("open to a trace:       {:.3f} s\n", best_seconds(runs, [&] { (void)open_trace(file).ok(); }));
+    fmt::print("open to a trace:       {:.3f} s\n", best_seconds(runs, [&] { (void)open_file(file).ok(); }));
     return 0;
 }

@@ -68,7 +68,15 @@ Result<Trace> import_trace(Source& source) {
     return std::move(builder).finish();
 }
 
-Result<Trace> open_trace(const std::string& file) {
+Result<bool> is_recording(const std::string& file) {
+    Result<std::unique_ptr<Source>> source = open_source(file);
+    if (!source) return source.error();
+    std::string_view head = (*source)->head();
+    if (head.empty()) return unrecognised(**source);
+    return recognise(head) != nullptr || is_closed_report(file, head);
+}
+
+Result<Trace> open_file(const std::string& file) {
     Result<std::unique_ptr<Source>> source = open_source(file);
     if (!source) return source.error();
     std::string_view head = (*source)->head();

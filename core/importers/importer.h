@@ -1,6 +1,6 @@
-// Importers: bytes of some tool -> TraceBuilder. importers() is the list of the product's importers; open_trace() picks
+// Importers: bytes of some tool -> TraceBuilder. importers() is the list of the product's importers; open_file() picks
 // one by content, never by file name, so every command that takes a FILE takes every supported file, and "-" for
-// standard input. Compressed input (gzip, zstd) is recognised by content too.
+// standard input. Compressed input (gzip, zstd) is recognised by content too. Folders and several files: several.h.
 #pragma once
 
 #include <span>
@@ -28,6 +28,9 @@ std::span<const Importer> importers();
 Result<Trace> import_trace(Source& source);
 
 // Opens `file`, recognises it, imports it.
-Result<Trace> open_trace(const std::string& file);
+Result<Trace> open_file(const std::string& file);
+
+// Whether open_file() knows what `file` is, by how it begins.
+Result<bool> is_recording(const std::string& file);
 
 }  // namespace gpuprof

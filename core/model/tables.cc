@@ -37,4 +37,17 @@ void append_tables(Tables& into, const Tables& batch, const std::vector<StringId
     GPUPROF_TABLES(GPUPROF_APPEND_TABLE)
 }
 
+void shift_times(Tables& tables, DurNs by) {
+    if (by == 0) return;
+    tables.each_table([by](const TableSpec&, auto& table) {
+        table.each_column([by](const ColumnSpec& spec, auto& column) {
+            if constexpr (std::is_same_v<std::remove_reference_t<decltype(column)>, Column<std::int64_t>>) {
+                if (spec.type != ColumnType::Time || column.none_present()) return;
+                for (Row row = 0; row < column.size(); ++row)
+                    if (column.has(row)) column.change(row, span_between(-by, column[row]));
+            }
+        });
+    });
+}
+
 }  // namespace gpuprof

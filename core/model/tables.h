@@ -82,4 +82,7 @@ struct Tables {
 // Appends the rows of `batch` to `into`, both closed; string ids are translated by `ids` (index = id in the batch).
 void append_tables(Tables& into, const Tables& batch, const std::vector<StringId>& ids);
 
+// Adds `by` to every time. Whatever a damaged file has for a time stays a number.
+void shift_times(Tables& tables, DurNs by);
+
 }  // namespace gpuprof

@@ -21,6 +21,8 @@ struct Origin {
     std::string tool;      // what recorded it, e.g. "torch.profiler"; empty when unknown
 };
 
+struct Batch;
+
 class Trace {
 public:
     const Tables& tables() const { return tables_; }
@@ -51,6 +53,7 @@ private:
     friend class TraceBuilder;
     friend Trace part_of(Trace whole, Interval part);
     friend Trace from_zero(Trace trace);
+    friend Batch rows_of(Trace trace);
     Tables tables_;
     StringPool strings_;
     Links links_;

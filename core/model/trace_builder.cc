@@ -183,17 +183,6 @@ Interval window_of_moments(const Tables& tables) {
     return window;
 }
 
-void shift_times(Tables& tables, TimeNs base) {
-    if (base == 0) return;
-    tables.each_table([base](const TableSpec&, auto& table) {
-        table.each_column([base](const ColumnSpec& spec, auto& column) {
-            if constexpr (std::is_same_v<std::remove_reference_t<decltype(column)>, Column<std::int64_t>>)
-                if (spec.type == ColumnType::Time && column.mutable_values() != nullptr)
-                    for (Row row = 0; row < column.size(); ++row) column.mutable_values()[row] += base;
-        });
-    });
-}
-
 // Captures that were concatenated describe a process, thread or device once per part; the last description of each
 // key wins, field by field. Sorted by key, so that the order does not depend on how the input came in pieces.
 template <class Table, class Key, class Before>

@@ -21,4 +21,7 @@ inline constexpr const char* kWindowClosedAt = "window_closed_at";
 inline constexpr const char* kDeviceClock = "device_clock";
 inline constexpr const char* kClockMoved = "moved";
 
+// Facts of processes: of a job read from several files there are several of each, and they are added up.
+inline constexpr const char* kOfProcesses[] = {kOnProgramThreads, kOnOwnThread, kGivenToOther, kYielded, kDeviceClock};
+
 }  // namespace gpuprof::fact

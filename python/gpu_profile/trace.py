@@ -89,12 +89,14 @@ class Table:
 class Trace:
     """A recording. `tables` lists what can be asked of it; table(), report() and sql() answer with a Table."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Raises Error with the program's exit code and message when the file cannot be read."""
+    def __init__(self, path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> None:
+        """Raises Error with the program's exit code and message when no file can be read."""
         self.path = os.fspath(path)
+        self._paths = [self.path, *(os.fspath(each) for each in more)]
         self._library = _declared()
         self._handle = ctypes.c_void_p()
-        check(self._library.gpuprof_trace_open(os.fsencode(self.path), ctypes.byref(self._handle)))
+        paths = (ctypes.c_char_p * len(self._paths))(*(os.fsencode(each) for each in self._paths))
+        check(self._library.gpuprof_trace_open(paths, len(paths), ctypes.byref(self._handle)))
         self._about: dict[str, Any] = json.loads(self._library.gpuprof_trace_json(self._handle))
         self._envelope: dict[str, Any] | None = None
 
@@ -237,13 +239,13 @@ class Trace:
         if self._envelope is None:
             from .program import report
 
-            self._envelope = report(self.path)
+            self._envelope = report(*self._paths)
         return self._envelope
 
 
-def open(path: str | os.PathLike[str]) -> Trace:  # noqa: A001
-    """Reads a recording of any supported tool."""
-    return Trace(path)
+def open(path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> Trace:  # noqa: A001
+    """Reads a recording of any supported tool. Several files, or those of a folder, are the processes of one job."""
+    return Trace(path, *more)
 
 
 _declared_library: ctypes.CDLL | None = None
@@ -255,7 +257,7 @@ def _declared() -> ctypes.CDLL:
         lib, handle, text = library(), ctypes.c_void_p, ctypes.c_char_p
         out, table = ctypes.POINTER(handle), handle
         declare(lib, (
-            ("gpuprof_trace_open", ctypes.c_int, [text, out]),
+            ("gpuprof_trace_open", ctypes.c_int, [ctypes.POINTER(text), ctypes.c_size_t, out]),
             ("gpuprof_trace_free", None, [handle]),
             ("gpuprof_trace_json", text, [handle]),
             ("gpuprof_trace_table", ctypes.c_int, [handle, text, out]),

@@ -35,7 +35,7 @@ std::string export_bytes(const Trace& trace, std::string_view format) {
 class Recording : public testing::TestWithParam<std::string> {};
 
 TEST_P(Recording, ComesBackFromACapture) {
-    Result<Trace> trace = open_trace(GetParam());
+    Result<Trace> trace = open_file(GetParam());
     ASSERT_TRUE(trace.ok());
     std::string bytes = export_bytes(*trace, "capture");
     Trace back = import_bytes(bytes);
@@ -52,7 +52,7 @@ TEST_P(Recording, ComesBackFromACapture) {
 }
 
 TEST_P(Recording, ComesBackFromChunksOfAnySize) {
-    Result<Trace> trace = open_trace(GetParam());
+    Result<Trace> trace = open_file(GetParam());
     ASSERT_TRUE(trace.ok());
     StringSink sink;
     WriterOptions options;
@@ -64,7 +64,7 @@ TEST_P(Recording, ComesBackFromChunksOfAnySize) {
 // Of what Kineto's format has no place for, only facts differ: the base of times, and what is said about losses.
 // Collectives have no time of their own; they come in the order of the events they were recorded with.
 TEST_P(Recording, ComesBackFromAChromeTrace) {
-    Result<Trace> trace = open_trace(GetParam());
+    Result<Trace> trace = open_file(GetParam());
     ASSERT_TRUE(trace.ok());
     expect_same_tables(*trace, import_bytes(export_bytes(*trace, "chrome")), {"meta", "loss"}, {"collective"});
 }

@@ -26,7 +26,7 @@ Trace imported(const std::string& bytes) {
 
 // A recording with 60 kernels, some thirty chunks.
 std::string recording(std::size_t rows_per_chunk = 25) {
-    Result<Trace> trace = open_trace(std::string(GPUPROF_SOURCE_DIR) + "/tests/fixtures/kineto/memory_bound.json.gz");
+    Result<Trace> trace = open_file(std::string(GPUPROF_SOURCE_DIR) + "/tests/fixtures/kineto/memory_bound.json.gz");
     EXPECT_TRUE(trace.ok());
     StringSink sink;
     WriterOptions options;
@@ -56,7 +56,7 @@ std::vector<Place> chunks_of(const std::string& bytes) {
     return places;
 }
 
-std::map<std::string, std::size_t> rows_of(const Trace& trace) {
+std::map<std::string, std::size_t> row_counts_of(const Trace& trace) {
     std::map<std::string, std::size_t> rows;
     trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
         if (spec.name != "loss") rows[std::string(spec.name)] = table.rows;
@@ -66,7 +66,7 @@ std::map<std::string, std::size_t> rows_of(const Trace& trace) {
 
 // Rows that describe one thing in several chunks are merged; these tests are about tables where each row counts.
 std::map<std::string, std::size_t> rows_without(const std::string& bytes, const Place& lost) {
-    auto rows = rows_of(imported(bytes));
+    auto rows = row_counts_of(imported(bytes));
     if (rows.contains(lost.table)) rows[lost.table] -= lost.rows;
     return rows;
 }
@@ -75,10 +75,10 @@ TEST(CaptureImport, CutAtEveryByteOfTheLastChunks) {
     std::string bytes = recording();
     std::vector<Place> places = chunks_of(bytes);
     const Place& last = places[places.size() - 2];  // before the end chunk
-    auto whole = rows_of(imported(bytes)), less = rows_without(bytes, last);
+    auto whole = row_counts_of(imported(bytes)), less = rows_without(bytes, last);
     for (std::size_t cut = last.begin; cut < bytes.size(); ++cut) {
         Trace trace = imported(bytes.substr(0, cut));
-        ASSERT_EQ(rows_of(trace), cut < last.end ? less : whole) << cut;
+        ASSERT_EQ(row_counts_of(trace), cut < last.end ? less : whole) << cut;
         ASSERT_EQ(loss_count(trace, "truncated"), 1) << cut;
         ASSERT_EQ(loss_count(trace, "damaged_chunk"), 0) << cut;
     }
@@ -88,7 +88,7 @@ TEST(CaptureImport, CutAtEveryByteOfTheLastChunks) {
 TEST(CaptureImport, AFlippedBitCostsTheRowsOfItsChunk) {
     std::string bytes = recording();
     std::vector<Place> places = chunks_of(bytes);
-    auto whole = rows_of(imported(bytes));
+    auto whole = row_counts_of(imported(bytes));
     for (const Place& place : places) {
         for (std::size_t byte :
              {place.begin, place.begin + 9, place.begin + 13, place.begin + 25, place.begin + 30, place.end - 1}) {
@@ -99,7 +99,7 @@ TEST(CaptureImport, AFlippedBitCostsTheRowsOfItsChunk) {
             ASSERT_EQ(loss_count(trace, "truncated"), 0) << byte;
             auto expected = whole;
             if (expected.contains(place.table)) expected[place.table] -= place.rows;
-            ASSERT_EQ(rows_of(trace), expected) << place.table << " byte " << byte;
+            ASSERT_EQ(row_counts_of(trace), expected) << place.table << " byte " << byte;
         }
     }
 }

@@ -1,0 +1,161 @@
+#include "core/importers/several.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "core/importers/importer.h"
+#include "core/model/join.h"
+
+namespace gpuprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Two files of a folder that one tool makes of one recording; the second has nothing that the first lacks.
+struct Twins {
+    std::string_view kept, left_out;
+};
+constexpr Twins kTwins[] = {
+    {".xplane.pb", ".trace.json"},
+    {".sqlite", ".nsys-rep"},
+    {".sqlite", ".qdrep"},
+};
+
+struct File {
+    std::string path;
+    bool of_folder;
+};
+
+void lose(Batch& about, Loss loss, std::string_view place) {
+    LossTable& losses = about.tables.loss;
+    Row row = losses.add();
+    losses.kind.set(row, about.intern(kLosses[static_cast<std::size_t>(loss)].name));
+    losses.count.set(row, 1);
+    losses.place.set(row, about.intern(place));
+}
+
+std::string uncompressed(const std::string& path) {
+    for (std::string_view ending : {".gz", ".zst"})
+        if (path.ends_with(ending)) return path.substr(0, path.size() - ending.size());
+    return path;
+}
+
+bool has_better_twin(const std::string& path, const std::set<std::string>& uncompressed_files) {
+    std::string name = uncompressed(path);
+    return std::any_of(std::begin(kTwins), std::end(kTwins), [&](const Twins& twins) {
+        if (!name.ends_with(twins.left_out)) return false;
+        std::string stem = name.substr(0, name.size() - twins.left_out.size());
+        return uncompressed_files.contains(stem + std::string(twins.kept));
+    });
+}
+
+Status list_folder(const std::string& folder, std::vector<File>& files, Batch& about) {
+    std::error_code failed;
+    std::set<std::string> found;
+    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+        std::error_code unknown;
+        bool hidden = entry->path().filename().string().starts_with('.');
+        if (!hidden && entry->is_regular_file(unknown)) found.insert(entry->path().string());
+    }
+    auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", folder, why)}; };
+    if (failed) return fail(fmt::format("the folder cannot be read: {}", failed.message()));
+    if (found.empty()) return fail("a folder without files; those of folders in it are not read");
+    std::set<std::string> names;
+    for (const std::string& path : found) names.insert(uncompressed(path));
+    for (const std::string& path : found)
+        if (has_better_twin(path, names))
+            lose(about, Loss::second_copy, fs::path(path).filename().string());
+        else
+            files.push_back({path, true});
+    return {};
+}
+
+bool is_folder(const std::string& path) {
+    std::error_code unknown;
+    return path != "-" && fs::is_directory(path, unknown);
+}
+
+Result<std::vector<File>> list_files(std::span<const std::string> paths, Batch& about) {
+    std::vector<File> files;
+    for (const std::string& path : paths) {
+        if (!is_folder(path)) {
+            files.push_back({path, false});
+        } else if (Status listed = list_folder(path, files, about); !listed) {
+            return listed.error();
+        }
+    }
+    std::set<std::string_view> once;
+    for (const File& file : files)
+        if (!once.insert(file.path).second) return Error{ExitCode::usage, fmt::format("{} is named twice", file.path)};
+    return files;
+}
+
+// Names that tell the files apart: without their folders where those are not needed for it.
+std::vector<std::string> names_of(const std::vector<File>& files) {
+    std::set<std::string> distinct;
+    std::vector<std::string> names;
+    for (const File& file : files) distinct.insert(names.emplace_back(fs::path(file.path).filename().string()));
+    if (distinct.size() == files.size()) return names;
+    for (std::size_t i = 0; i < files.size(); ++i) names[i] = files[i].path;
+    return names;
+}
+
+std::string shared(const std::vector<PartOfJob>& parts, std::string Origin::*field) {
+    std::string list;
+    std::set<std::string_view> seen;
+    for (const PartOfJob& part : parts)
+        if (const std::string& each = part.trace.origin().*field; !each.empty() && seen.insert(each).second)
+            list += (list.empty() ? "" : ", ") + each;
+    return list;
+}
+
+bool is_foreign(const std::string& file) {
+    Result<bool> known = is_recording(file);
+    return known.ok() && !*known;
+}
+
+// As it can be typed again.
+std::string as_named(std::span<const std::string> paths) {
+    std::string list;
+    for (const std::string& path : paths) list += (list.empty() ? "" : " ") + path;
+    return list;
+}
+
+}  // namespace
+
+Result<Trace> open_trace(const std::string& path) { return open_trace(std::span(&path, 1)); }
+
+Result<Trace> open_trace(std::span<const std::string> paths) {
+    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0]);
+    Batch about;
+    Result<std::vector<File>> files = list_files(paths, about);
+    if (!files.ok()) return files.error();
+    std::vector<std::string> names = names_of(*files);
+    std::vector<PartOfJob> parts;
+    std::string first_error;
+    for (std::size_t i = 0; i < files->size(); ++i) {
+        const File& file = (*files)[i];
+        if (file.of_folder && is_foreign(file.path)) {
+            lose(about, Loss::foreign_file, names[i]);
+            continue;
+        }
+        Result<Trace> trace = open_file(file.path);
+        if (trace.ok()) {
+            parts.push_back({names[i], std::move(trace).value()});
+        } else {
+            lose(about, Loss::unread_file, trace.error().message);
+            if (first_error.empty()) first_error = trace.error().message;
+        }
+    }
+    if (parts.empty())
+        return Error{ExitCode::unreadable,
+                     fmt::format("{}: none of {} files is a recording that can be read{}{}", as_named(paths),
+                                 files->size(), first_error.empty() ? "" : "; the first: ", first_error)};
+    Origin origin{as_named(paths), shared(parts, &Origin::importer), shared(parts, &Origin::tool)};
+    return joined(std::move(parts), std::move(origin), std::move(about));
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,18 @@
+// What users name as one recording: a file, a folder, or several of these, which are then the processes or ranks of one job. Of a
+// folder its own files are read, in the order of their names; those that begin with a dot are not.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+// One that cannot be read is a loss of the trace; when none can, that is the error.
+Result<Trace> open_trace(std::span<const std::string> paths);
+Result<Trace> open_trace(const std::string& path);
+
+}  // namespace gpuprof

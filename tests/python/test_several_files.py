@@ -1,0 +1,145 @@
+"""Folders and several files as one recording: against the sums of the single files and against what json reads in them."""
+
+import gzip
+import json
+import shutil
+
+import pytest
+from conftest import FIXTURES
+from exported import tables_of
+
+import gpu_profile
+
+RANKS = [FIXTURES / "public" / f"trace_filter__sampled_rank-{rank}.json.gz" for rank in (0, 1)]
+DEVICE_WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+@pytest.fixture
+def ranks(tmp_path):
+    folder = tmp_path / "ranks"
+    folder.mkdir()
+    for file in RANKS:
+        shutil.copy(file, folder)
+    return folder
+
+
+def rows(program, *arguments):
+    """The rows of one analysis as dictionaries."""
+    outcome = program.run("report", *arguments, "--format", "json", "--limit", "0")
+    assert outcome.status == 0, outcome.errors
+    table = json.loads(outcome.stdout)["tables"][0]
+    return [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]]
+
+
+def asked(program, *arguments):
+    outcome = program.run("query", *arguments, "--format", "json")
+    assert outcome.status == 0, outcome.errors
+    return json.loads(outcome.stdout)["tables"][0]["rows"]
+
+
+def test_ranks_are_as_their_events_say(program, ranks):
+    events = [json.loads(gzip.decompress(file.read_bytes()))["traceEvents"] for file in RANKS]
+    kernels = [[e for e in each if e.get("ph") == "X" and e.get("cat") == "kernel"] for each in events]
+    found = asked(program, ranks, """SELECT p.rank, count(*), sum(k.dur_ns), min(k.start_ns), count(DISTINCT k.device)
+                                     FROM kernel k JOIN process p ON k.process = p.key GROUP BY p.rank ORDER BY p.rank""")
+    assert [row[:3] for row in found] == [[rank, len(each), sum(round(e["dur"] * 1000) for e in each)] for rank, each in enumerate(kernels)]
+    starts = [min(e["ts"] for e in each) * 1000 for each in kernels]
+    assert found[1][3] - found[0][3] == starts[1] - starts[0], "both ranks write the time of day"
+    names = asked(program, ranks, "SELECT name FROM process ORDER BY rank")
+    assert [name for name, in names] == [f"pyper:trainer:0:{rank} (rank {rank}, {RANKS[rank].name})" for rank in (0, 1)]
+
+
+def test_sums_are_those_of_the_files(program, ranks):
+    single = [rows(program, file, "devices")[0] for file in RANKS]
+    together = rows(program, ranks, "devices")
+    for column in ("device", "busy_ns", "kernel_busy_ns", "comm_busy_ns", "overlap_ns", "kernels", "memcpys", "memsets", "streams"):
+        assert [row[column] for row in together] == [row[column] for row in single]
+    assert together == rows(program, *RANKS, "devices")
+
+
+def test_exports_hold_every_file(program, ranks, tmp_path):
+    for form, name in (("capture", "a.gpuprof"), ("chrome", "a.json"), ("nsys", "a.sqlite")):
+        assert program.run("export", form, ranks, "-o", tmp_path / name).status == 0
+        assert asked(program, tmp_path / name, "SELECT count(*), sum(dur_ns), count(DISTINCT process) FROM kernel") == asked(
+            program, ranks, "SELECT count(*), sum(dur_ns), count(DISTINCT process) FROM kernel")
+    outcome = program.run("compare", ranks, tmp_path / "a.gpuprof")
+    assert outcome.status == 0 and b"same" in outcome.stdout
+
+
+def test_python_opens_folders_and_several_files(ranks):
+    folder, files = gpu_profile.open(ranks), gpu_profile.open(*RANKS)
+    assert len(folder.kernels) == len(files.kernels) == sum(len(gpu_profile.open(file).kernels) for file in RANKS)
+    assert folder.verdict == files.verdict
+
+
+def event(name, category, ts, **more):
+    return {"ph": "X", "cat": category, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": 10, **more}
+
+
+def test_equal_ids_of_two_hosts_stay_apart(program, tmp_path):
+    for number, host in enumerate(("alpha", "beta")):
+        (tmp_path / host).mkdir()
+        (tmp_path / host / "trace.json").write_text(json.dumps({"baseTimeNanoseconds": 1_700_000_000 * 10**9, "traceEvents": [
+            event("cudaLaunchKernel", "cuda_runtime", number, args={"correlation": 3}),
+            event(f"of_{host}", "kernel", 20 + number, args={"correlation": 3, "device": 0, "stream": 7}),
+        ]}))
+    tables = asked(program, tmp_path / "alpha", tmp_path / "beta", """
+        SELECT k.name, k.device, k.process = c.process, c.start_ns FROM kernel k JOIN api_call c ON c.process = k.process AND
+        c.correlation = k.correlation ORDER BY k.name""")
+    assert tables == [["of_alpha", 0, 1, 0], ["of_beta", 1, 1, 1000]]
+    losses = rows(program, tmp_path / "alpha", tmp_path / "beta", "losses")
+    assert [row["kind"] for row in losses] == ["clocks_of_hosts"], "every launch has its call"
+    exported = tmp_path / "both.pftrace"
+    assert program.run("export", "perfetto", tmp_path / "alpha", tmp_path / "beta", "-o", exported).status == 0
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
+    read = schema.Trace.FromString(exported.read_bytes())
+    pids = [p.track_descriptor.process.pid for p in read.packet if p.track_descriptor.HasField("process")]
+    assert len(pids) == len(set(pids)) == 2 and 7 in pids
+
+
+def test_what_cannot_be_read_is_a_loss(program, ranks):
+    (ranks / "README.txt").write_text("Ranks of Tuesday.")
+    (ranks / "empty.json").write_text("")
+    (ranks / "cut.json.gz").write_bytes(RANKS[0].read_bytes()[:20_000])
+    (ranks / "noise.gpuprof").write_bytes(b"GPUP" + bytes(range(256)) * 10)
+    (ranks / ".hidden").write_text("{")
+    (ranks / "folder").mkdir()
+    losses = rows(program, ranks, "losses")
+    by_kind = {kind: sorted(row["place"] for row in losses if row["kind"] == kind) for kind in {row["kind"] for row in losses}}
+    assert by_kind["unread_file"] == [f"{ranks}/empty.json: empty"]
+    assert set(by_kind["foreign_file"]) == {"README.txt", "noise.gpuprof"}
+    assert any("cut.json.gz" in place for place in by_kind["bad_compression"])
+    assert {row["device"] for row in rows(program, ranks, "devices")} >= {0, 1}
+    named = rows(program, RANKS[0], ranks / "README.txt", "losses")
+    assert "README.txt: not a trace" in next(row["place"] for row in named if row["kind"] == "unread_file")
+
+
+def test_one_recording_in_two_formats_counts_once(program):
+    folder = FIXTURES / "jax"
+    single = asked(program, folder / "mlp.xplane.pb.gz", "SELECT count(*) FROM kernel")
+    assert asked(program, folder, "SELECT count(*) FROM kernel") == single != [[0]]
+    assert [(row["kind"], row["place"]) for row in rows(program, folder, "losses")] == [("second_copy", "mlp.trace.json.gz")]
+
+
+@pytest.mark.parametrize(("prepare", "arguments", "status", "said"), [
+    (lambda f: None, ["."], 3, "a folder without files"),
+    (lambda f: (f / "inner").mkdir(), ["."], 3, "those of folders in it are not read"),
+    (lambda f: (f / "a.txt").write_text("x"), ["."], 3, "none of 1 files is a recording"),
+    (lambda f: (f / "a.json").write_text(""), [".", "devices"], 3, "the first: ./a.json: empty"),
+    (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "a.gz"], 2, "a.gz is named twice"),
+    (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "b.gz"], 2, "no analysis b.gz"),
+])
+def test_clear_errors(program, tmp_path, monkeypatch, prepare, arguments, status, said):
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    outcome = program.run("report", *arguments)
+    assert (outcome.status, outcome.stdout, len(outcome.errors)) == (status, b"", 1)
+    assert said in outcome.errors[0]
+
+
+def test_tables_of_a_folder_name_their_file(program, ranks):
+    tables = tables_of(program, ranks)
+    keys = {row["key"] for row in tables["process"]}
+    assert {row["process"] for row in tables["kernel"]} == keys == {f"{RANKS[0].name}:4037", f"{RANKS[1].name}:4045"}
+    assert {row["process"] for row in tables["thread"]} == keys
+    assert {row["thread"] for row in tables["op"]} <= {row["key"] for row in tables["thread"]}
