@@ -79,7 +79,15 @@ export class Viewer {
     const from = found?.number("start") ?? null;
     if (found === null || from === null) return null;
     const name = found.value("name") ?? found.value("kind") ?? found.value("cause") ?? table;
-    return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name: String(name) };
+    const lane = found.number("lane") ?? this.laneOfGap(table, found.number("device"));
+    return { table, row, lane, from, to: from + (found.number("dur") ?? 0), name: String(name) };
+  }
+
+  /** Pieces of a gap lie in lanes by cause, all in one row of the device's idle track: the first stands for all. */
+  private laneOfGap(table: string, device: number | null): number | null {
+    const { lanes, tracks } = this.recording.manifest;
+    const first = lanes.find((lane) => table === "gap" && lane.table === "gap" && (device === null || tracks[lane.track]?.device === device));
+    return first?.id ?? null;
   }
 
   /** The window that shows a range: as it is when the range can be seen in it, else moved or zoomed to it. */

@@ -2,12 +2,14 @@
 // wrong before there is anything to show becomes one line on the page.
 
 import { render } from "preact";
+import { foldedAtFirst } from "../layout/tracks.ts";
 import { readManifest } from "../model/manifest.ts";
 import { Recording } from "../model/recording.ts";
 import { Viewer } from "../model/viewer.ts";
 import { Server } from "../read/server.ts";
 import { hasDocument, SingleFile, workerDecoder } from "../read/single_file.ts";
 import type { Source } from "../read/source.ts";
+import { followAddress } from "./address.ts";
 import { Shell } from "./shell.tsx";
 
 export async function start(page: Document): Promise<void> {
@@ -16,12 +18,15 @@ export async function start(page: Document): Promise<void> {
     root.replaceChildren(Object.assign(page.createElement("p"), { className: "notice", textContent: line }));
   };
   try {
+    const fragment = location.hash;
     const source = openSource(page);
     const manifest = readManifest(await source.manifest());
     if (!manifest.ok) return problem(manifest.error);
-    const viewer = new Viewer(new Recording(manifest.value, source));
+    const recording = new Recording(manifest.value, source);
+    const viewer = new Viewer(recording, foldedAtFirst({ ...recording, tracks: manifest.value.tracks }));
     page.title = `${manifest.value.source.file.split("/").pop()} · gpu-profile`;
     viewer.recording.chunks.onError = (line) => viewer.set({ problem: line });
+    followAddress(viewer, fragment);
     root.replaceChildren();
     render(<Shell viewer={viewer} />, root);
   } catch (error) {

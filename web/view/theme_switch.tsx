@@ -1,7 +1,7 @@
 // Light or dark: as the system says until the person chooses; the choice lasts as long as the page. `data-theme` of the
-// root element is what the style and the canvas follow, and `theme` events tell the canvas.
+// root element is what the style and the canvas follow; a `theme` event says that either changed.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 export type Theme = "light" | "dark";
 
@@ -11,12 +11,27 @@ export function theme(): Theme {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-export function ThemeSwitch() {
+/** The theme, and drawn again when it changes. */
+export function useTheme(): Theme {
   const [now, setNow] = useState(theme());
-  const other = now === "dark" ? "light" : "dark";
+  useEffect(() => {
+    const follow = () => setNow(theme());
+    addEventListener("theme", follow);
+    return () => removeEventListener("theme", follow);
+  }, []);
+  return now;
+}
+
+export function ThemeSwitch() {
+  const other = useTheme() === "dark" ? "light" : "dark";
+  useEffect(() => {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const tell = () => dispatchEvent(new Event("theme"));
+    system.addEventListener("change", tell);
+    return () => system.removeEventListener("change", tell);
+  }, []);
   const change = () => {
     document.documentElement.dataset.theme = other;
-    setNow(other);
     dispatchEvent(new Event("theme"));
   };
   return (

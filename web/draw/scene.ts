@@ -1,0 +1,230 @@
+// Puts a display list on a canvas. Knows nothing of recordings, time or tracks: lengths, codes and texts only.
+
+import { CAUSES } from "../layout/colors.ts";
+import type { Area, Arrow, Hatch, Label, Plot, Scene } from "../layout/display.ts";
+import { drawStrips } from "./strips.ts";
+import { css, type Theme } from "./theme.ts";
+
+export const FONT = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+
+export function drawScene(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  context.setTransform(scene.scale, 0, 0, scene.scale, 0, 0);
+  context.fillStyle = css(theme.ground);
+  context.fillRect(0, 0, scene.width, scene.height);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  drawGrid(context, scene, theme);
+  for (const area of scene.areas) drawArea(context, area, scene, theme);
+  drawArrows(context, scene, theme);
+  drawRange(context, scene, theme);
+  drawMinimap(context, scene, theme);
+  drawRuler(context, scene, theme);
+  drawCursor(context, scene, theme);
+}
+
+function drawGrid(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  context.fillStyle = css(theme.raised);
+  for (const tick of scene.ruler.ticks) context.fillRect(Math.round(tick.x), 0, 1, scene.height);
+}
+
+function drawArea(context: CanvasRenderingContext2D, area: Area, scene: Scene, theme: Theme): void {
+  if (area.height <= 0) return;
+  context.save();
+  context.beginPath();
+  context.rect(0, area.top, scene.width, area.height);
+  context.clip();
+  drawStrips(context, area.strips, scene.width, theme);
+  drawHatches(context, area.hatches, theme);
+  for (const plot of area.plots) drawPlot(context, plot, scene, theme);
+  drawLabels(context, area.labels, theme);
+  context.fillStyle = css(theme.line);
+  for (const y of area.separators) context.fillRect(0, Math.round(y), scene.width, 1);
+  context.lineWidth = 2;
+  context.strokeStyle = css(theme.text);
+  for (const box of area.selected) context.strokeRect(box.x, box.y, box.width, box.height);
+  context.restore();
+}
+
+function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[], theme: Theme): void {
+  context.fillStyle = css(theme.onSlice);
+  for (const label of labels) context.fillText(label.text, label.x, label.y);
+}
+
+const patterns = new Map<string, CanvasPattern | null>();
+
+/** Lines of one of five kinds; a cause keeps its kind. The last cause, unknown, has none. */
+function patternOf(context: CanvasRenderingContext2D, code: number, theme: Theme): CanvasPattern | null {
+  const index = CAUSES.findIndex((cause) => cause.code === code);
+  const key = `${index} ${theme.ground[0]}`;
+  let pattern = patterns.get(key);
+  if (pattern === undefined) {
+    pattern = index < 0 || index === CAUSES.length - 1 ? null : context.createPattern(tile(index, theme), "repeat");
+    patterns.set(key, pattern);
+  }
+  return pattern;
+}
+
+function tile(index: number, theme: Theme): HTMLCanvasElement {
+  const size = 6 + 2 * Math.floor(index / 5);
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext("2d")!;
+  context.strokeStyle = css(theme.onSlice, 0.28);
+  context.lineWidth = 1;
+  context.beginPath();
+  const kind = index % 5;
+  if (kind === 0 || kind === 4) line(context, 0, size, size, 0);
+  if (kind === 1 || kind === 4) line(context, 0, 0, size, size);
+  if (kind === 2) line(context, 0.5, 0, 0.5, size);
+  if (kind === 3) line(context, 0, size - 0.5, size, size - 0.5);
+  context.stroke();
+  return canvas;
+}
+
+function line(context: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+}
+
+function drawHatches(context: CanvasRenderingContext2D, hatches: readonly Hatch[], theme: Theme): void {
+  for (const hatch of hatches) {
+    const pattern = patternOf(context, hatch.code, theme);
+    if (pattern === null) continue;
+    context.fillStyle = pattern;
+    context.fillRect(hatch.x, hatch.y, hatch.width, hatch.height);
+  }
+}
+
+function drawPlot(context: CanvasRenderingContext2D, plot: Plot, scene: Scene, theme: Theme): void {
+  const base = plot.axis[1]!.y;
+  const step = 1 / scene.scale;
+  const area = new Path2D();
+  const band = new Path2D();
+  const top = new Path2D();
+  let drawing = false;
+  for (let x = 0; x < plot.mean.length; x++) {
+    const y = plot.mean[x]!;
+    if (Number.isNaN(y)) {
+      drawing = false;
+      continue;
+    }
+    area.rect(x * step, y, step, Math.max(0, base - y));
+    if (plot.low[x]! - plot.high[x]! > 0.5) band.rect(x * step, plot.high[x]!, step, plot.low[x]! - plot.high[x]!);
+    if (!drawing) top.moveTo(x * step, y);
+    else top.lineTo(x * step, y);
+    top.lineTo((x + 1) * step, y);
+    drawing = true;
+  }
+  context.fillStyle = css(theme.accent, 0.18);
+  context.fill(area);
+  context.fillStyle = css(theme.accent, 0.35);
+  if (plot.band) context.fill(band);
+  context.strokeStyle = css(theme.accent);
+  context.lineWidth = 1;
+  context.stroke(top);
+  context.fillStyle = css(theme.quiet);
+  plot.axis.forEach((mark, i) => {
+    const y = Math.round(mark.y) + (i === 0 ? 6 : -6);
+    context.fillStyle = css(theme.ground, 0.75);
+    context.fillRect(2, y - 6, context.measureText(mark.text).width + 4, 12);
+    context.fillStyle = css(theme.quiet);
+    context.fillText(mark.text, 4, y);
+  });
+}
+
+function drawArrows(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  context.strokeStyle = context.fillStyle = css(theme.text);
+  context.lineWidth = 1.5;
+  const top = scene.ruler.top + scene.ruler.height;
+  context.save();
+  context.beginPath();
+  context.rect(0, top, scene.width, scene.height - top);
+  context.clip();
+  for (const arrow of scene.arrows) drawArrow(context, arrow);
+  context.restore();
+}
+
+function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow): void {
+  const bend = Math.min(60, Math.max(12, Math.abs(x1 - x0) / 2));
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
+  context.stroke();
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(x1 - 7, y1 - 4);
+  context.lineTo(x1 - 7, y1 + 4);
+  context.fill();
+}
+
+function drawRange(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  if (scene.range === null) return;
+  const { x0, x1 } = scene.range;
+  const top = scene.ruler.top;
+  context.fillStyle = css(theme.accent, 0.12);
+  context.fillRect(x0, top, x1 - x0, scene.height - top);
+  context.fillStyle = css(theme.accent);
+  context.fillRect(x0 - 0.5, top, 1, scene.height);
+  context.fillRect(x1 - 0.5, top, 1, scene.height);
+}
+
+function drawMinimap(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  const { minimap, width } = scene;
+  context.fillStyle = css(theme.raised);
+  context.fillRect(0, minimap.top, width, minimap.height);
+  const busy = minimap.busy ?? [];
+  context.fillStyle = css(theme.fills[1 + 8]!);
+  busy.forEach((share, i) => {
+    const height = share > 0 ? Math.max(1, share * (minimap.height - 4)) : 0;
+    context.fillRect((i / busy.length) * width, minimap.top + minimap.height - 1 - height, width / busy.length + 0.3, height);
+  });
+  context.fillStyle = css(theme.ground, 0.65);
+  context.fillRect(0, minimap.top, minimap.from, minimap.height);
+  context.fillRect(minimap.to, minimap.top, width - minimap.to, minimap.height);
+  context.strokeStyle = css(theme.accent);
+  context.lineWidth = 1;
+  context.strokeRect(minimap.from + 0.5, minimap.top + 0.5, Math.max(2, minimap.to - minimap.from - 1), minimap.height - 1);
+}
+
+function drawRuler(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  const { ruler, width } = scene;
+  context.fillStyle = css(theme.ground);
+  context.fillRect(0, ruler.top, width, ruler.height);
+  context.fillStyle = css(theme.line);
+  context.fillRect(0, ruler.top + ruler.height - 1, width, 1);
+  let free = 0;
+  if (ruler.base !== null) {
+    context.fillStyle = css(theme.text);
+    context.fillText(ruler.base, 4, ruler.top + 11);
+    free = context.measureText(ruler.base).width + 12;
+  }
+  for (const tick of ruler.ticks) {
+    const x = Math.round(tick.x);
+    context.fillStyle = css(theme.quiet);
+    context.fillRect(x, ruler.top + ruler.height - 8, 1, 8);
+    const room = context.measureText(tick.label).width;
+    if (x + 3 >= free && x + 3 + room <= width) context.fillText(tick.label, x + 3, ruler.top + 11);
+  }
+  if (scene.range === null) return;
+  const { x0, x1, text } = scene.range;
+  context.fillStyle = css(theme.accent);
+  context.fillRect(x0, ruler.top + ruler.height - 5, x1 - x0, 5);
+  const room = context.measureText(text).width;
+  const x = Math.min(Math.max((x0 + x1 - room) / 2, 4), width - room - 8);
+  context.fillRect(x - 4, ruler.top + 3, room + 8, 16);
+  context.fillStyle = css(theme.ground);
+  context.fillText(text, x, ruler.top + 11);
+}
+
+function drawCursor(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  if (scene.cursor === null) return;
+  const { x, text } = scene.cursor;
+  context.fillStyle = css(theme.quiet, 0.6);
+  context.fillRect(Math.round(x), scene.ruler.top, 1, scene.height);
+  const room = context.measureText(text).width + 8;
+  const left = Math.min(Math.max(0, x - room / 2), scene.width - room);
+  context.fillStyle = css(theme.text);
+  context.fillRect(left, scene.ruler.top + 3, room, 16);
+  context.fillStyle = css(theme.ground);
+  context.fillText(text, left + 4, scene.ruler.top + 11);
+}

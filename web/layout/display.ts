@@ -1,0 +1,77 @@
+// The display list: everything a frame shows, as plain data. Layout makes it, draw/ puts it on the canvas, tests read it.
+// Lengths are css pixels from the top left of the canvas, unless they say "device". Colours are codes (colors.ts).
+
+import type { Tick } from "./ticks.ts";
+
+/** Rows of slices: row i is drawn `tops[i]` .. + `heights[i]`, its pixels are codes[i * pixels ...]. */
+export interface Strips {
+  pixels: number; // device pixels of a row
+  tops: number[];
+  heights: number[];
+  codes: Uint8Array;
+  shades: Uint8Array; // 0: nothing, 255: covered throughout
+}
+
+export interface Label {
+  x: number;
+  y: number; // middle of the row
+  text: string;
+  code: number;
+}
+
+/** A piece with a pattern over it, so that it can be told apart without its colour. */
+export interface Hatch {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  code: number;
+}
+
+/** A counter: for each device pixel the lowest, mean and highest value as y; NaN where there is none. */
+export interface Plot {
+  top: number;
+  height: number;
+  low: Float32Array;
+  mean: Float32Array;
+  high: Float32Array;
+  band: boolean; // low and high differ
+  axis: { y: number; text: string }[];
+}
+
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface Arrow {
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
+}
+
+export interface Area {
+  top: number; // on the canvas; what is outside of top .. top + height is cut off
+  height: number;
+  strips: Strips;
+  labels: Label[];
+  hatches: Hatch[];
+  plots: Plot[];
+  separators: number[]; // y
+  selected: Box[];
+}
+
+export interface Scene {
+  width: number;
+  height: number;
+  scale: number; // device pixels of a css pixel
+  ruler: { top: number; height: number; base: string | null; ticks: (Tick & { x: number })[] };
+  minimap: { top: number; height: number; busy: number[] | null; from: number; to: number };
+  areas: Area[]; // pinned, rest
+  range: { x0: number; x1: number; text: string } | null;
+  cursor: { x: number; text: string } | null;
+  arrows: Arrow[];
+}

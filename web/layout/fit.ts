@@ -1,0 +1,34 @@
+// Text that fits a width: as it is, cut with an ellipsis, or nothing. Widths come from the canvas through a function and
+// are remembered, because measuring text is the slowest thing a frame does.
+
+export type MeasureText = (text: string) => number;
+
+const ELLIPSIS = "…";
+const REMEMBER = 20_000;
+
+export class Fitter {
+  private readonly widths = new Map<string, number>();
+
+  constructor(private readonly measure: MeasureText) {}
+
+  width(text: string): number {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      if (this.widths.size >= REMEMBER) this.widths.clear();
+      width = this.measure(text);
+      this.widths.set(text, width);
+    }
+    return width;
+  }
+
+  /** At least two characters before an ellipsis, or nothing. */
+  fit(text: string, room: number): string {
+    const full = text.length > 300 ? text.slice(0, 300) : text;
+    const whole = this.width(full);
+    if (whole <= room) return full;
+    const ellipsis = this.width(ELLIPSIS);
+    let length = Math.min(full.length - 1, Math.floor(((room - ellipsis) / whole) * full.length) + 2);
+    while (length >= 2 && this.width(full.slice(0, length)) + ellipsis > room) length--;
+    return length >= 2 ? full.slice(0, length).trimEnd() + ELLIPSIS : "";
+  }
+}

@@ -1,0 +1,69 @@
+// One lane of slices at one window: pixels into a Coverage, and the slices wide enough for a label. Takes the coarsest
+// level that loses nothing; where a chunk of it is not here yet, the coarser levels stand in for that stretch, and where
+// nothing is here the stretch is marked as loading. Each look at a missing chunk makes the cache fetch it.
+
+import { BLOB, COUNT, END, levelFor, START } from "../model/lane.ts";
+import type { Lane, Level } from "../model/manifest.ts";
+import { firstAbove, type Slices } from "../model/slices.ts";
+import type { Range } from "../model/state.ts";
+import { LOADING } from "./colors.ts";
+import type { Coverage } from "./coverage.ts";
+
+export interface Wide {
+  x: number; // device pixels
+  width: number;
+  name: number;
+  count: number;
+  code: number;
+}
+
+export interface LaneView {
+  view: Range;
+  pixels: number; // device pixels across the view
+  slices: (blob: number) => Slices | null;
+  colorOf: (lane: Lane, name: number) => number;
+  wideFrom: number; // device pixels from which a slice is reported
+}
+
+export function paintLane(lane: Lane, look: LaneView, into: Coverage, wide: Wide[]): void {
+  const { from, to } = look.view;
+  if (lane.levels.length === 0) return;
+  paint(lane, levelFor(lane, (to - from) / look.pixels), from, to, look, into, wide);
+}
+
+function paint(lane: Lane, at: number, from: number, to: number, look: LaneView, into: Coverage, wide: Wide[]): void {
+  const level = lane.levels[at] as Level;
+  for (const chunk of level.chunks) {
+    if (chunk[START] > to || chunk[END] < from) continue;
+    const slices = look.slices(chunk[BLOB]);
+    if (slices !== null) {
+      paintSlices(lane, slices, from, to, look, into, wide);
+      continue;
+    }
+    const left = Math.max(from, chunk[START]);
+    const right = Math.min(to, chunk[END]);
+    if (at + 1 < lane.levels.length) paint(lane, at + 1, left, right, look, into, wide);
+    else if (chunk[COUNT] > 0) {
+      const scale = look.pixels / (look.view.to - look.view.from);
+      into.add((left - look.view.from) * scale, (right - look.view.from) * scale, 0.5, LOADING);
+    }
+  }
+}
+
+function paintSlices(lane: Lane, slices: Slices, from: number, to: number, look: LaneView, into: Coverage, wide: Wide[]): void {
+  const origin = look.view.from;
+  const scale = look.pixels / (look.view.to - origin);
+  const { start, end, busy, name, count, length } = slices;
+  for (let i = firstAbove(slices.reach, from); i < length; i++) {
+    const begin = start[i]!;
+    if (begin > to) break;
+    const finish = end[i]!;
+    const x0 = (begin - origin) * scale;
+    const x1 = (finish - origin) * scale;
+    const code = look.colorOf(lane, name[i]!);
+    const density = finish > begin ? Math.min(1, busy[i]! / (finish - begin)) : 0;
+    // Cut at the stretch asked for, so that a coarse slice does not run over finer ones beside it.
+    into.add(begin < from ? (from - origin) * scale : x0, finish > to ? (to - origin) * scale : x1, density, code);
+    if (x1 - x0 >= look.wideFrom && x1 > 0 && x0 < look.pixels) wide.push({ x: x0, width: x1 - x0, name: name[i]!, count: count[i]!, code });
+  }
+}

@@ -1,0 +1,179 @@
+// One frame: what the person looks at (state, placed tracks, scroll, size) becomes a display list. Pure: chunks come
+// through functions that answer at once, text widths through a Fitter. Nothing here draws or waits.
+
+import type { Lane } from "../model/manifest.ts";
+import { NO_NAME, type Slices } from "../model/slices.ts";
+import type { Range, State } from "../model/state.ts";
+import type { Strings } from "../model/strings.ts";
+import type { Values } from "../model/values.ts";
+import { causeOf, DIMMED, FIRST_CAUSE, hueOf, WORK } from "./colors.ts";
+import { Coverage } from "./coverage.ts";
+import type { Area, Arrow, Box, Scene, Strips } from "./display.ts";
+import type { Fitter } from "./fit.ts";
+import { paintLane, type LaneView, type Wide } from "./lane_slices.ts";
+import { plotLane } from "./lane_values.ts";
+import { shortName } from "./short_name.ts";
+import { ticksOf } from "./ticks.ts";
+import { duration, moment } from "./time_text.ts";
+import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
+
+export const MINIMAP = 26;
+export const RULER = 26;
+export const HEAD = MINIMAP + RULER;
+const LABEL_FROM = 22; // css pixels of a slice from which it may have a label
+const HATCH_FROM = 6;
+
+export interface Look {
+  state: State;
+  length: number; // ns of the recording
+  width: number;
+  height: number;
+  scale: number;
+  scroll: number;
+  pinned: Placement;
+  rest: Placement;
+  busy: number[] | null; // for the minimap
+  cursor: number | null; // x of the pointer
+  links: { lane: number; time: number }[][]; // arrows for the selection: from, to
+}
+
+export interface Sight {
+  strings: Strings;
+  lanes: readonly Lane[];
+  slices: (blob: number) => Slices | null;
+  values: (blob: number) => Values | null;
+  fitter: Fitter;
+}
+
+export function sceneOf(look: Look, sight: Sight): Scene {
+  const { state, width, height } = look;
+  const { view } = state;
+  const x = (time: number) => ((time - view.from) / (view.to - view.from)) * width;
+  const ticks = ticksOf(view, width);
+  const pinnedHeight = Math.min(look.pinned.height, Math.max(0, (height - HEAD) / 2));
+  const lane = laneView(look, sight);
+  const pinned = areaOf(look, sight, lane, look.pinned, HEAD, pinnedHeight, 0, x);
+  const rest = areaOf(look, sight, lane, look.rest, HEAD + pinnedHeight, height - HEAD - pinnedHeight, look.scroll, x);
+  const { range } = state;
+  return {
+    width,
+    height,
+    scale: look.scale,
+    minimap: { top: 0, height: MINIMAP, busy: look.busy, from: (view.from / look.length) * width, to: (view.to / look.length) * width },
+    ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.map((tick) => ({ ...tick, x: x(tick.at) })) },
+    areas: [pinned, rest],
+    range: range && { x0: x(range.from), x1: x(range.to), text: duration(range.to - range.from) },
+    cursor: look.cursor === null ? null : { x: look.cursor, text: cursorText(view, width, look.cursor, ticks.step) },
+    arrows: arrowsOf(look, sight.lanes, x, pinnedHeight),
+  };
+}
+
+function cursorText(view: Range, width: number, cursor: number, step: number): string {
+  const time = view.from + (cursor / width) * (view.to - view.from);
+  return moment(Math.max(0, Math.round(time)), Math.max(1, step / 100));
+}
+
+/** How lanes are coloured now; remembered per frame, because a lane asks for every slice. */
+function laneView(look: Look, sight: Sight): LaneView {
+  const { highlight } = look.state;
+  const hues = new Map<number, number>();
+  const colorOf = (lane: Lane, name: number): number => {
+    if (lane.table === "gap" && lane.label !== null) return causeOf(lane.label).code;
+    if (lane.table === "busy") return WORK;
+    const id = name === NO_NAME && lane.label !== null ? (sight.strings.idOf(lane.label) ?? NO_NAME) : name;
+    if (highlight !== null && !highlight.has(id)) return DIMMED;
+    let hue = hues.get(id);
+    if (hue === undefined) hues.set(id, (hue = hueOf(sight.strings.textOf(id))));
+    return hue;
+  };
+  const pixels = Math.max(1, Math.round(look.width * look.scale));
+  return { view: look.state.view, pixels, slices: sight.slices, colorOf, wideFrom: HATCH_FROM * look.scale };
+}
+
+function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top: number, height: number, scroll: number, x: (time: number) => number): Area {
+  const area: Area = { top, height, strips: noStrips(lane.pixels), labels: [], hatches: [], plots: [], separators: [], selected: [] };
+  const visible = placed.tracks.filter((t) => t.top + t.height > scroll && t.top < scroll + height);
+  const rows: { track: PlacedTrack; y: number; lanes: Lane[]; top: number }[] = [];
+  for (const track of visible) {
+    const at = top + track.top - scroll;
+    area.separators.push(at + track.height - 1);
+    if (track.kind === "slices") {
+      for (let y = 0; y < track.rows; y++) rows.push({ track, y, lanes: track.lanes.filter((l) => l.y === y), top: at + 1 + y * track.rowHeight });
+    } else if (track.kind === "counter") {
+      for (const l of track.lanes) if (l.kind === "value") area.plots.push(plotLane(l, look.state.view, lane.pixels, at, track.rowHeight, sight.values));
+    }
+  }
+  area.strips = {
+    pixels: lane.pixels,
+    tops: rows.map((row) => row.top),
+    heights: rows.map((row) => Math.max(1, row.track.rowHeight - (row.track.rowHeight > COMPACT_ROW ? 1 : 0))),
+    codes: new Uint8Array(rows.length * lane.pixels),
+    shades: new Uint8Array(rows.length * lane.pixels),
+  };
+  const coverage = new Coverage(lane.pixels);
+  rows.forEach((row, i) => {
+    for (const l of row.lanes) {
+      const wide: Wide[] = [];
+      paintLane(l, lane, coverage, wide);
+      if (row.track.rowHeight > 10) decorate(look, sight, l, wide, row.top, area.strips.heights[i]!, area);
+      addSelected(look.state, l, row.top, area.strips.heights[i]!, area.selected, x);
+    }
+    coverage.take(area.strips.codes, area.strips.shades, i * lane.pixels);
+  });
+  return area;
+}
+
+function noStrips(pixels: number): Strips {
+  return { pixels, tops: [], heights: [], codes: new Uint8Array(0), shades: new Uint8Array(0) };
+}
+
+/** Labels and patterns of the wide slices of a lane. */
+function decorate(look: Look, sight: Sight, lane: Lane, wide: Wide[], top: number, height: number, area: Area): void {
+  const gap = lane.table === "gap" && lane.label !== null ? causeOf(lane.label) : null;
+  for (const slice of wide) {
+    const x = Math.max(0, slice.x / look.scale);
+    const width = Math.min(look.width, (slice.x + slice.width) / look.scale) - x;
+    if (gap !== null && slice.code >= FIRST_CAUSE) area.hatches.push({ x, y: top, width, height, code: slice.code });
+    if (lane.table === "busy") continue;
+    if (gap !== null && width < LABEL_FROM) {
+      if (width >= 11) area.labels.push({ x: x + width / 2 - sight.fitter.width(gap.letter) / 2, y: top + height / 2, text: gap.letter, code: slice.code });
+      continue;
+    }
+    if (width < LABEL_FROM) continue;
+    const name = slice.name === NO_NAME ? (lane.label ?? "") : sight.strings.textOf(slice.name);
+    const long = slice.count > 1 ? `${shortName(name)} +${slice.count - 1}` : shortName(name);
+    const text = sight.fitter.fit(long, width - 6);
+    if (text !== "") area.labels.push({ x: x + 3, y: top + height / 2, text, code: slice.code });
+    else if (gap !== null) area.labels.push({ x: x + 4, y: top + height / 2, text: gap.letter, code: slice.code });
+  }
+}
+
+function addSelected(state: State, lane: Lane, top: number, height: number, boxes: Box[], x: (time: number) => number): void {
+  const { selection } = state;
+  if (selection === null || selection.lane !== lane.id) return;
+  const x0 = x(selection.from);
+  const x1 = x(selection.to);
+  boxes.push({ x: x1 - x0 < 3 ? (x0 + x1) / 2 - 1.5 : x0, y: top, width: Math.max(3, x1 - x0), height });
+}
+
+/** Where the middle of a lane's row is on the canvas; null when its track is not shown. */
+export function laneMiddle(look: Pick<Look, "pinned" | "rest" | "scroll">, lane: Lane, pinnedHeight: number): number | null {
+  for (const [placed, top, scroll] of [[look.pinned, HEAD, 0], [look.rest, HEAD + pinnedHeight, look.scroll]] as const) {
+    const track = placed.tracks.find((t) => t.track.id === lane.track);
+    if (track) return top + track.top - scroll + 1 + (lane.y + 0.5) * track.rowHeight;
+  }
+  return null;
+}
+
+function arrowsOf(look: Look, lanes: readonly Lane[], x: (time: number) => number, pinnedHeight: number): Arrow[] {
+  const arrows: Arrow[] = [];
+  for (const [from, to] of look.links) {
+    const a = from && lanes[from.lane];
+    const b = to && lanes[to.lane];
+    if (!a || !b) continue;
+    const y0 = laneMiddle(look, a, pinnedHeight);
+    const y1 = laneMiddle(look, b, pinnedHeight);
+    if (y0 !== null && y1 !== null) arrows.push({ x0: x(from.time), y0, x1: x(to.time), y1 });
+  }
+  return arrows;
+}

@@ -1,0 +1,120 @@
+// Which tracks are on screen, and where. Input is the tree of tracks and what the person did to it; output two lists, the
+// pinned tracks and the rest, each from top 0 downwards. A track that is collapsed hides the tracks below it; with rows
+// of its own it shows them in a few pixels each.
+
+import type { Lane, Track } from "../model/manifest.ts";
+import type { State } from "../model/state.ts";
+
+export const ROW = 18; // css pixels of a row of slices
+export const COMPACT_ROW = 4;
+export const GROUP = 22; // a track without rows of its own
+export const COUNTER = 40;
+const MARGIN = 4; // below a track
+const MAX_COMPACT = 24;
+
+export interface PlacedTrack {
+  track: Track;
+  depth: number;
+  top: number;
+  height: number;
+  rows: number;
+  rowHeight: number; // 0: no rows
+  kind: "group" | "slices" | "counter";
+  foldable: boolean;
+  folded: boolean;
+  pinned: boolean;
+  lanes: Lane[];
+}
+
+export interface Placement {
+  tracks: PlacedTrack[];
+  height: number;
+}
+
+export type TrackChoice = Pick<State, "collapsed" | "hidden" | "pinned" | "order" | "filter">;
+
+export interface TrackTree {
+  tracks: readonly Track[];
+  childrenOf: readonly Track[][];
+  lanesOf: readonly Lane[][];
+}
+
+export function placeTracks(tree: TrackTree, choice: TrackChoice): { pinned: Placement; rest: Placement } {
+  const shown = shownTracks(tree, choice);
+  const pinned: PlacedTrack[] = [];
+  for (const id of choice.pinned) {
+    const track = tree.tracks[id];
+    if (track && !choice.hidden.has(id)) pinned.push(place(tree, choice, track, 0));
+  }
+  const rest = shown.filter(({ track }) => !choice.pinned.includes(track.id)).map(({ track, depth }) => place(tree, choice, track, depth));
+  return { pinned: stack(pinned), rest: stack(rest) };
+}
+
+/** The tracks in the order on screen, siblings as `order` says. */
+export function shownTracks(tree: TrackTree, choice: TrackChoice): { track: Track; depth: number }[] {
+  const wanted = matching(tree, choice.filter);
+  const rank = new Map(choice.order.map((id, at) => [id, at]));
+  const sorted = (tracks: readonly Track[]) =>
+    [...tracks].sort((a, b) => (rank.get(a.id) ?? a.id) - (rank.get(b.id) ?? b.id) || a.id - b.id);
+  const out: { track: Track; depth: number }[] = [];
+  const walk = (track: Track, depth: number) => {
+    if (choice.hidden.has(track.id) || !wanted(track)) return;
+    out.push({ track, depth });
+    if (choice.filter !== "" || !choice.collapsed.has(track.id)) for (const child of sorted(tree.childrenOf[track.id]!)) walk(child, depth + 1);
+  };
+  for (const track of sorted(tree.tracks.filter((track) => track.parent < 0))) walk(track, 0);
+  return out;
+}
+
+/** A track is wanted when its name has the text, or one above or below it has. */
+function matching(tree: TrackTree, filter: string): (track: Track) => boolean {
+  const text = filter.trim().toLowerCase();
+  if (text === "") return () => true;
+  const hit = (track: Track) => track.name.toLowerCase().includes(text);
+  const wanted = new Set<number>();
+  for (const track of tree.tracks) if (hit(track) || wanted.has(track.parent)) wanted.add(track.id);
+  for (const track of [...tree.tracks].reverse()) if (wanted.has(track.id)) wanted.add(track.parent);
+  return (track) => wanted.has(track.id);
+}
+
+function place(tree: TrackTree, choice: TrackChoice, track: Track, depth: number): PlacedTrack {
+  const lanes = tree.lanesOf[track.id]!;
+  const rows = lanes.reduce((most, lane) => Math.max(most, lane.y + 1), 0);
+  const children = tree.childrenOf[track.id]!.length;
+  const kind = rows === 0 ? "group" : lanes.some((lane) => lane.kind === "value") ? "counter" : "slices";
+  const foldable = children > 0 || (kind === "slices" && rows > 1);
+  const folded = foldable && choice.collapsed.has(track.id);
+  const compact = folded && children === 0;
+  const rowHeight = kind === "group" ? 0 : kind === "counter" ? COUNTER : compact ? Math.min(COMPACT_ROW, Math.max(1, MAX_COMPACT / rows)) : ROW;
+  const inner = kind === "slices" ? Math.max(rows * rowHeight, ROW) : rowHeight;
+  const height = kind === "group" ? GROUP : inner + MARGIN;
+  return { track, depth, top: 0, height, rows, rowHeight, kind, foldable, folded, pinned: choice.pinned.includes(track.id), lanes };
+}
+
+function stack(tracks: PlacedTrack[]): Placement {
+  let height = 0;
+  for (const track of tracks) {
+    track.top = height;
+    height += track.height;
+  }
+  return { tracks, height };
+}
+
+/** The order after a track changed places with the sibling `by` places further; null when there is none. */
+export function moved(tree: TrackTree, choice: TrackChoice, id: number, by: number): number[] | null {
+  const track = tree.tracks[id];
+  if (!track) return null;
+  const all = choice.order.length > 0 ? [...choice.order] : tree.tracks.map((each) => each.id);
+  const siblings = all.filter((other) => tree.tracks[other]?.parent === track.parent && !choice.hidden.has(other));
+  const other = siblings[siblings.indexOf(id) + by];
+  if (other === undefined) return null;
+  all.splice(all.indexOf(id), 1);
+  all.splice(all.indexOf(other) + (by > 0 ? 1 : 0), 0, id);
+  return all;
+}
+
+/** Tracks that start folded: Python calls and other deep ones. */
+export function foldedAtFirst(tree: TrackTree): Set<number> {
+  const deep = (track: Track) => tree.lanesOf[track.id]!.reduce((most, lane) => Math.max(most, lane.y + 1), 0) > 12;
+  return new Set(tree.tracks.filter((track) => track.kind === "python" || deep(track)).map((track) => track.id));
+}

@@ -1,0 +1,77 @@
+// What is around a selected row: the call that launched it, the work it submitted, the events that enclose it and its
+// neighbours in the lane. Each is a Mention: enough to name it and to go there.
+
+import { eventAt, neighbour, rangeOf, type Found } from "./lane.ts";
+import type { Lane } from "./manifest.ts";
+import type { Recording, Row } from "./recording.ts";
+import { NO_NAME } from "./slices.ts";
+import type { Selection } from "./state.ts";
+
+export interface Mention {
+  table: string;
+  row: number;
+  lane: number | null;
+  from: number;
+  to: number;
+  name: string;
+}
+
+export interface Details {
+  row: Row;
+  launch: Mention | null;
+  work: Mention | null; // the first
+  work_count: number;
+  enclosing: Mention[]; // outermost first; of the launch for device work
+  previous: Mention | null;
+  next: Mention | null;
+}
+
+export function mentionOf(recording: Recording, found: Found): Mention {
+  const { slices, index, lane } = found;
+  const name = slices.name[index]!;
+  const text = name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name);
+  return { table: lane.table, row: slices.row[index]!, lane: lane.id, ...rangeOf(found), name: text };
+}
+
+export async function detailsOf(recording: Recording, selection: Selection): Promise<Details | null> {
+  const row = await recording.row(selection.table, selection.row);
+  if (row === null) return null;
+  const { lanes } = recording.manifest;
+  const lane = selection.lane === null ? undefined : lanes[selection.lane];
+  const launch = await mentionOfRow(recording, "api_call", row.number("launch"));
+  const host = launch !== null ? launch : selection;
+  const around = async (by: 1 | -1) => {
+    const found = lane ? await neighbour(recording, lane, selection.from, by) : null;
+    return found && mentionOf(recording, found);
+  };
+  const workTable = row.value("work_table");
+  return {
+    row,
+    launch,
+    work: typeof workTable === "string" ? await mentionOfRow(recording, workTable, row.number("work_row")) : null,
+    work_count: row.number("work_count") ?? 0,
+    enclosing: host.lane === null ? [] : await enclosing(recording, lanes[host.lane], host.from, host.to),
+    previous: await around(-1),
+    next: await around(1),
+  };
+}
+
+async function mentionOfRow(recording: Recording, table: string, row: number | null): Promise<Mention | null> {
+  const found = row === null ? null : await recording.row(table, row);
+  const from = found?.number("start") ?? null;
+  if (found === null || row === null || from === null) return null;
+  const name = String(found.value("name") ?? found.value("kind") ?? table);
+  return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name };
+}
+
+/** The events in rows above, of the same track, that contain a stretch of time. */
+async function enclosing(recording: Recording, lane: Lane | undefined, from: number, to: number): Promise<Mention[]> {
+  const out: Mention[] = [];
+  if (!lane) return out;
+  const above = recording.lanesOf[lane.track]!.filter((each) => each.kind !== "value" && each.y < lane.y).sort((a, b) => a.y - b.y);
+  for (const each of above) {
+    const found = await eventAt(recording, each, from, 0);
+    if (found && rangeOf(found).from <= from && rangeOf(found).to >= to) out.push(mentionOf(recording, found));
+  }
+  return out;
+}

@@ -1,0 +1,90 @@
+// Finding things in a lane: the level for a resolution, chunks that touch a window, the slice at a moment, neighbours.
+// What needs chunks that may not be here yet is asynchronous. Slices of one lane do not overlap.
+
+import type { Chunk, Lane, Level } from "./manifest.ts";
+import type { Recording } from "./recording.ts";
+import { firstAbove, firstFrom, type Slices } from "./slices.ts";
+import type { Range } from "./state.ts";
+
+export const BLOB = 0;
+export const COUNT = 1;
+export const START = 2;
+export const END = 3;
+export const EVENTS_BEFORE = 4;
+export const TIME_BEFORE = 5;
+
+/** The index of the coarsest level that loses nothing at this many ns a pixel. */
+export function levelFor(lane: Lane, nsPerPixel: number): number {
+  let best = 0;
+  lane.levels.forEach((level, i) => {
+    if (level.resolution_ns <= nsPerPixel) best = i;
+  });
+  return best;
+}
+
+export function chunksIn(level: Level, from: number, to: number): Chunk[] {
+  return level.chunks.filter((chunk) => chunk[START] <= to && chunk[END] >= from);
+}
+
+/** One event of a lane, with where it is in its chunk. */
+export interface Found {
+  lane: Lane;
+  slices: Slices;
+  index: number;
+}
+
+export const rangeOf = (found: Found): Range => ({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
+
+/** What is drawn of a lane at a moment, out of chunks that are here; for tooltips. */
+export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): Found | null {
+  const slack = nsPerPixel * 2;
+  for (const level of lane.levels.slice(levelFor(lane, nsPerPixel)))
+    for (const chunk of chunksIn(level, time - slack, time + slack)) {
+      const slices = recording.chunks.slices(chunk[BLOB]);
+      if (slices === null) continue;
+      const index = firstFrom(slices.reach, time);
+      for (const i of [index, index - 1])
+        if (i >= 0 && i < slices.length && slices.start[i]! <= time + slack && slices.end[i]! >= time - slack) return { lane, slices, index: i };
+    }
+  return null;
+}
+
+/** The event of a lane nearest to a moment (of two that touch there, the later), no further than `tolerance` ns away from it. */
+export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number): Promise<Found | null> {
+  let best: Found | null = null;
+  let least = Infinity;
+  const events = lane.levels[0];
+  for (const chunk of events ? chunksIn(events, time - tolerance, time + tolerance) : []) {
+    const slices = await recording.chunks.loadSlices(chunk[BLOB]);
+    if (slices === null) continue;
+    for (let i = firstFrom(slices.reach, time - tolerance); i < slices.length && slices.start[i]! <= time + tolerance; i++) {
+      const away = Math.max(slices.start[i]! - time, time - slices.end[i]!, 0);
+      if (away <= least) [best, least] = [{ lane, slices, index: i }, away];
+    }
+  }
+  return best;
+}
+
+/** The event that begins at exactly this moment. */
+export async function eventStartingAt(recording: Recording, lane: Lane, start: number): Promise<Found | null> {
+  for (const chunk of lane.levels[0]?.chunks ?? []) {
+    if (chunk[START] > start || chunk[END] < start) continue;
+    const slices = await recording.chunks.loadSlices(chunk[BLOB]);
+    const index = slices ? firstFrom(slices.start, start) : -1;
+    if (slices && slices.start[index] === start) return { lane, slices, index };
+  }
+  return null;
+}
+
+/** The next (by = 1) or previous (by = -1) event after one that starts at `start`. */
+export async function neighbour(recording: Recording, lane: Lane, start: number, by: 1 | -1): Promise<Found | null> {
+  const chunks = lane.levels[0]?.chunks ?? [];
+  const at = by > 0 ? chunks.findIndex((chunk) => chunk[END] >= start) : chunks.findLastIndex((chunk) => chunk[START] < start);
+  for (let i = at; i >= 0 && i < chunks.length; i += by) {
+    const slices = await recording.chunks.loadSlices(chunks[i]![BLOB]);
+    if (slices === null) continue;
+    const index = by > 0 ? firstAbove(slices.start, start) : firstFrom(slices.start, start) - 1;
+    if (index >= 0 && index < slices.length) return { lane, slices, index };
+  }
+  return null;
+}

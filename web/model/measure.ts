@@ -1,0 +1,75 @@
+// What happened in a range of time: busy time and idle time by cause of each device, and how many events of each table
+// begin in it. Exact for a range of any length: each lane has the sums before every chunk, so only the chunks at the two
+// ends are read. Counts are of events that begin inside; times are cut at the ends of the range.
+
+import { BLOB, EVENTS_BEFORE, START, TIME_BEFORE } from "./lane.ts";
+import type { Lane } from "./manifest.ts";
+import type { Recording } from "./recording.ts";
+import { firstFrom } from "./slices.ts";
+import type { Range } from "./state.ts";
+
+export interface DeviceMeasure {
+  device: number;
+  name: string;
+  busy_ns: number;
+  idle: { cause: string; ns: number }[]; // the largest first
+}
+
+export interface Measure {
+  range: Range;
+  length_ns: number;
+  devices: DeviceMeasure[];
+  counts: { table: string; count: number }[]; // events that begin inside
+}
+
+/** Events that begin before a moment, and their time up to it. */
+export async function before(recording: Recording, lane: Lane, time: number): Promise<{ events: number; ns: number }> {
+  const chunks = lane.levels[0]?.chunks ?? [];
+  const chunk = chunks.findLast((each) => each[START] < time);
+  if (!chunk) return { events: 0, ns: 0 };
+  const slices = await recording.chunks.loadSlices(chunk[BLOB]);
+  if (slices === null) throw new Error("a part of the recording that this needs cannot be read");
+  const begun = firstFrom(slices.start, time);
+  let events = chunk[EVENTS_BEFORE];
+  let ns = chunk[TIME_BEFORE];
+  for (let i = 0; i < begun; i++) {
+    events += slices.count[i]!;
+    ns += slices.end[i]! <= time ? slices.busy[i]! : Math.min(slices.busy[i]!, time - slices.start[i]!);
+  }
+  return { events, ns };
+}
+
+async function inside(recording: Recording, lane: Lane, range: Range): Promise<{ events: number; ns: number }> {
+  const [from, to] = await Promise.all([before(recording, lane, range.from), before(recording, lane, range.to)]);
+  return { events: to.events - from.events, ns: to.ns - from.ns };
+}
+
+export async function measure(recording: Recording, wanted: Range): Promise<Measure> {
+  const range = { from: Math.round(wanted.from), to: Math.round(wanted.to) };
+  const { lanes, tracks } = recording.manifest;
+  const devices = new Map<number, DeviceMeasure>();
+  const counts = new Map<string, number>();
+  for (const lane of lanes) {
+    if (lane.kind === "value" || lane.levels.length === 0) continue;
+    const { events, ns } = await inside(recording, lane, range);
+    const device = tracks[lane.track]!.device;
+    if (lane.table !== "busy" && lane.table !== "gap") counts.set(lane.table, (counts.get(lane.table) ?? 0) + events);
+    else if (device !== null) {
+      const entry = devices.get(device) ?? { device, name: deviceName(recording, device), busy_ns: 0, idle: [] };
+      devices.set(device, entry);
+      if (lane.table === "busy") entry.busy_ns += ns;
+      else if (ns > 0) entry.idle.push({ cause: lane.label ?? "unknown", ns });
+    }
+  }
+  for (const device of devices.values()) device.idle.sort((a, b) => b.ns - a.ns);
+  return {
+    range,
+    length_ns: range.to - range.from,
+    devices: [...devices.values()],
+    counts: [...counts].filter(([, count]) => count > 0).map(([table, count]) => ({ table, count })),
+  };
+}
+
+function deviceName(recording: Recording, device: number): string {
+  return recording.manifest.tracks.find((track) => track.kind === "device" && track.device === device)?.name ?? `GPU ${device}`;
+}

@@ -1,0 +1,78 @@
+// The state as text in the address, after #: what someone needs to see the same. t=from-to in ns, m= the measured range,
+// sel=table:row, pin=, fold=, hide= track numbers, page=, theme is left to whoever opens it. Unknown keys are ignored,
+// so a link of a newer viewer opens in an older one.
+
+import { PAGES, type PageName, type Range, type State } from "./state.ts";
+
+export interface Link {
+  page?: PageName;
+  view?: Range;
+  range?: Range;
+  selection?: { table: string; row: number };
+  pinned?: number[];
+  collapsed?: number[];
+  hidden?: number[];
+  filter?: string;
+}
+
+const rangeText = ({ from, to }: Range): string => `${Math.round(from)}-${Math.round(to)}`;
+
+export function linkOf(state: State): string {
+  const parts = [`page=${state.page}`, `t=${rangeText(state.view)}`];
+  if (state.range) parts.push(`m=${rangeText(state.range)}`);
+  if (state.selection) parts.push(`sel=${encodeURIComponent(state.selection.table)}:${state.selection.row}`);
+  const lists: [string, Iterable<number>][] = [["pin", state.pinned], ["fold", state.collapsed], ["hide", state.hidden]];
+  for (const [key, tracks] of lists) {
+    const text = [...tracks].join(",");
+    if (text !== "" || key === "fold") parts.push(`${key}=${text}`);
+  }
+  if (state.filter !== "") parts.push(`filter=${encodeURIComponent(state.filter)}`);
+  return parts.join("&");
+}
+
+export function readLink(fragment: string): Link {
+  const link: Link = {};
+  for (const part of fragment.replace(/^#/, "").split("&")) {
+    const at = part.indexOf("=");
+    if (at < 0) continue;
+    const value = decode(part.slice(at + 1));
+    const range = /^(\d+)-(\d+)$/.exec(value);
+    const row = /^(\w+):(\d+)$/.exec(value);
+    const tracks = value.split(",").filter((id) => /^\d+$/.test(id)).map(Number);
+    switch (part.slice(0, at)) {
+      case "page":
+        if ((PAGES as readonly string[]).includes(value)) link.page = value as PageName;
+        break;
+      case "t":
+        if (range) link.view = { from: Number(range[1]), to: Number(range[2]) };
+        break;
+      case "m":
+        if (range) link.range = { from: Number(range[1]), to: Number(range[2]) };
+        break;
+      case "sel":
+        if (row) link.selection = { table: row[1]!, row: Number(row[2]) };
+        break;
+      case "pin":
+        link.pinned = tracks;
+        break;
+      case "fold":
+        link.collapsed = tracks;
+        break;
+      case "hide":
+        link.hidden = tracks;
+        break;
+      case "filter":
+        link.filter = value;
+        break;
+    }
+  }
+  return link;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,128 @@
+// The selected row: every field with its unit, its launch, the work it submitted, what encloses it, its neighbours.
+
+import { useEffect, useState } from "preact/hooks";
+import { amount, duration, exact, grouped, moment } from "../layout/time_text.ts";
+import { detailsOf, type Details, type Mention } from "../model/details.ts";
+import type { ColumnSpec } from "../model/manifest.ts";
+import type { Selection } from "../model/state.ts";
+import type { Viewer } from "../model/viewer.ts";
+import type { Value } from "../read/column.ts";
+import { useViewer } from "./use_state.ts";
+
+export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails: (details: Details | null) => void }) {
+  const selection = useViewer(viewer, (state) => state.selection);
+  const [shown, setShown] = useState<{ of: Selection; details: Details | null } | null>(null);
+  useEffect(() => {
+    let current = true;
+    onDetails(null);
+    if (selection === null) return;
+    void detailsOf(viewer.recording, selection).then((details) => {
+      if (!current) return;
+      setShown({ of: selection, details });
+      onDetails(details);
+    });
+    return () => void (current = false);
+  }, [viewer, selection]);
+  if (selection === null) return null;
+  const details = shown?.of === selection ? shown.details : null;
+  return (
+    <section class="details" aria-label="Selected event">
+      <h2>
+        <span>{selection.table}</span>
+        <button onClick={() => viewer.choose(null)}>Clear</button>
+      </h2>
+      <p class="full">{selection.name}</p>
+      <p class="buttons">
+        <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
+        <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight alike</button>
+      </p>
+      {details && <Around viewer={viewer} details={details} />}
+      {details ? <Fields details={details} /> : <Times selection={selection} />}
+    </section>
+  );
+}
+
+/** All there is of an event whose table is not in the document. */
+function Times({ selection }: { selection: Selection }) {
+  return (
+    <table>
+      <tbody>
+        <tr title={exact(selection.from)}>
+          <th scope="row">start</th>
+          <td>{moment(selection.from, 1)}</td>
+        </tr>
+        <tr title={exact(selection.to - selection.from)}>
+          <th scope="row">dur</th>
+          <td>{duration(selection.to - selection.from)}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+// Shown as links above, or of use to the viewer only.
+const LINKS = new Set(["name", "lane", "launch", "work_table", "work_row", "work_count"]);
+
+function Fields({ details }: { details: Details }) {
+  const { row } = details;
+  const spec = row.columns.filter((column) => !LINKS.has(column.name) && row.value(column.name) !== null);
+  return (
+    <table>
+      <tbody>
+        {spec.map((column) => {
+          const value = row.value(column.name);
+          return (
+            <tr key={column.name} title={`${column.doc}${column.unit ? ` In ${column.unit}.` : ""}`}>
+              <th scope="row">{column.name}</th>
+              <td title={exactText(value, column)}>{text(value, column)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function text(value: Value, column: ColumnSpec): string {
+  if (value === null) return "–";
+  if (typeof value === "string") return value;
+  if (column.type === "time") return moment(Number(value), 1);
+  if (column.type === "dur" || column.unit === "ns") return duration(Number(value));
+  return column.unit === null || column.unit === "" ? String(value) : amount(Number(value), column.unit);
+}
+
+function exactText(value: Value, column: ColumnSpec): string {
+  if (value === null || typeof value === "string") return value ?? "";
+  const unit = column.unit ?? (column.type === "time" || column.type === "dur" ? "ns" : "");
+  return `${unit === "" ? String(value) : grouped(value)} ${unit}`.trim();
+}
+
+function Around({ viewer, details }: { viewer: Viewer; details: Details }) {
+  const { launch, work, work_count: count, enclosing, previous, next } = details;
+  const of = viewer.state.selection;
+  return (
+    <dl class="around">
+      {launch && <Link viewer={viewer} label="launched by" mention={launch} after={of ? `${duration(of.from - launch.to)} before` : ""} />}
+      {work && <Link viewer={viewer} label={count > 1 ? `submitted ${grouped(count)}, first` : "submitted"} mention={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
+      {enclosing.map((mention, i) => (
+        <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "launched in" : "inside") : ""} mention={mention} after={duration(mention.to - mention.from)} />
+      ))}
+      {previous && <Link viewer={viewer} label="previous" mention={previous} after={of ? `gap ${duration(of.from - previous.to)}` : ""} />}
+      {next && <Link viewer={viewer} label="next" mention={next} after={of ? `gap ${duration(next.from - of.to)}` : ""} />}
+    </dl>
+  );
+}
+
+function Link({ viewer, label, mention, after }: { viewer: Viewer; label: string; mention: Mention; after: string }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>
+        <button class="link" title={mention.name} onClick={() => viewer.choose(mention, true)}>
+          {mention.name}
+        </button>
+        <small>{after}</small>
+      </dd>
+    </>
+  );
+}

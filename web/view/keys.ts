@@ -1,0 +1,152 @@
+// Keys of the timeline. W and S zoom, A and D move, while they are held; the same letters as in Perfetto. Arrows move
+// between events. KEYS is also what the help shows.
+
+import { mentionOf, type Mention } from "../model/details.ts";
+import { eventAt, neighbour } from "../model/lane.ts";
+import { around, zoomed } from "../model/state.ts";
+import type { Viewer } from "../model/viewer.ts";
+import type { Stage } from "./stage.ts";
+
+export const KEYS: readonly [keys: string, what: string][] = [
+  ["W S", "closer, further (also ctrl + wheel)"],
+  ["A D", "earlier, later (also shift + wheel, drag)"],
+  ["← →", "previous, next event of the row"],
+  ["↑ ↓", "event in the row above, below"],
+  ["F", "fit the selection or the measured range"],
+  ["M", "measure the selection"],
+  ["0", "show everything"],
+  ["/", "search"],
+  ["N Shift+N", "next, previous match"],
+  ["Esc", "clear selection, range, search"],
+  ["drag on the ruler, Shift+drag", "measure a range"],
+];
+
+const HELD = new Set(["w", "a", "s", "d"]);
+const ZOOM_SPEED = 0.004; // of the window, per ms
+const MOVE_SPEED = 0.0012;
+
+export interface KeyTargets {
+  focusSearch(): void;
+  step(by: 1 | -1): void;
+  clear(): void;
+}
+
+export function followKeys(stage: Stage, targets: KeyTargets): () => void {
+  const held = new Set<string>();
+  const abort = new AbortController();
+  let last = 0;
+
+  const advance = (now: number) => {
+    if (held.size === 0) return;
+    const passed = Math.min(50, now - last);
+    last = now;
+    glide(stage, held, passed);
+    requestAnimationFrame(advance);
+  };
+  const press = (key: string) => {
+    if (held.has(key)) return;
+    held.add(key);
+    glide(stage, held, 40); // a tap is a step
+    last = performance.now();
+    if (held.size === 1) requestAnimationFrame(advance);
+  };
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+      if (HELD.has(key)) return press(key);
+      if (onKey(stage, targets, key, event.shiftKey, event.target)) event.preventDefault();
+    },
+    { signal: abort.signal },
+  );
+  addEventListener("keyup", (event) => held.delete(event.key.toLowerCase()), { signal: abort.signal });
+  addEventListener("blur", () => held.clear(), { signal: abort.signal });
+  return () => abort.abort();
+}
+
+const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+
+function glide(stage: Stage, held: ReadonlySet<string>, passed: number): void {
+  const { viewer } = stage;
+  let { view } = viewer.state;
+  const zoom = (held.has("s") ? 1 : 0) - (held.has("w") ? 1 : 0);
+  const move = (held.has("d") ? 1 : 0) - (held.has("a") ? 1 : 0);
+  const anchor = stage.cursor ? stage.timeAt(stage.cursor.x) : (view.from + view.to) / 2;
+  if (zoom !== 0) view = zoomed(view, Math.exp(zoom * passed * ZOOM_SPEED), anchor);
+  const by = move * passed * MOVE_SPEED * (view.to - view.from);
+  viewer.set({ view: { from: view.from + by, to: view.to + by } });
+}
+
+/** Whether the key was for us. */
+function onKey(stage: Stage, targets: KeyTargets, key: string, shift: boolean, target: EventTarget | null): boolean {
+  const { viewer } = stage;
+  const { selection, range } = viewer.state;
+  if (target instanceof HTMLButtonElement && (key === "Enter" || key === " ")) return false;
+  switch (key) {
+    case "ArrowLeft":
+    case "ArrowRight":
+      void alongLane(viewer, key === "ArrowRight" ? 1 : -1, stage);
+      return true;
+    case "ArrowUp":
+    case "ArrowDown":
+      if (selection === null) stage.scroller.scrollTop += key === "ArrowDown" ? 40 : -40;
+      else void acrossRows(viewer, key === "ArrowDown" ? 1 : -1);
+      return true;
+    case "f":
+      if (selection ?? range) viewer.set({ view: around((selection ?? range)!) });
+      return true;
+    case "m":
+      if (selection) viewer.set({ range: { from: selection.from, to: selection.to } });
+      return true;
+    case "0":
+      viewer.set({ view: { from: 0, to: viewer.length } });
+      return true;
+    case "/":
+      targets.focusSearch();
+      return true;
+    case "n":
+      targets.step(shift ? -1 : 1);
+      return true;
+    case "Escape":
+      targets.clear();
+      return true;
+  }
+  return false;
+}
+
+async function alongLane(viewer: Viewer, by: 1 | -1, stage: Stage): Promise<void> {
+  const { selection, view } = viewer.state;
+  const lane = selection && selection.lane !== null ? viewer.recording.manifest.lanes[selection.lane] : undefined;
+  if (!selection || !lane) {
+    const step = (by * (view.to - view.from)) / 10;
+    return viewer.set({ view: { from: view.from + step, to: view.to + step } });
+  }
+  if (lane.table === "gap") return viewer.select("gap", selection.row + by);
+  const found = await neighbour(viewer.recording, lane, selection.from, by);
+  if (found) show(viewer, mentionOf(viewer.recording, found), stage.nsPerPixel);
+}
+
+/** The event at the same time in the nearest row above or below that has one, within the track. */
+async function acrossRows(viewer: Viewer, by: 1 | -1): Promise<void> {
+  const { selection } = viewer.state;
+  const lane = selection && selection.lane !== null ? viewer.recording.manifest.lanes[selection.lane] : undefined;
+  if (!selection || !lane) return;
+  const rows = viewer.recording.lanesOf[lane.track]!.filter((each) => each.kind !== "value" && by * (each.y - lane.y) > 0);
+  rows.sort((a, b) => by * (a.y - b.y));
+  for (const each of rows) {
+    const found = await eventAt(viewer.recording, each, selection.from, by > 0 ? selection.to - selection.from : 0);
+    if (found) return viewer.choose(mentionOf(viewer.recording, found), true);
+  }
+}
+
+/** Selects, and moves the window only when the event is not in it; keeps the zoom while the event can be seen at it. */
+function show(viewer: Viewer, event: Mention, nsPerPixel: number): void {
+  const { view } = viewer.state;
+  viewer.choose(event);
+  if (event.from >= view.from && event.to <= view.to) return;
+  const span = view.to - view.from;
+  const middle = (event.from + event.to) / 2;
+  const fits = event.to - event.from < span && event.to - event.from > nsPerPixel;
+  viewer.set({ view: fits ? { from: middle - span / 2, to: middle + span / 2 } : around(event, 2) });
+}

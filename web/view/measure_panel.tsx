@@ -1,0 +1,110 @@
+// What is in the measured range: its length, busy and idle time of each device, events that begin in it.
+
+import { useEffect, useState } from "preact/hooks";
+import { CAUSES, causeOf } from "../layout/colors.ts";
+import { duration, exact, grouped, moment, percent } from "../layout/time_text.ts";
+import { measure, type DeviceMeasure, type Measure } from "../model/measure.ts";
+import type { Viewer } from "../model/viewer.ts";
+import { Swatch } from "./swatch.tsx";
+import { useViewer } from "./use_state.ts";
+
+export function MeasurePanel({ viewer }: { viewer: Viewer }) {
+  const range = useViewer(viewer, (state) => state.range);
+  const [shown, setShown] = useState<{ measure?: Measure; error?: string }>({});
+  useEffect(() => {
+    let current = true;
+    if (range !== null)
+      measure(viewer.recording, range).then(
+        (result) => current && setShown({ measure: result }),
+        (error: unknown) => current && setShown({ error: String(error) }),
+      );
+    return () => void (current = false);
+  }, [viewer, range]);
+  if (range === null) return null;
+  return (
+    <section class="measure" aria-label="Measured range">
+      <h2>
+        Range <button onClick={() => viewer.set({ range: null })}>Clear</button>
+      </h2>
+      {shown.error !== undefined && <p class="warning">{shown.error}</p>}
+      {shown.measure && <Figures measured={shown.measure} />}
+    </section>
+  );
+}
+
+function Figures({ measured }: { measured: Measure }) {
+  const { range, length_ns: length } = measured;
+  return (
+    <>
+      <table>
+        <tbody>
+          <Line name="length" value={duration(length)} title={exact(length)} />
+          <Line name="from" value={moment(range.from, 1)} title={`${exact(range.from)} after the start`} />
+          <Line name="to" value={moment(range.to, 1)} title={`${exact(range.to)} after the start`} />
+        </tbody>
+      </table>
+      {measured.devices.map((device) => (
+        <Device key={device.device} device={device} length={length} />
+      ))}
+      <h3 title="An event counts where it begins: one that reaches in from before does not.">Events that begin inside</h3>
+      {measured.counts.length === 0 && <p class="quiet">none</p>}
+      <table>
+        <tbody>
+          {measured.counts.map(({ table, count }) => (
+            <Line key={table} name={table} value={grouped(count)} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Device({ device, length }: { device: DeviceMeasure; length: number }) {
+  return (
+    <>
+      <h3>{device.name}</h3>
+      <table data-device={device.device}>
+        <tbody>
+          <Line name="busy" value={duration(device.busy_ns)} share={device.busy_ns / length} title={exact(device.busy_ns)} />
+          {device.idle.map(({ cause, ns }) => (
+            <Line key={cause} name={`idle: ${cause}`} value={duration(ns)} share={ns / length} title={exact(ns)} code={causeOf(cause).code} letter={causeOf(cause).letter} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Line(line: { name: string; value: string; share?: number; title?: string; code?: number; letter?: string }) {
+  return (
+    <tr title={line.title}>
+      <th scope="row">
+        {line.code !== undefined && <Swatch code={line.code} letter={line.letter ?? ""} />}
+        {line.name}
+      </th>
+      <td>{line.value}</td>
+      <td>{line.share === undefined || !Number.isFinite(line.share) ? "" : percent(line.share)}</td>
+    </tr>
+  );
+}
+
+/** The causes of idle time of this recording, with letter and colour. */
+export function Legend({ viewer }: { viewer: Viewer }) {
+  const present = new Set(viewer.recording.manifest.lanes.filter((lane) => lane.table === "gap").map((lane) => lane.label ?? "unknown"));
+  if (present.size === 0) return null;
+  const known = CAUSES.filter((cause) => present.has(cause.name));
+  const others = [...present].filter((name) => !known.some((cause) => cause.name === name)).map(causeOf);
+  return (
+    <section class="legend" aria-label="Causes of idle time">
+      <h2>Idle time, by what the host did</h2>
+      <ul>
+        {[...known, ...others].map((cause) => (
+          <li key={cause.name}>
+            <Swatch code={cause.code} letter={cause.letter} /> {cause.name}
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">A pale slice is many short events; how strong it is drawn follows the share of its time that they cover.</p>
+    </section>
+  );
+}

@@ -1,0 +1,98 @@
+// Search over all names: a list of what matches with counts and times, and next and previous in time. Matches are
+// highlighted on the tracks.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { counted, duration, grouped } from "../layout/time_text.ts";
+import { mentionOf } from "../model/details.ts";
+import { findEvent, matcher, readNames, search, type Name } from "../model/search.ts";
+import type { Viewer } from "../model/viewer.ts";
+
+const SHOWN = 100; // names in the list; the rest is counted
+
+export interface SearchHandle {
+  focus(): void;
+  step(by: 1 | -1): void;
+  clear(): void;
+}
+
+export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { current: SearchHandle | null } }) {
+  const [query, setQuery] = useState("");
+  const [names, setNames] = useState<Name[]>([]);
+  const [status, setStatus] = useState("");
+  const [open, setOpen] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => void readNames(viewer.recording).then(setNames), [viewer]);
+
+  const test = query === "" ? null : matcher(query);
+  const found = test?.ok ? search(names, test.value) : [];
+  const events = found.reduce((sum, name) => sum + name.count, 0);
+
+  const change = (text: string) => {
+    setQuery(text);
+    setStatus("");
+    setOpen(text !== "");
+    const test = text === "" ? null : matcher(text);
+    viewer.highlight(test?.ok ? search(names, test.value).map((name) => name.name) : []);
+  };
+  const step = async (by: 1 | -1, among: readonly Name[] = found) => {
+    const { selection, view } = viewer.state;
+    const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
+    const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);
+    if (event) viewer.choose(mentionOf(viewer.recording, event), true);
+    setStatus(event ? "" : among.length === 0 ? "" : by > 0 ? "no match after this" : "no match before this");
+  };
+  handle.current = {
+    focus: () => input.current?.select(),
+    step: (by) => void step(by),
+    clear: () => change(""),
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") {
+      change("");
+      input.current?.blur();
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="search" role="search">
+      <input
+        ref={input}
+        type="search"
+        value={query}
+        placeholder="Search names or /regex/  ( / )"
+        aria-label="Search names of events, as text or /regular expression/"
+        onInput={(event) => change(event.currentTarget.value)}
+        onFocus={() => setOpen(query !== "")}
+        onKeyDown={keys}
+      />
+      <button onClick={() => void step(-1)} disabled={found.length === 0} aria-label="Previous match" title="Previous match (Shift+N)">
+        ‹
+      </button>
+      <button onClick={() => void step(1)} disabled={found.length === 0} aria-label="Next match" title="Next match (N)">
+        ›
+      </button>
+      <span class="quiet" role="status">
+        {test && !test.ok ? test.error : query === "" ? "" : status || `${counted(events, "event")}, ${counted(found.length, "name")}`}
+      </span>
+      {open && found.length > 0 && (
+        <ul class="matches" aria-label="Names that match">
+          <li class="hide">
+            <button onClick={() => setOpen(false)}>Hide the list</button>
+          </li>
+          {found.slice(0, SHOWN).map((name) => (
+            <li key={`${name.table} ${name.name}`}>
+              <button class="link" title={name.name} onClick={() => void step(1, [name])}>
+                {name.name}
+              </button>
+              <small>
+                {name.table}: {counted(name.count, "event")}, {duration(name.total)}
+              </small>
+            </li>
+          ))}
+          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more names match; next and previous go through all.</li>}
+        </ul>
+      )}
+    </div>
+  );
+}

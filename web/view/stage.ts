@@ -1,0 +1,148 @@
+// The canvas of the timeline: draws a frame when something has changed, and at most one per screen refresh. It keeps what
+// is of the moment only (pointer, scroll position, size); everything else is the viewer's state.
+
+import { drawScene, FONT } from "../draw/scene.ts";
+import { DARK, LIGHT } from "../draw/theme.ts";
+import { Fitter } from "../layout/fit.ts";
+import { hit, type Hit } from "../layout/hit.ts";
+import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
+import { placeTracks, type Placement } from "../layout/tracks.ts";
+import { drawnAt, type Found } from "../model/lane.ts";
+import type { State } from "../model/state.ts";
+import type { Viewer } from "../model/viewer.ts";
+import { theme } from "./theme_switch.tsx";
+
+export class Stage {
+  /** Called before a frame with where the tracks are. */
+  onPlaced: (placed: { pinned: Placement; rest: Placement; pinnedHeight: number }) => void = () => {};
+  cursor: { x: number; y: number } | null = null;
+  links: Look["links"] = [];
+  width = 1;
+  height = 1;
+  private pending = false;
+  private busy: number[] | null = null;
+  private placedFor: Partial<State> = {};
+  private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
+  private readonly context: CanvasRenderingContext2D;
+  private readonly sight: Sight;
+  private readonly release: (() => void)[] = [];
+
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    readonly scroller: HTMLElement,
+    readonly viewer: Viewer,
+  ) {
+    this.context = canvas.getContext("2d", { alpha: false })!;
+    const { recording } = viewer;
+    // A canvas of its own: that of the page forgets its font whenever its size changes.
+    const ruler = document.createElement("canvas").getContext("2d")!;
+    ruler.font = FONT;
+    this.sight = {
+      strings: recording.strings,
+      lanes: recording.manifest.lanes,
+      slices: (blob) => recording.chunks.slices(blob),
+      values: (blob) => recording.chunks.values(blob),
+      fitter: new Fitter((text) => ruler.measureText(text).width),
+    };
+    const draw = () => this.invalidate();
+    recording.chunks.onLoad = draw;
+    const sizes = new ResizeObserver(() => this.resize());
+    sizes.observe(canvas);
+    addEventListener("theme", draw);
+    scroller.addEventListener("scroll", draw, { passive: true });
+    this.release.push(
+      viewer.subscribe(draw),
+      () => sizes.disconnect(),
+      () => removeEventListener("theme", draw),
+      () => scroller.removeEventListener("scroll", draw),
+    );
+    void recording.pictures().then((pictures) => {
+      this.busy = pictures?.devices[0]?.busy ?? null;
+      this.invalidate();
+    }, draw);
+    this.resize();
+  }
+
+  close(): void {
+    for (const release of this.release) release();
+    this.viewer.recording.chunks.onLoad = () => {};
+  }
+
+  invalidate(): void {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      this.draw();
+    });
+  }
+
+  /** ns of a css pixel. */
+  get nsPerPixel(): number {
+    const { view } = this.viewer.state;
+    return (view.to - view.from) / this.width;
+  }
+
+  timeAt(x: number): number {
+    return this.viewer.state.view.from + x * this.nsPerPixel;
+  }
+
+  hit(y: number): Hit {
+    return hit(y, this.placed.pinned, this.placed.pinnedHeight, this.placed.rest, this.scroller.scrollTop);
+  }
+
+  /** What is drawn under a point; of chunks that are here. */
+  drawnAt(x: number, y: number): Found | null {
+    const target = this.hit(y);
+    if (target.zone !== "track" || target.track.kind !== "slices") return null;
+    for (const lane of target.lanes) {
+      const found = drawnAt(this.viewer.recording, lane, this.timeAt(x), this.nsPerPixel);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  private resize(): void {
+    const scale = devicePixelRatio || 1;
+    this.width = Math.max(1, this.canvas.clientWidth);
+    this.height = Math.max(1, this.canvas.clientHeight);
+    this.canvas.width = Math.round(this.width * scale);
+    this.canvas.height = Math.round(this.height * scale);
+    this.invalidate();
+  }
+
+  private draw(): void {
+    const begun = performance.now();
+    const { state } = this.viewer;
+    this.place(state);
+    const look: Look = {
+      state,
+      length: this.viewer.length,
+      width: this.width,
+      height: this.height,
+      scale: this.canvas.width / this.width,
+      scroll: this.scroller.scrollTop,
+      pinned: this.placed.pinned,
+      rest: this.placed.rest,
+      busy: this.busy,
+      cursor: this.cursor?.x ?? null,
+      links: this.links,
+    };
+    drawScene(this.context, sceneOf(look, this.sight), theme() === "dark" ? DARK : LIGHT);
+    performance.measure("frame", { start: begun, end: performance.now() });
+  }
+
+  private place(state: State): void {
+    const { collapsed, hidden, pinned, order, filter } = state;
+    const same = this.placedFor;
+    const { height } = this;
+    if (same.collapsed === collapsed && same.hidden === hidden && same.pinned === pinned && same.order === order && same.filter === filter && this.placedHeight === height) return;
+    this.placedFor = { collapsed, hidden, pinned, order, filter };
+    this.placedHeight = height;
+    const { recording } = this.viewer;
+    const placed = placeTracks({ tracks: recording.manifest.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf }, state);
+    this.placed = { ...placed, pinnedHeight: Math.min(placed.pinned.height, Math.max(0, (height - HEAD) / 2)) };
+    this.onPlaced(this.placed);
+  }
+  private placedHeight = 0;
+}

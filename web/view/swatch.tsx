@@ -1,0 +1,13 @@
+// A square in the colour of a code, with its letter; follows the theme.
+
+import { css, DARK, LIGHT } from "../draw/theme.ts";
+import { useTheme } from "./theme_switch.tsx";
+
+export function Swatch({ code, letter }: { code: number; letter: string }) {
+  const colors = useTheme() === "dark" ? DARK : LIGHT;
+  return (
+    <span class="swatch" aria-hidden="true" style={{ background: css(colors.fills[code] ?? colors.quiet), color: css(colors.onSlice) }}>
+      {letter}
+    </span>
+  );
+}

@@ -1,0 +1,80 @@
+// The column of track names beside the canvas. Every track is a row with its buttons: fold, pin, hide, up, down; a name
+// can be dragged to another place among its siblings. All buttons are reachable by keys.
+
+import { useRef } from "preact/hooks";
+import { moved, type Placement, type PlacedTrack } from "../layout/tracks.ts";
+import type { Viewer } from "../model/viewer.ts";
+
+const toggled = (set: ReadonlySet<number>, id: number): Set<number> => {
+  const next = new Set(set);
+  if (!next.delete(id)) next.add(id);
+  return next;
+};
+
+export function TrackNames({ viewer, placed }: { viewer: Viewer; placed: Placement }) {
+  return (
+    <ul class="names" style={{ height: `${placed.height}px` }}>
+      {placed.tracks.map((track) => (
+        <TrackName key={track.track.id} viewer={viewer} placed={track} all={placed.tracks} />
+      ))}
+    </ul>
+  );
+}
+
+function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrack; all: PlacedTrack[] }) {
+  const { track, foldable, folded, pinned } = placed;
+  const grabbed = useRef<number | null>(null);
+  const { state, recording } = viewer;
+  const fold = () => viewer.set({ collapsed: toggled(state.collapsed, track.id) });
+  const pin = () => viewer.set({ pinned: pinned ? state.pinned.filter((id) => id !== track.id) : [...state.pinned, track.id] });
+  const hide = () => viewer.set({ hidden: toggled(state.hidden, track.id), pinned: state.pinned.filter((id) => id !== track.id) });
+  const shift = (by: number) => {
+    const order = moved({ ...recording, tracks: recording.manifest.tracks }, viewer.state, track.id, by);
+    if (order) viewer.set({ order });
+  };
+  const drop = (event: PointerEvent) => {
+    const from = grabbed.current;
+    grabbed.current = null;
+    if (from === null || Math.abs(event.clientY - from) < 8) return;
+    const siblings = all.filter((other) => other.track.parent === track.parent);
+    const target = placed.top + event.clientY - from;
+    const at = siblings.filter((other) => other !== placed && other.top + other.height / 2 < target).length;
+    shift(at - siblings.indexOf(placed));
+  };
+  return (
+    <li class={`name ${placed.kind} ${track.kind}`} style={{ top: `${placed.top}px`, height: `${placed.height}px`, paddingLeft: `${6 + 10 * placed.depth}px` }}>
+      {foldable ? (
+        <button class="icon" aria-expanded={!folded} aria-label={`${folded ? "Unfold" : "Fold"} ${track.name}`} onClick={fold}>
+          {folded ? "▸" : "▾"}
+        </button>
+      ) : (
+        <span class="icon" />
+      )}
+      <span
+        class="text"
+        title={`${track.name}\nDrag to move it among its neighbours.`}
+        onPointerDown={(event) => {
+          grabbed.current = event.clientY;
+          event.currentTarget.setPointerCapture(event.pointerId);
+        }}
+        onPointerUp={drop}
+      >
+        {track.name}
+      </span>
+      <span class="actions">
+        <button class="icon" aria-label={`Move ${track.name} up`} title="Move up" onClick={() => shift(-1)}>
+          ↑
+        </button>
+        <button class="icon" aria-label={`Move ${track.name} down`} title="Move down" onClick={() => shift(1)}>
+          ↓
+        </button>
+        <button class="icon" aria-pressed={pinned} aria-label={`Pin ${track.name} to the top`} title={pinned ? "Unpin" : "Pin to the top"} onClick={pin}>
+          {pinned ? "◆" : "◇"}
+        </button>
+        <button class="icon" aria-label={`Hide ${track.name}`} title="Hide" onClick={hide}>
+          ×
+        </button>
+      </span>
+    </li>
+  );
+}
