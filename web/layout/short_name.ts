@@ -6,7 +6,7 @@ export function shortName(name: string): string {
   if (!/^[\w:~<]/.test(text) || !/::|\(|</.test(text) || /\s#|\.py\b/.test(text)) return text;
   text = text.replace(/\(anonymous namespace\)::/g, "");
   const open = topLevel(text, "(");
-  if (open > 0 && text.endsWith(")")) text = text.slice(0, open);
+  if (open > 0 && text[open - 1] !== " " && text.endsWith(")")) text = text.slice(0, open);
   const templates = topLevel(text, "<");
   const head = templates > 0 ? text.slice(0, templates) : text;
   const at = head.lastIndexOf("::");

@@ -32,6 +32,10 @@ export class Chunks {
     private readonly strings: Strings,
   ) {}
 
+  get isLoading(): boolean {
+    return this.loading.size > 0;
+  }
+
   slices(id: number): Slices | null {
     return this.now(id, this.decodeSlices);
   }

@@ -38,14 +38,20 @@ export const rangeOf = (found: Found): Range => ({ from: found.slices.start[foun
 /** What is drawn of a lane at a moment, out of chunks that are here; for tooltips. */
 export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): Found | null {
   const slack = nsPerPixel * 2;
-  for (const level of lane.levels.slice(levelFor(lane, nsPerPixel)))
+  for (const level of lane.levels.slice(levelFor(lane, nsPerPixel))) {
+    let missing = false;
     for (const chunk of chunksIn(level, time - slack, time + slack)) {
       const slices = recording.chunks.slices(chunk[BLOB]);
-      if (slices === null) continue;
+      if (slices === null) {
+        missing = true;
+        continue;
+      }
       const index = firstFrom(slices.reach, time);
       for (const i of [index, index - 1])
         if (i >= 0 && i < slices.length && slices.start[i]! <= time + slack && slices.end[i]! >= time - slack) return { lane, slices, index: i };
     }
+    if (!missing) return null;
+  }
   return null;
 }
 

@@ -33,16 +33,19 @@ export interface State {
   problem: string | null;
 }
 
+const LEAST = 10; // ns of a window
+
 /** A window inside [0, length], at least `least` ns long, that keeps its length where it can. */
-export function clampRange(range: Range, length: number, least = 10): Range {
+export function clampRange(range: Range, length: number, least = LEAST): Range {
   const whole = Math.max(length, least);
   const span = Math.min(Math.max(range.to - range.from, least), whole);
   const from = Math.min(Math.max(range.from, 0), whole - span);
   return { from, to: from + span };
 }
 
-/** The window after zooming by `factor` (below 1: closer) around a moment that stays where it is on screen. */
-export function zoomed(view: Range, factor: number, anchor: number): Range {
+/** The window after zooming by `wanted` (below 1: closer) around a moment that stays where it is on screen. */
+export function zoomed(view: Range, wanted: number, anchor: number, least = LEAST): Range {
+  const factor = Math.max(wanted, Math.min(1, least / (view.to - view.from)));
   return { from: anchor - (anchor - view.from) * factor, to: anchor + (view.to - anchor) * factor };
 }
 

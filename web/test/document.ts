@@ -76,8 +76,16 @@ export function buildDocument(input: DocumentInput): Made {
     kind: lane.kind ?? "slice",
     unit: lane.unit ?? null,
     events: (lane.events ?? lane.values ?? []).length,
-    levels: lane.kind === "value" ? valueLevels(lane.values ?? [], add) : sliceLevels(lane.events ?? [], add),
+    levels: [] as { resolution_ns: number; chunks: number[][] }[],
   }));
+  // Coarse levels first, as the program orders them: what is painted first is at the front of the file.
+  const levels = input.lanes.map((lane) => (lane.kind === "value" ? [] : sliceLevels(lane.events ?? [])));
+  for (let step = 1; step <= Math.max(0, ...levels.map((own) => own.length)); step++)
+    levels.forEach((own, lane) => {
+      const level = own[own.length - step];
+      if (level) lanes[lane]!.levels.unshift({ resolution_ns: level.resolution_ns, chunks: sliceChunks(level.slices, add) });
+    });
+  input.lanes.forEach((lane, i) => lane.kind === "value" && (lanes[i]!.levels = valueLevels(lane.values ?? [], add)));
   for (const lane of input.lanes)
     for (const event of lane.events ?? []) {
       if (event.name === undefined) continue;
@@ -126,14 +134,14 @@ export function buildDocument(input: DocumentInput): Made {
   return { manifest, blobs };
 }
 
-function sliceLevels(events: readonly Event[], add: (bytes: Uint8Array) => number) {
+function sliceLevels(events: readonly Event[]) {
   let slices: Slice[] = events.map((event, row) => ({ row, ...event, count: 1, busy: event.dur, longest: event.dur }));
-  const levels = [{ resolution_ns: 0, chunks: sliceChunks(slices, add) }];
+  const levels = [{ resolution_ns: 0, slices }];
   for (let resolution = 1024; resolution < 2 ** 45 && slices.length > 64; resolution *= 4) {
     const merged = coarser(slices, resolution);
     if (merged.length * 2 > slices.length) continue;
     slices = merged;
-    levels.push({ resolution_ns: resolution, chunks: sliceChunks(slices, add) });
+    levels.push({ resolution_ns: resolution, slices });
   }
   return levels;
 }

@@ -8,6 +8,7 @@ import { hit, type Hit } from "../layout/hit.ts";
 import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
 import { placeTracks, type Placement } from "../layout/tracks.ts";
 import { drawnAt, type Found } from "../model/lane.ts";
+import type { Pictures } from "../model/report.ts";
 import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { theme } from "./theme_switch.tsx";
@@ -20,6 +21,7 @@ export class Stage {
   width = 1;
   height = 1;
   private pending = false;
+  private complete = false; // a frame with all its data was drawn
   private busy: number[] | null = null;
   private placedFor: Partial<State> = {};
   private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
@@ -57,7 +59,7 @@ export class Stage {
       () => scroller.removeEventListener("scroll", draw),
     );
     void recording.pictures().then((pictures) => {
-      this.busy = pictures?.devices[0]?.busy ?? null;
+      this.busy = meanBusy(pictures);
       this.invalidate();
     }, draw);
     this.resize();
@@ -130,6 +132,10 @@ export class Stage {
     };
     drawScene(this.context, sceneOf(look, this.sight), theme() === "dark" ? DARK : LIGHT);
     performance.measure("frame", { start: begun, end: performance.now() });
+    if (!this.complete && !this.viewer.recording.chunks.isLoading) {
+      this.complete = true;
+      performance.measure("data", { start: 0, end: performance.now() });
+    }
   }
 
   private place(state: State): void {
@@ -145,4 +151,12 @@ export class Stage {
     this.onPlaced(this.placed);
   }
   private placedHeight = 0;
+}
+
+/** The busy share of each slice of the recording, over all devices. */
+function meanBusy(pictures: Pictures | null): number[] | null {
+  const devices = pictures?.devices ?? [];
+  const longest = devices.reduce((most, device) => Math.max(most, device.busy.length), 0);
+  if (longest === 0) return null;
+  return Array.from({ length: longest }, (_, i) => devices.reduce((sum, device) => sum + (device.busy[i] ?? 0), 0) / devices.length);
 }

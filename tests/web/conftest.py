@@ -1,0 +1,83 @@
+"""Chromium on pages of the viewer. Pages come from documents drawn by hand (web/test/made.ts); the built viewer is made
+once per session. Without node, its packages or Chromium the tests skip and say what is missing.
+
+Every page is opened from a file, with the network cut off; a request to anywhere and an error in the page or on its
+console fail the test that opened it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WEB = ROOT / "web"
+SIZE = {"width": 1280, "height": 720}
+
+
+def find_chromium():
+    named = os.environ.get("GPUPROF_CHROMIUM")
+    found = [named] if named else [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    return next((path for path in found if path), None)
+
+
+@pytest.fixture(scope="session")
+def viewer_built():
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    if not (WEB / "node_modules").is_dir():
+        pytest.skip("the viewer's packages are not installed: npm ci in web/")
+    subprocess.run(["node", "build.mjs"], cwd=WEB, check=True)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = find_chromium()
+    if chromium is None:
+        pytest.skip("Chromium is not installed")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def made(viewer_built, tmp_path_factory):
+    """The path of a page with a made document, by the document's name."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def make(name):
+        path = folder / f"{name}.html"
+        if not path.exists():
+            subprocess.run(["node", "test/make_page.mjs", name, path], cwd=WEB, check=True)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens a file, at a fragment when one is given. What the page did wrong is an error of the test, but for `expected`."""
+    contexts, wrong = [], []
+
+    def visit(path, fragment="", expected="(?!)", **options):
+        refused = re.compile(expected)
+        context = browser.new_context(offline=True, **{"viewport": SIZE, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda line: line.type == "error" and not refused.search(line.text) and wrong.append(line.text))
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(("file:", "blob:", "data:")) or wrong.append(request.url))
+        page.goto(f"{path.resolve().as_uri()}{fragment and '#'}{fragment}")
+        page.wait_for_selector("header.bar")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert wrong == []

@@ -1,0 +1,258 @@
+"""The timeline over a document of a dozen events, drawn in web/test/made.ts: 100 us, one thread, one device.
+
+    main       |step 1 from 5 to 95; aten::mm 8-16; calls at 10, 44, 80|
+    busy       |20-40, 50-60, 90-100|          idle: input pipeline 0-20, 60-80; launch 40-50, 80-90
+    stream 7   |gemm 20-30, relu 50-60, gemm 90-100|    stream 13 |HtoD 25-40|
+"""
+
+import re
+
+import pytest
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+US = 1000
+
+
+def window(page):
+    """The window as the address says it, in ns, after the address has settled."""
+    page.wait_for_timeout(400)
+    found = re.search(r"[#&]t=(\d+)-(\d+)", page.url)
+    return int(found[1]), int(found[2])
+
+
+def timeline(visit, made, fragment="", **options):
+    page = visit(made("drawn"), f"page=timeline{fragment and '&'}{fragment}", **options)
+    page.wait_for_function("performance.getEntriesByName('data').length > 0")
+    return page
+
+
+def place(page, track, time_ns, view=(0, 100 * US)):
+    """The point on the canvas of a moment in a track's first row."""
+    row = page.locator("li.name", has=page.get_by_text(track, exact=True)).bounding_box()
+    canvas = page.locator(".lanes canvas").bounding_box()
+    return canvas["x"] + (time_ns - view[0]) / (view[1] - view[0]) * canvas["width"], row["y"] + 9
+
+
+def click(page, track, time_ns):
+    page.mouse.click(*place(page, track, time_ns))
+
+
+def colour(page, x, y):
+    return page.evaluate(
+        """([x, y]) => {
+      const canvas = document.querySelector('.lanes canvas');
+      const box = canvas.getBoundingClientRect();
+      const scale = canvas.width / box.width;
+      return [...canvas.getContext('2d').getImageData((x - box.x) * scale, (y - box.y) * scale, 1, 1).data].slice(0, 3);
+    }""",
+        [x, y],
+    )
+
+
+def rows(page, section):
+    """The lines of a table of the panel: name -> the cells after it."""
+    lines = page.locator(f"section.{section} tr").all()
+    return {line.locator("th").inner_text(): [cell.inner_text() for cell in line.locator("td").all()] for line in lines}
+
+
+def test_what_is_busy_is_drawn_and_what_is_idle_is_not(visit, made):
+    page = timeline(visit, made)
+    page.mouse.move(5, 5)
+    white = [255, 255, 255]
+    for time, busy in [(10, False), (30, True), (45, False), (55, True), (70, False), (95, True)]:
+        assert (colour(page, *place(page, "busy", time * US)) != white) == busy
+        x, y = place(page, "idle", time * US)
+        assert (colour(page, x, y + 6) != white) != busy
+
+
+def test_a_measured_range_says_what_was_drawn(visit, made):
+    page = timeline(visit, made, "m=22000-85000")
+    page.wait_for_selector("section.measure table[data-device]")
+    found = rows(page, "measure")
+    assert found["length"][0] == "63 us"
+    assert found["busy"] == ["28 us", "44.4 %"]
+    assert [cells for name, cells in found.items() if name.endswith("input pipeline")] == [["20 us", "31.7 %"]]
+    assert [cells for name, cells in found.items() if name.endswith("launch")] == [["15 us", "23.8 %"]]
+    assert (found["kernel"][0], found["memcpy"][0], found["api_call"][0]) == ("1", "1", "2")
+
+
+def test_a_drag_on_the_ruler_measures(visit, made):
+    page = timeline(visit, made)
+    canvas = page.locator(".lanes canvas").bounding_box()
+    y = canvas["y"] + 40
+    page.mouse.move(canvas["x"] + 0.2 * canvas["width"], y)
+    page.mouse.down()
+    page.mouse.move(canvas["x"] + 0.35 * canvas["width"], y)
+    page.mouse.move(canvas["x"] + 0.4 * canvas["width"], y)
+    page.mouse.up()
+    page.wait_for_selector("section.measure table[data-device]")
+    begin, end = map(int, re.search(r"m=(\d+)-(\d+)", (page.wait_for_timeout(400), page.url)[1]).groups())
+    assert abs(begin - 20 * US) < 200 and abs(end - 40 * US) < 200
+    page.get_by_role("region", name="Measured range").get_by_role("button", name="Clear").click()
+    assert page.locator("section.measure").count() == 0
+
+
+def test_a_click_selects_and_links_lead_to_the_launch_and_back(visit, made):
+    page = timeline(visit, made)
+    click(page, "stream 7", 55 * US)
+    page.wait_for_selector("dl.around")
+    assert page.locator("section.details .full").inner_text() == "relu"
+    assert rows(page, "details")["start"] == ["50.000 us"]
+    page.get_by_role("button", name="cudaLaunchKernel").click()
+    page.wait_for_selector("dl.around:has-text('submitted')")
+    assert rows(page, "details")["start"] == ["44.000 us"]
+    page.get_by_role("button", name="relu").click()
+    page.wait_for_selector("dl.around:has-text('launched by')")
+    assert rows(page, "details")["start"] == ["50.000 us"]
+
+
+def test_absent_fields_are_not_shown_as_0(visit, made):
+    page = timeline(visit, made, "sel=kernel:1")
+    page.wait_for_selector("dl.around")
+    assert "grid_x" not in rows(page, "details")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("section.details td:text('90.000 us')")
+    assert rows(page, "details")["grid_x"] == ["64"]
+
+
+def test_arrows_go_from_event_to_event(visit, made):
+    page = timeline(visit, made, "sel=kernel:1")
+    page.wait_for_selector("dl.around")
+    for key, start in [("ArrowLeft", "20.000 us"), ("ArrowRight", "50.000 us"), ("ArrowRight", "90.000 us")]:
+        page.keyboard.press(key)
+        page.wait_for_selector(f"section.details td:text('{start}')")
+    page.keyboard.press("Escape")
+    assert page.locator("section.details").count() == 0
+
+
+def test_a_gap_says_its_cause(visit, made):
+    page = timeline(visit, made)
+    click(page, "idle", 70 * US)
+    page.wait_for_selector("section.details")
+    assert page.locator("section.details .full").inner_text() == "input pipeline"
+    assert rows(page, "details")["dur"] == ["30 us"]
+
+
+def test_search_walks_through_matches(visit, made):
+    page = timeline(visit, made)
+    page.keyboard.press("/")
+    page.keyboard.type("/^void gemm/")
+    assert page.locator(".search [role=status]").inner_text() == "2 events, 1 name"
+    for key, start in [("Enter", "20.000 us"), ("Enter", "90.000 us"), ("Shift+Enter", "20.000 us")]:
+        page.keyboard.press(key)
+        page.wait_for_selector(f"section.details td:text('{start}')")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_selector("text=no match before this")
+
+
+def test_tracks_fold_pin_hide_filter_and_move(visit, made):
+    page = timeline(visit, made)
+    shows = lambda where, names: expect(page.locator(f"{where} li.name .text")).to_have_text(names)
+    press = lambda name: (page.get_by_role("button", name=name).focus(), page.keyboard.press("Enter"))
+    above, device = ["train.py 4711", "main"], ["GPU 0: drawn", "busy", "idle", "stream 7", "stream 13", "power"]
+    shows(".scroller", above + device)
+    press("Fold GPU 0: drawn")
+    shows(".scroller", above + device[:1])
+    press("Unfold GPU 0: drawn")
+    press("Pin power to the top")
+    shows(".pinned", ["power"])
+    shows(".scroller", above + device[:-1])
+    press("Hide busy")
+    shows(".scroller", [*above, "GPU 0: drawn", "idle", "stream 7", "stream 13"])
+    press("Show 1 hidden")
+    press("Move stream 13 up")
+    shows(".scroller", [*above, "GPU 0: drawn", "busy", "idle", "stream 13", "stream 7"])
+    page.get_by_label("Filter tracks by name").fill("stream 7")
+    shows(".scroller", ["GPU 0: drawn", "stream 7"])
+
+
+def test_zoom_stays_at_the_pointer_down_to_nanoseconds(visit, made):
+    page = timeline(visit, made)
+    canvas = page.locator(".lanes canvas").bounding_box()
+    page.mouse.move(canvas["x"] + 0.25 * canvas["width"], canvas["y"] + 300)
+    page.keyboard.down("Control")
+    for _ in range(20):
+        page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    begin, end = window(page)
+    assert end - begin <= 12 and begin <= 25 * US <= end
+    page.keyboard.press("0")
+    assert window(page) == (0, 100 * US)
+
+
+def test_keys_zoom_and_move(visit, made):
+    page = timeline(visit, made)
+    page.keyboard.press("w")
+    begin, end = window(page)
+    assert end - begin < 100 * US
+    page.keyboard.press("d")
+    moved = window(page)
+    assert moved[0] > begin and abs((moved[1] - moved[0]) - (end - begin)) < 50
+    page.keyboard.press("s")
+    assert window(page)[1] - window(page)[0] > end - begin
+
+
+def test_an_address_restores_the_view(visit, made):
+    page = timeline(visit, made)
+    click(page, "stream 7", 55 * US)
+    page.wait_for_selector("dl.around")
+    page.keyboard.press("f")
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Fold main").click()
+    at = window(page)
+    fragment = page.url.split("#")[1]
+    again = timeline(visit, made, fragment)
+    again.wait_for_selector("dl.around")
+    assert window(again) == at
+    assert again.url.split("#")[1] == fragment
+    assert again.locator("section.details .full").inner_text() == "relu"
+    assert rows(again, "measure")["length"][0] == "10 us"
+    assert again.get_by_role("button", name="Unfold main").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_follows_the_system_and_the_switch(visit, made, scheme):
+    page = timeline(visit, made, color_scheme=scheme)
+    ground = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light = "rgb(255, 255, 255)"
+    assert (ground() == light) == (scheme == "light")
+    page.locator("button.theme").click()
+    assert (ground() == light) != (scheme == "light")
+    page.wait_for_timeout(100)
+    canvas = page.locator(".lanes canvas").bounding_box()
+    assert (colour(page, canvas["x"] + 5, canvas["y"] + 600) == [255, 255, 255]) == (ground() == light)
+
+
+def test_hostile_names_are_text(visit, made):
+    page = visit(made("hostile"))
+    for name in ("Timeline", "Tables", "Pictures", "Overview", "Timeline"):
+        page.get_by_role("button", name=name, exact=True).click()
+        page.wait_for_timeout(100)
+    box = page.locator(".lanes canvas").bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 60)
+    page.mouse.click(box["x"] + 100, box["y"] + 60)
+    page.wait_for_selector("section.details .full")
+    page.keyboard.press("/")
+    page.keyboard.type("script")
+    page.wait_for_selector(".matches li")
+    assert "<script>" in page.locator("section.details .full").inner_text()
+    assert page.title() != "owned"
+    assert page.locator("img").count() == 0
+
+
+def test_the_policy_lets_nothing_else_run(visit, made):
+    page = timeline(visit, made, expected="Content Security Policy")
+    page.evaluate("""() => {
+      window.ran = [];
+      const script = document.createElement('script');
+      script.textContent = 'window.ran.push("inline")';
+      document.body.append(script);
+      const image = document.createElement('div');
+      image.innerHTML = '<img src="data:," onerror="window.ran.push(1)">';
+      document.body.append(image);
+      addEventListener('securitypolicyviolation', (event) => window.ran.push(event.violatedDirective));
+    }""")
+    page.wait_for_timeout(200)
+    ran = page.evaluate("window.ran")
+    assert "inline" not in ran and 1 not in ran

@@ -1,0 +1,187 @@
+// Layout: text of times, ruler, short names, fitted labels, coverage of pixels, placement of tracks.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { contrast, DARK, LIGHT } from "../draw/theme.ts";
+import { CAUSES, EDGE, FIRST_HUE, hueOf, HUES, NOTHING } from "../layout/colors.ts";
+import { Coverage, shade } from "../layout/coverage.ts";
+import { Fitter } from "../layout/fit.ts";
+import { hit } from "../layout/hit.ts";
+import { HEAD } from "../layout/scene.ts";
+import { shortName } from "../layout/short_name.ts";
+import { roundStep, ticksOf } from "../layout/ticks.ts";
+import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
+import { COUNTER, foldedAtFirst, GROUP, moved, placeTracks, ROW, type TrackChoice } from "../layout/tracks.ts";
+import type { Lane, Track } from "../model/manifest.ts";
+
+test("lengths have three digits and a unit", () => {
+  const cases: [number, string][] = [
+    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1 us"], [1234, "1.23 us"], [12345, "12.3 us"], [123456, "123 us"],
+    [999_999, "1.00 ms"], [1_000_000, "1 ms"], [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
+  ];
+  for (const [ns, text] of cases) assert.equal(duration(ns), text);
+  assert.equal(duration(NaN), "–");
+  assert.equal(exact(1234567), "1,234,567 ns");
+  assert.equal(percent(0.2562), "25.6 %");
+  assert.equal(percent(0.0001), "<0.1 %");
+  assert.equal(percent(0), "0.0 %");
+});
+
+test("values have the unit of their column", () => {
+  assert.equal(amount(1572864, "bytes"), "1.50 MiB");
+  assert.equal(amount(512, "bytes"), "512 bytes");
+  assert.equal(amount(412.5, "W"), "412.5 W");
+  assert.equal(amount(608, "count"), "608");
+  assert.equal(amount(12345, "ns"), "12.3 us");
+});
+
+test("moments have the decimals their step needs", () => {
+  assert.equal(moment(12_345_678, 1), "12.345678 ms");
+  assert.equal(moment(12_345_678, 1000), "12.346 ms");
+  assert.equal(moment(20_000, 20_000), "20 us");
+  assert.equal(moment(0, 1), "0 ns");
+});
+
+test("ruler steps are 1, 2 or 5 and never below a nanosecond", () => {
+  for (const [ns, step] of [[0, 1], [0.3, 1], [1, 1], [1.1, 2], [3, 5], [6, 10], [110, 200], [1e9, 1e9]] as const) assert.equal(roundStep(ns), step);
+});
+
+test("the ruler covers the window with round moments", () => {
+  const whole = ticksOf({ from: 0, to: 218_269_713 }, 1100);
+  assert.deepEqual([whole.step, whole.base, whole.ticks[1]], [50_000_000, null, { at: 50_000_000, label: "50 ms" }]);
+  for (const view of [{ from: 0, to: 10 }, { from: 1e9, to: 1e9 + 10 }, { from: 3, to: 5e10 }, { from: 123456789, to: 123456999 }]) {
+    const { ticks, step } = ticksOf(view, 1100);
+    assert.ok(ticks.length >= 4 && ticks.length <= 11, `${ticks.length} ticks`);
+    assert.equal(new Set(ticks.map((tick) => tick.label)).size, ticks.length, "each tick has its own label");
+    for (const tick of ticks) assert.equal(tick.at % step, 0);
+  }
+});
+
+test("late nanoseconds count from a base", () => {
+  const { base, ticks } = ticksOf({ from: 1_200_000_003, to: 1_200_000_063 }, 1100);
+  assert.equal(base, "1.2000000 s +");
+  assert.deepEqual(ticks[0], { at: 1_200_000_010, label: "10 ns" });
+});
+
+test("short names are what people call them", () => {
+  const cases: [string, string][] = [
+    ["void at::native::(anonymous namespace)::fill_kernel<4, at::native::F>(int, float*)", "fill_kernel<4, at::native::F>"],
+    ["void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float)", "bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>"],
+    ["aten::addmm", "aten::addmm"],
+    ["cudaLaunchKernel", "cudaLaunchKernel"],
+    ["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"],
+    ["sm90_xmma_gemm_bf16", "sm90_xmma_gemm_bf16"],
+    ["Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)"],
+    ["torch/nn/modules/module.py(1532): _call_impl", "torch/nn/modules/module.py(1532): _call_impl"],
+    ["", ""],
+  ];
+  for (const [name, short] of cases) assert.equal(shortName(name), short);
+});
+
+test("labels fit or are not there", () => {
+  const fitter = new Fitter((text) => text.length * 6);
+  assert.equal(fitter.fit("gemm", 24), "gemm");
+  assert.equal(fitter.fit("gemm_kernel", 36), "gemm_…");
+  assert.equal(fitter.fit("gemm", 17), "");
+  for (let room = 0; room < 80; room++) assert.ok(fitter.width(fitter.fit("a long name of a kernel", room)) <= room || fitter.fit("a long name of a kernel", room) === "");
+});
+
+function painted(width: number, slices: [x0: number, x1: number, density: number, code: number][]) {
+  const coverage = new Coverage(width);
+  for (const slice of slices) coverage.add(...slice);
+  const codes = new Uint8Array(width);
+  const shades = new Uint8Array(width);
+  coverage.take(codes, shades, 0);
+  return { codes: [...codes], shades: [...shades] };
+}
+
+test("a pixel shows the share of its time that is covered", () => {
+  assert.deepEqual(painted(4, [[1, 3, 1, 5]]).shades, [0, 255, 255, 0]);
+  assert.deepEqual(painted(3, [[0.5, 2.25, 1, 5]]).shades, [shade(0.5, true), 255, shade(0.25, true)]);
+  // Ten events of 3 % of a pixel each: 30 % of it, whatever their number.
+  const many = Array.from({ length: 10 }, (_, i) => [i / 10, i / 10 + 0.03, 1, 5] as [number, number, number, number]);
+  assert.equal(painted(1, many).shades[0], shade(0.3, true));
+});
+
+test("almost idle looks almost idle but is not blank, almost full is not full", () => {
+  assert.equal(shade(0, false), 0);
+  assert.ok(shade(0.0001, true) > 25 && shade(0.0001, true) < 64);
+  assert.ok(shade(0.99, true) < 240);
+  assert.equal(shade(1, true), 255);
+  assert.ok(painted(3, [[1.5, 1.5, 0, 5]]).shades[1]! > 0, "an event without length");
+});
+
+test("the colour of a pixel is that of what covers most of it", () => {
+  assert.deepEqual(painted(1, [[0, 0.2, 1, 5], [0.2, 0.9, 1, 6], [0.9, 1, 1, 7]]).codes, [6]);
+  assert.deepEqual(painted(6, [[0, 6, 1, 5]]).codes, [5 | EDGE, 5, 5, 5, 5, 5]);
+});
+
+test("slices outside of the row change nothing, ones that reach in are cut", () => {
+  assert.deepEqual(painted(3, [[-10, -1, 1, 5], [4, 9, 1, 5]]).codes, [NOTHING, NOTHING, NOTHING]);
+  assert.deepEqual(painted(3, [[-1e12, 1e12, 1, 5]]).shades, [255, 255, 255]);
+});
+
+test("text on every fill has contrast enough, in both themes", () => {
+  for (const theme of [LIGHT, DARK]) {
+    const codes = [...Array.from({ length: HUES }, (_, i) => FIRST_HUE + i), ...CAUSES.map((cause) => cause.code)];
+    for (const code of codes) assert.ok(contrast(theme.fills[code]!, theme.onSlice) >= 4.5, `code ${code}`);
+    for (const quiet of [theme.text, theme.quiet, theme.accent]) assert.ok(contrast(quiet, theme.ground) >= 4.5);
+  }
+});
+
+test("a name has one colour, causes have a letter each", () => {
+  assert.equal(hueOf("gemm"), hueOf("gemm"));
+  assert.ok(new Set(["gemm", "relu", "softmax", "copy", "norm"].map(hueOf)).size >= 4);
+  assert.equal(new Set(CAUSES.map((cause) => cause.letter)).size, CAUSES.length);
+});
+
+const names = ["process", "main", "GPU 0", "stream 7", "power"];
+const parents = [-1, 0, -1, 2, 2];
+const tracks: Track[] = names.map((name, id) => ({ id, parent: parents[id]!, kind: "", name, device: null }));
+const lane = (track: number, y: number, kind = "slice"): Lane => ({ id: 0, track, y, table: "kernel", label: null, kind, unit: null, events: 0, levels: [] });
+const lanesOf = [[], [lane(1, 0), lane(1, 1), lane(1, 2)], [], [lane(3, 0), lane(3, 0)], [lane(4, 0, "value")]];
+const tree = { tracks, childrenOf: tracks.map((track) => tracks.filter((other) => other.parent === track.id)), lanesOf };
+const choice = (change: Partial<TrackChoice> = {}): TrackChoice => ({ collapsed: new Set(), hidden: new Set(), pinned: [], order: [], filter: "", ...change });
+const shown = (change: Partial<TrackChoice>) => placeTracks(tree, choice(change)).rest.tracks.map((placed) => placed.track.name);
+
+test("tracks are placed one below the other", () => {
+  const { rest } = placeTracks(tree, choice());
+  assert.deepEqual(rest.tracks.map((t) => t.top), [0, GROUP, GROUP + 3 * ROW + 4, 2 * GROUP + 3 * ROW + 4, 2 * GROUP + 4 * ROW + 8]);
+  assert.equal(rest.height, 2 * GROUP + 4 * ROW + COUNTER + 12);
+  assert.deepEqual(rest.tracks.map((t) => t.kind), ["group", "slices", "group", "slices", "counter"]);
+});
+
+test("tracks fold, hide, pin, filter and move", () => {
+  assert.deepEqual(shown({ collapsed: new Set([2]) }), ["process", "main", "GPU 0"]);
+  assert.deepEqual(shown({ hidden: new Set([0]) }), ["GPU 0", "stream 7", "power"]);
+  assert.deepEqual(shown({ filter: "STREAM" }), ["GPU 0", "stream 7"]);
+  assert.deepEqual(shown({ filter: "gpu" }), ["GPU 0", "stream 7", "power"]);
+  const { pinned, rest } = placeTracks(tree, choice({ pinned: [4, 3] }));
+  assert.deepEqual(pinned.tracks.map((t) => t.track.name), ["power", "stream 7"]);
+  assert.deepEqual(rest.tracks.map((t) => t.track.name), ["process", "main", "GPU 0"]);
+  assert.deepEqual(shown({ order: moved(tree, choice(), 3, 1)! }), ["process", "main", "GPU 0", "power", "stream 7"]);
+  assert.deepEqual(shown({ order: moved(tree, choice(), 2, -1)! }), ["GPU 0", "stream 7", "power", "process", "main"]);
+  assert.equal(moved(tree, choice(), 3, -1), null);
+  const folded = placeTracks(tree, choice({ collapsed: new Set([1]) })).rest.tracks[1]!;
+  assert.ok(folded.height < 3 * ROW && folded.rowHeight < 10);
+});
+
+test("what is under a point", () => {
+  const placed = placeTracks(tree, choice({ pinned: [3] }));
+  const at = (y: number, scroll = 0) => hit(y, placed.pinned, placed.pinned.height, placed.rest, scroll);
+  assert.equal(at(5).zone, "minimap");
+  assert.equal(at(HEAD - 2).zone, "ruler");
+  const stream = at(HEAD + 3);
+  assert.ok(stream.zone === "track" && stream.track.track.name === "stream 7" && stream.lanes.length === 2);
+  const second = at(HEAD + placed.pinned.height + GROUP + ROW + 3);
+  assert.ok(second.zone === "track" && second.row === 1 && second.lanes.length === 1);
+  assert.deepEqual(at(HEAD + placed.pinned.height + 3, GROUP), { ...second, row: 0, lanes: [lanesOf[1]![0]!] });
+  assert.equal(at(5000).zone, "nothing");
+});
+
+test("deep tracks and Python calls start folded", () => {
+  const deep = [...lanesOf];
+  deep[1] = Array.from({ length: 20 }, (_, y) => lane(1, y));
+  assert.deepEqual([...foldedAtFirst({ ...tree, lanesOf: deep })], [1]);
+  assert.deepEqual([...foldedAtFirst(tree)], []);
+});

@@ -1,0 +1,166 @@
+// The model over made documents: measuring against a count by hand and by brute force, search, neighbours, details,
+// permalinks, the bus.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { detailsOf } from "../model/details.ts";
+import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/lane.ts";
+import { readManifest } from "../model/manifest.ts";
+import { measure } from "../model/measure.ts";
+import { linkOf, readLink } from "../model/permalink.ts";
+import { Recording } from "../model/recording.ts";
+import { findEvent, matcher, readNames, search } from "../model/search.ts";
+import { clampRange, zoomed } from "../model/state.ts";
+import { Viewer } from "../model/viewer.ts";
+import { buildDocument, sourceOf, type Event, type Made } from "./document.ts";
+import { MADE } from "./made.ts";
+
+function open(made: Made): Recording {
+  const manifest = readManifest(JSON.stringify(made.manifest));
+  assert.ok(manifest.ok, manifest.ok ? "" : manifest.error);
+  return new Recording(manifest.value, sourceOf(made));
+}
+
+const drawn = () => open(MADE.drawn!());
+
+test("measuring, counted by hand", async () => {
+  const measured = await measure(drawn(), { from: 22_000, to: 85_000 });
+  assert.equal(measured.length_ns, 63_000);
+  assert.deepEqual(measured.devices, [
+    { device: 0, name: "GPU 0: drawn", busy_ns: 28_000, idle: [{ cause: "input pipeline", ns: 20_000 }, { cause: "launch", ns: 15_000 }] },
+  ]);
+  // The kernel of 20 us began before, so it does not count; the copy of 25 us does.
+  assert.deepEqual(new Map(measured.counts.map((c) => [c.table, c.count])), new Map([["api_call", 2], ["kernel", 1], ["memcpy", 1]]));
+});
+
+test("busy and idle fill any range, and all of it", async () => {
+  const recording = drawn();
+  for (const [from, to] of [[0, 100_000], [1, 2], [39_999, 40_001], [55_000, 55_000], [0, 33_333]] as const) {
+    const { devices, length_ns } = await measure(recording, { from, to });
+    const sum = (devices[0]?.busy_ns ?? 0) + (devices[0]?.idle ?? []).reduce((total, each) => total + each.ns, 0);
+    assert.equal(sum, length_ns);
+  }
+});
+
+/** 20,000 events in three chunks, with gaps of 0 to 9 ns between them. */
+function long(): { events: Event[]; recording: Recording } {
+  const events: Event[] = [];
+  for (let i = 0, at = 0; i < 20_000; i++) {
+    const dur = (i * 7919) % 23;
+    events.push({ start: at, dur, name: `k${i % 5}`, row: i });
+    at += dur + ((i * 31) % 10);
+  }
+  const last = events[events.length - 1]!;
+  const made = buildDocument({
+    window_ns: last.start + last.dur,
+    tracks: [{ parent: -1, kind: "device", name: "GPU", device: 0 }, { parent: 0, kind: "busy", name: "busy", device: 0 }],
+    lanes: [{ track: 1, table: "busy", events }, { track: 1, table: "kernel", events }],
+  });
+  return { events, recording: open(made) };
+}
+
+test("measuring agrees with adding up every event, across chunks", async () => {
+  const { events, recording } = long();
+  for (const [from, to] of [[0, 1e9], [1000, 1001], [90_000, 200_000], [123_456, 222_222], [0, 0]] as const) {
+    const measured = await measure(recording, { from, to });
+    const busy = events.reduce((sum, e) => sum + Math.max(0, Math.min(e.start + e.dur, to) - Math.max(e.start, from)), 0);
+    const count = events.filter((e) => e.start >= from && e.start < to).length;
+    assert.equal(measured.devices[0]?.busy_ns, busy);
+    assert.equal(measured.counts.find((c) => c.table === "kernel")?.count ?? 0, count);
+  }
+});
+
+test("the event at a moment, and its neighbours, across chunks", async () => {
+  const { events, recording } = long();
+  const lane = recording.manifest.lanes[1]!;
+  const row = async (promise: Promise<Awaited<ReturnType<typeof eventAt>>>) => {
+    const found = await promise;
+    return found && found.slices.row[found.index];
+  };
+  for (const i of [1, 8191, 8192, 16_383, 19_998]) {
+    const event = events[i]!;
+    if (event.dur > 0) assert.equal(await row(eventAt(recording, lane, event.start, 0)), i);
+    assert.deepEqual(rangeOf((await eventStartingAt(recording, lane, event.start))!).from, event.start);
+  }
+  const distinct = events.map((e) => e.start).filter((start, i, all) => start !== all[i - 1]);
+  for (const at of [1, 7000, 8192, 12_000]) {
+    const next = await neighbour(recording, lane, distinct[at]!, 1);
+    const previous = await neighbour(recording, lane, distinct[at]!, -1);
+    assert.equal(next && rangeOf(next).from, distinct[at + 1]);
+    assert.equal(previous && rangeOf(previous).from, distinct[at - 1]);
+  }
+  assert.equal(await neighbour(recording, lane, distinct[distinct.length - 1]!, 1), null);
+  assert.equal(await neighbour(recording, lane, 0, -1), null);
+});
+
+test("search by text and by expression", async () => {
+  const recording = drawn();
+  const names = await readNames(recording);
+  const found = (query: string) => {
+    const test = matcher(query);
+    return test.ok ? search(names, test.value).map((name) => name.name) : [test.error];
+  };
+  assert.deepEqual(found("GEMM"), ["void gemm<128, float>(float*, int)"]);
+  assert.deepEqual(found("/^re/"), ["relu"]);
+  assert.deepEqual(found("/^RE/i"), ["relu"]);
+  assert.deepEqual(found("/^RE/"), []);
+  assert.match(found("/(/")[0]!, /nterminated|nvalid/);
+  assert.equal(names.find((name) => name.name === "cudaLaunchKernel")?.count, 3);
+});
+
+test("next and previous match go through all events once", async () => {
+  const recording = drawn();
+  const names = await readNames(recording);
+  const wanted = names.filter((name) => ["kernel", "api_call"].includes(name.table));
+  const walk = async (by: 1 | -1) => {
+    const seen: number[] = [];
+    let place = { time: by > 0 ? -1 : 1e9, lane: -1 };
+    for (;;) {
+      const found = await findEvent(recording, wanted, place, by);
+      if (!found || seen.length > 10) return seen;
+      place = { time: rangeOf(found).from, lane: found.lane.id };
+      seen.push(place.time / 1000);
+    }
+  };
+  assert.deepEqual(await walk(1), [10, 20, 44, 50, 80, 90]);
+  assert.deepEqual(await walk(-1), [90, 80, 50, 44, 20, 10]);
+});
+
+test("details lead to the launch, the work, what encloses and what is beside", async () => {
+  const recording = drawn();
+  const viewer = new Viewer(recording);
+  await viewer.select("kernel", 1);
+  assert.deepEqual(viewer.state.selection, { table: "kernel", row: 1, lane: 3, from: 50_000, to: 60_000, name: "relu" });
+  assert.equal(viewer.state.page, "timeline");
+  const details = await detailsOf(recording, viewer.state.selection!);
+  assert.equal(details?.launch?.from, 44_000);
+  assert.deepEqual(details?.enclosing.map((each) => each.name), ["step 1"]);
+  assert.equal(details?.previous?.row, 0);
+  assert.equal(details?.next?.row, 2);
+  await viewer.select("api_call", 2);
+  const call = await detailsOf(recording, viewer.state.selection!);
+  assert.equal(call?.work?.row, 2);
+  await viewer.select("gap", 1);
+  assert.equal(viewer.state.selection?.name, "launch");
+  await viewer.select("gap", 99);
+  assert.match(viewer.state.problem ?? "", /not in this document/);
+});
+
+test("a permalink restores what it was made of", () => {
+  const viewer = new Viewer(drawn());
+  viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), filter: "a&b=c" });
+  const link = readLink(`#${linkOf(viewer.state)}`);
+  assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], filter: "a&b=c" });
+  assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&fold="), { collapsed: [] });
+});
+
+test("windows stay inside the recording and above ten nanoseconds", () => {
+  assert.deepEqual(clampRange({ from: -50, to: 50 }, 1000), { from: 0, to: 100 });
+  assert.deepEqual(clampRange({ from: 990, to: 1090 }, 1000), { from: 900, to: 1000 });
+  assert.deepEqual(clampRange({ from: -1e9, to: 1e9 }, 1000), { from: 0, to: 1000 });
+  assert.deepEqual(clampRange({ from: 500, to: 500 }, 1000), { from: 500, to: 510 });
+  const anchor = 300;
+  const before = { from: 0, to: 1000 };
+  const after = zoomed(before, 0.5, anchor);
+  assert.equal((anchor - before.from) / 1000, (anchor - after.from) / (after.to - after.from));
+});
