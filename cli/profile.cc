@@ -17,7 +17,7 @@
 #include "cli/terminal.h"
 #include "collect/device/monitor.h"
 #include "collect/device/repeats.h"
-#include "collect/device/replay/series_csv.h"
+#include "core/format/series_csv.h"
 #include "collect/device/sample_capture.h"
 #include "collect/launch/target.h"
 #include "core/base/clock.h"

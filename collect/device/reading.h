@@ -2,14 +2,12 @@
 // from the sampler process to the one that asked (collect/device/wire.h).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/base/ids.h"
-#include "core/schema/metrics.h"
+#include "core/format/reading.h"
 
 namespace gpuprof {
 
@@ -21,23 +19,6 @@ struct SampledDevice {
     std::string name, uuid, pci_bus_id;
     bool mig = false;
     std::optional<double> power_limit_w, sm_clock_max_mhz, mem_clock_max_mhz;
-};
-
-// The metrics of one device at one moment. What is unsupported, refused, implausible or not due is absent, never 0.
-struct Reading {
-    TimeNs time = 0;          // CLOCK_REALTIME, when the reading began
-    std::int32_t device = 0;  // SampledDevice::device
-    MetricSet present;
-    std::array<double, kMetricCount> values{};  // in the metric's unit; 0 where absent
-
-    void set(Metric metric, double value) {
-        present.add(metric);
-        values[index_of(metric)] = value;
-    }
-    std::optional<double> get(Metric metric) const {
-        if (!present.has(metric)) return std::nullopt;
-        return values[index_of(metric)];
-    }
 };
 
 // What one process uses of one device.

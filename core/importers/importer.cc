@@ -7,7 +7,9 @@
 #include "core/importers/kineto.h"
 #include "core/importers/ncu.h"
 #include "core/importers/nsys.h"
+#include "core/importers/pprof.h"
 #include "core/importers/proton.h"
+#include "core/importers/series.h"
 #include "core/importers/smi.h"
 #include "core/importers/torch.h"
 #include "core/importers/xprof.h"
@@ -20,12 +22,14 @@ constexpr Importer kImporters[] = {
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
     {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
-    {"smi", "log of nvidia-smi, --query-gpu CSV or dmon", sniff_smi, import_smi},
+    {"smi", "log of nvidia-smi, --query-gpu CSV, dmon or -q -x", sniff_smi, import_smi},
     {"torch_snapshot", "PyTorch CUDA memory snapshot, pickle", sniff_torch_snapshot, import_torch_snapshot},
     {"torch_timeline", "PyTorch raw memory timeline, JSON", sniff_torch_timeline, import_torch_timeline},
     {"xplane", "JAX and TensorFlow profile (XProf), xplane.pb", sniff_xplane, import_xplane},
     {"xprof_json", "JAX and TensorFlow trace (XProf), JSON", sniff_xprof_json, import_xprof_json},
     {"proton", "Proton (Triton) or Hatchet tree, JSON", sniff_proton, import_proton},
+    {"pprof", "pprof profile, such as JAX's device memory", sniff_pprof, import_pprof},
+    {"series", "samples of gpu-profile --csv", sniff_series, import_series},
 };
 
 const Importer* recognise(std::string_view head) {

@@ -40,6 +40,17 @@ public:
     double real() const { return std::bit_cast<double>(value_); }
     // Of a text or a nested message.
     std::string_view bytes() const { return bytes_; }
+    bool is_bytes() const { return bytes_.data() != nullptr; }
+    // Every number of a repeated field, whether it is packed or each stands alone.
+    template <class Visit>
+    void each_integer(Visit visit) {
+        if (!is_bytes()) return visit(value_);
+        ProtobufFields packed(bytes_);
+        for (std::uint64_t value = 0; !packed.rest_.empty();) {
+            if (!packed.varint(value)) return void(fail());
+            visit(value);
+        }
+    }
     bool damaged() const { return damaged_; }
 
 private:

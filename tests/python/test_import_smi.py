@@ -1,6 +1,8 @@
 """Logs of nvidia-smi: every cell of a query and of dmon; times; units; devices without a number; what is absent or broken."""
 
 import csv
+import re
+import xml.etree.ElementTree as etree
 from datetime import datetime, timezone
 
 import pytest
@@ -90,3 +92,52 @@ def test_times_that_are_none(program, tmp_path, stamp):
 def test_other_csv_is_not_taken_for_a_log(program, tmp_path):
     for text in ("name,value\nx,1\n", "# gpu\n", "index\n0\n", "a, b\n"):
         assert program.run("report", log(tmp_path, text)).status == 3
+
+
+ANSWER = FIXTURES / "nvidia-smi/h200-580-q.xml"
+PLACES = {"utilization.gpu_util": "util.gpu", "utilization.memory_util": "util.mem", "fb_memory_usage.used": "mem.used", "fb_memory_usage.total": "mem.total",
+          "gpu_power_readings.average_power_draw": "power", "temperature.gpu_temp": "temp", "clocks.sm_clock": "clock.sm", "clocks.mem_clock": "clock.mem",
+          "performance_state": "pstate", "pci.pci_gpu_link_info.pcie_gen.current_link_gen": "pcie.gen"}
+
+
+def numbers_of(gpu):
+    """Path -> (number, unit) of every element that holds a number, by Python's own reader."""
+    found = {}
+
+    def walk(element, path):
+        for child in element:
+            if not path and child.tag in ("supported_clocks", "processes", "accounted_processes"):
+                continue
+            walk(child, [*path, child.tag])
+        number = re.fullmatch(r"(?:P(?=\d+$))?(-?\d+(?:\.\d+)?)(?: (\S+))?", (element.text or "").strip())
+        if number and len(element) == 0:
+            found[".".join(path)] = (float(number[1]), number[2])
+
+    walk(gpu, [])
+    del found["gpu_power_readings.power_state"], found["module_power_readings.power_state"]  # words here: the state is performance_state
+    return {PLACES.get(path, path): value for path, value in found.items()}
+
+
+def test_a_whole_answer(program):
+    expected = numbers_of(etree.parse(ANSWER).getroot().find("gpu"))
+    tables = tables_of(program, ANSWER)
+    assert {row["metric"]: float(row["value"]) for row in tables["sample"]} == {name: value for name, (value, _) in expected.items()}
+    units = {row["metric"]: row.get("unit") for row in tables["sample"]}
+    assert all(units[name] == unit for name, (_, unit) in expected.items() if name not in ("pcie.gen", "pstate"))
+    assert [(row["device"], row["name"], "uuid" in row) for row in tables["device"]] == [("0", "NVIDIA H200", False)]
+    assert {row.get("time") for row in tables["sample"]} == {None} and losses(program, ANSWER) == {}
+
+
+def test_answers_one_after_another(program, tmp_path):
+    text = ANSWER.read_text()
+    both = "".join(text.replace("<timestamp>2026-11-20<", f"<timestamp>Fri Nov 20 22:40:0{second} 2026<") for second in (1, 3))
+    tables = tables_of(program, log(tmp_path, both))
+    times = {row["time"] for row in tables["sample"]}
+    assert times == {str(int(datetime(2026, 11, 20, 22, 40, second, tzinfo=timezone.utc).timestamp()) * 10**9) for second in (1, 3)}
+    assert len(tables["device"]) == 1 and "taken as UTC" in tables["meta"][0]["value"]
+
+
+@pytest.mark.parametrize("kept", [200, 5000, 12000])
+def test_an_answer_that_is_cut_off(program, tmp_path, kept):
+    file = log(tmp_path, ANSWER.read_text()[:kept])
+    assert losses(program, file) == {"truncated": 1}

@@ -1,6 +1,6 @@
 """XSpace (xplane.pb) by Google's protobuf library: the messages of tsl/profiler/protobuf/xplane.proto, declared by hand."""
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from messages import declare
 
 FIELDS = {
     "XSpace": [("planes", 1, "XPlane", True), ("hostnames", 4, "string", True)],
@@ -18,23 +18,7 @@ FIELDS = {
 }
 
 
-def messages():
-    file = descriptor_pb2.FileDescriptorProto(name="xplane.proto", package="xprof", syntax="proto2")
-    kinds = descriptor_pb2.FieldDescriptorProto
-    for message, fields in FIELDS.items():
-        declared = file.message_type.add(name=message)
-        for name, number, kind, repeated in fields:
-            field = declared.field.add(name=name, number=number, label=kinds.LABEL_REPEATED if repeated else kinds.LABEL_OPTIONAL)
-            if kind in FIELDS:
-                field.type, field.type_name = kinds.TYPE_MESSAGE, f".xprof.{kind}"
-            else:
-                field.type = getattr(kinds, f"TYPE_{kind.upper()}")
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("xprof.XSpace"))
-
-
-XSpace = messages()
+XSpace = declare("xprof", FIELDS, "XSpace")
 
 
 def stat_value(plane_stats, stat):

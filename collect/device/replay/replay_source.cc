@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "collect/device/replay/series_csv.h"
+#include "core/format/series_csv.h"
 #include "collect/device/source.h"
 #include "core/base/clock.h"
 

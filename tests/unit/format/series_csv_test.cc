@@ -1,5 +1,5 @@
 // Recorded series: what is read, what is left out, and that writing and reading agree.
-#include "collect/device/replay/series_csv.h"
+#include "core/format/series_csv.h"
 
 #include <gtest/gtest.h>
 

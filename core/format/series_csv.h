@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/device/reading.h"
 #include "core/base/result.h"
+#include "core/format/reading.h"
 
 namespace gpuprof {
 
@@ -16,6 +16,9 @@ struct RecordedSeries {
     std::vector<Reading> readings;  // by time, ascending
     std::uint64_t bad_lines = 0;    // left out: no time, or too many cells
 };
+
+// Whether a series begins with this line.
+bool is_series_heading(std::string_view line);
 
 // `name` is how messages call the file.
 Result<RecordedSeries> parse_series(std::string_view text, std::string_view name);

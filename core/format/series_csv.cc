@@ -1,4 +1,4 @@
-#include "collect/device/replay/series_csv.h"
+#include "core/format/series_csv.h"
 
 #include <fmt/format.h>
 
@@ -104,7 +104,22 @@ bool read_line(std::string_view line, const std::vector<CsvColumn>& columns, Rea
     return timed && sound;
 }
 
+std::vector<CsvColumn> columns_of(std::string_view line) {
+    std::vector<CsvColumn> columns;
+    each_cell(line, [&](std::size_t, std::string_view cell) { columns.push_back(column_of(cell)); });
+    return columns;
+}
+
+bool is_heading(const std::vector<CsvColumn>& columns) {
+    auto has = [&](CsvColumn::Kind kind) {
+        return std::any_of(columns.begin(), columns.end(), [kind](const CsvColumn& c) { return c.kind == kind; });
+    };
+    return has(CsvColumn::Kind::time) && has(CsvColumn::Kind::metric);
+}
+
 }  // namespace
+
+bool is_series_heading(std::string_view line) { return is_heading(columns_of(line)); }
 
 Result<RecordedSeries> parse_series(std::string_view text, std::string_view name) {
     std::vector<CsvColumn> columns;
@@ -115,12 +130,8 @@ Result<RecordedSeries> parse_series(std::string_view text, std::string_view name
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         if (trimmed(line).empty()) continue;
         if (columns.empty()) {
-            each_cell(line, [&](std::size_t, std::string_view cell) { columns.push_back(column_of(cell)); });
-            auto has = [&](CsvColumn::Kind kind) {
-                return std::any_of(columns.begin(), columns.end(),
-                                   [kind](const CsvColumn& c) { return c.kind == kind; });
-            };
-            if (!has(CsvColumn::Kind::time) || !has(CsvColumn::Kind::metric))
+            columns = columns_of(line);
+            if (!is_heading(columns))
                 return Error{
                     ExitCode::unreadable,
                     fmt::format("{} is no recorded series: its first line must name time_s and metrics such as "

@@ -1,0 +1,195 @@
+#include "core/importers/pprof.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/importers/protobuf.h"
+#include "core/importers/whole.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kDeepest = 10'000;  // frames of a stack
+
+// Numbers of the fields of profile.proto.
+enum Profile : std::uint32_t { kSampleType = 1, kSample = 2, kLocation = 4, kFunction = 5, kText = 6, kTime = 9 };
+enum ValueType : std::uint32_t { kType = 1, kUnit = 2 };
+enum Sample : std::uint32_t { kLocations = 1, kValues = 2, kLabel = 3 };
+enum Label : std::uint32_t { kLabelKey = 1, kLabelText = 2 };
+enum Location : std::uint32_t { kLocationId = 1, kAddress = 3, kLine = 4 };
+enum Line : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
+enum Function : std::uint32_t { kFunctionId = 1, kFunctionName = 2, kFileName = 4 };
+
+// "cuda:0" and the like.
+std::optional<std::int32_t> device_number(std::string_view text) {
+    std::size_t colon = text.rfind(':');
+    std::int32_t number = 0;
+    std::string_view digits = colon == text.npos ? std::string_view() : text.substr(colon + 1);
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    bool whole = error == std::errc{} && end == digits.data() + digits.size();
+    return whole && number >= 0 && number < 4096 ? std::optional(number) : std::nullopt;
+}
+
+class ProfileReader {
+public:
+    explicit ProfileReader(Batch& batch) : batch_(batch) {}
+
+    // Samples come before the texts that they use, so the profile is walked twice.
+    void read(std::string_view profile) {
+        ProtobufFields names(profile);
+        while (names.next()) switch (names.number()) {
+                case kText: texts_.push_back(names.bytes()); break;
+                case kSampleType: types_.push_back(pair_of(names.bytes(), kType, kUnit)); break;
+                case kLocation: locations_[id_of(names.bytes(), kLocationId)] = names.bytes(); break;
+                case kFunction: functions_[id_of(names.bytes(), kFunctionId)] = names.bytes(); break;
+                default: break;
+            }
+        if (names.damaged()) batch_.lose(Loss::truncated, "Profile");
+        ProtobufFields samples(profile);
+        while (samples.next())
+            if (samples.number() == kSample) sample(samples.bytes());
+        write_metrics();
+    }
+    bool any_type() const { return !types_.empty(); }
+
+private:
+    struct Pair {
+        std::uint64_t first = 0, second = 0;
+    };
+    static Pair pair_of(std::string_view message, std::uint32_t first, std::uint32_t second) {
+        Pair pair;
+        ProtobufFields fields(message);
+        while (fields.next()) {
+            if (fields.number() == first) pair.first = fields.value();
+            if (fields.number() == second) pair.second = fields.value();
+        }
+        return pair;
+    }
+    static std::uint64_t id_of(std::string_view message, std::uint32_t field) {
+        return pair_of(message, field, 0).first;
+    }
+
+    std::string_view text(std::uint64_t index) const {
+        return index < texts_.size() ? texts_[index] : std::string_view();
+    }
+
+    // The frames of a location, the innermost first: functions that were inlined are lines of the one that they are in.
+    void add_frames(std::uint64_t id, std::vector<StringId>& frames) {
+        auto known = locations_.find(id);
+        std::string_view location = known == locations_.end() ? std::string_view() : known->second;
+        std::size_t before = frames.size();
+        std::uint64_t address = 0;
+        ProtobufFields fields(location);
+        while (fields.next()) {
+            if (fields.number() == kAddress) address = fields.value();
+            if (fields.number() == kLine) frames.push_back(frame(fields.bytes()));
+        }
+        if (frames.size() == before)
+            frames.push_back(batch_.intern(address == 0 ? "unknown" : fmt::format("0x{:x}", address)));
+    }
+
+    StringId frame(std::string_view line) {
+        auto [id, number] = pair_of(line, kLineFunction, kLineNumber);
+        auto known = functions_.find(id);
+        if (known == functions_.end()) return batch_.intern("unknown");
+        auto [name, file] = pair_of(known->second, kFunctionName, kFileName);
+        if (text(file).empty()) return batch_.intern(text(name));
+        return batch_.intern(number == 0 ? fmt::format("{} ({})", text(name), text(file))
+                                         : fmt::format("{} ({}:{})", text(name), text(file), number));
+    }
+
+    void sample(std::string_view message) {
+        std::vector<StringId> frames;
+        std::vector<std::int64_t> values;
+        std::optional<std::int32_t> device;
+        ProtobufFields fields(message);
+        while (fields.next()) {
+            if (fields.number() == kLocations)
+                fields.each_integer([&](std::uint64_t id) {
+                    if (frames.size() < kDeepest) add_frames(id, frames);
+                });
+            if (fields.number() == kValues)
+                fields.each_integer([&](std::uint64_t value) { values.push_back(static_cast<std::int64_t>(value)); });
+            if (fields.number() == kLabel) {
+                auto [key, value] = pair_of(fields.bytes(), kLabelKey, kLabelText);
+                if (text(key) == "device") device = device_number(text(value));
+            }
+        }
+        bool sound = !fields.damaged() && !frames.empty() && values.size() == types_.size();
+        if (!sound) return batch_.lose(Loss::malformed_event, "Sample");
+        if (frames.size() >= kDeepest) batch_.lose(Loss::too_deep, "Sample");
+        std::int64_t at = kNone;
+        for (auto each = frames.rbegin(); each != frames.rend(); ++each)
+            at = child(at, *each, std::next(each) == frames.rend() ? device : std::nullopt);
+        std::vector<double>& sums = sums_[static_cast<std::size_t>(at)];
+        sums.resize(types_.size());
+        for (std::size_t i = 0; i < values.size(); ++i) sums[i] += static_cast<double>(values[i]);
+    }
+
+    std::int64_t child(std::int64_t parent, StringId name, std::optional<std::int32_t> device) {
+        CallNodeTable& table = batch_.tables.call_node;
+        auto [known, added] = nodes_.try_emplace({parent, name, device.value_or(-1)}, std::ssize(sums_));
+        if (!added) return known->second;
+        sums_.emplace_back();
+        Row row = table.add();
+        table.node.set(row, known->second);
+        if (parent != kNone) table.parent.set(row, parent);
+        table.name.set(row, name);
+        if (device) table.device.set(row, *device);
+        return known->second;
+    }
+
+    void write_metrics() {
+        CallMetricTable& table = batch_.tables.call_metric;
+        for (std::size_t node = 0; node < sums_.size(); ++node)
+            for (std::size_t i = 0; i < sums_[node].size(); ++i) {
+                Row row = table.add();
+                table.node.set(row, static_cast<std::int64_t>(node));
+                table.metric.set(row, batch_.intern(text(types_[i].first)));
+                if (!text(types_[i].second).empty()) table.unit.set(row, batch_.intern(text(types_[i].second)));
+                table.value.set(row, sums_[node][i]);
+            }
+    }
+
+    static constexpr std::int64_t kNone = -1;
+    Batch& batch_;
+    std::vector<std::string_view> texts_;
+    std::vector<Pair> types_;
+    std::unordered_map<std::uint64_t, std::string_view> locations_, functions_;
+    std::map<std::tuple<std::int64_t, StringId, std::int32_t>, std::int64_t> nodes_;
+    std::vector<std::vector<double>> sums_;  // by node and type; none where no stack ends
+};
+
+}  // namespace
+
+// It begins with the type of a value: two numbers of texts, and nothing else.
+int sniff_pprof(std::string_view head) {
+    ProtobufFields profile(head);
+    if (!profile.next() || profile.number() != kSampleType || profile.bytes().empty()) return 0;
+    ProtobufFields type(profile.bytes());
+    while (type.next())
+        if ((type.number() != kType && type.number() != kUnit) || type.is_bytes() || type.value() > 1'000'000) return 0;
+    return type.damaged() ? 0 : 60;
+}
+
+Status import_pprof(Source& source, TraceBuilder& builder) {
+    Result<std::string> bytes = read_whole(source, kMostBytes);
+    if (!bytes.ok()) return bytes.error();
+    Batch batch;
+    ProfileReader reader(batch);
+    reader.read(*bytes);
+    if (!reader.any_type())
+        return Error{ExitCode::unreadable, fmt::format("{}: no profile of pprof (it has no values)", source.name())};
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
+    builder.set_tool("pprof");
+    builder.append(std::move(batch));
+    return {};
+}
+
+}  // namespace gpuprof
