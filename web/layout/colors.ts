@@ -39,8 +39,9 @@ export function causeOf(name: string): Cause {
   return known ?? { name, letter: name.slice(0, 1).toUpperCase() || "?", code: CAUSES[CAUSES.length - 1]!.code };
 }
 
-/** FNV-1a over the UTF-16 units. */
-export function hueOf(name: string): number {
+/** FNV-1a over the UTF-16 units; counters in a name (", op_id = 17") are not part of it. */
+export function hueOf(full: string): number {
+  const name = full.replace(/, \w+ = \d+/g, "");
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   return FIRST_HUE + ((hash ^ (hash >>> 15)) >>> 0) % HUES;

@@ -6,9 +6,9 @@ import { NO_NAME, type Slices } from "../model/slices.ts";
 import type { Range, State } from "../model/state.ts";
 import type { Strings } from "../model/strings.ts";
 import type { Values } from "../model/values.ts";
-import { causeOf, DIMMED, FIRST_CAUSE, hueOf, WORK } from "./colors.ts";
+import { causeOf, DIMMED, EDGE, hueOf, NOTHING, WORK } from "./colors.ts";
 import { Coverage } from "./coverage.ts";
-import type { Area, Arrow, Box, Scene, Strips } from "./display.ts";
+import type { Area, Arrow, Box, Label, Scene, Strips } from "./display.ts";
 import type { Fitter } from "./fit.ts";
 import { paintLane, type LaneView, type Wide } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
@@ -22,6 +22,7 @@ export const RULER = 26;
 export const HEAD = MINIMAP + RULER;
 const LABEL_FROM = 22; // css pixels of a slice from which it may have a label
 const HATCH_FROM = 6;
+const MOSTLY = 160; // shade from which a pixel counts as covered
 
 export interface Look {
   state: State;
@@ -87,7 +88,7 @@ function laneView(look: Look, sight: Sight): LaneView {
     return hue;
   };
   const pixels = Math.max(1, Math.round(look.width * look.scale));
-  return { view: look.state.view, pixels, slices: sight.slices, colorOf, wideFrom: HATCH_FROM * look.scale };
+  return { view: look.state.view, pixels, slices: sight.slices, colorOf, wideFrom: LABEL_FROM * look.scale };
 }
 
 function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top: number, height: number, scroll: number, x: (time: number) => number): Area {
@@ -115,10 +116,11 @@ function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top
     for (const l of row.lanes) {
       const wide: Wide[] = [];
       paintLane(l, lane, coverage, wide);
-      if (row.track.rowHeight > 10) decorate(look, sight, l, wide, row.top, area.strips.heights[i]!, area);
+      if (row.track.rowHeight > 10 && l.table !== "gap" && l.table !== "busy") addLabels(look, sight, l, wide, row.top + area.strips.heights[i]! / 2, area.labels);
       addSelected(look.state, l, row.top, area.strips.heights[i]!, area.selected, x);
     }
     coverage.take(area.strips.codes, area.strips.shades, i * lane.pixels);
+    if (row.lanes.some((l) => l.table === "gap")) addCauses(look, sight, area, row, i);
   });
   return area;
 }
@@ -127,25 +129,50 @@ function noStrips(pixels: number): Strips {
   return { pixels, tops: [], heights: [], codes: new Uint8Array(0), shades: new Uint8Array(0) };
 }
 
-/** Labels and patterns of the wide slices of a lane. */
-function decorate(look: Look, sight: Sight, lane: Lane, wide: Wide[], top: number, height: number, area: Area): void {
-  const gap = lane.table === "gap" && lane.label !== null ? causeOf(lane.label) : null;
+function addLabels(look: Look, sight: Sight, lane: Lane, wide: Wide[], middle: number, labels: Label[]): void {
   for (const slice of wide) {
     const x = Math.max(0, slice.x / look.scale);
     const width = Math.min(look.width, (slice.x + slice.width) / look.scale) - x;
-    if (gap !== null && slice.code >= FIRST_CAUSE) area.hatches.push({ x, y: top, width, height, code: slice.code });
-    if (lane.table === "busy") continue;
-    if (gap !== null && width < LABEL_FROM) {
-      if (width >= 11) area.labels.push({ x: x + width / 2 - sight.fitter.width(gap.letter) / 2, y: top + height / 2, text: gap.letter, code: slice.code });
-      continue;
-    }
     if (width < LABEL_FROM) continue;
     const name = slice.name === NO_NAME ? (lane.label ?? "") : sight.strings.textOf(slice.name);
     const long = slice.count > 1 ? `${shortName(name)} +${slice.count - 1}` : shortName(name);
     const text = sight.fitter.fit(long, width - 6);
-    if (text !== "") area.labels.push({ x: x + 3, y: top + height / 2, text, code: slice.code });
-    else if (gap !== null) area.labels.push({ x: x + 4, y: top + height / 2, text: gap.letter, code: slice.code });
+    if (text !== "") labels.push({ x: x + 3, y: middle, text, code: slice.code });
   }
+}
+
+/** Patterns and names of causes, over stretches of pixels that one cause has: its pieces are often many and short. */
+function addCauses(look: Look, sight: Sight, area: Area, row: { top: number; lanes: Lane[] }, index: number): void {
+  const { pixels, codes, shades, heights } = area.strips;
+  const height = heights[index]!;
+  const y = row.top + height / 2;
+  const names = new Map(row.lanes.map((lane) => [causeOf(lane.label ?? "").code, lane.label ?? ""]));
+  for (const [from, to, code] of runs(codes, shades, index * pixels, pixels)) {
+    const x = from / look.scale;
+    const width = (to - from) / look.scale;
+    const name = names.get(code);
+    if (width < HATCH_FROM || name === undefined) continue;
+    area.hatches.push({ x, y: row.top, width, height, code });
+    const { letter } = causeOf(name);
+    const whole = width >= LABEL_FROM ? sight.fitter.fit(name, width - 6) : "";
+    const room = sight.fitter.width(letter);
+    if (whole.length > 2) area.labels.push({ x: x + 3, y, text: whole, code });
+    else if (width >= room + 3) area.labels.push({ x: x + (width - room) / 2, y, text: letter, code });
+  }
+}
+
+/** Stretches of one colour that are mostly covered: [from, to, code]. */
+export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, length: number): [number, number, number][] {
+  const out: [number, number, number][] = [];
+  let from = 0;
+  for (let x = 0; x <= length; x++) {
+    const code = x < length && shades[offset + x]! >= MOSTLY ? codes[offset + x]! & ~EDGE : NOTHING;
+    const before = x > 0 && shades[offset + x - 1]! >= MOSTLY ? codes[offset + x - 1]! & ~EDGE : NOTHING;
+    if (code === before) continue;
+    if (before !== NOTHING) out.push([from, x, before]);
+    from = x;
+  }
+  return out;
 }
 
 function addSelected(state: State, lane: Lane, top: number, height: number, boxes: Box[], x: (time: number) => number): void {

@@ -113,6 +113,19 @@ export function moved(tree: TrackTree, choice: TrackChoice, id: number, by: numb
   return all;
 }
 
+/** What to change so that a track is on screen: its ancestors unfolded, it and they not hidden, no filter against it. */
+export function shownAgain(tree: TrackTree, choice: TrackChoice, id: number): Partial<TrackChoice> {
+  const chain: number[] = [];
+  for (let at = id; at >= 0; at = tree.tracks[at]!.parent) chain.push(at);
+  const change: { collapsed?: Set<number>; hidden?: Set<number>; filter?: string } = {};
+  if (chain.slice(1).some((track) => choice.collapsed.has(track))) change.collapsed = without(choice.collapsed, chain.slice(1));
+  if (chain.some((track) => choice.hidden.has(track))) change.hidden = without(choice.hidden, chain);
+  if (choice.filter !== "" && !matching(tree, choice.filter)(tree.tracks[id]!)) change.filter = "";
+  return change;
+}
+
+const without = (set: ReadonlySet<number>, gone: readonly number[]): Set<number> => new Set([...set].filter((each) => !gone.includes(each)));
+
 /** Tracks that start folded: Python calls and other deep ones. */
 export function foldedAtFirst(tree: TrackTree): Set<number> {
   const deep = (track: Track) => tree.lanesOf[track.id]!.reduce((most, lane) => Math.max(most, lane.y + 1), 0) > 12;

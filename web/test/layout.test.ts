@@ -7,11 +7,11 @@ import { CAUSES, EDGE, FIRST_HUE, hueOf, HUES, NOTHING } from "../layout/colors.
 import { Coverage, shade } from "../layout/coverage.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit } from "../layout/hit.ts";
-import { HEAD } from "../layout/scene.ts";
+import { HEAD, runs } from "../layout/scene.ts";
 import { shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
-import { COUNTER, foldedAtFirst, GROUP, moved, placeTracks, ROW, type TrackChoice } from "../layout/tracks.ts";
+import { COUNTER, foldedAtFirst, GROUP, moved, placeTracks, ROW, shownAgain, type TrackChoice } from "../layout/tracks.ts";
 import type { Lane, Track } from "../model/manifest.ts";
 
 test("lengths have three digits and a unit", () => {
@@ -164,6 +164,18 @@ test("tracks fold, hide, pin, filter and move", () => {
   assert.equal(moved(tree, choice(), 3, -1), null);
   const folded = placeTracks(tree, choice({ collapsed: new Set([1]) })).rest.tracks[1]!;
   assert.ok(folded.height < 3 * ROW && folded.rowHeight < 10);
+});
+
+test("a track that is looked for comes back on screen", () => {
+  const away = choice({ collapsed: new Set([0, 2]), hidden: new Set([3, 1]), filter: "power" });
+  assert.deepEqual(shownAgain(tree, away, 3), { collapsed: new Set([0]), hidden: new Set([1]), filter: "" });
+  assert.deepEqual(shownAgain(tree, choice({ collapsed: new Set([3]) }), 3), {});
+});
+
+test("a cause is named over the pixels it has most of", () => {
+  const codes = Uint8Array.from([0, 20, 20 | EDGE, 20, 21, 21, 0, 20]);
+  const shades = Uint8Array.from([0, 255, 240, 200, 255, 90, 0, 255]);
+  assert.deepEqual(runs(codes, shades, 0, 8), [[1, 4, 20], [4, 5, 21], [7, 8, 20]]);
 });
 
 test("what is under a point", () => {

@@ -6,7 +6,7 @@ import { DARK, LIGHT } from "../draw/theme.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit, type Hit } from "../layout/hit.ts";
 import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
-import { placeTracks, type Placement } from "../layout/tracks.ts";
+import { placeTracks, shownAgain, type Placement, type TrackTree } from "../layout/tracks.ts";
 import { drawnAt, type Found } from "../model/lane.ts";
 import type { Pictures } from "../model/report.ts";
 import type { State } from "../model/state.ts";
@@ -23,8 +23,10 @@ export class Stage {
   private pending = false;
   private complete = false; // a frame with all its data was drawn
   private busy: number[] | null = null;
+  private placedHeight = 0;
   private placedFor: Partial<State> = {};
   private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
+  private readonly tree: TrackTree;
   private readonly context: CanvasRenderingContext2D;
   private readonly sight: Sight;
   private readonly release: (() => void)[] = [];
@@ -36,6 +38,7 @@ export class Stage {
   ) {
     this.context = canvas.getContext("2d", { alpha: false })!;
     const { recording } = viewer;
+    this.tree = { tracks: recording.manifest.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf };
     // A canvas of its own: that of the page forgets its font whenever its size changes.
     const ruler = document.createElement("canvas").getContext("2d")!;
     ruler.font = FONT;
@@ -93,6 +96,22 @@ export class Stage {
     return hit(y, this.placed.pinned, this.placed.pinnedHeight, this.placed.rest, this.scroller.scrollTop);
   }
 
+  /** Brings the row of a lane on screen: unfolds, unhides, scrolls; moves nothing when it is there. */
+  reveal(id: number): void {
+    const lane = this.viewer.recording.manifest.lanes[id];
+    if (!lane) return;
+    const { state } = this.viewer;
+    const change = shownAgain(this.tree, state, lane.track);
+    if (Object.keys(change).length > 0) this.viewer.set(change);
+    this.place(this.viewer.state);
+    const track = this.placed.rest.tracks.find((placed) => placed.track.id === lane.track);
+    if (!track) return;
+    const top = track.top + lane.y * track.rowHeight;
+    const room = this.height - HEAD - this.placed.pinnedHeight;
+    const { scrollTop } = this.scroller;
+    if (top < scrollTop || top + track.rowHeight > scrollTop + room) requestAnimationFrame(() => (this.scroller.scrollTop = top - room / 2));
+  }
+
   /** What is drawn under a point; of chunks that are here. */
   drawnAt(x: number, y: number): Found | null {
     const target = this.hit(y);
@@ -145,12 +164,10 @@ export class Stage {
     if (same.collapsed === collapsed && same.hidden === hidden && same.pinned === pinned && same.order === order && same.filter === filter && this.placedHeight === height) return;
     this.placedFor = { collapsed, hidden, pinned, order, filter };
     this.placedHeight = height;
-    const { recording } = this.viewer;
-    const placed = placeTracks({ tracks: recording.manifest.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf }, state);
+    const placed = placeTracks(this.tree, state);
     this.placed = { ...placed, pinnedHeight: Math.min(placed.pinned.height, Math.max(0, (height - HEAD) / 2)) };
     this.onPlaced(this.placed);
   }
-  private placedHeight = 0;
 }
 
 /** The busy share of each slice of the recording, over all devices. */

@@ -48,6 +48,10 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     };
   }, [viewer]);
 
+  useEffect(() => {
+    if (selection !== null && selection.lane !== null) stage.current?.reveal(selection.lane);
+  }, [selection]);
+
   const showLinks = (details: Details | null) => {
     if (stage.current === null) return;
     stage.current.links = linksOf(viewer, details);

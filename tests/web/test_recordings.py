@@ -1,0 +1,103 @@
+"""Pages that the program writes of real recordings: what the viewer shows is what the report says."""
+
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+RECORDINGS = [
+    "kineto/input_bound.json.gz",
+    "kineto/overlap.json.gz",
+    "kineto/transformer-stacks-shapes-memory.json.gz",
+    "nsys/h100_2gpu_1s.sqlite.gz",
+    "public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
+    "jax/mlp.xplane.pb.gz",
+]
+
+
+@pytest.fixture(scope="module", params=RECORDINGS, ids=lambda path: Path(path).name.split(".")[0])
+def recording(request):
+    return FIXTURES / request.param
+
+
+@pytest.fixture
+def exported(program, tmp_path):
+    """Writes the page of a recording."""
+
+    def export(recording):
+        out = tmp_path / "page.html"
+        result = program.run("export", "html", recording, "-o", out)
+        if result.status == 2:
+            pytest.skip("this program does not write pages")
+        assert result.status == 0, result.errors
+        return out
+
+    return export
+
+
+def exact(cell):
+    """The nanoseconds of a line's title: "1,234 ns"."""
+    return int(cell.removesuffix(" ns").replace(",", ""))
+
+
+def measured(page, begin, end):
+    """What the page says of a range: busy and idle by cause of each device in ns, events by table."""
+    page.evaluate(f"location.hash = 'page=timeline&m={begin}-{end}'")
+    page.wait_for_selector(f"tr[title='{end - begin:,} ns']")
+    devices = {}
+    for table in page.locator("section.measure table[data-device]").all():
+        lines = {line.locator("th").inner_text().split(": ")[-1]: exact(line.get_attribute("title")) for line in table.locator("tr").all()}
+        devices[int(table.get_attribute("data-device"))] = lines
+    counts = {
+        line.locator("th").inner_text(): int(line.locator("td").first.inner_text().replace(",", ""))
+        for line in page.locator("section.measure > table:last-child tr").all()
+    }
+    return devices, counts
+
+
+def test_the_whole_is_what_the_report_says(visit, exported, program, recording):
+    page = visit(exported(recording), "page=timeline")
+    said = program.report(recording, "devices", "idle")
+    devices, counts = measured(page, 0, said.document["source"]["window_ns"])
+    assert sorted(devices) == sorted(row["device"] for row in said["devices"].rows)
+    for row in said["devices"].rows:
+        assert devices[row["device"]]["busy"] == row["busy_ns"]
+    for row in said["idle"].rows:
+        assert devices[row["device"]][row["cause"]] == row["total_ns"]
+    assert sum(map(len, devices.values())) == len(said["devices"].rows) + len(said["idle"].rows)
+    for table, column in [("kernel", "kernels"), ("memcpy", "memcpys"), ("memset", "memsets")]:
+        assert counts.get(table, 0) == sum(row[column] for row in said["devices"].rows)
+
+
+@pytest.mark.parametrize("part", [(0.2, 0.5), (0.4, 0.41)])
+def test_a_part_is_what_the_report_says(visit, exported, program, recording, part):
+    length = program.report(recording, "devices").document["source"]["window_ns"]
+    begin, end = (round(share * length / 1000) * 1000 for share in part)
+    page = visit(exported(recording), "page=timeline")
+    _, counts = measured(page, begin, end)
+    said = program.report(recording, "devices", "--from", f"{begin / 1e9:.9f}", "--to", f"{end / 1e9:.9f}")
+    for table, column in [("kernel", "kernels"), ("memcpy", "memcpys"), ("memset", "memsets")]:
+        assert counts.get(table, 0) == sum(row[column] for row in said["devices"].rows)
+
+
+def test_the_longest_gap_says_its_cause(visit, exported, program, recording):
+    said = program.report(recording, "gaps", "devices")
+    gaps = said["gaps"].rows
+    if not gaps:
+        pytest.skip("no gap is long enough for the report")
+    gap = gaps[0]
+    begin, end = gap["start_ns"], gap["start_ns"] + gap["dur_ns"]
+    page = visit(exported(recording), f"page=timeline&t={begin}-{end}")
+    page.wait_for_function("performance.getEntriesByName('data').length > 0")
+    device = sorted(row["device"] for row in said["devices"].rows).index(gap["device"])
+    row = page.locator("li.name.idle").nth(device).bounding_box()
+    canvas = page.locator(".lanes canvas").bounding_box()
+    page.mouse.click(canvas["x"] + canvas["width"] / 2, row["y"] + 9)
+    page.wait_for_selector("section.details table")
+    field = lambda name: page.locator(f"section.details tr:has(th:text-is('{name}')) td").get_attribute("title")
+    page.wait_for_selector("section.details tr:has(th:text-is('cause'))")
+    assert (exact(field("start")), exact(field("dur"))) == (begin, gap["dur_ns"])
+    assert field("cause") == gap["cause"] == page.locator("section.details .full").inner_text()
+    devices, _ = measured(page, begin, end)
+    assert "busy" not in devices[gap["device"]] or devices[gap["device"]]["busy"] == 0
+    assert sum(devices[gap["device"]].values()) == gap["dur_ns"]
