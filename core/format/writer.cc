@@ -81,37 +81,17 @@ Status CaptureWriter::write_facts(ChunkKind kind, std::string_view table, std::s
 
 Status CaptureWriter::write_rows(ChunkKind kind, const TableView& table, const StringPool& strings, std::size_t first,
                                  std::size_t rows) {
-    std::string columns;
-    Planes values;
-    std::uint64_t count = 0;
-    for (const ColumnView& column : table.columns)
-        if (encoder_.encode(column, strings, first, rows, columns, values)) ++count;
-    if (rows > 1 && columns.size() + values.bytes.size() > kLargeChunk) {
+    encoder_.encode(table, strings, first, rows);
+    if (rows > 1 && encoder_.raw_size() > kLargeChunk) {
         std::size_t half = rows / 2;
         Status status = write_rows(kind, table, strings, first, half);
         return status ? write_rows(kind, table, strings, first + half, rows - half) : status;
     }
-    if (std::max(columns.size(), values.bytes.size()) >= kMaxSectionBytes)
+    if (encoder_.largest_section() >= kMaxSectionBytes)
         return failure(fmt::format("a row of table {} is too large for a capture", table.name));
-    std::string front;
-    put_varint(front, count);
-    Status status = write_chunk(kind, encode_payload(table.name, rows, front + columns, values));
+    Status status = write_chunk(kind, encoder_.payload(&zstd_));
     if (status && kind == ChunkKind::table) rows_[std::string(table.name)] += static_cast<std::int64_t>(rows);
     return status;
-}
-
-std::string CaptureWriter::encode_payload(std::string_view table, std::size_t rows, const std::string& front,
-                                          const Planes& values) {
-    std::string stored_front(zstd_.compress(front));
-    std::string_view stored_values = zstd_.compress(values.bytes, values.ends);
-    std::string payload;
-    put_text(payload, table);
-    for (std::size_t size : {rows, front.size(), stored_front.size(), values.bytes.size(), stored_values.size()})
-        put_varint(payload, size);
-    payload += stored_front;
-    payload += stored_values;
-    payload.resize(std::max<std::size_t>(payload.size(), least_payload(rows, front.size() + values.bytes.size())));
-    return payload;
 }
 
 Status CaptureWriter::write_chunk(ChunkKind kind, std::string_view payload) {

@@ -16,15 +16,9 @@
 #include "core/base/sink.h"
 #include "core/base/string_pool.h"
 #include "core/format/chunk.h"
-#include "core/format/column_encoder.h"
+#include "core/format/payload.h"
 
 namespace gpuprof {
-
-struct TableView {
-    std::string_view name;
-    std::size_t rows = 0;
-    std::span<const ColumnView> columns;
-};
 
 struct WriterOptions {
     int level = 3;                         // of zstd
@@ -51,12 +45,10 @@ private:
                        std::string_view column, std::span<const std::int64_t> numbers,
                        std::span<const std::string_view> texts);
     Status write_chunk(ChunkKind kind, std::string_view payload);
-    std::string encode_payload(std::string_view table, std::size_t rows, const std::string& front,
-                               const Planes& values);
 
     Sink& sink_;
     WriterOptions options_;
-    ColumnEncoder encoder_;
+    PayloadEncoder encoder_;
     Compressor zstd_;
     std::uint32_t sequence_ = 0;
     std::map<std::string, std::int64_t, std::less<>> rows_;  // written, by table
