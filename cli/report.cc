@@ -27,7 +27,6 @@
 #include "core/importers/several.h"
 #include "core/model/part.h"
 #include "core/report/report.h"
-#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -125,9 +124,8 @@ Result<Trace> wanted_part(Trace trace, const Arguments& arguments, bool first_an
                             arguments.to, readable_duration(static_cast<double>(trace.window().length())))};
         return part_of(std::move(trace), part);
     }
-    bool from_start = trace.origin().tool == fact::kRecorderTool;
-    if (!first_answer || arguments.whole || !from_start) return trace;
-    std::optional<Interval> part = busy_part(trace);
+    if (!first_answer || arguments.whole) return trace;
+    std::optional<Interval> part = part_for_first_answer(trace);
     return part ? part_of(std::move(trace), *part) : std::move(trace);
 }
 

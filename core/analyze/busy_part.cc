@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/schema/facts.h"
+
 namespace gpuprof {
 namespace {
 
@@ -26,6 +28,10 @@ std::optional<Interval> busy_part(const Trace& trace) {
     Interval part{start(first), start(last) + kernels.dur[static_cast<Row>(last)]};
     bool most = static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
     return most ? std::nullopt : std::optional(part);
+}
+
+std::optional<Interval> part_for_first_answer(const Trace& trace) {
+    return trace.origin().tool == fact::kRecorderTool ? busy_part(trace) : std::nullopt;
 }
 
 }  // namespace gpuprof

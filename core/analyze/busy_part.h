@@ -12,4 +12,7 @@ namespace gpuprof {
 // long again as the longest inside; absent when it is most of the window anyway, or there are too few kernels to tell.
 std::optional<Interval> busy_part(const Trace& trace);
 
+// The same of a recording that began with its program, which only our own recorder's do: what a first answer is about.
+std::optional<Interval> part_for_first_answer(const Trace& trace);
+
 }  // namespace gpuprof

@@ -56,9 +56,14 @@ private:
 // The pieces of one gap, summed by cause and name.
 class Pieces {
 public:
+    // Every span that is added goes to `spans` as well, when there is one.
+    explicit Pieces(PodVector<IdleSpan>* spans) : spans_(spans) {}
+
     void clear() { pieces_.clear(); }
-    void add(IdleCause cause, StringId name, StringId thread, DurNs dur) {
+    void add(IdleCause cause, StringId name, StringId thread, Interval span) {
+        DurNs dur = span.length();
         if (dur <= 0) return;
+        if (spans_ != nullptr) spans_->push_back({span.start, dur, 0, cause});
         for (Piece& piece : pieces_)
             if (piece.cause == cause && piece.name == name && piece.thread == thread) {
                 piece.dur += dur;
@@ -93,6 +98,7 @@ private:
         StringId thread;
         IdleCause cause;
     };
+    PodVector<IdleSpan>* spans_;
     std::vector<Piece> pieces_;
 };
 
@@ -113,8 +119,8 @@ std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std
 
 class GapReader {
 public:
-    GapReader(const Trace& trace, const HostStates& states)
-        : trace_(trace), states_(states), profiler_(overhead_of(trace)) {}
+    GapReader(const Trace& trace, const HostStates& states, PodVector<IdleSpan>* spans = nullptr)
+        : trace_(trace), states_(states), profiler_(overhead_of(trace)), pieces_(spans) {}
 
     void read(IdleGap& gap, DeviceIdle& device) {
         pieces_.clear();
@@ -124,7 +130,7 @@ public:
             explain(gap, span);
         } else {
             for (const Interval& part : intersect({span}, profiler))
-                pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part.length());
+                pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part);
             for (const Interval& part : subtract({span}, profiler)) explain(gap, part);
         }
         pieces_.settle(gap, device);
@@ -164,7 +170,7 @@ private:
         IdleCause calling = gap.after_op == DeviceOp::memcpy      ? IdleCause::host_memcpy
                             : submitted - submit > kLongestLaunch ? IdleCause::compilation
                                                                   : IdleCause::launch;
-        pieces_.add(calling, call_name, thread, within.length());
+        pieces_.add(calling, call_name, thread, within);
         Interval queued{std::max(part.start, submitted), part.end};
         if (queued.length() > 0) explain_queue(gap, thread, queued, call_name);
     }
@@ -172,15 +178,14 @@ private:
     // The op was submitted already and still did not run: its way to the device, or a wait for something on the device.
     void explain_queue(const IdleGap& gap, StringId thread, Interval queued, StringId call_name) {
         bool waits = gap.dur > kLaunchLatency && queued.length() > kLaunchLatency;
-        pieces_.add(waits ? IdleCause::unknown : IdleCause::launch, call_name, thread, queued.length());
+        pieces_.add(waits ? IdleCause::unknown : IdleCause::launch, call_name, thread, queued);
     }
 
     void explain_without_call(Interval part) {
         const std::vector<StringId>& submitters = states_.submitters();
         if (!submitters.empty()) return explain_host(submitters.front(), part);
         bool calls_recorded = trace_.api_call().rows > 0;
-        pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString,
-                    part.length());
+        pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString, part);
     }
 
     // What `thread` did during `part`; where it only waited inside a range, what the process's other submitting threads did
@@ -196,7 +201,7 @@ private:
             at = std::max(at, segment.start);
             Interval piece{at, std::min(segment.end, part.end)};
             if (works(segment) || !explain_by_partner(thread, piece, segment, works))
-                pieces_.add(segment.cause, segment.name, thread, piece.length());
+                pieces_.add(segment.cause, segment.name, thread, piece);
             at = piece.end;
         }
         if (at < part.end) explain_silence(thread, {at, part.end});
@@ -207,7 +212,7 @@ private:
         if (explain_by_partner(thread, part, std::nullopt, works) ||
             explain_by_partner(thread, part, std::nullopt, is_open))
             return;
-        pieces_.add(silence_of(thread, part), kNoString, thread, part.length());
+        pieces_.add(silence_of(thread, part), kNoString, thread, part);
     }
     // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
     IdleCause silence_of(StringId thread, Interval part) {
@@ -239,7 +244,7 @@ private:
                 add_rest(thread, {at, segment.start}, rest);
                 at = std::max(at, segment.start);
                 TimeNs end = std::min(segment.end, part.end);
-                pieces_.add(segment.cause, segment.name, partner, end - at);
+                pieces_.add(segment.cause, segment.name, partner, {at, end});
                 at = end;
             }
             add_rest(thread, {at, part.end}, rest);
@@ -249,8 +254,7 @@ private:
     }
     void add_rest(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
         if (part.length() <= 0) return;
-        pieces_.add(rest ? rest->cause : silence_of(thread, part), rest ? rest->name : kNoString, thread,
-                    part.length());
+        pieces_.add(rest ? rest->cause : silence_of(thread, part), rest ? rest->name : kNoString, thread, part);
     }
 
     // What a thread did, and where the last look-up ended.
@@ -356,6 +360,22 @@ IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& a
         explain_gaps(trace, states, result.gaps.begin() + first, result.gaps.end(), idle);
     }
     return result;
+}
+
+PodVector<IdleSpan> idle_spans(const Trace& trace, const IdleGaps& gaps) {
+    PodVector<IdleSpan> spans;
+    HostStates states(trace);
+    GapReader reader(trace, states, &spans);
+    DeviceIdle ignored;
+    for (std::uint32_t i = 0; i < gaps.gaps.size(); ++i) {
+        std::size_t first = spans.size();
+        IdleGap gap = gaps.gaps[i];
+        reader.read(gap, ignored);
+        for (std::size_t added = first; added < spans.size(); ++added) spans[added].gap = i;
+        std::sort(spans.begin() + first, spans.end(),
+                  [](const IdleSpan& a, const IdleSpan& b) { return a.start < b.start; });
+    }
+    return spans;
 }
 
 }  // namespace gpuprof

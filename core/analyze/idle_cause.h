@@ -70,4 +70,15 @@ bool listed_before(const IdleGap& a, const IdleGap& b);
 
 IdleGaps find_idle_gaps(const Trace& trace, const std::vector<DeviceActivity>& activity);
 
+// A piece of a gap with one cause.
+struct IdleSpan {
+    TimeNs start = 0;
+    DurNs dur = 0;
+    std::uint32_t gap = 0;  // index in IdleGaps::gaps
+    IdleCause cause = IdleCause::unknown;
+};
+
+// The pieces of all gaps, by gap, then start; per device and cause they sum to DeviceIdle.
+PodVector<IdleSpan> idle_spans(const Trace& trace, const IdleGaps& gaps);
+
 }  // namespace gpuprof

@@ -2,6 +2,12 @@
 
 namespace gpuprof {
 
+Trace from_zero(Trace given, Interval window) {
+    Trace trace = std::move(given);
+    trace.window_ = trace.whole_ = window;
+    return from_zero(std::move(trace));
+}
+
 Trace from_zero(Trace given) {
     Trace trace = std::move(given);
     TimeNs zero = trace.zero();

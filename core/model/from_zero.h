@@ -8,5 +8,7 @@ namespace gpuprof {
 
 // Of the whole recording; trace.zero() says what is lost by it.
 Trace from_zero(Trace trace);
+// With the window of one that has none of its own, because all that is known of it are samples: times count from its start.
+Trace from_zero(Trace trace, Interval window);
 
 }  // namespace gpuprof

@@ -10,4 +10,15 @@ std::string_view Trace::meta(std::string_view key) const {
     return {};
 }
 
+Trace copy_of(const Trace& trace) {
+    Trace copy;
+    copy.tables_ = trace.tables_;
+    copy.strings_.merge(trace.strings_);  // into an empty pool: every string gets the id it had
+    copy.links_ = trace.links_;
+    copy.origin_ = trace.origin_;
+    copy.window_ = trace.window_;
+    copy.whole_ = trace.whole_;
+    return copy;
+}
+
 }  // namespace gpuprof

@@ -53,12 +53,17 @@ private:
     friend class TraceBuilder;
     friend Trace part_of(Trace whole, Interval part);
     friend Trace from_zero(Trace trace);
+    friend Trace from_zero(Trace trace, Interval window);
     friend Batch rows_of(Trace trace);
+    friend Trace copy_of(const Trace& trace);
     Tables tables_;
     StringPool strings_;
     Links links_;
     Origin origin_;
     Interval window_, whole_;
 };
+
+// Another one with the same rows, strings and links; for two looks at one recording.
+Trace copy_of(const Trace& trace);
 
 }  // namespace gpuprof

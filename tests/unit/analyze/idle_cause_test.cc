@@ -11,6 +11,20 @@ namespace {
 
 constexpr TimeNs kUs = 1000;
 
+// The pieces with their times lie side by side in their gaps, fill them, and sum to what is said of each cause.
+void expect_spans_fill_gaps(const Trace& trace, const IdleGaps& gaps, const std::array<DurNs, kIdleCauses>& sums) {
+    std::array<DurNs, kIdleCauses> by_cause{};
+    std::vector<TimeNs> filled;
+    for (const IdleGap& gap : gaps.gaps) filled.push_back(gap.start);
+    for (const IdleSpan& span : idle_spans(trace, gaps)) {
+        EXPECT_EQ(span.start, filled[span.gap]);
+        filled[span.gap] = span.start + span.dur;
+        by_cause[static_cast<std::size_t>(span.cause)] += span.dur;
+    }
+    for (std::size_t i = 0; i < filled.size(); ++i) EXPECT_EQ(filled[i], gaps.gaps[i].start + gaps.gaps[i].dur);
+    EXPECT_EQ(by_cause, sums);
+}
+
 // Idle time per cause, ns, of all devices; checks on the way that causes and gaps sum to idle exactly.
 std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
     Study study(trace, {});
@@ -25,6 +39,7 @@ std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
         }
     EXPECT_EQ(gaps, idle);
     EXPECT_EQ(causes, idle);
+    expect_spans_fill_gaps(trace, study.gaps(), sums);
     return sums;
 }
 
