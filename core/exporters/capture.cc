@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/exporters/column_views.h"
 #include "core/exporters/exporter.h"
 #include "core/model/trace_builder.h"
 #include "core/schema/facts.h"
@@ -14,18 +15,8 @@ namespace gpuprof {
 namespace {
 
 template <class Table>
-std::vector<ColumnView> view_columns(const Table& table) {
-    std::vector<ColumnView> columns;
-    table.each_column([&](const ColumnSpec& spec, const auto& column) {
-        if (!column.none_present())
-            columns.push_back({spec.name, spec.type, name_of(spec.unit), column.values(), column.validity()});
-    });
-    return columns;
-}
-
-template <class Table>
 Status write_table(CaptureWriter& writer, const TableSpec& spec, const Table& table, const StringPool& strings) {
-    std::vector<ColumnView> columns = view_columns(table);
+    std::vector<ColumnView> columns = column_views(table);
     return writer.write({spec.name, table.rows, columns}, strings);
 }
 

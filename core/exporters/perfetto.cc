@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/exporters/counters.h"
 #include "core/exporters/exporter.h"
 #include "core/exporters/lanes.h"
 #include "core/exporters/perfetto/fields.h"
@@ -42,9 +43,7 @@ public:
         write_processes();
         write_threads();
         write_streams();
-        write_samples();
-        write_memory();
-        write_processors();
+        write_counters();
     }
 
 private:
@@ -298,72 +297,14 @@ private:
                         "overlapping", std::move(work), Layout::nested);
     }
 
-    // Values by counter, each counter a track of its own.
-    struct Points {
-        std::uint32_t parent;
-        std::string name, unit;
-        std::vector<std::pair<TimeNs, double>> points;
-    };
-    template <class Key>
-    void write_counters(std::map<Key, Points>& counters) {
-        for (auto& [key, points] : counters) {
-            Sequence sequence(sink_, counter(points.parent, points.name, points.unit), shown(start_));
-            std::stable_sort(points.points.begin(), points.points.end(),
-                             [](const auto& a, const auto& b) { return a.first < b.first; });
-            for (auto [time, value] : points.points) sequence.count(shown(time), value);
+    void write_counters() {
+        for (const Counter& each : counters_of(trace_)) {
+            auto process = processes_.find(each.process);
+            if (!each.device && process == processes_.end()) continue;
+            std::uint32_t parent = each.device ? device_track(*each.device) : process->second;
+            Sequence sequence(sink_, counter(parent, each.name, each.unit), shown(start_));
+            for (auto [time, value] : each.points) sequence.count(shown(time), value);
         }
-    }
-
-    void write_samples() {
-        std::map<std::tuple<std::int32_t, StringId, std::int64_t>, Points> counters;
-        const SampleTable& s = tables_.sample;
-        for (Row row = 0; row < s.rows; ++row) {
-            if (!s.metric.has(row) || !s.value.has(row)) continue;
-            std::int32_t device = s.device.value_or(row, 0);
-            Points& points = counters[{device, s.metric[row], s.pid.value_or(row, -1)}];
-            if (points.points.empty()) {
-                points.parent = device_track(device);
-                points.name = s.pid.has(row) ? fmt::format("{}, process {}", trace_.text(s.metric[row]), s.pid[row])
-                                             : std::string(trace_.text(s.metric[row]));
-                points.unit = text(s.unit, row);
-            }
-            points.points.emplace_back(s.time[row], s.value[row]);
-        }
-        write_counters(counters);
-    }
-
-    void write_memory() {
-        std::map<std::pair<std::int32_t, int>, Points> counters;
-        const MemoryEventTable& m = tables_.memory_event;
-        for (Row row = 0; row < m.rows; ++row) {
-            if (!m.device.has(row)) continue;
-            auto add = [&](int which, const char* name, const Column<std::int64_t>& column) {
-                if (!column.has(row)) return;
-                Points& points = counters[{m.device[row], which}];
-                if (points.points.empty()) points = {device_track(m.device[row]), name, "bytes", {}};
-                points.points.emplace_back(m.time[row], static_cast<double>(column[row]));
-            };
-            add(0, "memory allocated", m.total_allocated);
-            add(1, "memory reserved", m.total_reserved);
-        }
-        write_counters(counters);
-    }
-
-    // Processors in use, of whole processes: CPU time over time.
-    void write_processors() {
-        std::map<StringId, Points> counters;
-        const CpuSampleTable& c = tables_.cpu_sample;
-        for (Row row = 0; row < c.rows; ++row) {
-            if (c.thread.has(row) || !c.process.has(row) || c.dur[row] <= 0) continue;
-            auto process = processes_.find(c.process[row]);
-            if (process == processes_.end()) continue;
-            Points& points = counters[c.process[row]];
-            if (points.points.empty()) points = {process->second, "processors in use", "processors", {}};
-            double used =
-                static_cast<double>(c.user_ns.value_or(row, 0)) + static_cast<double>(c.system_ns.value_or(row, 0));
-            points.points.emplace_back(c.time[row], used / static_cast<double>(c.dur[row]));
-        }
-        write_counters(counters);
     }
 
     static constexpr std::uint32_t kDescriptions = 0x7FFFFFFF;  // the sequence of all that is no event

@@ -1,0 +1,21 @@
+// The columns of a trace's table as the format layer writes them, those without a value left out.
+#pragma once
+
+#include <vector>
+
+#include "core/format/column_encoder.h"
+#include "core/model/tables.h"
+
+namespace gpuprof {
+
+template <class Table>
+std::vector<ColumnView> column_views(const Table& table) {
+    std::vector<ColumnView> views;
+    table.each_column([&](const ColumnSpec& spec, const auto& column) {
+        if (!column.none_present())
+            views.push_back({spec.name, spec.type, name_of(spec.unit), column.values(), column.validity()});
+    });
+    return views;
+}
+
+}  // namespace gpuprof
