@@ -1,4 +1,4 @@
-// `export`: writes a recording in another format; the list of formats is core/exporters/exporter.h.
+// `export`: writes a recording in another format: those of core/exporters/exporter.h, and the viewer's page.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,9 +10,12 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/program.h"
 #include "cli/recording.h"
+#include "cli/viewer_page.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/several.h"
+#include "core/view/document.h"
 
 namespace gpuprof {
 namespace {
@@ -23,17 +26,35 @@ struct Arguments {
     std::string output = "-";
 };
 
+constexpr std::string_view kHtml = "html";
+constexpr std::string_view kHtmlDoc = "the viewer with the recording inside, one file that opens in any browser.";
+
+std::vector<std::string_view> formats() {
+    std::vector<std::string_view> names = names_of(exporters());
+    names.push_back(kHtml);
+    return names;
+}
+
+Status write_html(Trace trace, Sink& sink) {
+    Result<std::string_view> page = viewer_page();
+    if (!page.ok()) return page.error();
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace), program_version());
+    return document.ok() ? write_single_file(*document, *page, sink) : Status(document.error());
+}
+
 Result<ExitCode> run(const Arguments& arguments) {
     const Exporter* exporter = find_exporter(arguments.format);
-    if (exporter == nullptr) return unknown_choice("export format", arguments.format, names_of(exporters()));
-    if (exporter->binary && arguments.output == "-" && isatty(STDOUT_FILENO) == 1)
+    if (exporter == nullptr && arguments.format != kHtml)
+        return unknown_choice("export format", arguments.format, formats());
+    if (exporter != nullptr && exporter->binary && arguments.output == "-" && isatty(STDOUT_FILENO) == 1)
         return Error{ExitCode::usage, fmt::format("a {} is binary; write it to a file with -o NAME{}", exporter->name,
                                                   exporter->suffix)};
     Result<Trace> trace = open_trace(arguments.files);
     if (!trace.ok()) return trace.error();
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
-    Status exported = exporter->run(*trace, *output);
+    Status exported =
+        exporter != nullptr ? exporter->run(*trace, *output) : write_html(std::move(trace).value(), *output);
     // The output knows why writing failed, and that a reader which went away is no failure.
     if (Status closed = output->close(); !closed.ok()) return closed.error();
     if (!exported.ok() && !output->failed()) return exported.error();
@@ -42,10 +63,11 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
-    std::string formats;
+    std::string choices;
     for (const Exporter& exporter : exporters())
-        formats += fmt::format("{}{}: {}", formats.empty() ? "" : " ", exporter.name, exporter.doc);
-    app.add_option("FORMAT", arguments->format, formats)->required()->type_name("");
+        choices += fmt::format("{}{}: {}", choices.empty() ? "" : " ", exporter.name, exporter.doc);
+    choices += fmt::format(" {}: {}", kHtml, kHtmlDoc);
+    app.add_option("FORMAT", arguments->format, choices)->required()->type_name("");
     app.add_option("FILE", arguments->files, kRecordingsDoc)->required()->type_name("");
     app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
         ->type_name("FILE");
@@ -57,7 +79,7 @@ std::function<Result<ExitCode>()> declare(CLI::App& app) {
 extern const Command kExportCommand;
 const Command kExportCommand{
     "export", "Read a recording", "FORMAT FILE... [-o OUT]", "The recording in another format.", declare, [] {
-        return std::vector<Choices>{{"FORMAT", names_of(exporters())}};
+        return std::vector<Choices>{{"FORMAT", formats()}};
     }};
 
 }  // namespace gpuprof

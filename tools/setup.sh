@@ -5,7 +5,7 @@
 # are left to cmake, which names what it misses.
 
 build_packages=(g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev
-    libncurses-dev libevent-dev libsqlite3-dev libprotozero-dev)
+    libncurses-dev libevent-dev libsqlite3-dev libprotozero-dev nodejs npm)
 test_packages=("${build_packages[@]}" libgtest-dev libbenchmark-dev python3 python3-venv clang clang-format universal-ctags)
 
 say() { printf '%s\n' "gpu-profile: $*" >&2; }
@@ -36,8 +36,9 @@ missing_packages() {
 # A tool may come from elsewhere than the distribution; a library has to be the package.
 provided() {
     case $1 in
-        g++ | cmake | clang | clang-format) command -v "$1" >/dev/null ;;
+        g++ | cmake | clang | clang-format | npm | chromium) command -v "$1" >/dev/null ;;
         ninja-build) command -v ninja >/dev/null ;;
+        nodejs) command -v node >/dev/null ;;
         universal-ctags) command -v ctags >/dev/null ;;
         python3) python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ;;
         python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;

@@ -1,4 +1,4 @@
-// Builds the viewer: one file, dist/page.html, with style and script inline. The program puts a recording in place of
+// Builds the viewer: one file (dist/page.html, or the argument) with style and script inline. The program puts a recording in place of
 // the line <!--gpu-profile:data--> (the view format) or serves the page as it is. The content security policy
 // names the hash of exactly this style and this script, so nothing else that reaches the page can run.
 //
@@ -6,6 +6,7 @@
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
@@ -56,6 +57,7 @@ const page = readFileSync(`${here}page.html`, "utf8").replace(/@(csp|style|scrip
 if (page.split(DATA).length !== 2) throw new Error("the page must have one place for data");
 const compressed = gzipSync(page, { level: 9 }).length;
 if (compressed > LIMIT) throw new Error(`the page has ${compressed} bytes compressed; ${LIMIT} is the limit`);
-mkdirSync(`${here}dist`, { recursive: true });
-writeFileSync(`${here}dist/page.html`, page);
-console.log(`dist/page.html: ${page.length} bytes, ${compressed} compressed`);
+const out = process.argv[2] ?? `${here}dist/page.html`;
+mkdirSync(dirname(out), { recursive: true });
+writeFileSync(out, page);
+console.log(`${out}: ${page.length} bytes, ${compressed} compressed`);

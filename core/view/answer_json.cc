@@ -1,0 +1,70 @@
+#include "core/view/answer_json.h"
+
+#include <vector>
+
+#include "core/analyze/analysis.h"
+#include "core/analyze/answer.h"
+#include "core/analyze/busy_part.h"
+#include "core/analyze/trust.h"
+#include "core/base/json_writer.h"
+#include "core/model/part.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+std::string pictures_json(const std::vector<DevicePicture>& pictures) {
+    StringSink sink;
+    JsonWriter json(sink);
+    json.begin_object();
+    json.member("slices", pictures.empty() ? 0 : static_cast<std::int64_t>(pictures.front().busy.size()));
+    json.key("devices");
+    json.begin_array();
+    for (const DevicePicture& picture : pictures) {
+        json.begin_object();
+        json.member("device", std::int64_t{picture.device});
+        json.key("busy");
+        json.begin_array();
+        for (double share : picture.busy) json.real(share);
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    return sink.text();
+}
+
+Result<AnswerJson> answer_of(const Study& study, std::string_view version) {
+    Result<Answer> answer = make_answer(study);  // none of recordings without a timeline of events
+    std::vector<ResultTable> tables;
+    for (const Analysis* analysis : analyses()) {
+        Result<ResultTable> table = analysis->run(study);
+        if (!table.ok() && answer.ok()) return table.error();
+        if (!table.ok()) continue;  // `summary` and `findings` are the answer that there is not
+        tables.push_back(std::move(table).value());
+    }
+    Report report{.version = version,
+                  .origin = study.trace().origin(),
+                  .window = study.trace().window(),
+                  .trust = answer.ok() ? answer->trust : trust_of(study, true),
+                  .answer = answer.ok() ? &*answer : nullptr,
+                  .tables = tables};
+    StringSink sink;
+    write_json(report, {.limit = kReportRows}, sink);
+    return AnswerJson{sink.text(), pictures_json(answer.ok() ? answer->pictures : std::vector<DevicePicture>{})};
+}
+
+}  // namespace
+
+Result<AnswerJson> answer_json(const Study& study, std::string_view version) {
+    Options options;
+    options.limit = kReportRows;
+    std::optional<Interval> part = part_for_first_answer(study.trace());
+    if (!part) return answer_of(Study(study.trace(), options), version);
+    Trace trace = part_of(copy_of(study.trace()), *part);
+    Result<AnswerJson> answer = answer_of(Study(trace, options), version);
+    if (answer.ok()) answer->part = trace.window();
+    return answer;
+}
+
+}  // namespace gpuprof

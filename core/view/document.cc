@@ -1,0 +1,74 @@
+#include "core/view/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/exporters/counters.h"
+#include "core/format/bytes.h"
+#include "core/model/from_zero.h"
+#include "core/view/parts.h"
+
+namespace gpuprof {
+
+struct ViewDocument::Parts {
+    ViewParts parts;
+    std::string manifest;
+};
+
+ViewDocument::ViewDocument(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+ViewDocument::~ViewDocument() = default;
+ViewDocument::ViewDocument(ViewDocument&&) noexcept = default;
+
+namespace {
+
+// Its window, or that of what was sampled where nothing else was recorded.
+std::optional<Interval> window_of(const Trace& trace) {
+    if (trace.window().length() > 0) return trace.window();
+    std::optional<Interval> window;
+    for (const Counter& counter : counters_of(trace)) {
+        if (counter.points.empty()) continue;
+        TimeNs first = counter.points.front().first, last = counter.points.back().first;
+        if (!window) window = {first, last + 1};
+        window = {std::min(window->start, first), std::max(window->end, last + 1)};
+    }
+    return window;
+}
+
+}  // namespace
+
+Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
+    constexpr DurNs kLongest = DurNs{1} << 53;  // ns; the whole numbers that JavaScript counts with
+    const std::string file = trace.origin().file;
+    std::optional<Interval> window = window_of(trace);
+    if (!window)
+        return Error{ExitCode::empty,
+                     fmt::format("{}: nothing in it happened at a time, so there is no timeline to show; "
+                                 "gpu-profile report {} losses summary",
+                                 file, file)};
+    TimeNs origin = window->start;
+    if (span_between(window->start, window->end) >= kLongest)
+        return Error{ExitCode::usage,
+                     fmt::format("{}: the recording is longer than 104 days, which a browser cannot count in "
+                                 "nanoseconds; show a part of it with report --from --to",
+                                 file)};
+    Result<AnswerJson> answer = answer_json(Study(trace, {}), version);
+    if (!answer.ok()) return answer.error();
+    std::unique_ptr<Parts> parts(
+        new Parts{ViewParts(from_zero(std::move(trace), *window), std::move(answer).value()), {}});
+    parts->manifest = manifest_of(parts->parts, version, origin);
+    return ViewDocument(std::move(parts));
+}
+
+const std::string& ViewDocument::manifest() const { return parts_->manifest; }
+std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
+std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }
+std::string ViewDocument::blob(std::size_t id) const { return encode_blob(parts_->parts, id); }
+
+void append_framed(std::string& out, std::string_view blob) {
+    put_u32(out, static_cast<std::uint32_t>(blob.size()));
+    out += blob;
+}
+
+}  // namespace gpuprof

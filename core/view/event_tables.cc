@@ -1,0 +1,153 @@
+#include "core/view/event_tables.h"
+
+#include "core/analyze/idle_cause.h"
+#include "core/exporters/column_views.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ColumnSpec kLane{"lane", ColumnType::I32, Unit::none, "Index of the lane it is drawn on."};
+constexpr ColumnSpec kLaunch{"launch", ColumnType::I64, Unit::none, "Row of the call that submitted it, in api_call."};
+constexpr ColumnSpec kWorkTable{"work_table", ColumnType::Str, Unit::none, "Table of the first work it submitted."};
+constexpr ColumnSpec kWorkRow{"work_row", ColumnType::I64, Unit::none, "Row of the first work it submitted."};
+constexpr ColumnSpec kWorkCount{"work_count", ColumnType::I64, Unit::count, "Device ops it submitted."};
+
+template <class T>
+Column<T>& own(std::vector<std::unique_ptr<Column<T>>>& columns) {
+    return *columns.emplace_back(std::make_unique<Column<T>>());
+}
+
+template <class T>
+void show(EventTable& table, const ColumnSpec& spec, const Column<T>& column) {
+    if (column.none_present()) return;
+    table.columns.push_back(spec);
+    table.views.push_back({spec.name, spec.type, name_of(spec.unit), column.values(), column.validity()});
+}
+
+void show_lanes(EventTable& table, const PodVector<std::int32_t>& lane_of) {
+    Column<std::int32_t>& lane = own(table.own_i32);
+    for (Row row = 0; row < lane_of.size() && row < table.rows; ++row)
+        if (lane_of[row] >= 0) lane.set(row, lane_of[row]);
+    lane.pad(table.rows);
+    show(table, kLane, lane);
+}
+
+void show_launches(EventTable& table, const PodVector<Row>& launches) {
+    Column<std::int64_t>& launch = own(table.own_i64);
+    for (Row row = 0; row < launches.size(); ++row)
+        if (launches[row] != kNoRow) launch.set(row, launches[row]);
+    launch.pad(table.rows);
+    show(table, kLaunch, launch);
+}
+
+// The reverse of the launches: per call the first device op and how many there are.
+void show_work(EventTable& table, const Trace& trace, StringPool& strings) {
+    struct Work {
+        std::int64_t count = 0;
+        Row row = kNoRow;
+        SliceTable table = SliceTable::none;
+        TimeNs start = 0;
+    };
+    std::vector<Work> work(table.rows);
+    auto note = [&](SliceTable which, const auto& ops, const PodVector<Row>& launches) {
+        for (Row row = 0; row < launches.size(); ++row) {
+            if (launches[row] == kNoRow) continue;
+            Work& of_call = work[launches[row]];
+            if (of_call.count++ == 0 || ops.start[row] < of_call.start)
+                of_call.row = row, of_call.table = which, of_call.start = ops.start[row];
+        }
+    };
+    note(SliceTable::kernel, trace.kernel(), trace.links().kernel_launch);
+    note(SliceTable::memcpy, trace.memcpy(), trace.links().memcpy_launch);
+    note(SliceTable::memset, trace.memset(), trace.links().memset_launch);
+    Column<StringId>& tables = own(table.own_texts);
+    Column<std::int64_t>&rows = own(table.own_i64), &counts = own(table.own_i64);
+    for (Row row = 0; row < table.rows; ++row) {
+        if (work[row].count == 0) continue;
+        tables.set(row, strings.intern(name_of(work[row].table)));
+        rows.set(row, work[row].row);
+        counts.set(row, work[row].count);
+    }
+    tables.pad(table.rows), rows.pad(table.rows), counts.pad(table.rows);
+    show(table, kWorkTable, tables);
+    show(table, kWorkRow, rows);
+    show(table, kWorkCount, counts);
+}
+
+template <class Table>
+EventTable recorded(const Table& rows, const PodVector<std::int32_t>& lane_of) {
+    EventTable table{.name = Table::spec().name, .doc = Table::spec().doc, .rows = rows.rows};
+    rows.each_column([&](const ColumnSpec& spec, const auto& column) { show(table, spec, column); });
+    show_lanes(table, lane_of);
+    return table;
+}
+
+StringId name_of_op(const Trace& trace, DeviceOp op, Row row, StringPool& strings) {
+    switch (op) {
+        case DeviceOp::kernel: return trace.kernel().name.value_or(row, kNoString);
+        case DeviceOp::memcpy: return strings.intern("memcpy");
+        case DeviceOp::memset: return strings.intern("memset");
+        case DeviceOp::none: break;
+    }
+    return kNoString;
+}
+
+EventTable gap_table(const Study& study, StringPool& strings) {
+    const PodVector<IdleGap>& gaps = study.gaps().gaps;
+    EventTable table{.name = name_of(SliceTable::gap), .doc = "One idle interval of a device.", .rows = gaps.size()};
+    Column<std::int32_t>& device = own(table.own_i32);
+    Column<std::int64_t>&start = own(table.own_i64), &dur = own(table.own_i64);
+    std::array<Column<StringId>*, 5> texts;
+    for (Column<StringId>*& each : texts) each = &own(table.own_texts);
+    for (Row row = 0; row < gaps.size(); ++row) {
+        const IdleGap& gap = gaps[row];
+        device.set(row, gap.device);
+        start.set(row, gap.start);
+        dur.set(row, gap.dur);
+        StringId values[] = {strings.intern(name_of(gap.cause)), gap.host_thread, gap.host_what,
+                             name_of_op(study.trace(), gap.before_op, gap.before, strings),
+                             name_of_op(study.trace(), gap.after_op, gap.after, strings)};
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            if (values[i] != kNoString) texts[i]->set(row, values[i]);
+    }
+    for (Column<StringId>* each : texts) each->pad(table.rows);
+    show(table, {"start", ColumnType::Time, Unit::ns, "Start."}, start);
+    show(table, {"dur", ColumnType::Dur, Unit::ns, "Length."}, dur);
+    show(table, {"device", ColumnType::I32, Unit::none, "Device ordinal."}, device);
+    constexpr std::pair<const char*, const char*> kTexts[] = {
+        {"cause", "The cause of the largest part of the gap."},
+        {"host_thread", "Key of the thread that explains it."},
+        {"host_what", "What that thread was doing: the range, operator or call that decides the cause."},
+        {"before", "Device op that ended as the gap began."},
+        {"after", "Device op that ended the gap."}};
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        show(table, {kTexts[i].first, ColumnType::Str, Unit::none, kTexts[i].second}, *texts[i]);
+    return table;
+}
+
+}  // namespace
+
+std::vector<EventTable> event_tables(const Study& study, const Scene& scene, StringPool& strings) {
+    const Trace& trace = study.trace();
+    const Tables& tables = trace.tables();
+    std::vector<EventTable> all;
+    auto add = [&](EventTable&& table) -> EventTable& { return all.emplace_back(std::move(table)); };
+    auto lanes = [&](SliceTable which) -> const PodVector<std::int32_t>& {
+        return scene.lane_of[static_cast<std::size_t>(which)];
+    };
+    show_launches(add(recorded(tables.kernel, lanes(SliceTable::kernel))), trace.links().kernel_launch);
+    show_launches(add(recorded(tables.memcpy, lanes(SliceTable::memcpy))), trace.links().memcpy_launch);
+    show_launches(add(recorded(tables.memset, lanes(SliceTable::memset))), trace.links().memset_launch);
+    show_work(add(recorded(tables.api_call, lanes(SliceTable::api_call))), trace, strings);
+    add(recorded(tables.os_call, lanes(SliceTable::os_call)));
+    add(recorded(tables.op, lanes(SliceTable::op)));
+    add(recorded(tables.range, lanes(SliceTable::range)));
+    add(recorded(tables.python_call, lanes(SliceTable::python_call)));
+    add(recorded(tables.overhead, lanes(SliceTable::overhead)));
+    add(recorded(tables.device_range, lanes(SliceTable::device_range)));
+    add(gap_table(study, strings));
+    std::erase_if(all, [](const EventTable& table) { return table.rows == 0; });
+    return all;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,155 @@
+// The manifest: what there is and where. docs/formats/view.md explains each member.
+#include <fmt/format.h>
+
+#include "core/base/json_writer.h"
+#include "core/view/parts.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::int64_t kFormat = 1;
+
+void text_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
+    json.key(name);
+    text.empty() ? json.null() : json.text(text);
+}
+
+void write_source(JsonWriter& json, const Origin& origin) {
+    json.key("source");
+    json.begin_object();
+    json.member("file", origin.file);
+    json.member("importer", origin.importer);
+    text_or_null(json, "tool", origin.tool);
+    json.end_object();
+}
+
+void write_tracks(JsonWriter& json, const Scene& scene) {
+    json.key("tracks");
+    json.begin_array();
+    for (const Track& track : scene.tracks) {
+        json.begin_object();
+        json.member("parent", std::int64_t{track.parent});
+        json.member("kind", track.kind);
+        json.member("name", track.name);
+        if (track.device) json.member("device", std::int64_t{*track.device});
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_chunk(JsonWriter& json, const Chunk& chunk) {
+    json.begin_array();
+    for (std::size_t count : {chunk.blob, chunk.count}) json.integer(static_cast<std::int64_t>(count));
+    for (std::int64_t number : {chunk.start, chunk.end, chunk.events_before, chunk.time_before}) json.integer(number);
+    json.end_array();
+}
+
+void write_levels(JsonWriter& json, const LaneParts& parts) {
+    json.key("levels");
+    json.begin_array();
+    for (std::size_t level = 0; level < parts.levels(); ++level) {
+        json.begin_object();
+        json.member("resolution_ns", parts.resolution(level));
+        json.key("chunks");
+        json.begin_array();
+        for (const Chunk& chunk : parts.chunks[level]) write_chunk(json, chunk);
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_lanes(JsonWriter& json, const ViewParts& parts) {
+    json.key("lanes");
+    json.begin_array();
+    for (std::size_t i = 0; i < parts.lanes.size(); ++i) {
+        const Lane& lane = parts.scene.lanes[i];
+        bool counter = lane.table == SliceTable::none;
+        json.begin_object();
+        json.member("track", std::int64_t{lane.track});
+        json.member("y", std::int64_t{lane.y});
+        json.member("kind", counter ? "value" : "slice");
+        text_or_null(json, "table", name_of(lane.table));
+        text_or_null(json, "label", lane.label);
+        text_or_null(json, "unit", lane.unit);
+        json.member("events", static_cast<std::int64_t>(counter ? lane.values.size() : lane.slices.size()));
+        write_levels(json, parts.lanes[i]);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void write_table(JsonWriter& json, const EventTable& table, std::size_t first_blob) {
+    json.begin_object();
+    json.member("name", table.name);
+    json.member("doc", table.doc);
+    json.member("rows", static_cast<std::int64_t>(table.rows));
+    json.member("chunk_rows", static_cast<std::int64_t>(kChunkRows));
+    json.key("blobs");
+    json.begin_array();
+    for (std::size_t i = 0; i * kChunkRows < table.rows; ++i) json.integer(static_cast<std::int64_t>(first_blob + i));
+    json.end_array();
+    json.key("columns");
+    json.begin_array();
+    for (const ColumnSpec& column : table.columns) {
+        json.begin_object();
+        json.member("name", column.name);
+        json.member("type", name_of(column.type));
+        text_or_null(json, "unit", name_of(column.unit));
+        json.member("doc", column.doc);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
+    std::optional<std::size_t> names, report, pictures;
+    for (std::size_t id = 0; id < parts.early; ++id) {
+        if (parts.blobs[id].kind == Blob::kNames) names = id;
+        if (parts.blobs[id].kind == Blob::kReport) report = id;
+        if (parts.blobs[id].kind == Blob::kPictures) pictures = id;
+    }
+    auto member = [&](std::string_view name, std::optional<std::size_t> id) {
+        json.key(name);
+        id ? json.integer(static_cast<std::int64_t>(*id)) : json.null();
+    };
+    member("names", names);
+    member("report", report);
+    member("pictures", pictures);
+    json.member("blob_count", static_cast<std::int64_t>(parts.blobs.size()));
+}
+
+}  // namespace
+
+std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs time_origin) {
+    StringSink sink;
+    JsonWriter json(sink);
+    json.begin_object();
+    json.member("format", kFormat);
+    json.member("program", fmt::format("gpu-profile {}", version));
+    write_source(json, parts.trace.origin());
+    json.member("window_ns", parts.trace.window().length());
+    json.member("time_origin_ns", std::to_string(time_origin));  // text: too large for a number of JavaScript
+    json.key("part_ns");
+    if (const std::optional<Interval>& part = parts.answer.part) {
+        json.begin_array();
+        json.integer(part->start - time_origin);
+        json.integer(part->end - time_origin);
+        json.end_array();
+    } else {
+        json.null();
+    }
+    write_tracks(json, parts.scene);
+    write_lanes(json, parts);
+    json.key("tables");
+    json.begin_array();
+    for (std::size_t i = 0; i < parts.tables.size(); ++i)
+        write_table(json, parts.tables[i], parts.first_blob_of_table[i]);
+    json.end_array();
+    write_special_blobs(json, parts);
+    json.end_object();
+    return sink.text();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,106 @@
+#include "core/view/parts.h"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+struct Extent {
+    TimeNs start, end;
+    std::int64_t events;
+    DurNs busy;
+};
+Extent extent(const Slice& s) { return {s.start, s.start + s.dur, 1, s.dur}; }
+Extent extent(const MergedSlice& s) { return {s.start, s.start + s.dur, s.count, s.busy}; }
+Extent extent(const Value& v) { return {v.time, v.time, 1, 0}; }
+Extent extent(const MergedValue& v) { return {v.time, v.time, v.count, 0}; }
+
+template <class Items>
+std::vector<Chunk> cut(const Items& items) {
+    std::vector<Chunk> chunks;
+    std::int64_t events = 0;
+    DurNs busy = 0;
+    for (std::size_t first = 0; first < items.size(); first += kChunkRows) {
+        Chunk& chunk = chunks.emplace_back();
+        chunk.first = first;
+        chunk.count = std::min(kChunkRows, items.size() - first);
+        chunk.events_before = events;
+        chunk.time_before = busy;
+        chunk.start = extent(items[first]).start;
+        chunk.end = chunk.start;
+        for (std::size_t i = first; i < first + chunk.count; ++i) {
+            Extent each = extent(items[i]);
+            chunk.end = std::max(chunk.end, each.end);
+            events += each.events;
+            busy += each.busy;
+        }
+    }
+    return chunks;
+}
+
+}  // namespace
+
+ViewParts::ViewParts(Trace from_zero, AnswerJson given)
+    : trace(std::move(from_zero)), study(trace, {}), scene(make_scene(study)), answer(std::move(given)) {
+    strings.merge(trace.strings());
+    tables = event_tables(study, scene, strings);
+    for (const Lane& lane : scene.lanes) add_lane(lane);
+    count_names();
+    number_blobs();
+}
+
+void ViewParts::add_lane(const Lane& lane) {
+    LaneParts& parts = lanes.emplace_back();
+    if (lane.table == SliceTable::none) {
+        parts.values = levels_of(lane.values);
+        parts.chunks.push_back(cut(lane.values));
+        for (const auto& level : parts.values) parts.chunks.push_back(cut(level.items));
+    } else {
+        parts.slices = levels_of(lane.slices);
+        parts.chunks.push_back(cut(lane.slices));
+        for (const auto& level : parts.slices) parts.chunks.push_back(cut(level.items));
+    }
+}
+
+void ViewParts::count_names() {
+    for (const Lane& lane : scene.lanes)
+        for (const Slice& slice : lane.slices) {
+            if (slice.name == kNoString) continue;
+            auto [found, added] = names.try_emplace({lane.table, slice.name});
+            NameTotal& name = found->second;
+            if (added) name.first = name.last = slice.start;
+            name.count += 1;
+            name.total += slice.dur;
+            name.first = std::min(name.first, slice.start);
+            name.last = std::max(name.last, slice.start);
+        }
+}
+
+void ViewParts::number_level(std::uint32_t lane, std::size_t level) {
+    for (Chunk& chunk : lanes[lane].chunks[level]) {
+        chunk.blob = blobs.size();
+        blobs.push_back({Blob::kLane, lane, static_cast<std::uint32_t>(level), chunk.first, chunk.count});
+    }
+}
+
+void ViewParts::number_blobs() {
+    std::size_t most = 0;
+    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+        number_level(lane, lanes[lane].levels() - 1);
+        most = std::max(most, lanes[lane].levels());
+    }
+    blobs.push_back({Blob::kPictures});
+    blobs.push_back({Blob::kReport});
+    if (!names.empty()) blobs.push_back({Blob::kNames});
+    early = blobs.size();
+    for (std::size_t level = most; level-- > 0;)
+        for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
+            if (level + 1 < lanes[lane].levels()) number_level(lane, level);
+    for (std::uint32_t table = 0; table < tables.size(); ++table)
+        for (std::size_t first = 0; first < tables[table].rows; first += kChunkRows) {
+            if (first == 0) first_blob_of_table.push_back(blobs.size());
+            blobs.push_back({Blob::kTable, table, 0, first, std::min(kChunkRows, tables[table].rows - first)});
+        }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,78 @@
+// A document in parts: what its manifest lists and its blobs are made of.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/view/answer_json.h"
+#include "core/view/event_tables.h"
+#include "core/view/levels.h"
+#include "core/view/scene.h"
+
+namespace gpuprof {
+
+inline constexpr std::size_t kChunkRows = 8192;
+
+// Which rows of what a blob is made of.
+struct Blob {
+    enum Kind : std::uint8_t { kLane, kTable, kNames, kReport, kPictures } kind;
+    std::uint32_t of = 0;     // index of the lane or table
+    std::uint32_t level = 0;  // of a lane; 0: the events
+    std::size_t first = 0, count = 0;
+};
+
+// A piece of a level, as the manifest lists it.
+struct Chunk {
+    std::size_t blob = 0, first = 0, count = 0;
+    TimeNs start = 0, end = 0;
+    std::int64_t events_before = 0;
+    DurNs time_before = 0;
+};
+
+struct LaneParts {
+    std::vector<Level<MergedSlice>> slices;
+    std::vector<Level<MergedValue>> values;
+    std::vector<std::vector<Chunk>> chunks;  // per level, the events first
+    std::size_t levels() const { return 1 + slices.size() + values.size(); }
+    DurNs resolution(std::size_t level) const {
+        if (level == 0) return 0;
+        return slices.empty() ? values[level - 1].resolution : slices[level - 1].resolution;
+    }
+};
+
+// A distinct name of one table.
+struct NameTotal {
+    std::int64_t count = 0;
+    DurNs total = 0;
+    TimeNs first = 0, last = 0;
+};
+
+struct ViewParts {
+    ViewParts(Trace from_zero, AnswerJson answer);
+
+    Trace trace;
+    Study study;
+    Scene scene;
+    AnswerJson answer;
+    StringPool strings;  // the trace's, and names of causes
+    std::vector<EventTable> tables;
+    std::vector<LaneParts> lanes;  // as in the scene
+    std::map<std::pair<SliceTable, StringId>, NameTotal> names;
+    std::vector<Blob> blobs;
+    std::vector<std::size_t> first_blob_of_table;
+    std::size_t early = 0;  // blobs that make the first picture
+
+private:
+    void add_lane(const Lane& lane);
+    void count_names();
+    void number_blobs();
+    void number_level(std::uint32_t lane, std::size_t level);
+};
+
+std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs time_origin);
+std::string encode_blob(const ViewParts& parts, std::size_t id);
+
+}  // namespace gpuprof

@@ -1,0 +1,100 @@
+#include "core/view/scene.h"
+
+#include <fmt/format.h>
+
+namespace gpuprof {
+namespace {
+
+std::string name_of_process(const Trace& trace, Row row) {
+    const ProcessTable& p = trace.tables().process;
+    std::string name = p.pid.has(row) ? fmt::format("process {}", p.pid[row]) : "process";
+    if (p.name.has(row)) name += fmt::format(" {}", trace.text(p.name[row]));
+    if (p.rank.has(row)) name += fmt::format(", rank {}", p.rank[row]);
+    return name;
+}
+
+// Drops tracks with neither lanes nor tracks below them, such as processes that only have a name.
+void drop_empty(Scene& scene) {
+    std::vector<bool> used(scene.tracks.size(), false);
+    for (const Lane& lane : scene.lanes) used[lane.track] = true;
+    for (std::size_t i = scene.tracks.size(); i-- > 0;)  // parents stand before their children
+        if (used[i] && scene.tracks[i].parent >= 0) used[static_cast<std::size_t>(scene.tracks[i].parent)] = true;
+    std::vector<std::int32_t> now(scene.tracks.size(), -1);
+    std::vector<Track> kept;
+    for (std::size_t i = 0; i < scene.tracks.size(); ++i) {
+        if (!used[i]) continue;
+        Track& track = scene.tracks[i];
+        if (track.parent >= 0) track.parent = now[static_cast<std::size_t>(track.parent)];
+        now[i] = static_cast<std::int32_t>(kept.size());
+        kept.push_back(std::move(track));
+    }
+    scene.tracks = std::move(kept);
+    for (Lane& lane : scene.lanes) lane.track = static_cast<std::uint32_t>(now[lane.track]);
+}
+
+}  // namespace
+
+std::string_view name_of(SliceTable table) {
+    switch (table) {
+        case SliceTable::kernel: return "kernel";
+        case SliceTable::memcpy: return "memcpy";
+        case SliceTable::memset: return "memset";
+        case SliceTable::api_call: return "api_call";
+        case SliceTable::os_call: return "os_call";
+        case SliceTable::op: return "op";
+        case SliceTable::range: return "range";
+        case SliceTable::python_call: return "python_call";
+        case SliceTable::overhead: return "overhead";
+        case SliceTable::device_range: return "device_range";
+        case SliceTable::gap: return "gap";
+        case SliceTable::busy: return "busy";
+        case SliceTable::none: return "";
+    }
+    return "";
+}
+
+std::int32_t Scene::add_track(Track track) {
+    tracks.push_back(std::move(track));
+    return static_cast<std::int32_t>(tracks.size()) - 1;
+}
+
+void Scene::add_lane(Lane lane) {
+    auto index = static_cast<std::int32_t>(lanes.size());
+    if (lane.table != SliceTable::none) {
+        PodVector<std::int32_t>& where = lane_of[static_cast<std::size_t>(lane.table)];
+        for (const Slice& slice : lane.slices) {
+            if (slice.row == kNoRow) continue;
+            if (slice.row >= where.size()) where.resize(slice.row + 1, -1);
+            where[slice.row] = index;
+        }
+    }
+    lanes.push_back(std::move(lane));
+}
+
+void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {
+    std::int32_t track = scene.add_track({parent, "counter", counter.name, counter.device});
+    Lane lane{.track = static_cast<std::uint32_t>(track), .label = counter.name, .unit = counter.unit};
+    lane.values.reserve(counter.points.size());
+    for (auto [time, value] : counter.points) lane.values.push_back({time, value});
+    scene.add_lane(std::move(lane));
+}
+
+Scene make_scene(const Study& study) {
+    const Trace& trace = study.trace();
+    std::vector<Counter> counters = counters_of(trace);
+    Scene scene;
+    add_devices(study, counters, scene);
+    ProcessTracks processes;
+    for (Row row = 0; row < trace.tables().process.rows; ++row)
+        if (trace.tables().process.key.has(row))
+            processes.emplace_back(trace.tables().process.key[row],
+                                   scene.add_track({-1, "process", name_of_process(trace, row)}));
+    add_threads(trace, processes, scene);
+    for (const Counter& counter : counters)
+        for (auto [key, track] : processes)
+            if (!counter.device && counter.process == key) add_counter(counter, track, scene);
+    drop_empty(scene);
+    return scene;
+}
+
+}  // namespace gpuprof

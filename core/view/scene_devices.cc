@@ -1,0 +1,171 @@
+// Devices: when they were busy, why they were idle, what ran on each stream, and what was measured meanwhile.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "core/analyze/activity.h"
+#include "core/analyze/idle_cause.h"
+#include "core/exporters/lanes.h"
+#include "core/view/scene.h"
+
+namespace gpuprof {
+namespace {
+
+using StreamKey = std::tuple<StringId, std::int32_t, std::int64_t>;  // process, context, stream
+
+class Devices {
+public:
+    Devices(const Study& study, const std::vector<Counter>& counters, Scene& scene)
+        : study_(study), trace_(study.trace()), tables_(trace_.tables()), counters_(counters), scene_(scene) {}
+
+    void add() {
+        gather(tables_.kernel, SliceTable::kernel);
+        gather(tables_.memcpy, SliceTable::memcpy);
+        gather(tables_.memset, SliceTable::memset);
+        const DeviceRangeTable& r = tables_.device_range;
+        for (Row row = 0; row < r.rows; ++row)
+            ranges_[r.device.value_or(row, 0)][r.stream.value_or(row, 0)].push_back(
+                {r.start[row], r.start[row] + r.dur[row], static_cast<std::uint32_t>(SliceTable::device_range), row});
+        spans_of_gaps_ = idle_spans(trace_, study_.gaps());
+        for (std::int32_t device : devices()) add_device(device);
+    }
+
+private:
+    template <class Table>
+    void gather(const Table& table, SliceTable which) {
+        for (Row row = 0; row < table.rows; ++row)
+            streams_[table.device.value_or(row, 0)][{table.process.value_or(row, kNoString),
+                                                     table.context.value_or(row, 0), table.stream.value_or(row, 0)}]
+                .push_back(
+                    {table.start[row], table.start[row] + table.dur[row], static_cast<std::uint32_t>(which), row});
+    }
+
+    // Those with work, annotations or counters.
+    std::set<std::int32_t> devices() const {
+        std::set<std::int32_t> devices;
+        for (const auto& [device, work] : streams_) devices.insert(device);
+        for (const auto& [device, ranges] : ranges_) devices.insert(device);
+        for (const Counter& counter : counters_)
+            if (counter.device) devices.insert(*counter.device);
+        return devices;
+    }
+
+    std::string name_of_device(std::int32_t device) const {
+        const DeviceTable& d = tables_.device;
+        for (Row row = 0; row < d.rows; ++row)
+            if (d.device.get(row) == device && d.name.has(row))
+                return fmt::format("GPU {}: {}", device, trace_.text(d.name[row]));
+        return fmt::format("GPU {}", device);
+    }
+
+    void add_device(std::int32_t device) {
+        std::int32_t parent = scene_.add_track({-1, "device", name_of_device(device), device});
+        add_busy(device, parent);
+        add_idle(device, parent);
+        for (auto& [stream, work] : streams_[device]) add_stream(device, parent, stream, work);
+        for (auto& [stream, ranges] : ranges_[device]) {
+            std::string name = fmt::format("annotations of stream {}", stream);
+            std::int32_t track = scene_.add_track({parent, "annotations", std::move(name), device});
+            add_lanes(track, ranges);
+        }
+        for (const Counter& counter : counters_)
+            if (counter.device == device) add_counter(counter, parent, scene_);
+    }
+
+    void add_busy(std::int32_t device, std::int32_t parent) {
+        for (const DeviceActivity& activity : study_.activity()) {
+            if (activity.device != device) continue;
+            std::int32_t track = scene_.add_track({parent, "busy", "busy", device});
+            Lane lane{.track = static_cast<std::uint32_t>(track), .table = SliceTable::busy, .label = "busy"};
+            for (const Interval& span : activity.busy)
+                lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
+            scene_.add_lane(std::move(lane));
+        }
+    }
+
+    // A lane per cause, all on one row.
+    void add_idle(std::int32_t device, std::int32_t parent) {
+        std::map<IdleCause, Lane> lanes;
+        for (const IdleSpan& span : spans_of_gaps_)
+            if (study_.gaps().gaps[span.gap].device == device)
+                lanes[span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
+        if (lanes.empty()) return;
+        std::int32_t track = scene_.add_track({parent, "idle", "idle, by cause", device});
+        for (auto& [cause, lane] : lanes) {
+            lane.track = static_cast<std::uint32_t>(track);
+            lane.table = SliceTable::gap;
+            lane.label = name_of(cause);
+            scene_.add_lane(std::move(lane));
+        }
+    }
+
+    std::string name_of_stream(std::int32_t device, const StreamKey& key) const {
+        auto [process, context, stream] = key;
+        std::string name = fmt::format("stream {}", stream);
+        const StreamTable& s = tables_.stream;
+        for (Row row = 0; row < s.rows; ++row)
+            if (s.stream.get(row) == stream && s.process.value_or(row, kNoString) == process && s.name.has(row))
+                name += fmt::format(" {}", trace_.text(s.name[row]));
+        std::set<StringId> owners;
+        for (const auto& [other, work] : streams_.at(device)) owners.insert(std::get<0>(other));
+        if (context > 1) name += fmt::format(", context {}", context);
+        if (owners.size() > 1 && process != kNoString) name += fmt::format(", process {}", trace_.text(process));
+        return name;
+    }
+
+    void add_stream(std::int32_t device, std::int32_t parent, const StreamKey& key, std::vector<Placed>& work) {
+        add_lanes(scene_.add_track({parent, "stream", name_of_stream(device, key), device}), work);
+    }
+
+    // What does not fit a row of its own lies on the next one; each row has a lane per table.
+    void add_lanes(std::int32_t track, std::vector<Placed>& work) {
+        std::vector<std::vector<Placed>> rows = lay_out(std::move(work), Layout::flat);
+        for (std::uint32_t y = 0; y < rows.size(); ++y) {
+            std::map<std::uint32_t, Lane> lanes;
+            for (const Placed& span : rows[y])
+                lanes[span.table].slices.push_back({span.start, span.end - span.start,
+                                                    name_of_row(static_cast<SliceTable>(span.table), span.row),
+                                                    span.row});
+            for (auto& [table, lane] : lanes) {
+                lane.track = static_cast<std::uint32_t>(track);
+                lane.y = y;
+                lane.table = static_cast<SliceTable>(table);
+                lane.label = label_of(lane.table);
+                scene_.add_lane(std::move(lane));
+            }
+        }
+    }
+
+    StringId name_of_row(SliceTable table, Row row) const {
+        switch (table) {
+            case SliceTable::kernel: return tables_.kernel.name.value_or(row, kNoString);
+            case SliceTable::memcpy: return tables_.memcpy.kind.value_or(row, kNoString);
+            case SliceTable::device_range: return tables_.device_range.name.value_or(row, kNoString);
+            default: return kNoString;
+        }
+    }
+    static std::string_view label_of(SliceTable table) {
+        if (table == SliceTable::memcpy) return "copy";
+        return table == SliceTable::memset ? "fill" : name_of(table);
+    }
+
+    const Study& study_;
+    const Trace& trace_;
+    const Tables& tables_;
+    const std::vector<Counter>& counters_;
+    Scene& scene_;
+    std::map<std::int32_t, std::map<StreamKey, std::vector<Placed>>> streams_;
+    std::map<std::int32_t, std::map<std::int64_t, std::vector<Placed>>> ranges_;
+    PodVector<IdleSpan> spans_of_gaps_;
+};
+
+}  // namespace
+
+void add_devices(const Study& study, const std::vector<Counter>& counters, Scene& scene) {
+    Devices(study, counters, scene).add();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,86 @@
+// One file that holds the viewer and a document. Blobs are framed one after the other, cut into segments of a few MiB, compressed with
+// gzip (RFC 1952), which browsers decompress by themselves, and written as base64 (RFC 4648).
+#include <zlib.h>
+
+#include "core/view/document.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view kPlace = "<!--gpu-profile:data-->";  // in the page, once
+constexpr std::size_t kSegment = std::size_t{4} << 20;          // bytes before compression, about
+
+std::string base64(std::string_view bytes) {
+    constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        std::uint32_t three = 0;
+        for (std::size_t k = 0; k < 3; ++k)
+            three = three << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0u);
+        for (std::size_t k = 0; k < 4; ++k) text += i + k > bytes.size() ? '=' : kDigits[three >> (18 - 6 * k) & 63u];
+    }
+    return text;
+}
+
+Result<std::string> gzip(std::string_view bytes) {
+    constexpr int kGzipWindow = 15 + 16;
+    z_stream stream{};
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return Error{ExitCode::internal, "cannot compress: out of memory"};
+    std::string out(deflateBound(&stream, bytes.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    int ended = deflate(&stream, Z_FINISH);
+    out.resize(stream.total_out);
+    deflateEnd(&stream);
+    if (ended != Z_STREAM_END) return Error{ExitCode::internal, "cannot compress"};
+    return out;
+}
+
+// JSON inside an element of HTML: no "<" that could end it.
+void write_json(std::string_view json, Sink& sink) {
+    for (std::size_t at = 0; at < json.size();) {
+        std::size_t next = std::min(json.find('<', at), json.size());
+        sink.write(json.substr(at, next - at));
+        if (next < json.size()) sink.write("\\u003c");
+        at = next + 1;
+    }
+}
+
+Status write_segment(std::size_t first, std::size_t count, std::string_view framed, Sink& sink) {
+    Result<std::string> compressed = gzip(framed);
+    if (!compressed.ok()) return compressed.error();
+    sink.write("<script type=\"application/octet-stream\" class=\"segment\" data-first=\"" + std::to_string(first) +
+               "\" data-count=\"" + std::to_string(count) + "\">");
+    sink.write(base64(*compressed));
+    sink.write("</script>\n");
+    return {};
+}
+
+}  // namespace
+
+Status write_single_file(const ViewDocument& document, std::string_view page, Sink& sink) {
+    std::size_t place = page.find(kPlace);
+    if (place == std::string_view::npos) return Error{ExitCode::internal, "the viewer's page has no place for data"};
+    sink.write(page.substr(0, place));
+    sink.write("<script type=\"application/json\" id=\"manifest\">");
+    write_json(document.manifest(), sink);
+    sink.write("</script>\n");
+    std::string framed;
+    std::size_t first = 0;
+    for (std::size_t id = 0; id < document.blobs() && !sink.failed(); ++id) {
+        append_framed(framed, document.blob(id));
+        bool ends = id + 1 == document.blobs() || id + 1 == document.early_blobs() || framed.size() >= kSegment;
+        if (!ends) continue;
+        if (Status written = write_segment(first, id + 1 - first, framed, sink); !written) return written;
+        framed.clear();
+        first = id + 1;
+    }
+    sink.write(page.substr(place + kPlace.size()));
+    return {};
+}
+
+}  // namespace gpuprof

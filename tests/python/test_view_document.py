@@ -1,0 +1,158 @@
+"""What `export html` writes, against the tables and the report of the same file: nothing is lost, moved or counted twice."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from exported import tables_of
+from view_document import Document
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+RECORDINGS = [
+    "kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/transformer-stacks-shapes-memory.json.gz",
+    "kineto/small_kernels.json.gz", "nsys/h100_2gpu_1s.sqlite.gz", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
+    "public/nccl_parser_config__nccl_data.json.gz",
+]
+SLICES = ["kernel", "memcpy", "memset", "api_call", "os_call", "op", "range", "python_call", "overhead", "device_range"]
+
+
+def html_of(program, source, folder):
+    out = folder / "view.html"
+    outcome = program.run("export", "html", source, "-o", out)
+    assert outcome.status == 0, outcome.errors
+    return out.read_text()
+
+
+@pytest.fixture(scope="module", params=RECORDINGS)
+def shown(request, program, tmp_path_factory):
+    source = FIXTURES / request.param
+    document = Document.of_html(html_of(program, source, tmp_path_factory.mktemp("view")))
+    return document, tables_of(program, source), program.report(source, "devices", "idle")
+
+
+def test_every_event_is_drawn_once(shown):
+    document, tables, _ = shown
+    origin = int(document.manifest["time_origin_ns"])
+    for name in SLICES:
+        drawn = Counter()
+        for lane in document.lanes(kind="slice", table=name):
+            for piece in document.level(lane):
+                drawn[piece["row"], piece["start"] + origin, piece["dur"]] += 1
+        recorded = Counter((i, int(r["start"]), int(r["dur"])) for i, r in enumerate(tables.get(name, [])))
+        assert drawn == recorded, name
+
+
+def test_slices_that_share_a_row_do_not_overlap(shown):
+    document = shown[0]
+    rows = {}
+    for lane in document.lanes(kind="slice"):
+        rows.setdefault((lane["track"], lane["y"]), []).extend((s["start"], s["start"] + s["dur"]) for s in document.level(lane))
+    for row in rows.values():
+        row.sort()
+        assert all(a[1] <= b[0] for a, b in zip(row, row[1:], strict=False))
+
+
+def test_fields_are_those_of_the_tables(shown):
+    document, tables, _ = shown
+    origin = int(document.manifest["time_origin_ns"])
+    for described in document.manifest["tables"]:
+        if described["name"] == "gap":
+            continue
+        columns = document.table(described["name"])
+        recorded = tables[described["name"]]
+        own = {"lane", "launch", "work_table", "work_row", "work_count"}
+        assert set(columns) - own == set().union(*(row for row in recorded))
+        for column, values in columns.items():
+            if column in own:
+                continue
+            for value, row in zip(values, recorded, strict=True):
+                expected = row.get(column)
+                if column == "start":
+                    assert value + origin == int(expected)
+                elif value is None or isinstance(value, str):
+                    assert value == expected
+                else:
+                    assert float(value) == float(expected)
+
+
+def test_launches_lead_to_their_work_and_back(shown):
+    document = shown[0]
+    names = {t["name"] for t in document.manifest["tables"]}
+    launched = Counter()
+    for name in {"kernel", "memcpy", "memset"} & names:
+        columns = document.table(name)
+        calls = document.table("api_call") if "api_call" in names else {}
+        for row, call in enumerate(columns.get("launch", [])):
+            if call is not None:
+                launched[call] += 1
+                assert columns["correlation"][row] == calls["correlation"][call]
+    if "api_call" in names:
+        counts = document.table("api_call").get("work_count", [])
+        assert {row: n for row, n in enumerate(counts) if n is not None} == dict(launched)
+
+
+def test_busy_and_idle_are_those_of_the_report(shown):
+    document, _, report = shown
+    tracks = document.manifest["tracks"]
+    busy, idle = {}, {}
+    for lane in document.lanes(kind="slice"):
+        track = tracks[lane["track"]]
+        time = sum(s["dur"] for s in document.level(lane))
+        if track["kind"] == "busy":
+            busy[track["device"]] = time
+        if track["kind"] == "idle":
+            idle[track["device"], lane["label"]] = time
+    assert busy == {row["device"]: row["busy_ns"] for row in report["devices"].rows}
+    assert idle == {(row["device"], row["cause"]): row["total_ns"] for row in report["idle"].rows}
+    for device, time in busy.items():
+        assert time + sum(n for (d, _), n in idle.items() if d == device) == document.manifest["window_ns"]
+
+
+def test_levels_hold_the_same_events(shown):
+    document = shown[0]
+    for lane in document.manifest["lanes"]:
+        for level in range(1, len(lane["levels"])):
+            rows = document.level(lane, level)
+            assert sum(r["count"] for r in rows) == lane["events"]
+            assert len(rows) <= len(document.level(lane, level - 1)) / 2
+
+
+def test_names_are_counted(shown):
+    document, tables, _ = shown
+    names = document.names()
+    found = dict(zip(zip(names.get("table", []), names["name"], strict=False), names.get("count", []), strict=False))
+    for name in ("kernel", "op", "range", "api_call"):
+        expected = Counter(row["name"] for row in tables.get(name, []) if "name" in row)
+        assert {n: c for (t, n), c in found.items() if t == name} == dict(expected)
+
+
+def test_report_is_the_first_answer(program, tmp_path):
+    source = FIXTURES / "kineto/input_bound.json.gz"
+    report = Document.of_html(html_of(program, source, tmp_path)).json("report")
+    assert report["verdict"]["name"] == "input-bound"
+    assert {t["name"] for t in report["tables"]} >= {"devices", "kernels", "idle", "gaps", "steps", "findings"}
+
+
+@pytest.mark.parametrize("source", ["nvidia-smi/h200-580.csv", "memory/growth.snapshot.pickle.gz"])
+def test_samples_alone_are_shown(program, tmp_path, source):
+    document = Document.of_html(html_of(program, FIXTURES / source, tmp_path))
+    lanes = document.lanes(kind="value")
+    assert lanes
+    assert all(0 <= point["time"] <= document.manifest["window_ns"] for lane in lanes for point in document.level(lane))
+    assert "verdict" not in document.json("report")
+
+
+def test_nothing_at_a_time_is_said(program, tmp_path):
+    outcome = program.run("export", "html", FIXTURES / "proton/matmul.hatchet", "-o", tmp_path / "x.html")
+    assert outcome.status == 4
+    assert "no timeline to show" in outcome.errors[0]
+
+
+def test_hostile_names_stay_in_their_elements(program, tmp_path):
+    trace = tmp_path / "hostile.json"
+    name = '</script><script>alert(1)</script><!-- \\" onload=x'
+    trace.write_text('{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "%s", "ts": 1, "dur": 2, "pid": 0, "tid": 7, '
+                     '"args": {"device": 0, "stream": 7, "correlation": 1}}]}' % name)
+    html = html_of(program, trace, tmp_path)
+    assert "alert(1)" not in html.replace("\\u003cscript>alert(1)", "")
+    assert Document.of_html(html).names()["name"] == [name.replace('\\"', '"')]
