@@ -8,6 +8,7 @@ extern const Command kServeCommand;
 extern const Command kRecordCommand;
 extern const Command kReportCommand;
 extern const Command kQueryCommand;
+extern const Command kViewCommand;
 extern const Command kCompareCommand;
 extern const Command kHistoryCommand;
 extern const Command kExportCommand;
@@ -19,9 +20,9 @@ extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand,  &kTopCommand,     &kServeCommand,   &kRecordCommand,     &kReportCommand,
-        &kQueryCommand,    &kCompareCommand, &kHistoryCommand, &kExportCommand,     &kBenchCommand,
-        &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand};
+        &kProfileCommand, &kTopCommand,      &kServeCommand,   &kRecordCommand,  &kReportCommand,
+        &kQueryCommand,   &kViewCommand,     &kCompareCommand, &kHistoryCommand, &kExportCommand,
+        &kBenchCommand,   &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand};
     return kCommands;
 }
 

@@ -8,6 +8,7 @@
 #include <event2/listener.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/queue.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -68,21 +69,33 @@ struct HttpEndpoint::State {
     HostPort at;
     Base base;
     Http http;
-    std::function<HttpReply(std::string_view)> page;
+    std::function<HttpReply(const HttpRequest&)> page;
     std::function<void()> every_second;
 
     void answer(evhttp_request* request) const {
         evhttp_cmd_type method = evhttp_request_get_command(request);
         HttpReply reply;
-        if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD) {
-            reply = {.status = 405, .body = "only GET and HEAD\n"};
-            evhttp_add_header(evhttp_request_get_output_headers(request), "Allow", "GET, HEAD");
+        if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD && method != EVHTTP_REQ_POST) {
+            reply = method_not_allowed("GET, HEAD");
         } else {
             const evhttp_uri* uri = evhttp_request_get_evhttp_uri(request);
             const char* path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
-            reply = page(path == nullptr ? "" : path);
+            reply = page({.method = method == EVHTTP_REQ_POST ? HttpRequest::post : HttpRequest::get,
+                          .path = path == nullptr ? "" : path,
+                          .header = [request](const char* name) { return header(request, name); }});
         }
         send(request, reply, method == EVHTTP_REQ_HEAD);
+    }
+
+    static std::optional<std::string_view> header(evhttp_request* request, const char* name) {
+        std::optional<std::string_view> value = "";
+        int found = 0;
+        evkeyval* each = nullptr;
+        TAILQ_FOREACH(each, evhttp_request_get_input_headers(request), next) {
+            if (evutil_ascii_strcasecmp(each->key, name) != 0) continue;
+            value = ++found == 1 ? std::optional<std::string_view>(each->value) : std::nullopt;
+        }
+        return value;
     }
 
     static void send(evhttp_request* request, const HttpReply& reply, bool head_only) {
@@ -92,6 +105,7 @@ struct HttpEndpoint::State {
         evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
         evhttp_add_header(headers, "Cache-Control", "no-store");
         evhttp_add_header(headers, "Connection", "close");
+        for (const auto& [name, value] : reply.headers) evhttp_add_header(headers, name.c_str(), value.c_str());
         std::unique_ptr<evbuffer, Freed<evbuffer_free>> body(evbuffer_new());
         if (!head_only) evbuffer_add(body.get(), reply.body.data(), reply.body.size());
         evhttp_send_reply(request, reply.status, nullptr, body.get());
@@ -150,7 +164,13 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at) {
     return endpoint;
 }
 
-Status HttpEndpoint::serve(std::function<HttpReply(std::string_view)> page, std::function<void()> every_second,
+HttpReply method_not_allowed(const std::string& allowed) {
+    return {.status = 405, .body = "allowed: " + allowed + "\n", .headers = {{"Allow", allowed}}};
+}
+
+void HttpEndpoint::end() { event_base_loopbreak(state_->base.get()); }
+
+Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, std::function<void()> every_second,
                            const std::function<void()>& ready) {
     State& state = *state_;
     state.page = std::move(page);

@@ -32,7 +32,9 @@ bool healthy(const LiveFeed& feed) {
     });
 }
 
-HttpReply page(const LiveFeed& feed, std::string_view path) {
+HttpReply page(const LiveFeed& feed, const HttpRequest& request) {
+    if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
+    std::string_view path = request.path;
     std::string trouble = feed.ended() ? "the recording has been played to its end" : feed.trouble();
     if (path == "/metrics")
         return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = feed.look([&](const LiveState& state) {
@@ -67,7 +69,7 @@ Result<ExitCode> serve(const Arguments& arguments) {
     if (!endpoint.ok()) return endpoint.error();
     LiveFeed feed(arguments.wish);
     if (Status sampling = feed.start(); !sampling) return sampling.error();
-    Status served = (*endpoint)->serve([&feed](std::string_view path) { return page(feed, path); },
+    Status served = (*endpoint)->serve([&feed](const HttpRequest& request) { return page(feed, request); },
                                        [&feed] { feed.revive(monotonic_ns()); }, [&] { announce(**endpoint, feed); });
     feed.stop();
     if (!served) return served.error();

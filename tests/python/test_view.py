@@ -1,0 +1,187 @@
+"""`gpu-profile view`: the page for whoever has the address, and nothing for anybody else."""
+
+import http.client
+import re
+import signal
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from view_document import Document, split_framed
+
+RECORDING = Path(__file__).parent.parent / "fixtures" / "kineto" / "input_bound.json.gz"
+PATIENCE_S = 20
+
+
+class Server:
+    def __init__(self, process):
+        self.process = process
+        address = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#([0-9a-f]{32})\n", process.stdout.readline())
+        assert address, process.stderr.read()
+        self.port, self.token = int(address[1]), address[2]
+
+    def ask(self, path, method="GET", headers=None, host=None, body=None):
+        """(status, {header: value}, bytes); a header that is None is not sent at all."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            if host != "":
+                connection.putheader("Host", host or f"127.0.0.1:{self.port}")
+            for name, value in (headers or {}).items():
+                connection.putheader(name, value)
+            if body is not None:
+                connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body)
+            reply = connection.getresponse()
+            return reply.status, {k.lower(): v for k, v in reply.getheaders()}, reply.read()
+        finally:
+            connection.close()
+
+    def open(self):
+        """The cookie that the token is exchanged for."""
+        status, headers, _ = self.ask("/session", "POST", {"Authorization": f"Bearer {self.token}"}, body=b"")
+        assert status == 204
+        return headers["set-cookie"].split(";")[0]
+
+
+@contextmanager
+def view(program, *options):
+    with subprocess.Popen([program.path, "view", "--no-open", *options, RECORDING], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        try:
+            yield Server(process)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE_S)
+            assert process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def server(program):
+    with view(program) as server:
+        server.cookie = server.open()
+        yield server
+
+
+def test_whoever_opens_the_address_gets_the_document(program, tmp_path):
+    program.run("export", "html", RECORDING, "-o", tmp_path / "view.html")
+    expected = Document.of_html((tmp_path / "view.html").read_text())
+    with view(program) as server:
+        headers = {"Cookie": server.open(), "Sec-Fetch-Site": "same-origin"}
+        status, _, manifest = server.ask("/manifest", headers=headers)
+        assert status == 200 and manifest.decode()
+        count = expected.manifest["blob_count"]
+        blobs = []
+        for first in range(0, count, 64):
+            ids = ",".join(str(i) for i in range(first, min(first + 64, count)))
+            status, sent, body = server.ask(f"/blobs/{ids}", headers=headers)
+            assert status == 200 and sent["content-type"] == "application/octet-stream"
+            blobs += split_framed(body)
+        assert blobs == expected.blobs
+
+
+def test_the_page_holds_no_secret(server):
+    status, headers, page = server.ask("/")
+    assert status == 200 and headers["content-type"] == "text/html; charset=utf-8"
+    assert server.token.encode() not in page and server.cookie.split("=")[1].encode() not in page
+    assert b"input_bound" not in page
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_cookie_is_of_this_site_and_hidden_from_scripts(program):
+    with view(program) as server:
+        _, headers, _ = server.ask("/session", "POST", {"Authorization": f"Bearer {server.token}"}, body=b"")
+        assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(headers["set-cookie"].split("; "))
+        status, _, why = server.ask("/session", "POST", {"Authorization": f"Bearer {server.token}"}, body=b"")
+        assert status == 403 and b"opened already" in why
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost:{port}.evil.example",
+                                  "127.0.0.1:{port}@evil.example", "0.0.0.0:{port}", ""])
+@pytest.mark.parametrize("path", ["/", "/manifest", "/blobs/0", "/session"])
+def test_other_hosts_get_nothing(server, host, path):
+    headers = {"Cookie": server.cookie, "Authorization": f"Bearer {server.token}"}
+    status, sent, body = server.ask(path, headers=headers, host=host.format(port=server.port))
+    assert status == 400 and len(body) < 200 and "set-cookie" not in sent
+
+
+@pytest.mark.parametrize("host", ["localhost:{port}", "[::1]:{port}"])
+def test_other_names_of_this_machine_do(server, host):
+    assert server.ask("/manifest", headers={"Cookie": server.cookie}, host=host.format(port=server.port))[0] == 200
+
+
+@pytest.mark.parametrize("headers", [
+    {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "https://127.0.0.1:{port}"}, {"Origin": "http://127.0.0.1"},
+    {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "anything"},
+])
+@pytest.mark.parametrize("path", ["/", "/manifest", "/blobs/0"])
+def test_other_pages_get_nothing(server, headers, path):
+    headers = {name: value.format(port=server.port) for name, value in headers.items()}
+    status, sent, body = server.ask(path, headers=headers | {"Cookie": server.cookie})
+    assert status == 403 and len(body) < 200
+    assert not any(name.startswith("access-control") for name in sent)
+
+
+@pytest.mark.parametrize("cookie", [None, "", "gpu-profile-{port}=", "gpu-profile-{port}=" + "0" * 32, "other={secret}", "gpu-profile-{port}={secret}0"])
+@pytest.mark.parametrize("path", ["/manifest", "/blobs/0"])
+def test_without_the_cookie_there_is_no_data(server, cookie, path):
+    secret = server.cookie.split("=")[1]
+    headers = {} if cookie is None else {"Cookie": cookie.format(port=server.port, secret=secret)}
+    status, _, body = server.ask(path, headers=headers)
+    assert status == 401 and len(body) < 200
+
+
+@pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer ", "Bearer 0", "Bearer " + "0" * 32, "Basic {token}", "bearer {token}"])
+def test_guesses_open_nothing(program, authorization):
+    with view(program) as server:
+        status, sent, _ = server.ask("/session", "POST", {"Authorization": authorization.format(token=server.token)}, body=b"")
+        assert status == 403 and "set-cookie" not in sent
+        assert server.open()
+
+
+@pytest.mark.parametrize(("path", "status"), [
+    ("/blobs/", 404), ("/blobs/x", 404), ("/blobs/-1", 404), ("/blobs/999999999", 404), ("/blobs/99999999999999999999999", 404), ("/blobs/0,", 200),
+    ("/blobs/0,,1", 404), ("/blobs/0x1", 404), ("/blobs/" + ",".join(["0"] * 65), 400), ("/blobs/../etc/passwd", 404), ("/etc/passwd", 404),
+    ("/../../etc/passwd", 404), ("/manifest/", 404), ("/%2e%2e/", 404), ("/blobs/0%2C1", 404), ("//evil.example/", 200), ("/?x=1", 200),
+])
+def test_only_numbered_pieces_can_be_asked_for(server, path, status):
+    assert server.ask(path, headers={"Cookie": server.cookie})[0] == status
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
+def test_nothing_can_be_changed(server, method):
+    status, headers, _ = server.ask("/manifest", method, {"Cookie": server.cookie}, body=b"")
+    assert status in (405, 501)
+    assert not any(name.startswith("access-control") for name in headers)
+
+
+def test_head_is_a_get_without_its_body(server):
+    status, headers, body = server.ask("/manifest", "HEAD", {"Cookie": server.cookie})
+    assert status == 200 and body == b"" and int(headers["content-length"]) > 100
+
+
+def test_two_hosts_in_one_request_are_refused(server):
+    status, _, _ = server.ask("/manifest", headers={"Host": f"127.0.0.1:{server.port}", "Cookie": server.cookie}, host="evil.example")
+    assert status == 400
+
+
+def test_large_requests_are_cut_off(server):
+    with pytest.raises((AssertionError, OSError, http.client.HTTPException)):
+        assert server.ask("/manifest", headers={"Cookie": server.cookie, "X": "x" * 100_000})[0] == 200
+    with pytest.raises((AssertionError, OSError, http.client.HTTPException)):
+        assert server.ask("/session", "POST", body=b"x" * 100_000)[0] == 204
+    assert server.ask("/manifest", headers={"Cookie": server.cookie})[0] == 200
+
+
+def test_a_port_that_is_taken_is_said(program, server):
+    outcome = program.run("view", "--no-open", "--port", str(server.port), RECORDING)
+    assert outcome.status == 5 and "cannot listen" in outcome.errors[0]
+
+
+def test_a_file_that_cannot_be_read_is_said(program, tmp_path):
+    outcome = program.run("view", "--no-open", tmp_path / "none.json")
+    assert outcome.status == 3
