@@ -37,12 +37,25 @@ function drawArea(context: CanvasRenderingContext2D, area: Area, scene: Scene, t
   drawHatches(context, area.hatches, theme);
   for (const plot of area.plots) drawPlot(context, plot, scene, theme);
   drawLabels(context, area.labels, theme);
+  drawMarks(context, area, theme);
   context.fillStyle = css(theme.line);
   for (const y of area.separators) context.fillRect(0, Math.round(y), scene.width, 1);
   context.lineWidth = 2;
   context.strokeStyle = css(theme.text);
   for (const box of area.selected) context.strokeRect(box.x, box.y, box.width, box.height);
   context.restore();
+}
+
+/** Small triangles on the upper edge of a row. */
+function drawMarks(context: CanvasRenderingContext2D, area: Area, theme: Theme): void {
+  context.fillStyle = css(theme.text);
+  context.beginPath();
+  for (const { x, y } of area.marks) {
+    context.moveTo(x - 3, y - 1);
+    context.lineTo(x + 3, y - 1);
+    context.lineTo(x, y + 4);
+  }
+  context.fill();
 }
 
 function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[], theme: Theme): void {

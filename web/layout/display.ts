@@ -62,6 +62,7 @@ export interface Area {
   plots: Plot[];
   separators: number[]; // y
   selected: Box[];
+  marks: { x: number; y: number }[]; // tops of rows where a highlighted event begins
 }
 
 export interface Scene {

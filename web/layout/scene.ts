@@ -2,7 +2,7 @@
 // through functions that answer at once, text widths through a Fitter. Nothing here draws or waits.
 
 import type { Lane } from "../model/manifest.ts";
-import { NO_NAME, type Slices } from "../model/slices.ts";
+import { firstFrom, NO_NAME, type Slices } from "../model/slices.ts";
 import type { Range, State } from "../model/state.ts";
 import type { Strings } from "../model/strings.ts";
 import type { Values } from "../model/values.ts";
@@ -92,7 +92,7 @@ function laneView(look: Look, sight: Sight): LaneView {
 }
 
 function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top: number, height: number, scroll: number, x: (time: number) => number): Area {
-  const area: Area = { top, height, strips: noStrips(lane.pixels), labels: [], hatches: [], plots: [], separators: [], selected: [] };
+  const area: Area = { top, height, strips: noStrips(lane.pixels), labels: [], hatches: [], plots: [], separators: [], selected: [], marks: [] };
   const visible = placed.tracks.filter((t) => t.top + t.height > scroll && t.top < scroll + height);
   const rows: { track: PlacedTrack; y: number; lanes: Lane[]; top: number }[] = [];
   for (const track of visible) {
@@ -117,6 +117,7 @@ function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top
       const wide: Wide[] = [];
       paintLane(l, lane, coverage, wide);
       if (row.track.rowHeight > 10 && l.table !== "gap" && l.table !== "busy") addLabels(look, sight, l, wide, row.top + area.strips.heights[i]! / 2, area.labels);
+      addMarks(look, l, row.top, area.marks);
       addSelected(look.state, l, row.top, area.strips.heights[i]!, area.selected, x);
     }
     coverage.take(area.strips.codes, area.strips.shades, i * lane.pixels);
@@ -173,6 +174,18 @@ export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, leng
     from = x;
   }
   return out;
+}
+
+/** At most one mark a pixel. */
+function addMarks(look: Look, lane: Lane, top: number, marks: Area["marks"]): void {
+  const starts = look.state.marks?.get(lane.id);
+  const { from, to } = look.state.view;
+  let last = -Infinity;
+  for (let i = starts ? firstFrom(starts, from) : 0; starts && i < starts.length && starts[i]! <= to; i++) {
+    const x = Math.round(((starts[i]! - from) / (to - from)) * look.width);
+    if (x > last) marks.push({ x, y: top });
+    last = x;
+  }
 }
 
 function addSelected(state: State, lane: Lane, top: number, height: number, boxes: Box[], x: (time: number) => number): void {

@@ -55,6 +55,15 @@ export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPix
   return null;
 }
 
+/** The value of a counter that holds at a moment, out of chunks that are here; null where there is none. */
+export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): { time: number; value: number } | null {
+  const level = lane.levels[levelFor(lane, nsPerPixel)];
+  const chunk = level?.chunks.findLast((each) => each[START] <= time);
+  const values = chunk ? recording.chunks.values(chunk[BLOB]) : null;
+  const index = values ? firstAbove(values.time, time) - 1 : -1;
+  return values && index >= 0 && !Number.isNaN(values.value[index]!) ? { time: values.time[index]!, value: values.value[index]! } : null;
+}
+
 /** The event of a lane nearest to a moment (of two that touch there, the later), no further than `tolerance` ns away from it. */
 export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number): Promise<Found | null> {
   let best: Found | null = null;

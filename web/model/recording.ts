@@ -7,6 +7,7 @@ import type { Source } from "../read/source.ts";
 import { Chunks } from "./chunks.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
 import { readReport, type Pictures, type Report } from "./report.ts";
+import { readNames, type Name } from "./search.ts";
 import { Strings } from "./strings.ts";
 
 /** One row of a table with all that was recorded of it. */
@@ -25,6 +26,7 @@ export class Recording {
   readonly childrenOf: Track[][];
   readonly lanesOf: Lane[][];
   private reportRead: Promise<Report> | undefined;
+  private namesRead: Promise<Name[]> | undefined;
   private picturesRead: Promise<Pictures | null> | undefined;
 
   constructor(
@@ -48,6 +50,11 @@ export class Recording {
     const blob = this.manifest.pictures;
     this.picturesRead ??= blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as Pictures);
     return this.picturesRead;
+  }
+
+  names(): Promise<Name[]> {
+    this.namesRead ??= readNames(this);
+    return this.namesRead;
   }
 
   /** null when the table or the row is not in the document. */

@@ -73,13 +73,13 @@ export async function findEvent(recording: Recording, wanted: readonly Name[], p
   return best;
 }
 
-interface Sought {
+export interface Sought {
   ids: Set<number>;
   first: number;
   last: number;
 }
 
-function bySought(recording: Recording, wanted: readonly Name[]): Map<string, Sought> {
+export function bySought(recording: Recording, wanted: readonly Name[]): Map<string, Sought> {
   const tables = new Map<string, Sought>();
   for (const name of wanted) {
     const entry = tables.get(name.table) ?? { ids: new Set<number>(), first: Infinity, last: -Infinity };
@@ -91,10 +91,14 @@ function bySought(recording: Recording, wanted: readonly Name[]): Map<string, So
   return tables;
 }
 
+/** Whether a name of a slice is looked for; slices without one have their lane's label. */
+export function isSought(recording: Recording, lane: Lane, { ids }: Sought, name: number): boolean {
+  if (name !== NO_NAME) return ids.has(name);
+  return lane.label !== null && ids.has(recording.strings.idOf(lane.label) ?? NO_NAME);
+}
+
 async function findInLane(recording: Recording, lane: Lane, sought: Sought, place: Place, by: 1 | -1, limit: number): Promise<Found | null> {
   const chunks = lane.levels[0]?.chunks ?? [];
-  const label = lane.label !== null && sought.ids.has(recording.strings.intern(lane.label));
-  const isWanted = (name: number) => (name === NO_NAME ? label : sought.ids.has(name));
   const isBeyond = (start: number) => by * (start - place.time) > 0 || (start === place.time && by * (lane.id - place.lane) > 0);
   for (const chunk of by > 0 ? chunks : [...chunks].reverse()) {
     if (chunk[START] > sought.last || chunk[END] < sought.first) continue;
@@ -104,7 +108,7 @@ async function findInLane(recording: Recording, lane: Lane, sought: Sought, plac
     if (slices === null) continue;
     const { start, name, length } = slices;
     for (let i = by > 0 ? 0 : length - 1; i >= 0 && i < length; i += by)
-      if (isWanted(name[i]!) && isBeyond(start[i]!)) return { lane, slices, index: i };
+      if (isSought(recording, lane, sought, name[i]!) && isBeyond(start[i]!)) return { lane, slices, index: i };
   }
   return null;
 }

@@ -1,6 +1,8 @@
 // What the viewer shows, as one immutable value: page, window, selection, measured range, highlighted names, and what
 // the person did to tracks. Every page reads it and changes it through Viewer (viewer.ts); a permalink is its text.
 
+import type { Marks } from "./marks.ts";
+
 export interface Range {
   from: number; // ns
   to: number;
@@ -25,6 +27,7 @@ export interface State {
   selection: Selection | null;
   range: Range | null; // measured
   highlight: ReadonlySet<number> | null; // names in Strings; null: nothing is highlighted
+  marks: Marks | null; // where highlighted events begin, once that is known
   collapsed: ReadonlySet<number>; // tracks
   hidden: ReadonlySet<number>;
   pinned: readonly number[]; // in the order on screen

@@ -1,8 +1,11 @@
 // The bus between pages: the state, who wants to know of changes, and the verbs "go there", "select this", "highlight
 // these". A page never reaches into another page; it says what should be seen.
 
+import { collectMarks } from "./marks.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, type PageName, type Range, type Selection, type State } from "./state.ts";
+
+const MARK_AFTER = 150; // ms: more letters of a search may follow
 
 export class Viewer {
   private current: State;
@@ -20,6 +23,7 @@ export class Viewer {
       selection: null,
       range: null,
       highlight: null,
+      marks: null,
       collapsed,
       hidden: new Set(),
       pinned: [],
@@ -71,7 +75,17 @@ export class Viewer {
   /** Highlights the events of these names and dims the others; an empty list ends it. */
   highlight(names: readonly string[]): void {
     const { strings } = this.recording;
-    this.set({ highlight: names.length === 0 ? null : new Set(names.map((name) => strings.intern(name))) });
+    const highlight = names.length === 0 ? null : new Set(names.map((name) => strings.intern(name)));
+    this.set({ highlight, marks: null });
+    if (highlight !== null) void this.mark(new Set(names), highlight);
+  }
+
+  private async mark(wanted: ReadonlySet<string>, highlight: ReadonlySet<number>): Promise<void> {
+    const names = (await this.recording.names()).filter((name) => wanted.has(name.name));
+    await new Promise((resume) => setTimeout(resume, MARK_AFTER));
+    const current = () => this.current.highlight === highlight;
+    const marks = current() ? await collectMarks(this.recording, names, current) : null;
+    if (marks !== null && current()) this.set({ marks });
   }
 
   private async locate(table: string, row: number): Promise<Selection | null> {

@@ -6,6 +6,7 @@ import test from "node:test";
 import { detailsOf } from "../model/details.ts";
 import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/lane.ts";
 import { readManifest } from "../model/manifest.ts";
+import { collectMarks } from "../model/marks.ts";
 import { measure } from "../model/measure.ts";
 import { linkOf, readLink } from "../model/permalink.ts";
 import { Recording } from "../model/recording.ts";
@@ -124,6 +125,26 @@ test("next and previous match go through all events once", async () => {
   };
   assert.deepEqual(await walk(1), [10, 20, 44, 50, 80, 90]);
   assert.deepEqual(await walk(-1), [90, 80, 50, 44, 20, 10]);
+});
+
+test("highlighted events are marked, all of them, in the order of time", async () => {
+  const { events, recording } = long();
+  const names = await recording.names();
+  const wanted = names.filter((name) => name.name === "k3");
+  const marks = await collectMarks(recording, wanted, () => true);
+  assert.deepEqual([...marks!.get(1)!], events.filter((e) => e.name === "k3").map((e) => e.start));
+  assert.equal(await collectMarks(recording, [{ ...wanted[0]!, count: 1e6 }], () => true), null);
+  assert.equal(await collectMarks(recording, wanted, () => false), null);
+});
+
+test("a highlight ends, and a new one replaces it", async () => {
+  const viewer = new Viewer(drawn());
+  viewer.highlight(["relu"]);
+  viewer.highlight(["cudaLaunchKernel"]);
+  await new Promise((resume) => setTimeout(resume, 300));
+  assert.deepEqual([...viewer.state.marks!.keys()], [2]);
+  viewer.highlight([]);
+  assert.deepEqual([viewer.state.highlight, viewer.state.marks], [null, null]);
 });
 
 test("details lead to the launch, the work, what encloses and what is beside", async () => {

@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, duration, grouped } from "../layout/time_text.ts";
 import { mentionOf } from "../model/details.ts";
-import { findEvent, matcher, readNames, search, type Name } from "../model/search.ts";
+import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
 
 const SHOWN = 100; // names in the list; the rest is counted
@@ -21,7 +21,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
   const [status, setStatus] = useState("");
   const [open, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => void readNames(viewer.recording).then(setNames), [viewer]);
+  useEffect(() => void viewer.recording.names().then(setNames), [viewer]);
 
   const test = query === "" ? null : matcher(query);
   const found = test?.ok ? search(names, test.value) : [];
@@ -47,8 +47,10 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
     clear: () => change(""),
   };
   const keys = (event: KeyboardEvent) => {
-    if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
-    else if (event.key === "Escape") {
+    if (event.key === "Enter") {
+      setOpen(false);
+      void step(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
       change("");
       input.current?.blur();
     } else return;

@@ -7,7 +7,8 @@ import { Fitter } from "../layout/fit.ts";
 import { hit, type Hit } from "../layout/hit.ts";
 import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
 import { placeTracks, shownAgain, type Placement, type TrackTree } from "../layout/tracks.ts";
-import { drawnAt, type Found } from "../model/lane.ts";
+import { drawnAt, valueAt, type Found } from "../model/lane.ts";
+import type { Lane } from "../model/manifest.ts";
 import type { Pictures } from "../model/report.ts";
 import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -121,6 +122,14 @@ export class Stage {
       if (found) return found;
     }
     return null;
+  }
+
+  /** The value of the counter under a point. */
+  valueAt(x: number, y: number): { lane: Lane; time: number; value: number } | null {
+    const target = this.hit(y);
+    const lane = target.zone === "track" && target.track.kind === "counter" ? target.lanes.find((each) => each.kind === "value") : undefined;
+    const found = lane && valueAt(this.viewer.recording, lane, this.timeAt(x), this.nsPerPixel);
+    return lane && found ? { lane, ...found } : null;
   }
 
   private resize(): void {

@@ -12,14 +12,17 @@ import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { followPointer } from "./pointer.ts";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import { Stage } from "./stage.ts";
-import { Tooltip, type Pointed } from "./tooltip.tsx";
+import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
 import { useViewer } from "./use_state.ts";
+
+const PAPER = 680; // css pixels across a sheet, without its margins
 
 const NOWHERE: Placement = { tracks: [], height: 0 };
 
 export function Timeline({ viewer }: { viewer: Viewer }) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const stage = useRef<Stage | null>(null);
   const search = useRef<SearchHandle | null>(null);
@@ -32,6 +35,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     stage.current = mine;
     mine.onPlaced = setPlaced;
     const release = [
+      keepSizeInPrint(frame.current!),
       followPointer(mine),
       followKeys(mine, {
         focusSearch: () => search.current?.focus(),
@@ -58,8 +62,8 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     stage.current.invalidate();
   };
   const point = (event: PointerEvent) => {
-    const found = event.buttons === 0 ? stage.current?.drawnAt(event.offsetX, event.offsetY) : null;
-    setPointed(found ? { x: event.offsetX, y: event.offsetY, found } : null);
+    const quiet = event.buttons !== 0 || event.pointerType === "touch" || stage.current === null;
+    setPointed(quiet ? null : pointedAt(stage.current!, viewer.recording.strings, event.offsetX, event.offsetY));
   };
   return (
     <>
@@ -67,7 +71,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <SearchBox viewer={viewer} handle={search} />
         <Hidden viewer={viewer} />
       </div>
-      <div class="stage">
+      <div class="stage" ref={frame}>
         <Filter viewer={viewer} height={HEAD} />
         <div class="pinned" style={{ top: `${HEAD}px`, height: `${placed.pinnedHeight}px` }}>
           <TrackNames viewer={viewer} placed={placed.pinned} />
@@ -77,7 +81,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         </div>
         <div class="lanes" onPointerMove={point} onPointerLeave={() => setPointed(null)}>
           <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="timeline" aria-label="Timeline. W and S zoom, A and D move, arrows go from event to event; what is selected is told beside." />
-          <Tooltip pointed={pointed} strings={viewer.recording.strings} width={stage.current?.width ?? 1} />
+          <Tooltip pointed={pointed} width={stage.current?.width ?? 1} />
         </div>
       </div>
       <aside class="panel" aria-label="Details">
@@ -91,6 +95,18 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
       </aside>
     </>
   );
+}
+
+/** On paper the canvas keeps the size it has on screen, and is scaled with the names beside it. */
+function keepSizeInPrint(frame: HTMLElement): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  addEventListener("beforeprint", () => {
+    const { width, height } = frame.getBoundingClientRect();
+    Object.assign(frame.style, { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PAPER / width)) });
+  }, { signal });
+  addEventListener("afterprint", () => Object.assign(frame.style, { width: "", height: "", zoom: "" }), { signal });
+  return () => abort.abort();
 }
 
 /** Arrows of the selection: from the launch to it, from it to the work it submitted. */

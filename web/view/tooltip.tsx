@@ -1,38 +1,45 @@
 // What is under the pointer, beside it: name, length, start; of a merged slice how many events and how much of it they
-// cover. Only text; the details panel has the rest.
+// cover; of a counter its value. Only text; the details panel has the rest.
 
-import { counted, duration, moment, percent } from "../layout/time_text.ts";
-import type { Found } from "../model/lane.ts";
+import { amount, counted, duration, moment, percent } from "../layout/time_text.ts";
 import { NO_NAME } from "../model/slices.ts";
 import type { Strings } from "../model/strings.ts";
+import type { Stage } from "./stage.ts";
 
 export interface Pointed {
   x: number;
   y: number;
-  found: Found;
+  name: string;
+  lines: string[];
 }
 
-export function Tooltip({ pointed, strings, width }: { pointed: Pointed | null; strings: Strings; width: number }) {
-  if (pointed === null) return null;
-  const { slices, index, lane } = pointed.found;
+export function pointedAt(stage: Stage, strings: Strings, x: number, y: number): Pointed | null {
+  const counter = stage.valueAt(x, y);
+  if (counter !== null) {
+    const { lane, value, time } = counter;
+    return { x, y, name: lane.label ?? lane.table, lines: [amount(value, lane.unit), `since ${moment(time, Math.max(1, stage.nsPerPixel))}`] };
+  }
+  const found = stage.drawnAt(x, y);
+  if (found === null) return null;
+  const { slices, index, lane } = found;
   const [start, end, count] = [slices.start[index]!, slices.end[index]!, slices.count[index]!];
   const id = slices.name[index]!;
-  const name = id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id);
-  const left = pointed.x > width / 2;
-  const style = left ? { right: `${width - pointed.x + 12}px`, top: `${pointed.y + 14}px` } : { left: `${pointed.x + 12}px`, top: `${pointed.y + 14}px` };
+  const length = duration(end - start);
+  const merged = `${counted(count, "event")} in ${length}, ${percent(slices.busy[index]! / Math.max(1, end - start))} covered; the name is of the longest`;
+  const lines = [count > 1 ? merged : `${lane.table === "gap" ? "idle" : lane.table}, ${length}`, `at ${moment(start, Math.max(1, (end - start) / 1000))}`];
+  return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
+}
+
+export function Tooltip({ pointed, width }: { pointed: Pointed | null; width: number }) {
+  if (pointed === null) return null;
+  const top = `${pointed.y + 14}px`;
+  const style = pointed.x > width / 2 ? { right: `${width - pointed.x + 12}px`, top } : { left: `${pointed.x + 12}px`, top };
   return (
     <div class="tooltip" style={style} role="presentation">
-      <strong>{name}</strong>
-      {count > 1 ? (
-        <span>
-          {counted(count, "event")} in {duration(end - start)}, {percent(slices.busy[index]! / Math.max(1, end - start))} covered; the name is of the longest
-        </span>
-      ) : (
-        <span>
-          {lane.table === "gap" ? "idle" : lane.table}, {duration(end - start)}
-        </span>
-      )}
-      <span>at {moment(start, Math.max(1, (end - start) / 1000))}</span>
+      <strong>{pointed.name}</strong>
+      {pointed.lines.map((line) => (
+        <span key={line}>{line}</span>
+      ))}
     </div>
   );
 }

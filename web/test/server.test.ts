@@ -1,0 +1,53 @@
+// The source that talks to `gpu-profile view`: the token is traded once and before anything else, ids are sent in
+// batches, refusals become a line for the reader.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Server } from "../read/server.ts";
+import { frame } from "./encode.ts";
+
+interface Asked {
+  path: string;
+  method: string;
+  token: string | null;
+}
+
+/** Answers like the program; blob n holds n bytes. */
+function serve(status: (path: string) => number): Asked[] {
+  const asked: Asked[] = [];
+  globalThis.fetch = async (input, options) => {
+    const path = String(input);
+    asked.push({ path, method: options?.method ?? "GET", token: new Headers(options?.headers).get("Authorization") });
+    const ids = /^\/blobs\/([\d,]+)$/.exec(path)?.[1]?.split(",").map(Number);
+    return new Response((ids ? frame(ids.map((id) => new Uint8Array(id))) : "{}") as BodyInit, { status: status(path) });
+  };
+  return asked;
+}
+
+test("the token opens the session first", async () => {
+  const asked = serve(() => 200);
+  const source = new Server("secret");
+  assert.equal(await source.manifest(), "{}");
+  assert.deepEqual((await source.blobs([3, 1, 2])).map((blob) => blob.length), [3, 1, 2]);
+  assert.deepEqual(asked, [
+    { path: "/session", method: "POST", token: "Bearer secret" },
+    { path: "/manifest", method: "GET", token: null },
+    { path: "/blobs/3,1,2", method: "GET", token: null },
+  ]);
+});
+
+test("at most 64 blobs a request, in the order asked", async () => {
+  const asked = serve(() => 200);
+  const ids = Array.from({ length: 150 }, (_, i) => 149 - i);
+  const blobs = await new Server(null).blobs(ids);
+  assert.deepEqual(blobs.map((blob) => blob.length), ids);
+  assert.deepEqual(asked.map(({ path }) => path.split(",").length), [64, 64, 22]);
+});
+
+test("refusals are said in one line", async () => {
+  serve(() => 403);
+  await assert.rejects(new Server("old").manifest(), /did not accept this address \(403\)/);
+  await assert.rejects(new Server(null).manifest(), /may not read the recording/);
+  serve((path) => (path.startsWith("/blobs") ? 500 : 200));
+  await assert.rejects(new Server(null).blobs([1]), /answered 500/);
+});
