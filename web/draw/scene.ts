@@ -1,7 +1,8 @@
 // Puts a display list on a canvas. Knows nothing of recordings, time or tracks: lengths, codes and texts only.
 
 import { CAUSES } from "../layout/colors.ts";
-import type { Area, Arrow, Hatch, Label, Plot, Scene } from "../layout/display.ts";
+import type { Area, Arrow, Hatch, Label, Scene } from "../layout/display.ts";
+import { drawPlots } from "./plots.ts";
 import { drawStrips } from "./strips.ts";
 import { css, type Theme } from "./theme.ts";
 
@@ -35,7 +36,7 @@ function drawArea(context: CanvasRenderingContext2D, area: Area, scene: Scene, t
   context.clip();
   drawStrips(context, area.strips, scene.width, theme);
   drawHatches(context, area.hatches, theme);
-  for (const plot of area.plots) drawPlot(context, plot, scene, theme);
+  drawPlots(context, area.plots, scene.width, scene.scale, theme);
   drawLabels(context, area.labels, theme);
   drawMarks(context, area, theme);
   context.fillStyle = css(theme.line);
@@ -106,43 +107,6 @@ function drawHatches(context: CanvasRenderingContext2D, hatches: readonly Hatch[
     context.fillStyle = pattern;
     context.fillRect(hatch.x, hatch.y, hatch.width, hatch.height);
   }
-}
-
-function drawPlot(context: CanvasRenderingContext2D, plot: Plot, scene: Scene, theme: Theme): void {
-  const base = plot.axis[1]!.y;
-  const step = 1 / scene.scale;
-  const area = new Path2D();
-  const band = new Path2D();
-  const top = new Path2D();
-  let drawing = false;
-  for (let x = 0; x < plot.mean.length; x++) {
-    const y = plot.mean[x]!;
-    if (Number.isNaN(y)) {
-      drawing = false;
-      continue;
-    }
-    area.rect(x * step, y, step, Math.max(0, base - y));
-    if (plot.low[x]! - plot.high[x]! > 0.5) band.rect(x * step, plot.high[x]!, step, plot.low[x]! - plot.high[x]!);
-    if (!drawing) top.moveTo(x * step, y);
-    else top.lineTo(x * step, y);
-    top.lineTo((x + 1) * step, y);
-    drawing = true;
-  }
-  context.fillStyle = css(theme.accent, 0.18);
-  context.fill(area);
-  context.fillStyle = css(theme.accent, 0.35);
-  if (plot.band) context.fill(band);
-  context.strokeStyle = css(theme.accent);
-  context.lineWidth = 1;
-  context.stroke(top);
-  context.fillStyle = css(theme.quiet);
-  plot.axis.forEach((mark, i) => {
-    const y = Math.round(mark.y) + (i === 0 ? 6 : -6);
-    context.fillStyle = css(theme.ground, 0.75);
-    context.fillRect(2, y - 6, context.measureText(mark.text).width + 4, 12);
-    context.fillStyle = css(theme.quiet);
-    context.fillText(mark.text, 4, y);
-  });
 }
 
 function drawArrows(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {

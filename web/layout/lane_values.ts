@@ -22,12 +22,27 @@ export function extentOf(lane: Lane, valuesOf: ValuesOf): Extent {
   let high = lane.unit === "%" ? 100 : 0;
   for (const chunk of lane.levels[lane.levels.length - 1]?.chunks ?? []) {
     const values = valuesOf(chunk[BLOB]);
-    for (let i = 0; values && i < values.length; i++) {
-      if (values.low[i]! < low) low = values.low[i]!;
-      if (values.high[i]! > high) high = values.high[i]!;
-    }
+    if (values === null) continue;
+    const extent = extentOfValues(values);
+    low = Math.min(low, extent.low);
+    high = Math.max(high, extent.high);
   }
   return { low, high: high > low ? high : low + 1 };
+}
+
+const known = new WeakMap<Values, Extent>(); // a chunk never changes, and every frame asks
+
+function extentOfValues(values: Values): Extent {
+  let extent = known.get(values);
+  if (extent === undefined) {
+    extent = { low: 0, high: 0 };
+    for (let i = 0; i < values.length; i++) {
+      if (values.low[i]! < extent.low) extent.low = values.low[i]!;
+      if (values.high[i]! > extent.high) extent.high = values.high[i]!;
+    }
+    known.set(values, extent);
+  }
+  return extent;
 }
 
 export function plotLane(lane: Lane, view: Range, pixels: number, top: number, height: number, valuesOf: ValuesOf): Plot {
@@ -45,54 +60,56 @@ export function plotLane(lane: Lane, view: Range, pixels: number, top: number, h
       { y: y(low), text: amount(low, lane.unit) },
     ],
   };
-  const last = gather(lane, view, pixels, valuesOf, plot);
-  hold(plot, last);
+  const last = new Float32Array(pixels);
+  const counts = new Uint32Array(pixels);
+  const before = gather(lane, view, pixels, valuesOf, plot, counts, last);
+  hold(plot, counts, last, before);
   for (const series of [plot.low, plot.mean, plot.high]) for (let x = 0; x < pixels; x++) series[x] = y(series[x]!);
   return plot;
 }
 
-/** Puts values into the pixels where they begin; gives the value that holds at the left end. */
-function gather(lane: Lane, view: Range, pixels: number, valuesOf: ValuesOf, plot: Plot): number {
+/** Puts values into the pixels where they begin, with the last of each pixel; gives the value that holds at the left end. */
+function gather(lane: Lane, view: Range, pixels: number, valuesOf: ValuesOf, plot: Plot, counts: Uint32Array, last: Float32Array): number {
   const scale = pixels / (view.to - view.from);
-  const level = lane.levels[levelFor(lane, 1 / scale)];
-  const counts = new Uint32Array(pixels);
+  const chunks = lane.levels[levelFor(lane, 1 / scale)]?.chunks ?? [];
   let before = NaN;
-  for (const [i, chunk] of (level?.chunks ?? []).entries()) {
-    const next = level!.chunks[i + 1];
-    if (chunk[START] > view.to || (next ? next[START] : Infinity) < view.from) continue;
+  chunks.forEach((chunk, i) => {
+    const next = chunks[i + 1];
+    if (chunk[START] > view.to || (next && next[START] < view.from)) return;
     const values = valuesOf(chunk[BLOB]);
-    if (values === null) continue;
-    const first = Math.max(0, firstAbove(values.time, view.from) - 1);
-    for (let k = first; k < values.length && values.time[k]! < view.to; k++) {
+    if (values === null) return;
+    for (let k = Math.max(0, firstAbove(values.time, view.from) - 1); k < values.length && values.time[k]! < view.to; k++) {
       const x = Math.floor((values.time[k]! - view.from) * scale);
-      if (x < 0) {
-        before = values.value[k]!;
-        continue;
+      if (x < 0) before = values.value[k]!;
+      else if (x < pixels) {
+        add(plot, counts[x]!, x, values, k);
+        counts[x] = counts[x]! + 1;
+        last[x] = values.value[k]!;
       }
-      if (values.low[k] !== values.high[k]) plot.band = true;
-      add(plot, counts, x, values, k);
     }
-  }
+  });
   return before;
 }
 
-function add(plot: Plot, counts: Uint32Array, x: number, values: Values, k: number): void {
-  if (x >= plot.mean.length) return;
-  const seen = counts[x]!;
-  const low = values.low[k]!;
-  const high = values.high[k]!;
-  if (seen > 0) plot.band = true;
-  plot.low[x] = seen > 0 ? Math.min(plot.low[x]!, low) : low;
-  plot.high[x] = seen > 0 ? Math.max(plot.high[x]!, high) : high;
-  plot.mean[x] = seen > 0 ? plot.mean[x]! + (values.value[k]! - plot.mean[x]!) / (seen + 1) : values.value[k]!;
-  counts[x] = seen + 1;
+function add(plot: Plot, seen: number, x: number, values: Values, k: number): void {
+  const [low, value, high] = [values.low[k]!, values.value[k]!, values.high[k]!];
+  if (Number.isNaN(value)) return;
+  if (Number.isNaN(plot.mean[x]!)) {
+    if (low !== high) plot.band = true;
+    [plot.low[x], plot.mean[x], plot.high[x]] = [low, value, high];
+    return;
+  }
+  plot.band = true;
+  plot.low[x] = Math.min(plot.low[x]!, low);
+  plot.high[x] = Math.max(plot.high[x]!, high);
+  plot.mean[x] = plot.mean[x]! + (value - plot.mean[x]!) / (seen + 1);
 }
 
-/** Fills the pixels between values with the value before them. */
-function hold(plot: Plot, before: number): void {
+/** Pixels where no value begins have the last one before them. */
+function hold(plot: Plot, counts: Uint32Array, last: Float32Array, before: number): void {
   let held = before;
   for (let x = 0; x < plot.mean.length; x++) {
-    if (Number.isNaN(plot.mean[x]!)) plot.low[x] = plot.mean[x] = plot.high[x] = held;
-    else held = plot.mean[x]!;
+    if (counts[x] === 0) plot.low[x] = plot.mean[x] = plot.high[x] = held;
+    else held = last[x]!;
   }
 }

@@ -1,5 +1,5 @@
 // A made recording of about N events, shaped like training: steps of operators, calls, kernels on two streams, copies,
-// pauses for input. The same N gives the same document.
+// pauses for input, eight counters. The same N gives the same document.
 
 import { buildDocument, type Event, type LaneInput, type Made } from "./document.ts";
 
@@ -13,6 +13,8 @@ function generator(seed: number): () => number {
 }
 
 const KERNELS = ["sm90_xmma_gemm_bf16", "vectorized_elementwise_kernel", "layer_norm", "softmax_warp_forward", "flash_fwd_kernel", "reduce_kernel", "cat_array", "ncclDevKernel_AllReduce"];
+
+const COUNTERS = ["sm active", "tensor active", "dram read", "dram write", "pcie", "warps", "l2 hit"];
 
 export function synthetic(events: number): Made {
   const random = generator(7);
@@ -60,6 +62,7 @@ export function synthetic(events: number): Made {
       { parent: 2, kind: "stream", name: "stream 7", device: 0 },
       { parent: 2, kind: "stream", name: "stream 13 (copies)", device: 0 },
       { parent: 2, kind: "counter", name: "power", device: 0 },
+      ...COUNTERS.map((name) => ({ parent: 2, kind: "counter", name, device: 0 })),
     ],
     lanes: [
       lane(1, "range", lists.steps),
@@ -71,6 +74,7 @@ export function synthetic(events: number): Made {
       lane(4, "gap", lists.input, { label: "input pipeline" }),
       lane(4, "gap", lists.launch, { label: "launch" }),
       { track: 7, table: "sample", kind: "value", unit: "W", label: "power", values: power },
+      ...COUNTERS.map((label, i): LaneInput => ({ track: 8 + i, table: "sample", kind: "value", unit: "%", label, values: power.map(([t, v]) => [t, (v * (i + 1)) % 100]) })),
     ],
     tables: [],
   });

@@ -1,0 +1,65 @@
+"""`gpu-profile view` in Chromium: the token leaves the address, a reload and a permalink work, others get nothing."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+RECORDING = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
+
+
+@pytest.fixture
+def address(program):
+    """The address that the program prints; it serves until the test is over."""
+    started = subprocess.Popen([program.path, "view", "--no-open", RECORDING], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        line = started.stdout.readline().decode()
+        found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", line)
+        if found is None:
+            pytest.skip("this program does not serve pages")
+        yield found[0]
+    finally:
+        started.terminate()
+        started.wait(10)
+
+
+def ready(page):
+    page.wait_for_selector("header.bar")
+    page.get_by_role("button", name="Timeline").click()
+    page.wait_for_function("performance.getEntriesByName('data').length > 0")
+
+
+def test_a_served_recording(browser, address):
+    context = browser.new_context()
+    page = context.new_page()
+    wrong, asked = [], []
+    page.on("console", lambda line: line.type == "error" and wrong.append(line.text))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address)
+    ready(page)
+    token = address.split("#")[1]
+    assert token not in page.url
+    origin = address.split("#")[0]
+    assert all(url.startswith((origin, "blob:", "data:")) for url in asked)
+    assert not any(token in url.split("#")[0] for url in asked)
+    page.keyboard.press("/")
+    page.keyboard.type("aten::mm")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("section.details table")
+    page.wait_for_timeout(500)
+    shown = page.locator("section.details .full").inner_text()
+    page.reload()
+    ready(page)
+    page.wait_for_selector("section.details table")
+    assert page.locator("section.details .full").inner_text() == shown
+    assert wrong == []
+    context.close()
+
+
+def test_without_the_address_there_is_nothing(browser, address):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address.split("#")[0])
+    page.wait_for_selector(".notice:has-text('may not read the recording')")
+    context.close()

@@ -1,0 +1,71 @@
+// Counters: for every device pixel a column with the area below the mean, the band from lowest to highest, and a line
+// that steps from mean to mean. All plots are written into one image, as the rows of slices are: paths of thousands of
+// edges are slow without a GPU, and the cost here is that of the pixels.
+
+import type { Plot } from "../layout/display.ts";
+import { css, type Rgb, type Theme } from "./theme.ts";
+
+const AREA = 0.18;
+const BAND = 0.45;
+const stage = { canvas: null as HTMLCanvasElement | null };
+
+export function drawPlots(context: CanvasRenderingContext2D, plots: readonly Plot[], width: number, scale: number, theme: Theme): void {
+  const first = plots[0];
+  if (!first) return;
+  const pixels = first.mean.length;
+  const heights = plots.map((plot) => Math.ceil(plot.height * scale));
+  const image = new ImageData(pixels, heights.reduce((sum, height) => sum + height, 0));
+  const words = new Uint32Array(image.data.buffer);
+  let top = 0;
+  plots.forEach((plot, i) => {
+    fill(words, pixels, top, heights[i]!, plot, scale, theme.accent);
+    top += heights[i]!;
+  });
+  const canvas = (stage.canvas ??= document.createElement("canvas"));
+  if (canvas.width < pixels || canvas.height < image.height) {
+    canvas.width = Math.max(canvas.width, pixels);
+    canvas.height = Math.max(canvas.height, image.height);
+  }
+  canvas.getContext("2d", { willReadFrequently: true })!.putImageData(image, 0, 0);
+  top = 0;
+  plots.forEach((plot, i) => {
+    context.drawImage(canvas, 0, top, pixels, heights[i]!, 0, plot.top, width, plot.height);
+    top += heights[i]!;
+    drawAxis(context, plot, theme);
+  });
+}
+
+const word = ([r, g, b]: Rgb, alpha: number): number => ((Math.round(255 * alpha) << 24) | (b << 16) | (g << 8) | r) >>> 0;
+
+function fill(words: Uint32Array, pixels: number, top: number, height: number, plot: Plot, scale: number, color: Rgb): void {
+  const [area, band, line] = [word(color, AREA), word(color, BAND), word(color, 1)];
+  const at = (y: number) => Math.min(height - 1, Math.max(0, Math.round((y - plot.top) * scale)));
+  const base = at(plot.axis[1]!.y);
+  let before = -1;
+  for (let x = 0; x < pixels; x++) {
+    if (Number.isNaN(plot.mean[x]!)) {
+      before = -1;
+      continue;
+    }
+    const mean = at(plot.mean[x]!);
+    column(words, pixels, x, top, Math.min(mean, base), Math.max(mean, base), area);
+    if (plot.band) column(words, pixels, x, top, at(plot.high[x]!), at(plot.low[x]!), band);
+    const from = before < 0 ? mean : before;
+    column(words, pixels, x, top, Math.min(from, mean), Math.max(from, mean), line);
+    before = mean;
+  }
+}
+
+function column(words: Uint32Array, pixels: number, x: number, top: number, from: number, to: number, value: number): void {
+  for (let y = from, i = (top + from) * pixels + x; y <= to; y++, i += pixels) words[i] = value;
+}
+
+function drawAxis(context: CanvasRenderingContext2D, plot: Plot, theme: Theme): void {
+  plot.axis.forEach((mark, i) => {
+    const y = Math.round(mark.y) + (i === 0 ? 6 : -6);
+    context.fillStyle = css(theme.ground, 0.75);
+    context.fillRect(2, y - 6, context.measureText(mark.text).width + 4, 12);
+    context.fillStyle = css(theme.quiet);
+    context.fillText(mark.text, 4, y);
+  });
+}
