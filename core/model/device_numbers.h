@@ -1,5 +1,5 @@
 // Which GPU of a job a device ordinal of one of its recordings is. A uuid tells. Without one an ordinal means something within its
-// host or, where the host is not known, within its recording only: then GPU 0 of one rank is not taken for GPU 0 of another.
+// recording or, where ordinals are those of a host, within that: then GPU 0 of one rank is not taken for GPU 0 of another.
 // An ordinal stays as it is where no other GPU has it already.
 #pragma once
 

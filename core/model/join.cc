@@ -38,10 +38,17 @@ std::set<std::string_view> hosts_of(const Trace& trace) {
     return hosts;
 }
 
-// Where ordinals of devices mean something: its one host, or it alone.
+// Whether the key of a process says who it is in every recording: HOST:PID.
+bool is_same_everywhere(const ProcessTable& process, const StringPool& strings, Row row) {
+    return process.host.has(row) &&
+           strings[process.key[row]].starts_with(fmt::format("{}:", strings[process.host[row]]));
+}
+
+// Where ordinals of devices mean something. Recordings that name hosts in another way may each see GPUs of their own as 0.
 std::string scope_of(const PartOfJob& part) {
+    const ProcessTable& process = part.trace.tables().process;
     std::set<std::string_view> hosts = hosts_of(part.trace);
-    bool one = hosts.size() == 1 && !hosts.begin()->empty();
+    bool one = hosts.size() == 1 && is_same_everywhere(process, part.trace.strings(), 0);
     return one ? fmt::format("host {}", *hosts.begin()) : fmt::format("file {}", part.name);
 }
 
@@ -78,7 +85,7 @@ public:
     Keys(Batch& rows, std::string_view name) : rows_(rows), name_(name) {
         const ProcessTable& process = rows.tables.process;
         for (Row row = 0; row < process.rows; ++row)
-            if (process.host.has(row)) known_.emplace(process.key[row], process.key[row]);
+            if (is_same_everywhere(process, rows.strings, row)) known_.emplace(process.key[row], process.key[row]);
         const ThreadTable& thread = rows.tables.thread;
         for (Row row = 0; row < thread.rows; ++row)
             if (known_.contains(thread.process.value_or(row, kNoString)))

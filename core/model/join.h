@@ -1,6 +1,6 @@
 // Several recordings as one trace: those of the processes or ranks of one job (docs/several-files.md, decision 0015).
 //
-// A process whose key names its host is the same process in every recording. The key of any other process says who it is within its
+// A process whose key is HOST:PID is the same process in every recording. The key of any other process says who it is within its
 // recording only, so the recording's name is put before it. Devices: device_numbers.h. Times stay as they are where every recording
 // has times of day; where not, each is moved so that all begin together, and that is a loss (no_common_clock). Facts about a
 // recording (meta) have its name before their key, except those that are of a process.

@@ -27,6 +27,15 @@ void describe_device(Draft& draft, std::string_view uuid) {
 
 void set_host(Draft& draft, std::string_view host) { draft.tables().process.host.set(0, draft.intern(host)); }
 
+// As recordings of our own name processes.
+void name_by_host(Draft& draft, std::string_view host) {
+    set_host(draft, host);
+    StringId key = draft.intern(std::string(host) + ":7");
+    Tables& tables = draft.tables();
+    tables.process.key.change(0, key), tables.thread.process.change(0, key);
+    tables.api_call.process.change(0, key), tables.kernel.process.change(0, key);
+}
+
 Trace join(Draft first, Draft second) {
     std::vector<PartOfJob> parts;
     parts.push_back({"a", first.finish()});
@@ -64,10 +73,10 @@ TEST(Join, KeepsEqualKeysApart) {
 
 TEST(Join, AHostOrAnIdSaysWhatIsTheSame) {
     Draft a = launched_at(kToday), b = launched_at(kToday + 500);
-    set_host(a, "node"), set_host(b, "node");
+    name_by_host(a, "node"), name_by_host(b, "node");
     Trace trace = join(std::move(a), std::move(b));
     ASSERT_EQ(trace.tables().process.rows, 1U);
-    EXPECT_EQ(trace.text(trace.tables().process.key[0]), "p");
+    EXPECT_EQ(trace.text(trace.tables().process.key[0]), "node:7");
     EXPECT_EQ(devices_of(trace), (std::vector<std::int32_t>{0, 0}));
     EXPECT_EQ(losses_of(trace), std::vector<std::string>{"duplicate_correlation"});  // one process has it twice
 
@@ -79,6 +88,15 @@ TEST(Join, AHostOrAnIdSaysWhatIsTheSame) {
         EXPECT_EQ(devices_of(both), (std::vector<std::int32_t>{0, other == "GPU-1" ? 0 : 1}));
         EXPECT_EQ(both.tables().device.rows, other == "GPU-1" ? 1U : 2U);
     }
+}
+
+TEST(Join, AHostBesideAPidDoesNotSayWho) {
+    Draft a = launched_at(kToday), b = launched_at(kToday);
+    set_host(a, "node"), set_host(b, "node");
+    Trace trace = join(std::move(a), std::move(b));
+    EXPECT_EQ(trace.tables().process.rows, 2U);
+    EXPECT_EQ(devices_of(trace), (std::vector<std::int32_t>{0, 1}));
+    EXPECT_TRUE(losses_of(trace).empty());  // one host has one clock
 }
 
 TEST(Join, WithoutACommonClockAllBeginTogether) {
