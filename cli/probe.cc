@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "collect/pm/places.h"
+#include "core/base/path_search.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -215,10 +216,8 @@ Check check_counters_over_time(const Machine& machine) {
 }
 
 Check check_smi(const Machine& machine) {
-    std::istringstream folders(machine.environment("PATH"));
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (std::string path = machine.root + folder + "/nvidia-smi"; access(path.c_str(), X_OK) == 0)
-            return {"nvidia-smi", Health::ok, path, ""};
+    std::string path = find_in_path("nvidia-smi", machine.environment("PATH"), machine.root);
+    if (!path.empty()) return {"nvidia-smi", Health::ok, machine.root + path, ""};
     return {"nvidia-smi", Health::missing, "not in PATH", "install the NVIDIA driver's utilities"};
 }
 

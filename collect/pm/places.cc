@@ -5,12 +5,12 @@
 #include "collect/pm/places.h"
 
 #include <glob.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <set>
-#include <sstream>
 #include <utility>
+
+#include "core/base/path_search.h"
 
 namespace gpuprof::pm {
 namespace {
@@ -59,15 +59,6 @@ private:
     std::set<std::string> files_;
 };
 
-std::string in_path(const std::string& program, const std::string& path, const std::string& root) {
-    if (program.empty() || program.find('/') != std::string::npos) return program;
-    std::istringstream folders(path);
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (std::string file = folder + "/" + program; !folder.empty() && access((root + file).c_str(), X_OK) == 0)
-            return file;
-    return {};
-}
-
 // Where links lead from `path`, below the root again.
 std::string target_of(const std::string& path, const std::string& root) {
     std::string target = resolved(root + path);
@@ -89,7 +80,8 @@ std::vector<std::string> cupti_places(const std::string& program,
     places.add_folder("/usr/lib/*-linux-gnu");
     places.add_name("libcupti.so");
     for (const std::string& name : {program, std::string("python3"), std::string("python")}) {
-        std::string file = in_path(name, environment("PATH"), root);
+        bool as_it_is = name.empty() || name.find('/') != std::string::npos;
+        std::string file = as_it_is ? name : find_in_path(name, environment("PATH"), root);
         if (file.empty()) continue;
         places.add_wheels_of(file);
         places.add_wheels_of(target_of(file, root));

@@ -7,21 +7,24 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
+#include <filesystem>
 
 namespace gpuprof {
 namespace {
 
 Error failed(std::string_view path, std::string_view why) {
-    return {ExitCode::unreadable,
-            fmt::format("the temporary file {} cannot be written: {}; TMPDIR names another folder", path, why)};
+    return {ExitCode::unreadable, fmt::format("{} cannot be made or written: {}; TMPDIR names another folder", path, why)};
+}
+
+std::string pattern() {
+    const char* folder = std::getenv("TMPDIR");
+    return fmt::format("{}/gpu-profile-XXXXXX", folder != nullptr && *folder != '\0' ? folder : "/tmp");
 }
 
 }  // namespace
 
 Result<TemporaryFile> TemporaryFile::make() {
-    const char* folder = std::getenv("TMPDIR");
-    std::string path = fmt::format("{}/gpu-profile-XXXXXX", folder != nullptr && *folder != '\0' ? folder : "/tmp");
+    std::string path = pattern();
     int fd = mkostemp(path.data(), O_CLOEXEC);
     if (fd < 0) return failed(path, std::strerror(errno));
     return TemporaryFile(std::move(path), fd);
@@ -44,6 +47,17 @@ Status TemporaryFile::write(std::string_view bytes) {
         bytes.remove_prefix(static_cast<std::size_t>(wrote));
     }
     return {};
+}
+
+Result<TemporaryFolder> TemporaryFolder::make() {
+    std::string path = pattern();
+    if (mkdtemp(path.data()) == nullptr) return failed(path, std::strerror(errno));
+    return TemporaryFolder(std::move(path));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace gpuprof

@@ -1,8 +1,9 @@
-// A file for a while: made in TMPDIR (/tmp without it), gone with its object.
+// A file or a folder for a while: made in TMPDIR (/tmp without it), gone with its object.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/result.h"
 
@@ -23,6 +24,21 @@ private:
     TemporaryFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
     std::string path_;
     int fd_;
+};
+
+// With all that was put into it.
+class TemporaryFolder {
+public:
+    static Result<TemporaryFolder> make();
+    TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+    ~TemporaryFolder();
+
+    const std::string& path() const { return path_; }
+
+private:
+    explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+    std::string path_;  // "" when it was handed on
 };
 
 }  // namespace gpuprof

@@ -8,9 +8,11 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <vector>
+
+#include "core/base/path_search.h"
+#include "core/base/temporary_file.h"
 
 extern char** environ;
 
@@ -32,39 +34,6 @@ const Closed* closed_of(std::string_view file, std::string_view head) {
         if (file.ends_with(each.ending) || (!each.magic.empty() && head.starts_with(each.magic))) return &each;
     return nullptr;
 }
-
-bool on_path(std::string_view tool) {
-    const char* path = std::getenv("PATH");
-    std::string_view rest = path == nullptr ? "" : path;
-    while (!rest.empty()) {
-        std::size_t end = std::min(rest.find(':'), rest.size());
-        if (end > 0 && access(fmt::format("{}/{}", rest.substr(0, end), tool).c_str(), X_OK) == 0) return true;
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return false;
-}
-
-// A folder that goes, with what is in it, when this object does.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        const char* parent = std::getenv("TMPDIR");
-        path_ = fmt::format("{}/gpu-profile-XXXXXX", parent != nullptr && *parent != '\0' ? parent : "/tmp");
-        made_ = mkdtemp(path_.data()) != nullptr;
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        if (made_) std::filesystem::remove_all(path_, ignored);
-    }
-    bool made() const { return made_; }
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-    bool made_ = false;
-};
 
 // The exit status, as shells say it; what it prints goes to `output`, what it complains of is not shown.
 int run(const std::vector<std::string>& arguments, const std::string& output) {
@@ -95,9 +64,12 @@ Result<ExportedReport> export_closed(const std::string& file, std::string_view h
     std::string by_hand = fmt::format("a report that only {} can read; export it: {}", closed.tool, closed.command);
     auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", file, why)}; };
     if (file == "-") return fail(by_hand + " (a file, not a pipe)");
-    if (!on_path(closed.tool)) return fail(fmt::format("{} ({} is not on PATH)", by_hand, closed.tool));
-    auto folder = std::make_shared<TemporaryFolder>();
-    if (!folder->made()) return fail(fmt::format("no temporary folder {}: {}", folder->path(), std::strerror(errno)));
+    const char* path = std::getenv("PATH");
+    if (find_in_path(closed.tool, path == nullptr ? "" : path).empty())
+        return fail(fmt::format("{} ({} is not on PATH)", by_hand, closed.tool));
+    Result<TemporaryFolder> made_folder = TemporaryFolder::make();
+    if (!made_folder.ok()) return made_folder.error();
+    auto folder = std::make_shared<TemporaryFolder>(std::move(made_folder).value());
     bool nsys = closed.tool == "nsys";
     std::string made = folder->path() + (nsys ? "/export.sqlite" : "/export.csv");
     std::string whole = std::filesystem::absolute(file).string();  // a name that begins with a dash is no option

@@ -1,0 +1,13 @@
+// Where a program lies, as a shell finds it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+// The first of `folders` (a value of PATH) that has `program` to run, with its name; "" when none has. They are looked at below
+// `root`, which is not part of the answer. Empty folders, which shells take for the current one, are not looked at.
+std::string find_in_path(std::string_view program, std::string_view folders, const std::string& root = "");
+
+}  // namespace gpuprof
