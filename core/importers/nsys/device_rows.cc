@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/importers/cuda_words.h"
+#include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
 
 namespace gpuprof::nsys {
@@ -34,11 +35,9 @@ struct Reader::DeviceColumns {
 
 template <class Table>
 std::optional<Row> Reader::device_row(Table& table, Scan& rows, const DeviceColumns& columns) {
-    auto at = times(rows, columns.start, columns.end);
-    if (!at) return std::nullopt;
-    Row row = table.add();
-    table.start.set(row, at->first);
-    table.dur.set(row, span_between(at->first, at->second));
+    auto added = span_row(table, rows, columns.start, columns.end);
+    if (!added) return std::nullopt;
+    Row row = *added;
     auto global = rows.integer(columns.process);
     // Schemas before 3 have no process here: it is that of the calls, when they have but one.
     StringId owner = global ? process(*global) : processes_.size() == 1 ? processes_.begin()->second : kNoString;
@@ -48,7 +47,7 @@ std::optional<Row> Reader::device_row(Table& table, Scan& rows, const DeviceColu
     if (auto context = rows.narrow(columns.context)) table.context.set(row, *context);
     constexpr std::int64_t kNoStream = 0xFFFFFFFF;
     if (auto stream = rows.integer(columns.stream); stream && *stream != kNoStream) table.stream.set(row, *stream);
-    if (auto id = rows.integer(columns.correlation); id && *id != 0) table.correlation.set(row, *id);
+    set_id(table.correlation, row, rows.integer(columns.correlation));
     return row;
 }
 
@@ -78,8 +77,8 @@ void Reader::read_kernels() {
         auto in_program = rows.narrow(fixed), at_launch = rows.narrow(dynamic);
         if (in_program || at_launch)
             table.shared_bytes.set(*row, std::int64_t{in_program.value_or(0)} + at_launch.value_or(0));
-        if (auto id = rows.integer(graph); id && *id != 0) table.graph_id.set(*row, *id);
-        if (auto id = rows.integer(node); id && *id != 0) table.graph_node_id.set(*row, *id);
+        set_id(table.graph_id, *row, rows.integer(graph));
+        set_id(table.graph_node_id, *row, rows.integer(node));
     }
 }
 
@@ -115,7 +114,7 @@ void Reader::read_copies() {
         if (auto value = rows.integer(from)) table.src.set(*row, batch_.intern(memory_kind(*value)));
         if (auto value = rows.integer(to)) table.dst.set(*row, batch_.intern(memory_kind(*value)));
         if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
-        if (auto id = rows.integer(node); id && *id != 0) table.graph_node_id.set(*row, *id);
+        set_id(table.graph_node_id, *row, rows.integer(node));
     }
 }
 
@@ -129,7 +128,7 @@ void Reader::read_fills() {
         if (!row) continue;
         if (auto value = rows.integer(kind)) table.kind.set(*row, batch_.intern(memory_kind(*value)));
         if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
-        if (auto id = rows.integer(node); id && *id != 0) table.graph_node_id.set(*row, *id);
+        set_id(table.graph_node_id, *row, rows.integer(node));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/importers/cuda_words.h"
+#include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
 
 namespace gpuprof::nsys {
@@ -17,25 +18,21 @@ void Reader::read_calls() {
     std::unordered_map<std::uint32_t, StringId> bare;  // without its version, by the name with it
     ApiCallTable& table = batch_.tables.api_call;
     while (rows.next()) {
-        auto at = times(rows, start, end);
-        if (!at) continue;
-        Row row = table.add();
-        table.start.set(row, at->first);
-        table.dur.set(row, span_between(at->first, at->second));
+        auto row = span_row(table, rows, start, end);
+        if (!row) continue;
         if (auto global = rows.integer(thread)) {
             Host caller = host(*global);
-            table.thread.set(row, caller.thread);
-            table.process.set(row, caller.process);
+            table.thread.set(*row, caller.thread);
+            table.process.set(*row, caller.process);
         }
-        table.api.set(row, rows.integer(event).value_or(0) == kDriver ? driver : runtime);
+        table.api.set(*row, rows.integer(event).value_or(0) == kDriver ? driver : runtime);
         auto id = rows.integer(name);
         if (StringId whole = string(id); whole != kNoString) {
             auto [known, added] = bare.try_emplace(index_of(whole), kNoString);
             if (added) known->second = batch_.intern(cuda::without_version(text(id)));
-            table.name.set(row, known->second);
+            table.name.set(*row, known->second);
         }
-        if (auto id_of_call = rows.integer(correlation); id_of_call && *id_of_call != 0)
-            table.correlation.set(row, *id_of_call);
+        set_id(table.correlation, *row, rows.integer(correlation));
     }
 }
 
@@ -45,13 +42,10 @@ void Reader::read_os_calls() {
          name = rows.column("nameId");
     OsCallTable& table = batch_.tables.os_call;
     while (rows.next()) {
-        auto at = times(rows, start, end);
-        if (!at) continue;
-        Row row = table.add();
-        table.start.set(row, at->first);
-        table.dur.set(row, span_between(at->first, at->second));
-        if (auto global = rows.integer(thread)) table.thread.set(row, host(*global).thread);
-        if (StringId known = string(rows.integer(name)); known != kNoString) table.name.set(row, known);
+        auto row = span_row(table, rows, start, end);
+        if (!row) continue;
+        if (auto global = rows.integer(thread)) table.thread.set(*row, host(*global).thread);
+        if (StringId known = string(rows.integer(name)); known != kNoString) table.name.set(*row, known);
     }
 }
 
@@ -71,17 +65,14 @@ void Reader::read_overhead(const char* name_of_table) {
          name = rows.column("nameId"), type = rows.column("overheadType");
     OverheadTable& table = batch_.tables.overhead;
     while (rows.next()) {
-        auto at = times(rows, start, end);
-        if (!at) continue;
-        Row row = table.add();
-        table.start.set(row, at->first);
-        table.dur.set(row, span_between(at->first, at->second));
-        if (auto global = rows.integer(thread)) table.thread.set(row, host(*global).thread);
+        auto row = span_row(table, rows, start, end);
+        if (!row) continue;
+        if (auto global = rows.integer(thread)) table.thread.set(*row, host(*global).thread);
         auto kind = rows.integer(type);
         if (kind && *kind > 1 && *kind < std::ssize(kTypes))
-            table.name.set(row, batch_.intern(kTypes[*kind]));
+            table.name.set(*row, batch_.intern(kTypes[*kind]));
         else if (StringId known = string(rows.integer(name)); known != kNoString)
-            table.name.set(row, known);
+            table.name.set(*row, known);
     }
 }
 
@@ -120,13 +111,12 @@ void Reader::read_ranges() {
             continue;
         }
         if (kind != kMark && kind != kPushPop && kind != kStartEnd) continue;  // names of threads and resources
-        auto at = times(rows, start, end);
-        if (!at) continue;
-        Row row = table.add();
-        last = std::max({last, at->first, at->second});
-        if (kind != kMark && !rows.integer(end)) open.push_back(row);
-        table.start.set(row, at->first);
-        table.dur.set(row, span_between(at->first, at->second));
+        auto added = span_row(table, rows, start, end);
+        if (!added) continue;
+        Row row = *added;
+        auto closed = rows.integer(end);
+        last = std::max({last, table.start[row], closed.value_or(last)});
+        if (kind != kMark && !closed) open.push_back(row);
         if (global) table.thread.set(row, host(*global).thread);
         if (name != kNoString) table.name.set(row, name);
         for (auto [field, real] : payloads)

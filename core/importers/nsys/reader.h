@@ -51,6 +51,17 @@ private:
     // Start and end as a row has them; nothing, and counted, when the row has no usable start.
     std::optional<std::pair<TimeNs, TimeNs>> times(Scan& scan, Scan::Field start, Scan::Field end);
 
+    // A row of ours for one that has a span; nothing when times() has none.
+    template <class Table>
+    std::optional<Row> span_row(Table& table, Scan& scan, Scan::Field start, Scan::Field end) {
+        auto at = times(scan, start, end);
+        if (!at) return std::nullopt;
+        Row row = table.add();
+        table.start.set(row, at->first);
+        table.dur.set(row, span_between(at->first, at->second));
+        return row;
+    }
+
     void read_strings();
     void read_session();
     void read_devices();

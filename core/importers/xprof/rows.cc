@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/importers/ids.h"
+
 namespace gpuprof::xprof {
 namespace {
 
@@ -56,6 +58,14 @@ std::string python_name(std::string_view name) {
     if (colon == name.npos || space == name.npos) return std::string(name);
     std::size_t line = colon + 4;
     return fmt::format("{}({}):{}", name.substr(0, colon + 3), name.substr(line, space - line), name.substr(space));
+}
+
+template <class Table>
+Row span_row(Table& table, const Event& event) {
+    Row row = table.add();
+    table.start.set(row, event.start);
+    table.dur.set(row, event.dur);
+    return row;
 }
 
 }  // namespace
@@ -117,25 +127,21 @@ Line Rows::line(std::string_view name, std::int64_t id, std::optional<std::int32
 
 template <class Table>
 Row Rows::device_row(Table& table, const Line& line, const Event& event) {
-    Row row = table.add();
-    table.start.set(row, event.start);
-    table.dur.set(row, event.dur);
+    Row row = span_row(table, event);
     if (line.process != kNoString) table.process.set(row, line.process);
     if (line.device) table.device.set(row, *line.device);
     if (line.stream) table.stream.set(row, *line.stream);
     if (auto id = event.number("context_id"); id && *id == static_cast<std::int32_t>(*id))
         table.context.set(row, static_cast<std::int32_t>(*id));
-    if (auto id = event.number("correlation_id"); id && *id != 0) table.correlation.set(row, *id);
-    if (auto id = event.number("cuda_graph_id"); id && *id != 0) table.graph_id.set(row, *id);
-    if (auto id = event.number("cuda_graph_node_id"); id && *id != 0) table.graph_node_id.set(row, *id);
+    set_id(table.correlation, row, event.number("correlation_id"));
+    set_id(table.graph_id, row, event.number("cuda_graph_id"));
+    set_id(table.graph_node_id, row, event.number("cuda_graph_node_id"));
     return row;
 }
 
 template <class Table>
 Row Rows::host_row(Table& table, const Line& line, const Event& event) {
-    Row row = table.add();
-    table.start.set(row, event.start);
-    table.dur.set(row, event.dur);
+    Row row = span_row(table, event);
     if (line.thread != kNoString) table.thread.set(row, line.thread);
     return row;
 }
@@ -188,7 +194,7 @@ void Rows::call(const Line& line, const Event& event) {
         name = copies ? (async ? "cuMemcpyAsync" : "cuMemcpy") : fills ? "cuMemset" : "cuLaunchKernel";
     }
     table.name.set(row, batch_.intern(name));
-    if (auto id = event.number("correlation_id"); id && *id != 0) table.correlation.set(row, *id);
+    set_id(table.correlation, row, event.number("correlation_id"));
 }
 
 // The allocators of devices are named "GPU_0_bfc".
@@ -214,9 +220,7 @@ void Rows::allocation(const Line& line, const Event& event, bool release) {
 void Rows::add(const Line& line, const Event& event) {
     Tables& tables = batch_.tables;
     if (line.device && !line.stream) {
-        Row row = tables.device_range.add();
-        tables.device_range.start.set(row, event.start);
-        tables.device_range.dur.set(row, event.dur);
+        Row row = span_row(tables.device_range, event);
         tables.device_range.device.set(row, *line.device);
         return tables.device_range.name.set(row, batch_.intern(event.name));
     }

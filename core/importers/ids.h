@@ -1,0 +1,15 @@
+// Ids as tools write them: 0 says that there is none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/model/column.h"
+
+namespace gpuprof {
+
+inline void set_id(Column<std::int64_t>& column, Row row, std::optional<std::int64_t> id) {
+    if (id && *id != 0) column.set(row, *id);
+}
+
+}  // namespace gpuprof
