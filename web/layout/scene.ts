@@ -77,9 +77,10 @@ function cursorText(view: Range, width: number, cursor: number, step: number): s
 /** How lanes are coloured now; remembered per frame, because a lane asks for every slice. */
 function laneView(look: Look, sight: Sight): LaneView {
   const { highlight } = look.state;
+  const causes = highlight !== null && sight.lanes.some((lane) => lane.table === "gap" && lane.label !== null && highlight.has(sight.strings.idOf(lane.label)!));
   const hues = new Map<number, number>();
   const colorOf = (lane: Lane, name: number): number => {
-    if (lane.table === "gap" && lane.label !== null) return causeOf(lane.label).code;
+    if (lane.table === "gap" && lane.label !== null) return causes && !highlight!.has(sight.strings.idOf(lane.label)!) ? DIMMED : causeOf(lane.label).code;
     if (lane.table === "busy") return WORK;
     const id = name === NO_NAME && lane.label !== null ? (sight.strings.idOf(lane.label) ?? NO_NAME) : name;
     if (highlight !== null && !highlight.has(id)) return DIMMED;

@@ -1,8 +1,8 @@
 // The state as text in the address, after #: what someone needs to see the same. t=from-to in ns, m= the measured range,
-// sel=table:row, pin=, fold=, hide= track numbers, page=, theme is left to whoever opens it. Unknown keys are ignored,
+// sel=table:row, pin=, fold=, hide= track numbers, page=, table=, kernel=, theme is left to whoever opens it. Unknown keys are ignored,
 // so a link of a newer viewer opens in an older one.
 
-import { PAGES, type PageName, type Range, type State } from "./state.ts";
+import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
 
 export interface Link {
   page?: PageName;
@@ -13,6 +13,8 @@ export interface Link {
   collapsed?: number[];
   hidden?: number[];
   filter?: string;
+  table?: TableChoice;
+  kernel?: string;
 }
 
 const rangeText = ({ from, to }: Range): string => `${Math.round(from)}-${Math.round(to)}`;
@@ -27,6 +29,8 @@ export function linkOf(state: State): string {
     if (text !== "" || key === "fold") parts.push(`${key}=${text}`);
   }
   if (state.filter !== "") parts.push(`filter=${encodeURIComponent(state.filter)}`);
+  if (state.table) parts.push(`table=${encodeURIComponent(state.table.name)}`);
+  if (state.kernel !== null) parts.push(`kernel=${encodeURIComponent(state.kernel)}`);
   return parts.join("&");
 }
 
@@ -63,6 +67,12 @@ export function readLink(fragment: string): Link {
         break;
       case "filter":
         link.filter = value;
+        break;
+      case "table":
+        link.table = { name: value, row: null };
+        break;
+      case "kernel":
+        link.kernel = value;
         break;
     }
   }

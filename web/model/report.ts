@@ -3,7 +3,7 @@
 
 export interface ReportColumn {
   name: string;
-  type: "integer" | "real" | "text" | "flag" | string;
+  type: "integer" | "real" | "text" | "boolean" | string;
   unit: string | null;
   doc: string;
 }
@@ -25,7 +25,7 @@ export interface Finding {
   cost_ns: number | null;
   share_pct: number | null;
   title: string;
-  evidence: string;
+  evidence: string[];
   remedy: string;
   confidence: string | null;
   would_change_if: string | null;
@@ -47,6 +47,31 @@ export interface Report {
   findings: Finding[];
   verdict: Verdict | null;
   next_steps: string[];
+}
+
+export function tableOf(report: Report, name: string): ReportTable | null {
+  return report.tables.find((table) => table.name === name) ?? null;
+}
+
+/** The values of one column; null for a column that the table does not have. */
+export function columnOf(table: ReportTable, name: string): Cell[] | null {
+  const at = table.columns.findIndex((column) => column.name === name);
+  return at < 0 ? null : table.rows.map((row) => row[at] ?? null);
+}
+
+export function cellOf(table: ReportTable, row: number, name: string): Cell {
+  const at = table.columns.findIndex((column) => column.name === name);
+  return table.rows[row]?.[at] ?? null;
+}
+
+export function numberOf(table: ReportTable, row: number, name: string): number | null {
+  const cell = cellOf(table, row, name);
+  return typeof cell === "number" ? cell : null;
+}
+
+export function textOf(table: ReportTable, row: number, name: string): string | null {
+  const cell = cellOf(table, row, name);
+  return typeof cell === "string" ? cell : null;
 }
 
 export function readReport(json: string): Report {

@@ -18,6 +18,12 @@ export interface Selection {
   name: string;
 }
 
+/** A table of the report and, when one is meant, its row. */
+export interface TableChoice {
+  name: string;
+  row: number | null;
+}
+
 export const PAGES = ["overview", "timeline", "tables", "pictures"] as const;
 export type PageName = (typeof PAGES)[number];
 
@@ -33,6 +39,8 @@ export interface State {
   pinned: readonly number[]; // in the order on screen
   order: readonly number[]; // tracks that were moved, see layout/tracks.ts
   filter: string; // of track names
+  table: TableChoice | null; // what the page of tables shows
+  kernel: string | null; // the kernel whose durations the page of pictures shows
   problem: string | null;
 }
 

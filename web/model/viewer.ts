@@ -29,6 +29,8 @@ export class Viewer {
       pinned: [],
       order: [],
       filter: "",
+      table: null,
+      kernel: null,
       problem: null,
     };
   }
@@ -54,6 +56,11 @@ export class Viewer {
 
   openPage(page: PageName): void {
     this.set({ page });
+  }
+
+  /** Shows a table of the report and, when given, a row of it. */
+  openTable(name: string, row: number | null = null): void {
+    this.set({ page: "tables", table: { name, row } });
   }
 
   /** Shows a stretch of time on the timeline; `mark` also measures it. */

@@ -1,7 +1,8 @@
 // Arrows point down only: read <- model <- layout <- draw <- view. draw takes display lists and nothing else.
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, normalize } from "node:path";
 import test from "node:test";
 
 const MAY_USE: Record<string, string[]> = {
@@ -12,21 +13,27 @@ const MAY_USE: Record<string, string[]> = {
   view: ["view", "draw", "layout", "model", "read"],
 };
 
+/** Every file of a layer with its path from web/, folders within included. */
+function filesOf(folder: string): string[] {
+  return readdirSync(`${process.env.WEB_ROOT}${folder}`).flatMap((name) => {
+    const path = `${folder}/${name}`;
+    return statSync(`${process.env.WEB_ROOT}${path}`).isDirectory() ? filesOf(path) : [path];
+  });
+}
+
+const textOf = (path: string): string => readFileSync(`${process.env.WEB_ROOT}${path}`, "utf8");
+
 test("imports keep to the layers", () => {
   for (const [layer, allowed] of Object.entries(MAY_USE))
-    for (const name of readdirSync(`${process.env.WEB_ROOT}${layer}`)) {
-      const text = readFileSync(`${process.env.WEB_ROOT}${layer}/${name}`, "utf8");
-      for (const [, target] of text.matchAll(/from "(\.[^"]+)"/g)) {
-        const folder = target!.startsWith("./") ? layer : target!.split("/")[1]!;
-        assert.ok(allowed.includes(folder), `${layer}/${name} may not import ${target}`);
+    for (const path of filesOf(layer))
+      for (const [, target] of textOf(path).matchAll(/from "(\.[^"]+)"/g)) {
+        const folder = normalize(`${dirname(path)}/${target}`).split("/")[0]!;
+        assert.ok(allowed.includes(folder), `${path} may not import ${target}`);
       }
-    }
 });
 
 test("names reach the page as text only", () => {
   for (const layer of Object.keys(MAY_USE))
-    for (const name of readdirSync(`${process.env.WEB_ROOT}${layer}`)) {
-      const text = readFileSync(`${process.env.WEB_ROOT}${layer}/${name}`, "utf8");
-      assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/, name);
-    }
+    for (const path of filesOf(layer))
+      assert.doesNotMatch(textOf(path), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/, path);
 });

@@ -68,7 +68,7 @@ function hostile(): Made {
       { track: 0, y: 1, table: ATTACK, kind: "slice", label: ATTACK, events: [{ start: 0, dur: 500, row: 0 }] },
     ],
     tables: [{ name: "kernel", doc: ATTACK, columns: [{ name: "start", type: "time", unit: ATTACK, doc: ATTACK, values: [0] }, { name: "dur", type: "dur", values: [900] }, { name: "name", type: "string", values: [ATTACK] }, { name: ATTACK, type: "string", values: [ATTACK] }, { name: "lane", type: "i32", values: [0] }] }],
-    report: { trust: [{ warning: true, text: ATTACK }], tables: [], findings: [{ id: "1", title: ATTACK, evidence: ATTACK, remedy: ATTACK, severity: ATTACK }], verdict: { name: ATTACK, because: ATTACK, alternatives: [] } },
+    report: { trust: [{ warning: true, text: ATTACK }], tables: [], findings: [{ id: "1", title: ATTACK, evidence: [ATTACK], remedy: ATTACK, severity: ATTACK }], verdict: { name: ATTACK, because: ATTACK, alternatives: [] } },
   });
   return { ...made, ...again };
 }

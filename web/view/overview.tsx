@@ -1,37 +1,70 @@
-// The first page: what the numbers rest on, the verdict, the findings.
+// The first page: what the numbers rest on, the verdict, when the devices were busy, why they were idle, what cost most,
+// and what to do about it. All of it is the first answer of the report.
 
+import { duration, moment } from "../layout/time_text.ts";
+import { tableOf, type Report } from "../model/report.ts";
+import { partOf } from "../model/row_places.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { BusyStrips } from "./overview/busy_strips.tsx";
+import { Findings } from "./overview/findings.tsx";
+import { IdleCauses } from "./overview/idle_causes.tsx";
+import { NextSteps } from "./overview/next_steps.tsx";
+import { Sampled } from "./overview/sampled.tsx";
+import { TopKernels } from "./overview/top_kernels.tsx";
+import { VerdictBox } from "./overview/verdict_box.tsx";
 import { useLoaded } from "./use_state.ts";
 
 export function Overview({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
   if (error !== undefined) return <p class="notice">The report cannot be read: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
+  const page = { viewer, report };
   return (
-    <article class="overview">
-      <ul class="trust" aria-label="What the numbers rest on">
-        {report.trust.map((line) => (
-          <li class={line.warning ? "warning" : ""}>
-            {line.warning ? "! " : ""}
-            {line.text}
-          </li>
-        ))}
-      </ul>
-      {report.verdict && (
-        <section aria-label="Verdict">
-          <h1>{report.verdict.name}</h1>
-          <p>{report.verdict.because}</p>
-        </section>
-      )}
-      <section aria-label="Findings">
-        {report.findings.map((finding) => (
-          <section class="finding" key={finding.id}>
-            <h2>{finding.title}</h2>
-            <p>{finding.evidence}</p>
-            <p>{finding.remedy}</p>
-          </section>
-        ))}
-      </section>
+    <article class="answer">
+      <Trust report={report} />
+      <Part viewer={viewer} />
+      {report.verdict ? <VerdictBox {...page} verdict={report.verdict} /> : <Sampled {...page} />}
+      <BusyStrips {...page} />
+      <div class="columns">
+        <Findings {...page} />
+        <div>
+          <IdleCauses {...page} table={tableOf(report, "idle")} />
+          <TopKernels {...page} table={tableOf(report, "kernels")} />
+          <NextSteps {...page} />
+        </div>
+      </div>
     </article>
+  );
+}
+
+/** Lines that can change a conclusion come first. */
+function Trust({ report }: { report: Report }) {
+  const lines = [...report.trust].sort((a, b) => Number(b.warning) - Number(a.warning));
+  return (
+    <ul class="trust" aria-label="What the numbers rest on">
+      {lines.map(({ warning, text }, i) => (
+        <li key={i} class={warning ? "warning" : ""}>
+          {warning && <strong>! </strong>}
+          {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Part({ viewer }: { viewer: Viewer }) {
+  const { manifest } = viewer.recording;
+  if (manifest.part_ns === null) return null;
+  const part = partOf(viewer.recording);
+  const step = manifest.window_ns / 1000;
+  return (
+    <p class="part">
+      This answer is about{" "}
+      <button class="handle" onClick={() => viewer.goTo(part, true)}>
+        {moment(part.from, step)} to {moment(part.to, step)}
+      </button>{" "}
+      of {duration(manifest.window_ns)}, the part with most work; the timeline holds all of it, and{" "}
+      <code>gpu-profile report {manifest.source.file} --whole</code> answers for all of it.
+    </p>
   );
 }

@@ -1,0 +1,31 @@
+// A cell of a table of the report as text: short with its unit where it is read, exact where it is looked up.
+
+import type { Cell, ReportColumn } from "../model/report.ts";
+import { amount, exact, grouped } from "./time_text.ts";
+
+const NONE = "–"; // not known; never 0
+
+/** "70.4 %", of a value that is a percentage already. */
+export function pct(value: number): string {
+  return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(1)} %`;
+}
+
+export function cellText(cell: Cell, column: ReportColumn): string {
+  if (cell === null) return NONE;
+  if (typeof cell === "boolean") return cell ? "yes" : "no";
+  if (typeof cell === "string") return cell;
+  if (column.unit === "%") return pct(cell);
+  return column.unit === null ? plain(cell) : amount(cell, column.unit);
+}
+
+export function exactCell(cell: Cell, column: ReportColumn): string {
+  if (cell === null) return "not known";
+  if (typeof cell !== "number") return String(cell);
+  if (column.unit === "ns") return exact(cell);
+  return column.unit === null ? plain(cell) : `${grouped(cell)} ${column.unit}`;
+}
+
+/** Numbers without a unit are ordinals and ids: every digit, no groups. */
+const plain = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6))));
+
+export const isNumeric = (column: ReportColumn): boolean => column.type === "integer" || column.type === "real";

@@ -1,0 +1,42 @@
+// Sentences of the report as pieces: plain text, and what they refer to. `gap-3` is row 3 of the table whose rows are
+// called gap; `memcpy` in backticks is the table of that name. What no table has stays text.
+
+import type { Report, ReportTable } from "./report.ts";
+
+export interface Reference {
+  table: ReportTable;
+  row: number | null; // index in table.rows; null: the table as a whole
+}
+
+export interface Piece {
+  text: string;
+  to: Reference | null;
+}
+
+const REFERENCE = /(?<![\w-])([a-z]+)-(\d+)(?![\w-])|`(\w+)`/g;
+
+export function piecesOf(report: Report, sentence: string): Piece[] {
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const found of sentence.matchAll(REFERENCE)) {
+    const [text, prefix, number, name] = found;
+    const to = name === undefined ? rowOf(report, prefix!, Number(number)) : tableOf(report, name);
+    if (to === null) continue;
+    if (found.index > at) pieces.push({ text: sentence.slice(at, found.index), to: null });
+    pieces.push({ text: name ?? text, to });
+    at = found.index + text.length;
+  }
+  if (at < sentence.length) pieces.push({ text: sentence.slice(at), to: null });
+  return pieces;
+}
+
+/** Handles count from 1. Two tables may share a prefix; never do both have rows in one recording. */
+function rowOf(report: Report, prefix: string, number: number): Reference | null {
+  const table = report.tables.find((each) => each.handle_prefix === prefix && each.rows.length >= number);
+  return table && number > 0 ? { table, row: number - 1 } : null;
+}
+
+function tableOf(report: Report, name: string): Reference | null {
+  const table = report.tables.find((each) => each.name === name);
+  return table ? { table, row: null } : null;
+}

@@ -1,0 +1,41 @@
+// The longest event of some lanes among those that are wanted. Coarse levels hold what is longer than their resolution as
+// it is, so the search begins with the coarsest and reads the events themselves only when nothing that long is wanted.
+
+import { BLOB, END, START, type Found } from "./lane.ts";
+import type { Lane } from "./manifest.ts";
+import type { Recording } from "./recording.ts";
+import type { Range } from "./state.ts";
+
+export async function longestEvent(
+  recording: Recording,
+  lanes: readonly Lane[],
+  isWanted: (lane: Lane, name: number) => boolean,
+  within: Range,
+): Promise<Found | null> {
+  let best: Found | null = null;
+  for (const lane of lanes) {
+    const found = await longestOfLane(recording, lane, isWanted, within);
+    if (found !== null && (best === null || lengthOf(found) > lengthOf(best))) best = found;
+  }
+  return best;
+}
+
+const lengthOf = ({ slices, index }: Found): number => slices.end[index]! - slices.start[index]!;
+
+async function longestOfLane(recording: Recording, lane: Lane, isWanted: (lane: Lane, name: number) => boolean, within: Range): Promise<Found | null> {
+  for (const level of [...lane.levels].reverse()) {
+    let best: Found | null = null;
+    for (const chunk of level.chunks) {
+      if (chunk[START] > within.to || chunk[END] < within.from) continue;
+      const slices = await recording.chunks.loadSlices(chunk[BLOB]);
+      for (let index = 0; slices && index < slices.length; index++) {
+        if (slices.count[index] !== 1 || slices.start[index]! < within.from || slices.start[index]! > within.to) continue;
+        const length = slices.end[index]! - slices.start[index]!;
+        if (length < level.resolution_ns || (best !== null && length <= lengthOf(best)) || !isWanted(lane, slices.name[index]!)) continue;
+        best = { lane, slices, index };
+      }
+    }
+    if (best !== null) return best;
+  }
+  return null;
+}

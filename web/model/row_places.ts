@@ -1,0 +1,114 @@
+// Where a row of the report is in the recording, and the timeline moved there. Rows with a time go to that time; rows
+// about a name highlight it and go to its longest event. Times of the report count from the part it is about.
+
+import { bySought, isSought, type Name } from "./search.ts";
+import { mentionOf } from "./details.ts";
+import { eventStartingAt } from "./lane.ts";
+import { longestEvent } from "./longest.ts";
+import type { Recording } from "./recording.ts";
+import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
+import { around, type Range } from "./state.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** The events that a table's rows are about, and the column that names them. */
+const NAMED: Record<string, [column: string, tables: string[]]> = {
+  kernels: ["name", ["kernel"]],
+  launches: ["name", ["kernel"]],
+  collectives: ["name", ["kernel"]],
+  counters: ["name", ["kernel"]],
+  memcpy: ["kind", ["memcpy"]],
+  api: ["name", ["api_call"]],
+  ops: ["name", ["op", "range"]],
+  arithmetic: ["name", ["op"]],
+  ranges: ["path", ["range"]],
+  stacks: ["function", ["python_call"]],
+};
+
+const TIMED = ["start_ns", "at_ns", "first_ns"];
+
+/** The part of the recording that the report is about. */
+export function partOf(recording: Recording): Range {
+  const { part_ns, window_ns } = recording.manifest;
+  return part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
+}
+
+/** Whether rows of the table lead to the timeline. */
+export function hasPlaces(recording: Recording, table: ReportTable): boolean {
+  if (table.name === "idle" || table.name === "samples") return table.rows.length > 0;
+  if (table.columns.some((column) => TIMED.includes(column.name))) return true;
+  const named = NAMED[table.name];
+  return named !== undefined && recording.manifest.lanes.some((lane) => named[1].includes(lane.table));
+}
+
+export async function showRow(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
+  if (table.name === "gaps") return showGap(viewer, table, row);
+  if (table.name === "idle") return showCause(viewer, report, table, row);
+  if (table.name === "samples") return viewer.set({ page: "timeline", filter: textOf(table, row, "metric") ?? "" });
+  const range = timesOf(viewer.recording, table, row);
+  if (range !== null) return viewer.goTo(range, range.to > range.from);
+  const named = NAMED[table.name];
+  const name = named && textOf(table, row, named[0]);
+  if (named && name) return showName(viewer, named[1], name);
+  viewer.set({ problem: `Nothing on the timeline is this row of ${table.name}.` });
+}
+
+function timesOf(recording: Recording, table: ReportTable, row: number): Range | null {
+  const start = TIMED.map((name) => numberOf(table, row, name)).find((time) => time !== null);
+  if (start === undefined || start === null) return null;
+  const last = numberOf(table, row, "last_ns");
+  const length = numberOf(table, row, "dur_ns") ?? (last === null ? 0 : last - start);
+  const from = partOf(recording).from + start;
+  return { from, to: from + length };
+}
+
+async function showGap(viewer: Viewer, table: ReportTable, row: number): Promise<void> {
+  const { recording } = viewer;
+  const range = timesOf(recording, table, row)!;
+  const device = numberOf(table, row, "device");
+  const { lanes, tracks } = recording.manifest;
+  for (const lane of lanes) {
+    if (lane.table !== "gap" || tracks[lane.track]!.device !== device) continue;
+    const piece = await eventStartingAt(recording, lane, range.from);
+    if (piece === null) continue;
+    await viewer.select("gap", piece.slices.row[piece.index]!, false);
+    break;
+  }
+  viewer.set({ page: "timeline", view: around(range, 0.25) });
+}
+
+/** The pieces of the cause stand out; the window shows the longest gap that is mostly of it, else its longest piece. */
+async function showCause(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
+  const { recording } = viewer;
+  const device = numberOf(table, row, "device");
+  const cause = textOf(table, row, "cause") ?? "";
+  viewer.highlight([cause]);
+  const gaps = tableOf(report, "gaps");
+  const gap = gaps?.rows.findIndex((_, i) => numberOf(gaps, i, "device") === device && textOf(gaps, i, "cause") === cause) ?? -1;
+  if (gaps && gap >= 0) return showGap(viewer, gaps, gap);
+  const { lanes, tracks } = recording.manifest;
+  const mine = lanes.filter((lane) => lane.table === "gap" && lane.label === cause && tracks[lane.track]!.device === device);
+  const found = await longestEvent(recording, mine, () => true, partOf(recording));
+  if (found) viewer.goTo({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
+}
+
+async function showName(viewer: Viewer, tables: readonly string[], wanted: string): Promise<void> {
+  const { recording } = viewer;
+  const names = namesOf(await recording.names(), tables, wanted);
+  const sought = bySought(recording, names);
+  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && sought.has(lane.table));
+  const found = await longestEvent(recording, lanes, (lane, name) => isSought(recording, lane, sought.get(lane.table)!, name), partOf(recording));
+  if (found === null) return viewer.set({ problem: `No event on the timeline has the name ${wanted}.` });
+  viewer.highlight(names.map((name) => name.name));
+  viewer.choose(mentionOf(recording, found), true);
+}
+
+/** A trailing * stands for the number of ProfilerStep#N; of the path of a range the last name that exists counts. */
+export function namesOf(names: readonly Name[], tables: readonly string[], wanted: string): Name[] {
+  const mine = names.filter((name) => tables.includes(name.table));
+  const numbered = (text: string) => text.replace(/#\d+$/, "*");
+  const same = mine.filter((name) => name.name === wanted || (wanted.endsWith("*") && numbered(name.name) === wanted));
+  if (same.length > 0) return same;
+  const ends = mine.filter((name) => wanted.endsWith(`/${name.name}`) || wanted.endsWith(`/${numbered(name.name)}`));
+  const longest = Math.max(0, ...ends.map((name) => name.name.length));
+  return ends.filter((name) => name.name.length === longest);
+}

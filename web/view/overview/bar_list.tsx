@@ -1,0 +1,37 @@
+// Amounts as bars: what it is, how much, which share of all.
+
+import type { ComponentChildren } from "preact";
+import { css, DARK, LIGHT } from "../../draw/theme.ts";
+import { useTheme } from "../theme_switch.tsx";
+
+export interface Bar {
+  label: ComponentChildren;
+  title: string;
+  amounts: string[];
+  share: number; // 0..1, of the longest bar that there could be
+  code: number; // colour
+  onClick: () => void;
+}
+
+export function BarList({ bars }: { bars: Bar[] }) {
+  const colors = useTheme() === "dark" ? DARK : LIGHT;
+  return (
+    <ul class="bars">
+      {bars.map(({ label, title, amounts, share, code, onClick }, i) => (
+        <li key={i}>
+          <button title={title} onClick={onClick}>
+            <span class="label">{label}</span>
+            {amounts.map((amount, j) => (
+              <span key={j} class="amount">
+                {amount}
+              </span>
+            ))}
+            <span class="track">
+              <span class="fill" style={{ width: `${Math.min(1, share) * 100}%`, background: css(colors.fills[code] ?? colors.quiet) }} />
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,92 @@
+// When each device had work, over the part that the answer is about. A point of the picture leads to that time.
+
+import { useState } from "preact/hooks";
+import { busyPath } from "../../layout/busy_path.ts";
+import { pct } from "../../layout/cell_text.ts";
+import { ticksOf } from "../../layout/ticks.ts";
+import { duration, moment } from "../../layout/time_text.ts";
+import { numberOf, tableOf, type Report } from "../../model/report.ts";
+import { partOf } from "../../model/row_places.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { useLoaded } from "../use_state.ts";
+import { useWidth } from "../use_width.ts";
+
+const SHOWN = 0.05; // of the part: what a point leads to
+
+export function BusyStrips({ viewer, report }: { viewer: Viewer; report: Report }) {
+  const { value: pictures } = useLoaded(() => viewer.recording.pictures(), viewer);
+  if (!pictures || pictures.devices.length === 0) return null;
+  return (
+    <section class="busy" aria-label="When the devices were busy">
+      <h2>Busy</h2>
+      {pictures.devices.map(({ device, busy }) => (
+        <Strip key={device} viewer={viewer} report={report} device={device} shares={busy} />
+      ))}
+      <Axis viewer={viewer} />
+    </section>
+  );
+}
+
+function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Report; device: number; shares: number[] }) {
+  const [pointed, setPointed] = useState<number | null>(null);
+  const part = partOf(viewer.recording);
+  const span = part.to - part.from;
+  const said = saidOf(report, device);
+  const shareAt = (event: MouseEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    return Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
+  };
+  const go = (event: MouseEvent) => {
+    if (event.detail === 0) return viewer.goTo(part); // by key
+    const middle = part.from + shareAt(event) * span;
+    viewer.goTo({ from: middle - (span * SHOWN) / 2, to: middle + (span * SHOWN) / 2 });
+  };
+  const slice = pointed === null ? null : Math.min(shares.length - 1, Math.floor(pointed * shares.length));
+  return (
+    <div class="strip">
+      <p>
+        <strong>GPU {device}</strong> <span>{slice === null ? said : `${moment(part.from + pointed! * span, span / 1000)}: ${pct(shares[slice]! * 100)} busy`}</span>
+      </p>
+      <button
+        aria-label={`GPU ${device}, ${said}; show it on the timeline`}
+        onClick={go}
+        onPointerMove={(event) => setPointed(shareAt(event))}
+        onPointerLeave={() => setPointed(null)}
+      >
+        <svg viewBox={`0 0 ${shares.length} 1`} preserveAspectRatio="none" aria-hidden="true">
+          <path d={busyPath(shares)} />
+        </svg>
+      </button>
+    </div>
+  );
+}
+
+function saidOf(report: Report, device: number): string {
+  const table = tableOf(report, "devices");
+  const row = table?.rows.findIndex((_, i) => numberOf(table, i, "device") === device) ?? -1;
+  if (!table || row < 0) return "";
+  const value = (name: string) => numberOf(table, row, name);
+  const [share, busy, idle, window] = ["busy_pct", "busy_ns", "idle_ns", "window_ns"].map(value);
+  if (share === null || busy === null || idle === null || window === null) return "";
+  return `${pct(share!)} busy: ${duration(busy!)} of ${duration(window!)}, ${duration(idle!)} idle`;
+}
+
+function Axis({ viewer }: { viewer: Viewer }) {
+  const [element, width] = useWidth<HTMLDivElement>();
+  const part = partOf(viewer.recording);
+  const { ticks, base } = ticksOf(part, width, 90);
+  return (
+    <div class="axis" ref={element} aria-hidden="true">
+      {ticks.map(({ at, label }) => {
+        const x = ((at - part.from) / (part.to - part.from)) * width;
+        return (
+          x < width - 40 && (
+            <span key={at} style={{ left: `${x}px` }}>
+              {base === null || at !== ticks[0]!.at ? label : `${base} ${label}`}
+            </span>
+          )
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// Findings as cards: what it costs, what proves it, what to do, how sure it is.
+
+import { pct } from "../../layout/cell_text.ts";
+import { duration, exact } from "../../layout/time_text.ts";
+import type { Finding, Report } from "../../model/report.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { Sentence } from "../sentence.tsx";
+
+const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
+
+export function Findings({ viewer, report }: { viewer: Viewer; report: Report }) {
+  if (report.verdict === null) return null;
+  return (
+    <section class="findings" aria-label="Findings">
+      <h2>
+        Findings <small>costs may overlap, so they do not add up</small>
+      </h2>
+      {report.findings.length === 0 && <p>Nothing that costs enough to be worth a finding.</p>}
+      {report.findings.map((finding) => (
+        <Card key={finding.id} viewer={viewer} report={report} finding={finding} />
+      ))}
+    </section>
+  );
+}
+
+function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; finding: Finding }) {
+  const { severity, title, cost_ns: cost, share_pct: share, evidence, remedy, confidence, would_change_if: refuted } = finding;
+  return (
+    <article class={`finding ${MARKS[severity] ? severity : ""}`}>
+      <header>
+        <span class="severity">
+          {MARKS[severity] ?? "●"} {severity}
+        </span>
+        <h3>{title}</h3>
+        <span class="cost" title={cost === null ? undefined : `${exact(cost)} of device time at most, all devices together`}>
+          {cost === null ? "cost not known" : duration(cost)}
+          {share !== null && ` · ${pct(share)} of the window`}
+        </span>
+      </header>
+      <ul>
+        {evidence.map((line, i) => (
+          <li key={i}>
+            <Sentence viewer={viewer} report={report} text={line} />
+          </li>
+        ))}
+      </ul>
+      <p class="remedy">
+        <span aria-hidden="true">→ </span>
+        <Sentence viewer={viewer} report={report} text={remedy} />
+      </p>
+      <p class="sure">
+        {confidence !== null && <>Confidence: {confidence}. </>}
+        {refuted !== null && <>It would change if {refuted}.</>}
+      </p>
+    </article>
+  );
+}

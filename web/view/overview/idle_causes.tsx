@@ -1,0 +1,50 @@
+// Idle time by what the host did meanwhile, device by device; each cause leads to its longest gap.
+
+import { pct } from "../../layout/cell_text.ts";
+import { causeOf } from "../../layout/colors.ts";
+import { counted, duration, exact } from "../../layout/time_text.ts";
+import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
+import { showRow } from "../../model/row_places.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { Swatch } from "../swatch.tsx";
+import { BarList } from "./bar_list.tsx";
+
+export function IdleCauses({ viewer, report, table }: { viewer: Viewer; report: Report; table: ReportTable | null }) {
+  if (table === null || table.rows.length === 0) return null;
+  const devices = [...new Set(table.rows.map((_, row) => numberOf(table, row, "device")))];
+  return (
+    <section aria-label="Idle time by cause">
+      <h2>
+        Idle time, by what the host did meanwhile <small>share of idle time</small>
+      </h2>
+      {devices.map((device) => (
+        <div key={device}>
+          {devices.length > 1 && <h3>GPU {device}</h3>}
+          <BarList bars={barsOf(viewer, report, table, device)} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function barsOf(viewer: Viewer, report: Report, table: ReportTable, device: number | null) {
+  const rows = table.rows.map((_, row) => row).filter((row) => numberOf(table, row, "device") === device);
+  return rows.map((row) => {
+    const cause = causeOf(textOf(table, row, "cause") ?? "unknown");
+    const total = numberOf(table, row, "total_ns") ?? 0;
+    const share = numberOf(table, row, "share_pct") ?? 0;
+    const count = numberOf(table, row, "count");
+    return {
+      label: (
+        <>
+          <Swatch code={cause.code} letter={cause.letter} /> {cause.name}
+        </>
+      ),
+      title: `${exact(total)}${count === null ? "" : ` in ${counted(count, "gap")}`}; show the longest on the timeline`,
+      amounts: [duration(total), pct(share)],
+      share: share / 100,
+      code: cause.code,
+      onClick: () => void showRow(viewer, report, table, row),
+    };
+  });
+}

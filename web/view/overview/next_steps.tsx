@@ -1,0 +1,21 @@
+// Commands that show more, each to be copied.
+
+import type { Report } from "../../model/report.ts";
+import { CopyButton } from "../copy_button.tsx";
+
+export function NextSteps({ report }: { report: Report }) {
+  if (report.next_steps.length === 0) return null;
+  return (
+    <section class="next" aria-label="Next steps">
+      <h2>Next</h2>
+      <ul>
+        {report.next_steps.map((command) => (
+          <li key={command}>
+            <code>{command}</code>
+            <CopyButton text={() => command} label="Copy" title="Copy this command" />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

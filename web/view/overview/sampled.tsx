@@ -1,0 +1,60 @@
+// Of recordings without a verdict: what they do hold, and the way to it.
+
+import { cellText } from "../../layout/cell_text.ts";
+import { amount, counted } from "../../layout/time_text.ts";
+import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/report.ts";
+import { showRow } from "../../model/row_places.ts";
+import type { Viewer } from "../../model/viewer.ts";
+
+export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) {
+  const samples = tableOf(report, "samples");
+  const filled = report.tables.filter((table) => table.rows.length > 0);
+  return (
+    <section class="verdict" aria-label="What was recorded">
+      <h1>No verdict</h1>
+      <p class="because">
+        Nothing in this recording ran on a device or a host with a start and an end, so nothing can be said of where time went.{" "}
+        {filled.length === 0 ? "Its values over time are on the timeline." : "It holds:"}
+      </p>
+      <p class="buttons">
+        {filled.map((table) => (
+          <button key={table.name} onClick={() => viewer.openTable(table.name)}>
+            {table.name}: {counted(table.row_count, "row")}
+          </button>
+        ))}
+        <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>values over time</button>
+      </p>
+      {samples && samples.rows.length > 0 && (
+        <div class="scroll">
+          <table class="figures">
+            <thead>
+              <tr>
+                {["metric", "device", "samples", "mean", "lowest", "highest"].map((head) => (
+                  <th key={head} scope="col">
+                    {head}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {samples.rows.map((_, row) => (
+                <tr key={row}>
+                  <th scope="row">
+                    <button class="handle" onClick={() => void showRow(viewer, report, samples, row)}>
+                      {textOf(samples, row, "metric")}
+                    </button>
+                  </th>
+                  <td>{cellText(cellOf(samples, row, "device"), samples.columns[0]!)}</td>
+                  <td>{cellText(cellOf(samples, row, "count"), samples.columns[0]!)}</td>
+                  {["mean", "min", "max"].map((column) => (
+                    <td key={column}>{amount(numberOf(samples, row, column) ?? NaN, textOf(samples, row, "unit"))}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

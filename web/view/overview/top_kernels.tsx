@@ -1,0 +1,41 @@
+// The kernels that cost most; each leads to its longest execution.
+
+import { pct } from "../../layout/cell_text.ts";
+import { hueOf } from "../../layout/colors.ts";
+import { shortName } from "../../layout/short_name.ts";
+import { counted, duration, exact } from "../../layout/time_text.ts";
+import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
+import { showRow } from "../../model/row_places.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { BarList } from "./bar_list.tsx";
+
+const SHOWN = 6;
+
+export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: Report; table: ReportTable | null }) {
+  if (table === null || table.rows.length === 0) return null;
+  const bars = table.rows.slice(0, SHOWN).map((_, row) => {
+    const name = textOf(table, row, "name") ?? "";
+    const [total, share, count, mean] = ["total_ns", "share_pct", "count", "mean_ns"].map((column) => numberOf(table, row, column) ?? 0);
+    return {
+      label: shortName(name),
+      title: `${name}\n${exact(total!)} in ${counted(count!, "launch").replace(/launchs$/, "launches")}, ${duration(mean!)} each on average; show the longest on the timeline`,
+      amounts: [duration(total!), pct(share!)],
+      share: share! / 100,
+      code: hueOf(name),
+      onClick: () => void showRow(viewer, report, table, row),
+    };
+  });
+  return (
+    <section aria-label="Top kernels">
+      <h2>
+        Top kernels <small>share of kernel time</small>
+      </h2>
+      <BarList bars={bars} />
+      {table.row_count > SHOWN && (
+        <button class="handle" onClick={() => viewer.openTable("kernels")}>
+          all {table.row_count} kernels
+        </button>
+      )}
+    </section>
+  );
+}

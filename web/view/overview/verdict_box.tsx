@@ -1,0 +1,45 @@
+// The verdict: one word, its share of the window, what acting on it gives back at most, and what came next.
+
+import type { Report, Verdict } from "../../model/report.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { pct } from "../../layout/cell_text.ts";
+import { Sentence } from "../sentence.tsx";
+
+export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report: Report; verdict: Verdict }) {
+  return (
+    <section class="verdict" aria-label="Verdict">
+      <h1>{verdict.name}</h1>
+      <p class="because">
+        <Sentence viewer={viewer} report={report} text={verdict.because} />
+      </p>
+      <dl>
+        {verdict.share_pct !== null && <Figure name="of the window" value={pct(verdict.share_pct)} />}
+        {verdict.gives_back_pct !== null && <Figure name="to win back at most" value={pct(verdict.gives_back_pct)} />}
+      </dl>
+      {verdict.alternatives.length > 0 && <Alternatives verdict={verdict} />}
+    </section>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function Alternatives({ verdict }: { verdict: Verdict }) {
+  return (
+    <p class="also">
+      also:{" "}
+      {verdict.alternatives.map(({ name, share_pct: share, because }, i) => (
+        <span key={name} title={because}>
+          {i > 0 && ", "}
+          {name} {share !== null && pct(share)}
+        </span>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,38 @@
+// A sentence of the report whose handles lead to what they name: a row to the timeline, a table to its page.
+
+import { piecesOf, type Reference } from "../model/handles.ts";
+import type { Report } from "../model/report.ts";
+import { hasPlaces, showRow } from "../model/row_places.ts";
+import type { Viewer } from "../model/viewer.ts";
+
+interface Props {
+  viewer: Viewer;
+  report: Report;
+  text: string;
+}
+
+export function Sentence({ viewer, report, text }: Props) {
+  return (
+    <>
+      {piecesOf(report, text).map(({ text, to }, i) =>
+        to === null ? (
+          text
+        ) : (
+          <button key={i} class="handle" title={titleOf(viewer, to)} onClick={() => follow(viewer, report, to)}>
+            {text}
+          </button>
+        ),
+      )}
+    </>
+  );
+}
+
+function titleOf(viewer: Viewer, { table, row }: Reference): string {
+  if (row === null) return `Show the table ${table.name}`;
+  return `Row ${row + 1} of ${table.name}: show it ${hasPlaces(viewer.recording, table) ? "on the timeline" : "in its table"}`;
+}
+
+function follow(viewer: Viewer, report: Report, { table, row }: Reference): void {
+  if (row === null || !hasPlaces(viewer.recording, table)) viewer.openTable(table.name, row);
+  else void showRow(viewer, report, table, row);
+}

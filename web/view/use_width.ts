@@ -1,0 +1,19 @@
+// The width of an element in css pixels, and drawn again when it changes; 0 before it is on the page.
+
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+export function useWidth<T extends Element>(): [RefObject<T | null>, number] {
+  const element = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const target = element.current;
+    if (target === null) return;
+    const follow = () => setWidth(target.getBoundingClientRect().width);
+    follow();
+    const observer = new ResizeObserver(follow);
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}
