@@ -1,8 +1,12 @@
 // A cell of a table of the report as text: short with its unit where it is read, exact where it is looked up.
 
 import type { Cell, ReportColumn } from "../model/report.ts";
-import { amount, exact, grouped } from "./time_text.ts";
+import { shortName } from "./short_name.ts";
+import { amount, exact, grouped, moment } from "./time_text.ts";
 
+const MOMENTS = new Set(["start_ns", "at_ns", "first_ns", "last_ns"]);
+const MICROSECOND = 1000;
+const KERNEL_NAMES = new Set(["name", "before", "after"]);
 const NONE = "–"; // not known; never 0
 
 /** "70.4 %", of a value that is a percentage already. */
@@ -13,8 +17,9 @@ export function pct(value: number): string {
 export function cellText(cell: Cell, column: ReportColumn): string {
   if (cell === null) return NONE;
   if (typeof cell === "boolean") return cell ? "yes" : "no";
-  if (typeof cell === "string") return cell;
+  if (typeof cell === "string") return KERNEL_NAMES.has(column.name) ? shortName(cell) : cell;
   if (column.unit === "%") return pct(cell);
+  if (MOMENTS.has(column.name)) return moment(cell, MICROSECOND);
   return column.unit === null ? plain(cell) : amount(cell, column.unit);
 }
 

@@ -7,7 +7,7 @@ import { eventStartingAt } from "./lane.ts";
 import { longestEvent } from "./longest.ts";
 import type { Recording } from "./recording.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
-import { around, type Range } from "./state.ts";
+import { around, type Range, type Selection } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** The events that a table's rows are about, and the column that names them. */
@@ -111,4 +111,29 @@ export function namesOf(names: readonly Name[], tables: readonly string[], wante
   const ends = mine.filter((name) => wanted.endsWith(`/${name.name}`) || wanted.endsWith(`/${numbered(name.name)}`));
   const longest = Math.max(0, ...ends.map((name) => name.name.length));
   return ends.filter((name) => name.name.length === longest);
+}
+
+/** The row of the report that a selected event belongs to, on the page of tables. */
+export async function showRowAbout(viewer: Viewer, selection: Selection): Promise<void> {
+  const report = await viewer.recording.report();
+  for (const table of report.tables) {
+    const row = table.name === "gaps" ? rowOfGap(viewer.recording, table, selection) : rowNamed(table, selection);
+    if (row >= 0) return viewer.openTable(table.name, row);
+  }
+  viewer.set({ problem: `No row of the report is about ${selection.name}; it may be outside of the part that the report is about.` });
+}
+
+function rowOfGap(recording: Recording, table: ReportTable, { table: of, from, lane }: Selection): number {
+  const { lanes, tracks } = recording.manifest;
+  const device = lane === null ? null : tracks[lanes[lane]!.track]!.device;
+  if (of !== "gap") return -1;
+  return table.rows.findIndex((_, row) => numberOf(table, row, "device") === device && partOf(recording).from + numberOf(table, row, "start_ns")! === from);
+}
+
+function rowNamed(table: ReportTable, { table: of, name }: Selection): number {
+  const named = NAMED[table.name];
+  if (!named?.[1].includes(of)) return -1;
+  const numbered = name.replace(/#\d+$/, "*");
+  const isIt = (text: string | null) => text === name || text === numbered || (table.name === "ranges" && text !== null && (text.endsWith(`/${name}`) || text.endsWith(`/${numbered}`)));
+  return table.rows.findIndex((_, row) => isIt(textOf(table, row, named[0])));
 }

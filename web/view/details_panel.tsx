@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { amount, duration, exact, grouped, moment } from "../layout/time_text.ts";
 import { detailsOf, type Details, type Mention } from "../model/details.ts";
+import { showRowAbout } from "../model/row_places.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
 import type { Selection } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -34,7 +35,8 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
       <p class="full">{selection.name}</p>
       <p class="buttons">
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
-        <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight alike</button>
+        <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight alike</button>{" "}
+        <button onClick={() => void showRowAbout(viewer, selection)}>Show in tables</button>
       </p>
       {details && <Around viewer={viewer} details={details} />}
       {details ? <Fields details={details} /> : <Times selection={selection} />}

@@ -1,0 +1,26 @@
+// A table as CSV (RFC 4180), byte for byte what `gpu-profile report FILE TABLE --format csv` writes: header, exact values,
+// nothing where a value is absent, lines that end with a line feed.
+
+import type { Cell, ReportColumn, ReportTable } from "./report.ts";
+
+export function csvOf(table: ReportTable, rows: readonly number[]): string {
+  const lines = [table.columns.map((column) => field(column.name)).join(",")];
+  for (const row of rows) lines.push(table.columns.map((column, at) => cellField(table.rows[row]![at] ?? null, column)).join(","));
+  return lines.join("\n") + "\n";
+}
+
+function cellField(cell: Cell, column: ReportColumn): string {
+  if (cell === null) return "";
+  if (typeof cell === "number") return column.type === "real" ? realText(cell) : String(cell);
+  return field(String(cell));
+}
+
+const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** The shortest text that reads back equal, as the program writes it: exponents below 1e-4 and from 1e16, of two digits. */
+export function realText(value: number): string {
+  const size = Math.abs(value);
+  const text = size !== 0 && (size < 1e-4 || size >= 1e16) ? value.toExponential() : String(value);
+  const spelled = text.replace(/e([+-])(\d)$/, "e$10$2");
+  return /[.e]/.test(spelled) ? spelled : `${spelled}.0`;
+}

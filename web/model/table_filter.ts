@@ -1,0 +1,51 @@
+// What a person types above a table, as a test for its rows: `column>value` compares, with = < > <= >= and a unit of time
+// or size where the column has one (dur_ns>1ms, bytes>=4MiB); the rest is text that some cell must hold, in any case. A
+// comparison with what is no column is text too: names hold < and >.
+
+import { done, failed, type Outcome } from "../read/outcome.ts";
+import type { Cell, ReportColumn, ReportTable } from "./report.ts";
+
+type Test = (row: readonly Cell[]) => boolean;
+
+const CONDITION = /(?:^|\s)(\w+)(<=|>=|<|>|=)(\S+)/g;
+const SCALES: Record<string, Record<string, number>> = {
+  ns: { ns: 1, us: 1e3, ms: 1e6, s: 1e9 },
+  bytes: { b: 1, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 },
+};
+
+export function rowTest(table: ReportTable, query: string): Outcome<Test> {
+  const tests: Test[] = [];
+  let text = query;
+  for (const [whole, name, sign, value] of query.matchAll(CONDITION)) {
+    const at = table.columns.findIndex((column) => column.name === name);
+    if (at < 0) continue; // f<int> is part of a name
+    const test = condition(table.columns[at]!, sign!, value!);
+    if (!test.ok) return test;
+    tests.push((row) => test.value(row[at] ?? null));
+    text = text.replace(whole, " ");
+  }
+  text = text.trim().toLowerCase();
+  if (text !== "") tests.push((row) => row.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(text)));
+  return done((row) => tests.every((test) => test(row)));
+}
+
+/** Absent cells meet no condition. */
+function condition(column: ReportColumn, sign: string, value: string): Outcome<(cell: Cell) => boolean> {
+  if (column.type !== "integer" && column.type !== "real") {
+    if (sign !== "=") return failed(`${column.name} holds text: compare it with =`);
+    return done((cell) => cell !== null && String(cell).toLowerCase() === value.toLowerCase());
+  }
+  const limit = numberIn(column, value);
+  if (limit === null) return failed(`${value} is not a number${column.unit === null ? "" : ` of ${column.unit}`}`);
+  const meets = (n: number): boolean => (sign === ">" ? n > limit : sign === "<" ? n < limit : sign === ">=" ? n >= limit : sign === "<=" ? n <= limit : n === limit);
+  return done((cell) => typeof cell === "number" && meets(cell));
+}
+
+function numberIn(column: ReportColumn, value: string): number | null {
+  const found = /^(-?[\d.]+(?:e[+-]?\d+)?)([a-z%]*)$/i.exec(value);
+  if (found === null) return null;
+  const unit = found[2]!.toLowerCase();
+  const scale = unit === "" || (unit === "%" && column.unit === "%") ? 1 : SCALES[column.unit ?? ""]?.[unit];
+  const number = Number(found[1]) * (scale ?? NaN);
+  return Number.isFinite(number) ? number : null;
+}

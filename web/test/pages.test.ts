@@ -1,0 +1,149 @@
+// What is below the pages: references in sentences, filters, orders, groups, CSV, places of rows.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { busyPath } from "../layout/busy_path.ts";
+import { cellText, exactCell } from "../layout/cell_text.ts";
+import { csvOf, realText } from "../model/csv.ts";
+import { piecesOf } from "../model/handles.ts";
+import { longestEvent } from "../model/longest.ts";
+import { readManifest } from "../model/manifest.ts";
+import { Recording } from "../model/recording.ts";
+import { readReport, type ReportTable } from "../model/report.ts";
+import { namesOf, showRow, showRowAbout } from "../model/row_places.ts";
+import { rowTest } from "../model/table_filter.ts";
+import { groupedTable, orderedRows } from "../model/table_order.ts";
+import { Viewer } from "../model/viewer.ts";
+import { buildDocument, sourceOf } from "./document.ts";
+import { MADE } from "./made.ts";
+
+const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: `${name}.` });
+
+const KERNELS: ReportTable = {
+  name: "kernels",
+  handle_prefix: "k",
+  columns: [column("name", "text"), column("count", "integer", "count"), column("total_ns", "integer", "ns"), column("mean_ns", "real", "ns"), column("limiter", "text")],
+  row_count: 4,
+  rows: [
+    ['f<int, "x">', 2, 3_000_000, 1_500_000, "registers"],
+    ["g", 10, 1_000_000, 100_000, null],
+    ["h", 1, null, null, "registers"],
+    ["a b", 3, 2_000_000, 666_666.5, null],
+  ],
+  notes: [],
+};
+
+const rows = (query: string, order: Parameters<typeof orderedRows>[2] = null) => {
+  const found = rowTest(KERNELS, query);
+  return found.ok ? orderedRows(KERNELS, found.value, order) : found.error;
+};
+
+test("handles and tables are found in sentences, and only those there are", () => {
+  const report = readReport(JSON.stringify({ tables: [KERNELS] }));
+  const text = "k-2 and k-9, nok-1, k-1x: see `kernels` and `nothing`";
+  const pieces = piecesOf(report, text);
+  assert.deepEqual(pieces.filter((piece) => piece.to).map((piece) => [piece.text, piece.to!.row]), [["k-2", 1], ["kernels", null]]);
+  assert.equal(pieces.map((piece) => piece.text).join(""), text.replace("`kernels`", "kernels"));
+});
+
+test("filters compare by column, with units, and by text", () => {
+  assert.deepEqual(rows("total_ns>1ms"), [0, 3]);
+  assert.deepEqual(rows("total_ns>=1ms count<=3"), [0, 3]);
+  assert.deepEqual(rows("total_ns=1000000"), [1]);
+  assert.deepEqual(rows("REG"), [0, 2]);
+  assert.deepEqual(rows("a b"), [3]);
+  assert.deepEqual(rows("limiter=registers count>1"), [0]);
+  assert.deepEqual(rows('f<int, "x">'), [0]);
+  assert.deepEqual(rows("nothing>1"), []);
+  assert.equal(rows("total_ns>1kg"), "1kg is not a number of ns");
+  assert.equal(rows("name>1"), "name holds text: compare it with =");
+});
+
+test("numbers sort as numbers, absent cells come last either way", () => {
+  assert.deepEqual(rows("", { column: 2, descending: true }), [0, 3, 1, 2]);
+  assert.deepEqual(rows("", { column: 2, descending: false }), [1, 3, 0, 2]);
+  assert.deepEqual(rows("", { column: 1, descending: false }), [2, 0, 3, 1]);
+  assert.deepEqual(rows("", { column: 4, descending: false }), [0, 2, 1, 3]);
+});
+
+test("groups sum what adds up and nothing else", () => {
+  const grouped = groupedTable(KERNELS, [0, 1, 2, 3], 4);
+  assert.deepEqual(grouped.columns.map((each) => each.name), ["limiter", "rows", "count", "total_ns"]);
+  assert.deepEqual(grouped.rows, [[null, 2, 13, 3_000_000], ["registers", 2, 3, 3_000_000]]);
+});
+
+test("CSV is quoted as the program does, reals as it spells them", () => {
+  assert.equal(csvOf(KERNELS, [0, 2]), 'name,count,total_ns,mean_ns,limiter\n"f<int, ""x"">",2,3000000,1500000.0,registers\nh,1,,,registers\n');
+  assert.deepEqual([0, 1.5, 8, 1e15, 1e16, 1.25e-5, 1e-4, 1e22].map(realText), ["0.0", "1.5", "8.0", "1000000000000000.0", "1e+16", "1.25e-05", "0.0001", "1e+22"]);
+});
+
+test("cells have units, exact values and a mark for what is not known", () => {
+  assert.deepEqual([cellText(null, KERNELS.columns[2]!), cellText(1234567, KERNELS.columns[2]!)], ["–", "1.23 ms"]);
+  assert.deepEqual([exactCell(null, KERNELS.columns[2]!), exactCell(1234567, KERNELS.columns[2]!)], ["not known", "1,234,567 ns"]);
+  assert.equal(cellText(0.01, column("share_pct", "real", "%")), "<0.1 %");
+});
+
+test("the outline of busy shares shows even a little work", () => {
+  assert.equal(busyPath([0, 1, 0.5, 0.5, 0.001, 0]), "M0 1H1V0H2V0.5H4V0.97H5V1H6V1Z");
+});
+
+test("names stand for their numbers and for the end of a path", () => {
+  const name = (text: string, table = "range") => ({ table, name: text, count: 1, total: 1, first: 0, last: 0 });
+  const names = [name("step#1"), name("step#12"), name("load"), name("a/load"), name("load", "op")];
+  const found = (wanted: string) => namesOf(names, ["range"], wanted).map((each) => each.name);
+  assert.deepEqual(found("step*"), ["step#1", "step#12"]);
+  assert.deepEqual(found("step*/load"), ["load"]);
+  assert.deepEqual(found("step*/a/load"), ["a/load"]);
+  assert.deepEqual(found("none"), []);
+});
+
+function open(made: ReturnType<NonNullable<(typeof MADE)[string]>>): Recording {
+  const manifest = readManifest(JSON.stringify(made.manifest));
+  assert.ok(manifest.ok);
+  return new Recording(manifest.value, sourceOf(made));
+}
+
+test("the longest event is found among merged ones, and within a stretch of time", async () => {
+  const events = Array.from({ length: 5000 }, (_, i) => ({ start: i * 100, dur: i === 3210 ? 93 : 1 + (i % 50), name: i % 2 ? "odd" : "even", row: i }));
+  const recording = open(buildDocument({ window_ns: 500_000, tracks: [{ parent: -1, kind: "stream", name: "s" }], lanes: [{ track: 0, table: "kernel", events }] }));
+  const longest = async (from: number, to: number, name: string) => {
+    const id = recording.strings.intern(name);
+    const found = await longestEvent(recording, recording.manifest.lanes, (_, each) => each === id, { from, to });
+    return found && found.slices.row[found.index];
+  };
+  assert.equal(await longest(0, 500_000, "even"), 3210);
+  assert.equal(await longest(0, 500_000, "odd"), 49);
+  assert.equal(await longest(10_000, 14_000, "odd"), 139);
+  assert.equal(await longest(0, 500_000, "none"), null);
+});
+
+test("rows of the report lead to the timeline, and events back to their rows", async () => {
+  const recording = open(MADE.drawn!());
+  const viewer = new Viewer(recording);
+  const report = readReport(JSON.stringify({
+    tables: [
+      { ...KERNELS, rows: [["relu", 1, 10_000, 10_000, null]] },
+      { name: "gaps", handle_prefix: "gap", columns: [column("device", "integer"), column("start_ns", "integer", "ns"), column("dur_ns", "integer", "ns"), column("cause", "text")], row_count: 2, rows: [[0, 60_000, 30_000, "input pipeline"], [0, 40_000, 10_000, "launch"]], notes: [] },
+      { name: "idle", handle_prefix: "idle", columns: [column("device", "integer"), column("cause", "text")], row_count: 1, rows: [[0, "launch"]], notes: [] },
+      { name: "steps", handle_prefix: "step", columns: [column("start_ns", "integer", "ns"), column("dur_ns", "integer", "ns")], row_count: 1, rows: [[5000, 90_000]], notes: [] },
+    ],
+  }));
+  recording.report = () => Promise.resolve(report);
+  const show = async (name: string, row: number) => {
+    await showRow(viewer, report, report.tables.find((table) => table.name === name)!, row);
+    return viewer.state;
+  };
+  let state = await show("gaps", 0);
+  assert.deepEqual([state.page, state.selection?.from, state.selection?.to, state.selection?.name], ["timeline", 60_000, 90_000, "input pipeline"]);
+  assert.ok(state.view.from <= 60_000 && state.view.to >= 90_000);
+  await showRowAbout(viewer, state.selection!);
+  assert.deepEqual(viewer.state.table, { name: "gaps", row: 0 });
+  state = await show("idle", 0);
+  assert.deepEqual([state.selection?.from, [...state.highlight!]], [40_000, [recording.strings.intern("launch")]]);
+  state = await show("kernels", 0);
+  assert.deepEqual([state.selection?.table, state.selection?.row], ["kernel", 1]);
+  await showRowAbout(viewer, state.selection!);
+  assert.deepEqual([viewer.state.page, viewer.state.table], ["tables", { name: "kernels", row: 0 }]);
+  state = await show("steps", 0);
+  assert.deepEqual([state.page, state.range], ["timeline", { from: 5000, to: 95_000 }]);
+});

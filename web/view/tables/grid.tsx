@@ -1,0 +1,146 @@
+// The rows of a table: only those near the window of the scroller are on the page, so that thousands are as smooth as
+// ten. Arrows move the row that is meant, Enter opens it; a click on a head sorts by its column.
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { cellText, exactCell, isNumeric } from "../../layout/cell_text.ts";
+import { columnWidths } from "../../layout/column_widths.ts";
+import type { ReportColumn, ReportTable } from "../../model/report.ts";
+import type { Order } from "../../model/table_order.ts";
+
+const ROW = 24; // css pixels
+const BEYOND = 10; // rows above and below that are on the page too
+const CELL = 18; // css pixels of a cell beside its text
+const NARROW = 600;
+const WIDE_TEXT = 56; // characters of the widest column
+const NARROW_TEXT = 24;
+
+interface Props {
+  table: ReportTable;
+  rows: number[]; // of the table, in the order to show
+  order: Order | null;
+  onOrder: (order: Order | null) => void;
+  wanted: number | null;
+  onOpen: ((row: number) => void) | null; // null: rows lead nowhere
+}
+
+export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  const [active, setActive] = useState(0); // place in rows
+  const [narrow, setNarrow] = useState(false);
+  const widths = useMemo(() => columnWidths(table, narrow ? NARROW_TEXT : WIDE_TEXT), [table, narrow]);
+
+  useLayoutEffect(() => {
+    const target = scroller.current!;
+    const follow = () => {
+      setHeight(target.clientHeight);
+      setNarrow(target.clientWidth < NARROW);
+    };
+    follow();
+    const observer = new ResizeObserver(follow);
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, []);
+
+  const go = (place: number) => {
+    const at = Math.min(Math.max(place, 0), rows.length - 1);
+    setActive(at);
+    const target = scroller.current!;
+    const [first, last] = [at * ROW, (at + 2) * ROW]; // the head covers one row
+    if (first < target.scrollTop) target.scrollTop = first;
+    else if (last > target.scrollTop + target.clientHeight) target.scrollTop = last - target.clientHeight;
+  };
+  useEffect(() => {
+    const place = wanted === null ? -1 : rows.indexOf(wanted);
+    if (place >= 0) go(place);
+  }, [wanted, table]);
+
+  const press = (event: KeyboardEvent) => {
+    if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(height / ROW) - 2);
+    const steps: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: rows.length - 1 };
+    const to = steps[event.key];
+    if (to !== undefined) go(to);
+    else if (event.key === "Enter" && onOpen !== null && rows[active] !== undefined) onOpen(rows[active]!);
+    else return;
+    event.preventDefault();
+  };
+
+  const first = Math.max(0, Math.floor(top / ROW) - BEYOND);
+  const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + BEYOND);
+  return (
+    <div
+      class="grid"
+      ref={scroller}
+      tabIndex={0}
+      role="grid"
+      aria-label={`Rows of ${table.name}`}
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={`row-${active}`}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onKeyDown={press}
+    >
+      <table role="presentation" style={{ width: `calc(${widths.reduce((sum, width) => sum + width, 0)}ch + ${widths.length * CELL}px)` }}>
+        <colgroup>
+          {widths.map((width, i) => (
+            <col key={i} style={{ width: `calc(${width}ch + ${CELL}px)` }} />
+          ))}
+        </colgroup>
+        <thead role="rowgroup">
+          <tr role="row" aria-rowindex={1}>
+            {table.columns.map((column, at) => (
+              <Head key={column.name} column={column} at={at} order={order} onOrder={onOrder} />
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {first > 0 && <tr style={{ height: `${first * ROW}px` }} />}
+          {rows.slice(first, last).map((row, i) => {
+            const place = first + i;
+            return (
+              <tr
+                key={place}
+                id={`row-${place}`}
+                role="row"
+                aria-rowindex={place + 2}
+                aria-selected={place === active}
+                class={onOpen ? "leads" : ""}
+                title={onOpen ? "Show on the timeline" : undefined}
+                onClick={() => {
+                  setActive(place);
+                  if (onOpen && String(getSelection()) === "") onOpen(row);
+                }}
+              >
+                {table.columns.map((column, at) => {
+                  const cell = table.rows[row]![at] ?? null;
+                  return (
+                    <td key={column.name} role="gridcell" class={isNumeric(column) ? "number" : ""} title={exactCell(cell, column)}>
+                      {cellText(cell, column)}
+                    </td>
+                  );
+                })}
+              </tr>
+            );
+          })}
+          {last < rows.length && <tr style={{ height: `${(rows.length - last) * ROW}px` }} />}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Numbers sort from the largest at first, texts from A; a third click gives back the order of the report. */
+function Head({ column, at, order, onOrder }: { column: ReportColumn; at: number; order: Order | null; onOrder: (order: Order | null) => void }) {
+  const mine = order?.column === at ? order : null;
+  const firstWay = isNumeric(column);
+  const next = mine === null ? { column: at, descending: firstWay } : mine.descending === firstWay ? { column: at, descending: !firstWay } : null;
+  return (
+    <th role="columnheader" aria-sort={mine === null ? "none" : mine.descending ? "descending" : "ascending"} class={isNumeric(column) ? "number" : ""}>
+      <button title={`${column.doc}${column.unit ? ` In ${column.unit}.` : ""}`} onClick={() => onOrder(next)}>
+        {column.name}
+        <span aria-hidden="true">{mine === null ? "" : mine.descending ? " ▾" : " ▴"}</span>
+      </button>
+    </th>
+  );
+}

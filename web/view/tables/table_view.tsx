@@ -1,0 +1,97 @@
+// One table: what to show of it (filter, groups), copying, and the rows.
+
+import { useMemo, useState } from "preact/hooks";
+import { counted, grouped } from "../../layout/time_text.ts";
+import { csvOf } from "../../model/csv.ts";
+import type { Report, ReportTable } from "../../model/report.ts";
+import { hasPlaces, showRow } from "../../model/row_places.ts";
+import { rowTest } from "../../model/table_filter.ts";
+import { groupedTable, isAdditive, orderedRows, type Order } from "../../model/table_order.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { CopyButton } from "../copy_button.tsx";
+import { Grid } from "./grid.tsx";
+
+interface Props {
+  viewer: Viewer;
+  report: Report;
+  table: ReportTable;
+  wanted: number | null; // a row to show
+}
+
+export function TableView({ viewer, report, table, wanted }: Props) {
+  const [query, setQuery] = useState("");
+  const [by, setBy] = useState<number | null>(null);
+  const [order, setOrder] = useState<Order | null>(null);
+  const test = useMemo(() => rowTest(table, query), [table, query]);
+  const passed = useMemo(() => orderedRows(table, test.ok ? test.value : () => true, null), [table, test]);
+  const shown = useMemo(() => (by === null ? table : groupedTable(table, passed, by)), [table, by, passed]);
+  const rows = useMemo(() => {
+    const kept = by === null && test.ok ? test.value : () => true;
+    return orderedRows(shown, kept, order);
+  }, [shown, test, order, by]);
+  const group = (column: number | null) => {
+    setOrder(null);
+    setBy(column);
+  };
+  const leads = by === null && hasPlaces(viewer.recording, table);
+  return (
+    <section class="table" aria-label={`Table ${table.name}`}>
+      <header>
+        <h1>{table.name}</h1>
+        <input
+          type="search"
+          aria-label="Filter rows"
+          placeholder={`text or ${example(table)}`}
+          value={query}
+          onInput={(event) => setQuery(event.currentTarget.value)}
+        />
+        <Groups table={table} by={by} onGroup={group} />
+        <CopyButton label="Copy CSV" title="The rows shown, with exact values" text={() => csvOf(shown, rows)} />
+        <span class="said" role="status">
+          {test.ok ? said(table, rows.length, by !== null) : <span class="warning">{test.error}</span>}
+        </span>
+      </header>
+      {table.notes.map((note) => (
+        <p key={note} class="note">
+          {note}
+        </p>
+      ))}
+      {shown.rows.length > 0 ? (
+        <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={leads ? (row) => void showRow(viewer, report, table, row) : null} />
+      ) : (
+        table.notes.length === 0 && <p class="note">Nothing of this kind is in the recording.</p>
+      )}
+    </section>
+  );
+}
+
+/** A condition that the table's own columns allow. */
+function example(table: ReportTable): string {
+  const column = table.columns.find((each) => each.unit === "ns" && isAdditive(each)) ?? table.columns.find((each) => each.type === "integer");
+  return column ? `${column.name}>${column.unit === "ns" ? "1ms" : "10"}` : "more text";
+}
+
+function said(table: ReportTable, shown: number, isGrouped: boolean): string {
+  if (isGrouped) return counted(shown, "group");
+  const all = counted(table.row_count, "row");
+  const here = table.rows.length < table.row_count ? `; the page holds the first ${grouped(table.rows.length)}` : "";
+  return shown === table.row_count ? all : `${grouped(shown)} of ${all}${here}`;
+}
+
+function Groups({ table, by, onGroup }: { table: ReportTable; by: number | null; onGroup: (column: number | null) => void }) {
+  const texts = table.columns.flatMap((column, at) => (column.type === "text" || column.name === "device" ? [at] : []));
+  if (texts.length === 0 || table.rows.length < 2) return null;
+  return (
+    <label>
+      group by{" "}
+      <select value={by ?? ""} onChange={(event) => onGroup(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}>
+        <option value="">–</option>
+        {texts.map((at) => (
+          <option key={at} value={at}>
+            {table.columns[at]!.name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
