@@ -59,6 +59,23 @@ def made(viewer_built, tmp_path_factory):
     return make
 
 
+@pytest.fixture(scope="session")
+def exported(program, tmp_path_factory):
+    """Writes the page of a recording, once."""
+    folder = tmp_path_factory.mktemp("exported")
+
+    def export(recording):
+        out = folder / f"{recording.name}.html"
+        if not out.exists():
+            result = program.run("export", "html", recording, "-o", out)
+            if result.status == 2:
+                pytest.skip("this program does not write pages")
+            assert result.status == 0, result.errors
+        return out
+
+    return export
+
+
 @pytest.fixture
 def visit(browser):
     """Opens a file, at a fragment when one is given. What the page did wrong is an error of the test, but for `expected`."""

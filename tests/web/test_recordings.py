@@ -20,21 +20,6 @@ def recording(request):
     return FIXTURES / request.param
 
 
-@pytest.fixture
-def exported(program, tmp_path):
-    """Writes the page of a recording."""
-
-    def export(recording):
-        out = tmp_path / "page.html"
-        result = program.run("export", "html", recording, "-o", out)
-        if result.status == 2:
-            pytest.skip("this program does not write pages")
-        assert result.status == 0, result.errors
-        return out
-
-    return export
-
-
 def exact(cell):
     """The nanoseconds of a line's title: "1,234 ns"."""
     return int(cell.removesuffix(" ns").replace(",", ""))

@@ -1,0 +1,203 @@
+"""Overview, tables and pictures of pages that the program writes: they say what the report says, and lead to the timeline."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
+TWO_DEVICES = FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz"
+SAMPLES = FIXTURES / "nvidia-smi/h200-580.csv"
+SEVERAL = [
+    INPUT_BOUND,
+    FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz",
+    FIXTURES / "kineto/small_kernels.json.gz",
+    TWO_DEVICES,
+    SAMPLES,
+]
+PHONE = {"width": 375, "height": 812}
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
+
+
+@pytest.fixture(params=SEVERAL, ids=lambda path: path.name.split(".")[0])
+def recording(request):
+    return request.param
+
+
+def window(page):
+    """The window of the timeline as the address says it, in ns, after the address has settled."""
+    page.wait_for_timeout(500)
+    found = re.search(r"[#&]t=(\d+)-(\d+)", page.url)
+    return int(found[1]), int(found[2])
+
+
+def field(page, name):
+    """The exact value of a field of the selected event."""
+    return page.locator(f"section.details tr:has(th:text-is('{name}')) td").get_attribute("title")
+
+
+def exact(cell):
+    return int(cell.removesuffix(" ns").replace(",", ""))
+
+
+def follow(page, handle):
+    page.get_by_role("button", name=handle, exact=True).first.click()
+    page.wait_for_selector("section.details table")
+
+
+def copied(page):
+    page.get_by_role("button", name="Copy CSV").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def rows(page, column):
+    """The texts of a column of the table that is shown, as far as its rows are on the page."""
+    heads = page.locator(".grid th").all_inner_texts()
+    at = [head.split(" ")[0] for head in heads].index(column)
+    return [line.locator("td").nth(at).inner_text() for line in page.locator(".grid tbody tr[role=row]").all()]
+
+
+def test_a_recording_without_a_verdict_says_what_it_holds(visit, exported, program):
+    page = visit(exported(SAMPLES), "page=overview")
+    assert page.locator(".verdict h1").inner_text() == "No verdict"
+    metrics = page.locator("table.figures tbody th").all_inner_texts()
+    assert metrics == [row["metric"] for row in program.report(SAMPLES, "samples")["samples"].rows]
+    page.get_by_role("button", name="power").click()
+    assert page.locator("li.name.counter .text").all_inner_texts() == ["power"]
+
+
+@pytest.mark.parametrize("recording", SEVERAL[:-1], ids=lambda path: path.name.split(".")[0])
+def test_the_first_page_says_what_the_report_says(visit, exported, program, recording):
+    page = visit(exported(recording), "page=overview")
+    page.wait_for_selector("article.answer")
+    said = program.report(recording, "findings", "idle", "kernels", "devices")
+    verdict = said.document["verdict"]
+    assert page.locator(".verdict h1").inner_text() == verdict["name"]
+    assert f"{verdict['share_pct']:.1f} %" in page.locator(".verdict dl").inner_text()
+    assert page.locator(".trust li").count() == len(said.document["trust"])
+    titles = page.locator(".finding h3").all_inner_texts()
+    assert titles == [finding["title"] for finding in said.document["findings"]]
+    for card, finding in zip(page.locator(".finding").all(), said.document["findings"], strict=True):
+        assert finding["severity"] in card.locator(".severity").inner_text()
+        assert exact(card.locator(".cost").get_attribute("title").split(" of ")[0]) == finding["cost_ns"]
+    bars = page.locator("section[aria-label='Idle time by cause'] .bars button").all()
+    assert [exact(bar.get_attribute("title").split(" in ")[0]) for bar in bars] == [row["total_ns"] for row in sorted(said["idle"].rows, key=lambda row: row["device"])]
+    kernels = page.locator("section[aria-label='Top kernels'] .bars button").all()
+    assert [bar.get_attribute("title").split("\n")[0] for bar in kernels] == [row["name"] for row in said["kernels"].rows[: len(kernels)]]
+    strips = page.locator(".strip button").all()
+    assert len(strips) == len(said["devices"].rows)
+    for strip, row in zip(strips, said["devices"].rows, strict=True):
+        assert f"{row['busy_pct']:.1f} % busy" in strip.get_attribute("aria-label")
+
+
+def test_a_gap_of_a_finding_is_shown_and_selected(visit, exported, program):
+    gap = program.report(INPUT_BOUND, "gaps")["gaps"].rows[0]
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    follow(page, "gap-1")
+    begin, end = window(page)
+    assert begin <= gap["start_ns"] and gap["start_ns"] + gap["dur_ns"] <= end
+    assert (exact(field(page, "start")), exact(field(page, "dur")), field(page, "cause")) == (gap["start_ns"], gap["dur_ns"], gap["cause"])
+
+
+def test_a_cause_of_a_finding_leads_to_its_longest_gap(visit, exported, program):
+    said = program.report(TWO_DEVICES, "gaps", "idle")
+    cause = said["idle"].rows[4]
+    gap = next(row for row in said["gaps"].rows if (row["device"], row["cause"]) == (cause["device"], cause["cause"]))
+    page = visit(exported(TWO_DEVICES), "page=overview")
+    follow(page, "idle-5")
+    assert (exact(field(page, "start")), field(page, "cause")) == (gap["start_ns"], cause["cause"])
+
+
+def test_a_kernel_of_a_finding_leads_to_its_longest_run_and_back_to_its_row(visit, exported, program):
+    kernel = program.report(INPUT_BOUND, "kernels")["kernels"].rows[1]
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    follow(page, "k-2")
+    assert exact(field(page, "dur")) == kernel["max_ns"]
+    assert page.locator("section.details .full").inner_text() == kernel["name"]
+    page.get_by_role("button", name="Show in tables").click()
+    assert page.locator(".table h1").inner_text() == "kernels"
+    assert page.locator("tr[aria-selected=true] td").first.get_attribute("title") == kernel["name"]
+
+
+def test_a_point_of_the_busy_strip_leads_there(visit, exported, program):
+    length = program.report(INPUT_BOUND, "devices").document["source"]["window_ns"]
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    box = page.locator(".strip button").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + 20)
+    begin, end = window(page)
+    assert begin < length / 2 < end and end - begin < length / 10
+
+
+@pytest.mark.parametrize("table", ["kernels", "api", "gaps", "ranges", "ops", "findings"])
+def test_a_copied_table_is_the_csv_of_the_report(visit, exported, program, table):
+    page = visit(exported(INPUT_BOUND), f"page=tables&table={table}", permissions=CLIPBOARD)
+    said = program.run("report", INPUT_BOUND, table, "--format", "csv", "--limit", "0").stdout.decode()
+    assert copied(page) == said
+
+
+def test_what_is_filtered_and_sorted_is_what_is_copied(visit, exported, program):
+    page = visit(exported(INPUT_BOUND), "page=tables&table=kernels", permissions=CLIPBOARD)
+    wanted = [row for row in program.report(INPUT_BOUND, "kernels")["kernels"].rows if row["mean_ns"] > 200e3 and "sm90" in row["name"]]
+    page.get_by_role("searchbox").fill("sm90 mean_ns>200us")
+    page.get_by_role("columnheader", name="mean_ns").get_by_role("button").click()
+    assert page.get_by_role("columnheader", name="mean_ns").get_attribute("aria-sort") == "descending"
+    lines = copied(page).splitlines()[1:]
+    assert [line.split(",")[0] for line in lines] == [row["name"] for row in sorted(wanted, key=lambda row: -row["mean_ns"])]
+    assert f"{len(wanted)} of 48 rows" in page.locator(".said").inner_text()
+
+
+def test_absent_values_sort_last_either_way(visit, exported):
+    page = visit(exported(INPUT_BOUND), "page=tables&table=kernels")
+    head = page.get_by_role("columnheader", name="limiter").get_by_role("button")
+    for _ in range(2):
+        head.click()
+        page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
+        page.wait_for_timeout(200)
+        assert rows(page, "limiter")[-1] == "–"
+
+
+def test_groups_add_up(visit, exported, program):
+    page = visit(exported(INPUT_BOUND), "page=tables&table=kernels", permissions=CLIPBOARD)
+    said = program.report(INPUT_BOUND, "kernels")["kernels"].rows
+    page.get_by_label("group by").select_option("limiter")
+    lines = [line.split(",") for line in copied(page).splitlines()]
+    assert lines[0] == ["limiter", "rows", "count", "total_ns"]
+    sums = {name: (int(count), int(total)) for name, _, count, total in lines[1:]}
+    for name in sums:
+        mine = [row for row in said if (row["limiter"] or "") == name]
+        assert sums[name] == (sum(row["count"] for row in mine), sum(row["total_ns"] for row in mine))
+
+
+def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit, exported, program):
+    gaps = program.report(TWO_DEVICES, "gaps")["gaps"].rows
+    page = visit(exported(TWO_DEVICES), "page=tables&table=gaps")
+    assert page.locator(".said").inner_text() == f"2,000 of {len(gaps):,} rows; the page holds the first 2,000"
+    page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
+    page.wait_for_selector("tr[aria-rowindex='2001']")
+    assert page.locator(".grid tr").count() < 100
+    last = page.locator("tr[aria-rowindex='2001'] td").nth(2).get_attribute("title")
+    assert exact(last) == gaps[1999]["dur_ns"]
+
+
+def test_the_keyboard_is_enough(visit, exported, program):
+    gap = program.report(INPUT_BOUND, "gaps")["gaps"].rows[2]
+    page = visit(exported(INPUT_BOUND), "page=tables&table=gaps")
+    page.get_by_role("button", name="Copy CSV").focus()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "grid":
+            break
+    for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "Enter"]:
+        page.keyboard.press(key)
+    page.wait_for_selector("section.details table")
+    assert exact(field(page, "start")) == gap["start_ns"]
+
+
+@pytest.mark.parametrize("shown", ["overview", "tables", "pictures"])
+def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown):
+    page = visit(exported(recording), f"page={shown}", viewport=PHONE)
+    page.wait_for_timeout(500)
+    beyond = page.evaluate("[...document.querySelectorAll('html, body, main')].map(each => each.scrollWidth - each.clientWidth)")
+    assert beyond == [0, 0, 0]
