@@ -2,7 +2,6 @@
 // results that were kept. This file is the command line; the forms are bench_functions, bench_program and bench_compare.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "cli/bench_store.h"
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/output.h"
 #include "collect/device/source.h"
 
@@ -85,9 +85,9 @@ const char* name_of(Form form) {
     return form == kFunctions ? "functions of a file" : form == kProgram ? "whole programs" : "compare";
 }
 
-Status check_options(const CLI::App& app, Form form) {
+Status check_options(const CommandLine& line, Form form) {
     auto check = [&](const char* flag, unsigned forms) -> Status {
-        if ((forms & form) != 0 || app.get_option(flag)->count() == 0) return {};
+        if ((forms & form) != 0 || !line.given(flag)) return {};
         return wrong(fmt::format("{} is no option for {} (see gpu-profile bench --help)", flag, name_of(form)));
     };
     for (const Belongs& each : kBelongs)
@@ -207,72 +207,67 @@ Result<ExitCode> compare(const Arguments& arguments) {
     return found->failed.empty() ? ExitCode::ok : ExitCode::threshold;
 }
 
-Result<ExitCode> run(const Arguments& arguments, const CLI::App& app) {
-    std::vector<std::string> extras = app.remaining();
+Result<ExitCode> run(const Arguments& arguments, const CommandLine& line) {
+    std::vector<std::string> extras = line.remaining();
     bool dashes = std::find(extras.begin(), extras.end(), "--") != extras.end();
     Result<Form> form = form_of(arguments, dashes);
     if (!form.ok()) return form.error();
-    if (Status fits = check_options(app, *form); !fits) return fits.error();
+    if (Status fits = check_options(line, *form); !fits) return fits.error();
     if (Status sound = check_values(arguments, *form); !sound) return sound.error();
     return *form == kCompare ? compare(arguments) : bench(arguments, *form);
 }
 
-void declare_rules(CLI::App& app, Arguments& to) {
-    app.add_option("--min-time", to.min_time,
-                   "Sampling goes on for so many seconds at least: 0.2 for functions, 3 for programs.")
-        ->type_name("S");
-    app.add_option("--time-out", to.time_out, "Sampling ends after so many seconds: 15 for functions, 60 for programs.")
-        ->type_name("S");
-    app.add_option("--min-samples", to.min_samples, "The fewest samples: 20 for functions, 10 runs of programs.")
-        ->check(CLI::Range(1, 10'000'000))
-        ->type_name("N");
-    app.add_option("--max-samples", to.max_samples, "The most samples: 100000 for functions, 1000 runs of programs.")
-        ->check(CLI::Range(1, 10'000'000))
-        ->type_name("N");
-    app.add_option(
-           "--precision", to.precision,
-           "Sampling ends when the median is known within +- this share: 0.005 for functions, 0.02 for programs.")
-        ->type_name("X");
-    app.add_option("--stop", to.stop, "The stopping rule: median (the line above), entropy, samples, time.")
-        ->type_name("RULE");
+void declare_rules(CommandLine& line, Arguments& to) {
+    line.option("--min-time", to.min_time,
+                "Sampling goes on for so many seconds at least: 0.2 for functions, 3 for programs.")
+        .value("S");
+    line.option("--time-out", to.time_out, "Sampling ends after so many seconds: 15 for functions, 60 for programs.")
+        .value("S");
+    line.option("--min-samples", to.min_samples, "The fewest samples: 20 for functions, 10 runs of programs.")
+        .range(1, 10'000'000)
+        .value("N");
+    line.option("--max-samples", to.max_samples, "The most samples: 100000 for functions, 1000 runs of programs.")
+        .range(1, 10'000'000)
+        .value("N");
+    line.option("--precision", to.precision,
+                "Sampling ends when the median is known within +- this share: 0.005 for functions, 0.02 for programs.")
+        .value("X");
+    line.option("--stop", to.stop, "The stopping rule: median (the line above), entropy, samples, time.").value("RULE");
 }
 
-void declare_program(CLI::App& app, ProgramBench& to) {
-    app.add_option("--warmup-runs", to.warmup_runs, "Programs: runs before, which do not count; 1 without it.")
-        ->check(CLI::Range(0, 100'000))
-        ->type_name("N");
-    app.add_flag("--show-output", to.show_output, "Programs: show what they print, on standard error.");
-    app.add_flag("--ignore-failure", to.ignore_failure, "Programs: count runs that end with another status than 0.");
-    app.add_option("--device", to.devices, "Programs: devices to be sampled, as for profile.")->type_name("N|all");
-    app.add_option("--backend", to.backend, "Programs: where samples come from, as for profile; none: no device.")
-        ->type_name("NAME");
+void declare_program(CommandLine& line, ProgramBench& to) {
+    line.option("--warmup-runs", to.warmup_runs, "Programs: runs before, which do not count; 1 without it.")
+        .range(0, 100'000)
+        .value("N");
+    line.flag("--show-output", to.show_output, "Programs: show what they print, on standard error.");
+    line.flag("--ignore-failure", to.ignore_failure, "Programs: count runs that end with another status than 0.");
+    line.option("--device", to.devices, "Programs: devices to be sampled, as for profile.").value("N|all");
+    line.option("--backend", to.backend, "Programs: where samples come from, as for profile; none: no device.")
+        .value("NAME");
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("WHAT", arguments->words, "FILE.py[:FUNCTION]; or -- CMD...; or compare BASELINE CANDIDATE.")
-        ->type_name("");
-    declare_passed(app, function_options(), arguments->passed);
-    declare_rules(app, *arguments);
-    declare_program(app, arguments->program);
-    app.add_option("--format", arguments->format, "text, csv, json or nvbench.")->type_name("FORMAT");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
-        ->type_name("FILE");
-    app.add_option("--nvbench-json", arguments->nvbench_json, "Also write the result as nvbench does, for its tools.")
-        ->type_name("FILE");
-    app.add_option("--save", arguments->save, "Keep the result by this name, or in this file if it has a slash.")
-        ->type_name("NAME");
-    app.add_flag("--force", arguments->force, "Write over a result of that name.");
-    app.add_option("--fail-on", arguments->fail_on,
-                   "compare: exit 1 for slower, slower>5% or cannot-tell; may be repeated.")
-        ->type_name("WHEN")
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--min-effect", arguments->min_effect,
-                   "compare: changes below this share count as none; 1 % without it.")
-        ->check(CLI::Range(0.01, 1000.0))
-        ->type_name("PCT");
-    return [arguments, &app] { return run(*arguments, app); };
+    line.option("WHAT", arguments->words, "FILE.py[:FUNCTION]; or -- CMD...; or compare BASELINE CANDIDATE.").value("");
+    declare_passed(line, function_options(), arguments->passed);
+    declare_rules(line, *arguments);
+    declare_program(line, arguments->program);
+    line.option("--format", arguments->format, "text, csv, json or nvbench.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    line.option("--nvbench-json", arguments->nvbench_json, "Also write the result as nvbench does, for its tools.")
+        .value("FILE");
+    line.option("--save", arguments->save, "Keep the result by this name, or in this file if it has a slash.")
+        .value("NAME");
+    line.flag("--force", arguments->force, "Write over a result of that name.");
+    line.option("--fail-on", arguments->fail_on,
+                "compare: exit 1 for slower, slower>5% or cannot-tell; may be repeated.")
+        .value("WHEN")
+        .every_time_one();
+    line.option("--min-effect", arguments->min_effect,
+                "compare: changes below this share count as none; 1 % without it.")
+        .range(0.01, 1000.0)
+        .value("PCT");
+    return [arguments, &line] { return run(*arguments, line); };
 }
 
 }  // namespace

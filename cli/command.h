@@ -7,11 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "core/base/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace gpuprof {
 
@@ -26,8 +23,8 @@ struct Command {
     std::string_view group;     // heading it stands under in the help
     std::string_view synopsis;  // its arguments, as the help shows them
     std::string_view doc;
-    // Declares the arguments on `app` and answers what to run once they have been parsed.
-    std::function<Result<ExitCode>()> (*declare)(CLI::App& app);
+    // Declares the arguments on `line` and answers what to run once they have been parsed.
+    std::function<Result<ExitCode>()> (*declare)(CommandLine& line);
     std::vector<Choices> (*choices)() = [] { return std::vector<Choices>(); };
     // The positional that takes the words after `--` as they are, and an option that so takes all words up to the next option
     // (CLI11 would take [1, 2] apart); "" for none.

@@ -1,7 +1,6 @@
 // `compare`: reads two recordings and says what changed. The order of work is the order of possible complaints, as in report.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/conditions.h"
 #include "cli/left_off.h"
 #include "cli/options.h"
@@ -143,19 +143,18 @@ Result<ExitCode> run(const Arguments& arguments) {
     return judge_all(plan->conditions, found.changes, found.comparability.same_hardware);
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("BASE", arguments->base, "A recording of the program as it was.")->required()->type_name("");
-    app.add_option("NEW", arguments->next, "A recording of the program as it is now.")->required()->type_name("");
-    app.add_option("ANALYSIS", arguments->analyses, "What to show; none is metrics and attribution.")->type_name("");
-    app.add_option("--repeat-base", arguments->base_repeats, "Further recordings like BASE.")->type_name("FILE...");
-    app.add_option("--repeat-new", arguments->new_repeats, "Further recordings like NEW.")->type_name("FILE...");
-    declare_conditions(app, arguments->fail_on);
-    app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
-        ->type_name("FILE");
-    declare_options(app, arguments->options);
-    app.footer("Analyses: " + joined(table_names()));
+    line.option("BASE", arguments->base, "A recording of the program as it was.").required().value("");
+    line.option("NEW", arguments->next, "A recording of the program as it is now.").required().value("");
+    line.option("ANALYSIS", arguments->analyses, "What to show; none is metrics and attribution.").value("");
+    line.option("--repeat-base", arguments->base_repeats, "Further recordings like BASE.").value("FILE...");
+    line.option("--repeat-new", arguments->new_repeats, "Further recordings like NEW.").value("FILE...");
+    declare_conditions(line, arguments->fail_on);
+    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    declare_options(line, arguments->options);
+    line.footer("Analyses: " + joined(table_names()));
     return [arguments] { return run(*arguments); };
 }
 

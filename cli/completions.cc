@@ -10,6 +10,7 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
 
@@ -55,7 +56,8 @@ Shape shape_of(const Command& command) {
     Shape shape{&command, {}, {}};
     CLI::App app;
     app.set_help_flag("-h,--help", "Show help.");
-    command.declare(app);
+    CommandLine line(app);
+    command.declare(line);
     for (const CLI::Option* option : app.get_options()) {
         if (option->get_positional())
             shape.positionals.push_back(words_of(command, option->get_name(true)));
@@ -193,9 +195,9 @@ struct Shell {
 };
 constexpr Shell kShells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto shell = std::make_shared<std::string>();
-    app.add_option("SHELL", *shell, "bash, zsh or fish.")->required()->type_name("");
+    line.option("SHELL", *shell, "bash, zsh or fish.").required().value("");
     return [shell]() -> Result<ExitCode> {
         for (const Shell& known : kShells) {
             if (known.name != *shell) continue;

@@ -1,16 +1,15 @@
 #include "cli/conditions.h"
-
-#include <CLI/CLI.hpp>
+#include "cli/command_line.h"
 
 #include "cli/output.h"
 
 namespace gpuprof {
 
-void declare_conditions(CLI::App& app, std::vector<std::string>& texts) {
-    app.add_option("--fail-on", texts,
-                   "End with 1 when a metric changed by more than this beyond the noise: 'step_p50>2%'.")
-        ->allow_extra_args(false)
-        ->type_name("METRIC>PCT");
+void declare_conditions(CommandLine& line, std::vector<std::string>& texts) {
+    line.option("--fail-on", texts,
+                "End with 1 when a metric changed by more than this beyond the noise: 'step_p50>2%'.")
+        .one_word_a_time()
+        .value("METRIC>PCT");
 }
 
 Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::string>& texts) {

@@ -4,15 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "compare/condition.h"
-
-namespace CLI {
-class App;
-}
 
 namespace gpuprof {
 
-void declare_conditions(CLI::App& app, std::vector<std::string>& texts);
+void declare_conditions(CommandLine& line, std::vector<std::string>& texts);
 
 Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::string>& texts);
 

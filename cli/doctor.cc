@@ -2,13 +2,13 @@
 // and the exit status is 0 whatever is missing.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/probe.h"
 #include "cli/program.h"
@@ -89,9 +89,9 @@ Result<ExitCode> run(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
+    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
     return [arguments] { return run(*arguments); };
 }
 

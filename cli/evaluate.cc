@@ -1,12 +1,12 @@
 // `evaluate BASELINE.py OPTIMIZED.py`: is the one faster than the other, and still right? The work is done by the Python package
 // (python/gpu_profile/evaluation), since what is judged is Python; this file declares the arguments and becomes an interpreter
 // with them (cli/python_package.h).
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/python_package.h"
 
 namespace gpuprof {
@@ -40,11 +40,11 @@ constexpr PassedOption kPassed[] = {
     {"--json", nullptr, "One JSON object instead of text."},
 };
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("BASELINE", arguments->baseline, "The file with the function that is right.")->required();
-    app.add_option("OPTIMIZED", arguments->optimized, "The file with the one that is judged.")->required();
-    declare_passed(app, kPassed, arguments->passed);
+    line.option("BASELINE", arguments->baseline, "The file with the function that is right.").required();
+    line.option("OPTIMIZED", arguments->optimized, "The file with the one that is judged.").required();
+    declare_passed(line, kPassed, arguments->passed);
     return [arguments] { return evaluate(*arguments); };
 }
 

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/recording.h"
@@ -61,16 +61,15 @@ Result<ExitCode> run(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     std::string choices;
     for (const Exporter& exporter : exporters())
         choices += fmt::format("{}{}: {}", choices.empty() ? "" : " ", exporter.name, exporter.doc);
     choices += fmt::format(" {}: {}", kHtml, kHtmlDoc);
-    app.add_option("FORMAT", arguments->format, choices)->required()->type_name("");
-    app.add_option("FILE", arguments->files, kRecordingsDoc)->required()->type_name("");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
-        ->type_name("FILE");
+    line.option("FORMAT", arguments->format, choices).required().value("");
+    line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     return [arguments] { return run(*arguments); };
 }
 

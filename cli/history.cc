@@ -1,13 +1,13 @@
 // `history`: summaries of recordings in a SQLite file, and a recording held against those before it.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/conditions.h"
 #include "cli/left_off.h"
 #include "cli/options.h"
@@ -128,26 +128,24 @@ Result<ExitCode> run(const Arguments& arguments) {
     return unknown_choice("action", arguments.action, {std::begin(kActions), std::end(kActions)});
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("ACTION", arguments->action, "add, list or check.")->required()->type_name("");
-    app.add_option("FILE", arguments->file, "The recording to add or to check.")->type_name("");
-    app.add_option("--label", arguments->label, "What is measured: runs of one label are held against each other.")
-        ->type_name("L");
-    app.add_option("--db", arguments->database, "The history; gpu-profile-history.sqlite without it.")
-        ->type_name("PATH");
-    app.add_option("--machine", arguments->machine,
-                   "Name of the machine in place of its host name, where that changes from run to run.")
-        ->type_name("NAME");
-    app.add_option("--last", arguments->last, "check: how many earlier runs count, the latest ones.")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str()
-        ->type_name("N");
-    declare_conditions(app, arguments->fail_on);
-    app.add_option("--format", arguments->format, "list and check: text, csv, json or md.")->type_name("FORMAT");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
-        ->type_name("FILE");
-    declare_options(app, arguments->options);
+    line.option("ACTION", arguments->action, "add, list or check.").required().value("");
+    line.option("FILE", arguments->file, "The recording to add or to check.").value("");
+    line.option("--label", arguments->label, "What is measured: runs of one label are held against each other.")
+        .value("L");
+    line.option("--db", arguments->database, "The history; gpu-profile-history.sqlite without it.").value("PATH");
+    line.option("--machine", arguments->machine,
+                "Name of the machine in place of its host name, where that changes from run to run.")
+        .value("NAME");
+    line.option("--last", arguments->last, "check: how many earlier runs count, the latest ones.")
+        .range(1, 1'000'000)
+        .show_usual()
+        .value("N");
+    declare_conditions(line, arguments->fail_on);
+    line.option("--format", arguments->format, "list and check: text, csv, json or md.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    declare_options(line, arguments->options);
     return [arguments] { return run(*arguments); };
 }
 

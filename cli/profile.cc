@@ -4,23 +4,23 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/terminal.h"
 #include "collect/device/monitor.h"
 #include "collect/device/repeats.h"
-#include "core/format/series_csv.h"
 #include "collect/device/sample_capture.h"
 #include "collect/launch/target.h"
 #include "core/base/clock.h"
+#include "core/format/series_csv.h"
 
 namespace gpuprof {
 namespace {
@@ -155,34 +155,29 @@ Result<ExitCode> profile(const Arguments& arguments) {
     end_like(end);
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("--device", arguments->devices,
-                   "Devices: a number as CUDA counts, a list such as 0,2, a UUID, or all.")
-        ->type_name("N|all");
-    app.add_option("--interval", arguments->interval, "Seconds between samples.")->type_name("S");
-    app.add_option("--warmup", arguments->warmup, "Seconds at the beginning that the statistics leave out.")
-        ->type_name("S");
-    app.add_option(
-           "--backend", arguments->backend,
-           "Where samples come from: auto, nvml, smi, none, or replay:FILE (a recorded series; FILE@max: all of it "
-           "at once).")
-        ->type_name("NAME");
-    app.add_flag("--strict", arguments->strict, "Do not run the command when no device can be sampled.");
-    app.add_flag("--json", arguments->json,
-                 "Put the summary as one JSON line on standard output, after the command's own.");
-    app.add_option("--output", arguments->output, "Put the JSON line into this file.")->type_name("FILE");
-    app.add_option("--csv", arguments->csv, "Write every sample to this file as CSV; replay:FILE plays it.")
-        ->type_name("FILE");
-    app.add_option("--capture", arguments->capture,
-                   "Write every sample to this file as a capture; gpu-profile report reads it.")
-        ->type_name("FILE");
-    app.add_option("--repeats", arguments->repeats, "Run the command this many times and compare the runs.")
-        ->type_name("N");
-    app.add_option("--warmup-runs", arguments->warmup_runs, "Run it this many times before, without sampling.")
-        ->type_name("M");
-    app.add_flag("--live", arguments->live, "Show the newest sample on one line of the terminal.");
-    app.add_option("command", arguments->command, "The command and its arguments, after --.")->type_name("CMD");
+    line.option("--device", arguments->devices, "Devices: a number as CUDA counts, a list such as 0,2, a UUID, or all.")
+        .value("N|all");
+    line.option("--interval", arguments->interval, "Seconds between samples.").value("S");
+    line.option("--warmup", arguments->warmup, "Seconds at the beginning that the statistics leave out.").value("S");
+    line.option(
+            "--backend", arguments->backend,
+            "Where samples come from: auto, nvml, smi, none, or replay:FILE (a recorded series; FILE@max: all of it "
+            "at once).")
+        .value("NAME");
+    line.flag("--strict", arguments->strict, "Do not run the command when no device can be sampled.");
+    line.flag("--json", arguments->json,
+              "Put the summary as one JSON line on standard output, after the command's own.");
+    line.option("--output", arguments->output, "Put the JSON line into this file.").value("FILE");
+    line.option("--csv", arguments->csv, "Write every sample to this file as CSV; replay:FILE plays it.").value("FILE");
+    line.option("--capture", arguments->capture,
+                "Write every sample to this file as a capture; gpu-profile report reads it.")
+        .value("FILE");
+    line.option("--repeats", arguments->repeats, "Run the command this many times and compare the runs.").value("N");
+    line.option("--warmup-runs", arguments->warmup_runs, "Run it this many times before, without sampling.").value("M");
+    line.flag("--live", arguments->live, "Show the newest sample on one line of the terminal.");
+    line.option("command", arguments->command, "The command and its arguments, after --.").value("CMD");
     return [arguments] { return profile(*arguments); };
 }
 

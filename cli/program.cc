@@ -78,7 +78,8 @@ void parse(CLI::App& app, const Command& command, char** first, char** end) {
 Result<ExitCode> run_command(const Command& command, char** first, char** end) {
     CLI::App app{std::string(command.doc)};
     prepare_help(app, command);
-    std::function<Result<ExitCode>()> run = command.declare(app);
+    CommandLine line(app);
+    std::function<Result<ExitCode>()> run = command.declare(line);
     try {
         parse(app, command, first, end);
     } catch (const CLI::CallForHelp&) {

@@ -1,10 +1,10 @@
 #include "cli/python_package.h"
+#include "cli/command_line.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -67,23 +67,21 @@ Error become_python(const std::string& command, std::vector<std::string> words) 
     return no_python(command, words, std::strerror(errno));
 }
 
-void declare_passed(CLI::App& app, std::span<const PassedOption> options,
+void declare_passed(CommandLine& line, std::span<const PassedOption> options,
                     const std::shared_ptr<std::vector<std::string>>& passed) {
     for (const PassedOption& option : options) {
         std::string flag = option.flag;
         if (option.value == nullptr) {
-            app.add_flag_callback(
+            line.flag(
                 flag, [passed, flag] { passed->push_back(flag); }, option.doc);
             continue;
         }
         auto pass = [passed, flag](const std::vector<std::string>& values) {
             for (const std::string& value : values) passed->push_back(fmt::format("{}={}", flag, value));
         };
-        CLI::Option* added = app.add_option_function<std::vector<std::string>>(flag, pass, option.doc)
-                                 ->type_name(option.value)
-                                 ->type_size(1);
-        if (option.kind == PassedOption::number) added->check(CLI::Number)->type_name(option.value);
-        added->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        DeclaredOption added = line.words(flag, pass, option.doc);
+        if (option.kind == PassedOption::number) added.number();
+        added.value(option.value).every_time_one();
     }
 }
 

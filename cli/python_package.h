@@ -7,11 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "core/base/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace gpuprof {
 
@@ -31,7 +28,7 @@ struct PassedOption {
 };
 
 // Each option is appended to `passed` as --flag or --flag=VALUE, as often as it is given.
-void declare_passed(CLI::App& app, std::span<const PassedOption> options,
+void declare_passed(CommandLine& line, std::span<const PassedOption> options,
                     const std::shared_ptr<std::vector<std::string>>& passed);
 
 }  // namespace gpuprof

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/query_run.h"
@@ -98,25 +98,22 @@ Result<ExitCode> run(const Arguments& given) {
     return done;
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("FILE", arguments->file, kRecordingDoc)->required()->type_name("");
-    app.add_option(
-           "SQL", arguments->words,
-           "Statements, or .tables, .schema [TABLE], .functions. Without: standard input, a shell on a terminal. Words "
-           "before it are further recordings of the job.")
-        ->type_name("");
-    app.add_option("--format", arguments->format, "text, csv or json.")->type_name("FORMAT");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
-        ->type_name("FILE");
-    declare_options(app, arguments->options);
-    app.remove_option(app.get_option("--limit"));  // of analyses; here it is about the rows of an answer
-    app.add_option("--limit", arguments->limit, "Rows of an answer; 0: all. 1000 as text, else all.")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N");
-    app.add_option("--time-out", arguments->time_out, "Give up after S seconds; 0: never.")
-        ->check(CLI::Range(0.0, 1e6))
-        ->type_name("S");
+    line.option("FILE", arguments->file, kRecordingDoc).required().value("");
+    line.option("SQL", arguments->words,
+                "Statements, or .tables, .schema [TABLE], .functions. Without: standard input, a shell on a terminal. "
+                "Words "
+                "before it are further recordings of the job.")
+        .value("");
+    line.option("--format", arguments->format, "text, csv or json.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    declare_options(line, arguments->options);
+    line.remove("--limit");  // of analyses; here it is about the rows of an answer
+    line.option("--limit", arguments->limit, "Rows of an answer; 0: all. 1000 as text, else all.")
+        .not_negative()
+        .value("N");
+    line.option("--time-out", arguments->time_out, "Give up after S seconds; 0: never.").range(0.0, 1e6).value("S");
     return [arguments] { return run(*arguments); };
 }
 

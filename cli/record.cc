@@ -3,7 +3,6 @@
 // reaches it.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/first_answer.h"
 #include "cli/output.h"
 #include "cli/probe.h"
@@ -241,25 +241,24 @@ Result<ExitCode> record(const Arguments& arguments) {
     end_like(recording.end);
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("-o,--output", arguments->output, "The capture to write.")->type_name("FILE")->capture_default_str();
-    declare_injection(app, arguments->injection);
-    app.add_option(
-           "--sample", arguments->sample,
-           "Seconds between samples of the GPUs (utilisation, memory, power, ...), 0 for none; or pm[:SET][@HZ], "
-           "hardware counters over time (sets default, memory, sm; 1 to 50000 Hz). May be given for both.")
-        ->allow_extra_args(false)
-        ->type_name("S|pm")
-        ->default_str("0.1");
-    app.add_option("--python", arguments->python, "Sample the Python stacks of all processes HZ times a second.")
-        ->check(CLI::Range(0.1, 1000.0))
-        ->type_name("HZ");
-    app.add_option("--max-size", arguments->max_size,
-                   "End the recording, not the command, when its parts reach this size, such as 2GiB.")
-        ->type_name("BYTES");
-    app.add_flag("--quiet", arguments->quiet, "Do not show the first answer.");
-    app.add_option("command", arguments->command, "The command and its arguments, after --.")->type_name("CMD");
+    line.option("-o,--output", arguments->output, "The capture to write.").value("FILE").show_usual();
+    declare_injection(line, arguments->injection);
+    line.option("--sample", arguments->sample,
+                "Seconds between samples of the GPUs (utilisation, memory, power, ...), 0 for none; or pm[:SET][@HZ], "
+                "hardware counters over time (sets default, memory, sm; 1 to 50000 Hz). May be given for both.")
+        .one_word_a_time()
+        .value("S|pm")
+        .usual("0.1");
+    line.option("--python", arguments->python, "Sample the Python stacks of all processes HZ times a second.")
+        .range(0.1, 1000.0)
+        .value("HZ");
+    line.option("--max-size", arguments->max_size,
+                "End the recording, not the command, when its parts reach this size, such as 2GiB.")
+        .value("BYTES");
+    line.flag("--quiet", arguments->quiet, "Do not show the first answer.");
+    line.option("command", arguments->command, "The command and its arguments, after --.").value("CMD");
     return [arguments] { return record(*arguments); };
 }
 

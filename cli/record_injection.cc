@@ -1,4 +1,5 @@
 #include "cli/record_injection.h"
+#include "cli/command_line.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ using Choice = std::pair<const char*, Value>;
 
 // An option whose words stand for values; the first is the usual.
 template <class Value>
-void add_choice(CLI::App& app, const char* name, const char* type, Value& value,
+void add_choice(CommandLine& line, const char* name, const char* type, Value& value,
                 const std::vector<Choice<Value>>& choices, const char* doc) {
     std::vector<std::string> words;
     for (const Choice<Value>& choice : choices) words.emplace_back(choice.first);
@@ -60,14 +61,14 @@ void add_choice(CLI::App& app, const char* name, const char* type, Value& value,
         for (const Choice<Value>& choice : choices)
             if (word == choice.first) value = choice.second;
     };
-    app.add_option_function<std::string>(name, take, doc)->check(CLI::IsMember(words))->type_name(type);
+    line.word(name, take, doc).one_of(words).value(type);
 }
 
-void add_seconds(CLI::App& app, const char* name, std::int64_t& ns, const char* doc) {
-    app.add_option_function<double>(
-           name, [&ns](double s) { ns = static_cast<std::int64_t>(s * 1e9); }, doc)
-        ->check(CLI::Range(0.0, 1e6))
-        ->type_name("S");
+void add_seconds(CommandLine& line, const char* name, std::int64_t& ns, const char* doc) {
+    line.number(
+            name, [&ns](double s) { ns = static_cast<std::int64_t>(s * 1e9); }, doc)
+        .range(0.0, 1e6)
+        .value("S");
 }
 
 }  // namespace
@@ -76,28 +77,28 @@ bool InjectionArguments::traces(std::string_view what) const {
     return std::find(trace.begin(), trace.end(), what) != trace.end();
 }
 
-void declare_injection(CLI::App& app, InjectionArguments& arguments) {
-    app.add_option("--trace", arguments.trace, "What to record: cuda, nvtx, cpu, memory; several between commas.")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"cuda", "nvtx", "cpu", "memory"}))
-        ->type_name("WHAT");
+void declare_injection(CommandLine& line, InjectionArguments& arguments) {
+    line.option("--trace", arguments.trace, "What to record: cuda, nvtx, cpu, memory; several between commas.")
+        .between_commas()
+        .one_of({"cuda", "nvtx", "cpu", "memory"})
+        .value("WHAT");
     RecorderSettings& recorder = arguments.recorder;
-    add_choice<bool>(app, "--api", "WHICH", recorder.all_api, {{"selected", false}, {"all", true}},
+    add_choice<bool>(line, "--api", "WHICH", recorder.all_api, {{"selected", false}, {"all", true}},
                      "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all.");
-    add_choice<bool>(app, "--graph", "LEVEL", recorder.graph_level, {{"node", false}, {"graph", true}},
+    add_choice<bool>(line, "--graph", "LEVEL", recorder.graph_level, {{"node", false}, {"graph", true}},
                      "CUDA graphs: node (every kernel) or graph (every launch).");
-    app.add_flag("--all-children", recorder.all_children, "Record shells, compilers and the like too.");
-    app.add_flag("--memory", recorder.memory, "Record allocations of device memory.");
+    line.flag("--all-children", recorder.all_children, "Record shells, compilers and the like too.");
+    line.flag("--memory", recorder.memory, "Record allocations of device memory.");
     add_choice<CuptiPolicy>(
-        app, "--cupti", "POLICY", recorder.cupti,
+        line, "--cupti", "POLICY", recorder.cupti,
         {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
         "With another profiler inside the program: share (both record), own (it is refused), yield (we stop).");
-    add_seconds(app, "--delay", recorder.delay_ns, "Seconds to wait in each process before recording begins.");
-    add_seconds(app, "--duration", recorder.duration_ns, "Seconds to record in each process; 0: to the end.");
-    app.add_option("--capture-range", arguments.range,
-                   "Record only inside: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME], start-stop.")
-        ->type_name("RANGE");
-    add_seconds(app, "--keep-last", recorder.keep_last_ns,
+    add_seconds(line, "--delay", recorder.delay_ns, "Seconds to wait in each process before recording begins.");
+    add_seconds(line, "--duration", recorder.duration_ns, "Seconds to record in each process; 0: to the end.");
+    line.option("--capture-range", arguments.range,
+                "Record only inside: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME], start-stop.")
+        .value("RANGE");
+    add_seconds(line, "--keep-last", recorder.keep_last_ns,
                 "Keep at least the last S seconds, not what was before; 0: all.");
 }
 

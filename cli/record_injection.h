@@ -1,11 +1,11 @@
 // The options of `record` that decide what the injected library records, and when.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "collect/launch/injection.h"
 #include "core/base/result.h"
 
@@ -20,7 +20,7 @@ struct InjectionArguments {
     bool traces(std::string_view what) const;
 };
 
-void declare_injection(CLI::App& app, InjectionArguments& arguments);
+void declare_injection(CommandLine& line, InjectionArguments& arguments);
 // An error says which value is wrong and what it may be.
 Result<InjectionOptions> injection_options(const InjectionArguments& arguments);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/first_answer.h"
 #include "cli/left_off.h"
 #include "cli/options.h"
@@ -162,27 +162,26 @@ Result<ExitCode> run(const Arguments& given) {
     return write(*plan, report_of(*plan, *trace, *found), arguments);
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("FILE", arguments->file, kRecordingDoc)->required()->type_name("");
-    app.add_option(
-           "ANALYSIS", arguments->words,
-           "What to show; none is the first answer. `gpu-profile schema` lists them. Words that are no analysis but "
-           "are there are further recordings of the job.")
-        ->type_name("");
-    app.add_option("--format", arguments->format, "text, csv, json or md.")->type_name("FORMAT");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
-        ->type_name("FILE");
-    app.add_option("--from", arguments->from, "Only what happened from S seconds after the beginning on.")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("S");
-    app.add_option("--to", arguments->to, "Only what happened until S seconds after the beginning; 0: to the end.")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("S");
-    app.add_flag("--whole", arguments->whole,
-                 "First answer: of the whole recording, start-up included, not of the part with most work.");
-    declare_options(app, arguments->options);
-    app.footer("Analyses: " + joined(names_of(analyses())));
+    line.option("FILE", arguments->file, kRecordingDoc).required().value("");
+    line.option(
+            "ANALYSIS", arguments->words,
+            "What to show; none is the first answer. `gpu-profile schema` lists them. Words that are no analysis but "
+            "are there are further recordings of the job.")
+        .value("");
+    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    line.option("--from", arguments->from, "Only what happened from S seconds after the beginning on.")
+        .not_negative()
+        .value("S");
+    line.option("--to", arguments->to, "Only what happened until S seconds after the beginning; 0: to the end.")
+        .not_negative()
+        .value("S");
+    line.flag("--whole", arguments->whole,
+              "First answer: of the whole recording, start-up included, not of the part with most work.");
+    declare_options(line, arguments->options);
+    line.footer("Analyses: " + joined(names_of(analyses())));
     return [arguments] { return run(*arguments); };
 }
 

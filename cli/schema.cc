@@ -3,13 +3,13 @@
 // Markdown, and a case compares the two.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/reference.h"
@@ -79,11 +79,10 @@ Result<ExitCode> run(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("--format", arguments->format, "text, md or json.")->type_name("FORMAT");
-    app.add_option("-o,--output", arguments->output, "Write to this file instead of standard output.")
-        ->type_name("FILE");
+    line.option("--format", arguments->format, "text, md or json.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     return [arguments] { return run(*arguments); };
 }
 

@@ -2,11 +2,11 @@
 // the loopback address unless a host is written out, and gives out numbers only: no names of processes, no files.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/http_endpoint.h"
 #include "cli/live_feed.h"
 #include "cli/output.h"
@@ -76,16 +76,16 @@ Result<ExitCode> serve(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("--prometheus", arguments->prometheus,
-                   "Serve /metrics at this address, on 127.0.0.1 unless a host is given; port 0 takes a free one.")
-        ->type_name("[HOST]:PORT");
-    app.add_option("--device", arguments->wish.devices, "Devices: a number, a list such as 0,2, a UUID, or all.")
-        ->type_name("N|all");
-    app.add_option("--interval", arguments->wish.interval_s, "Seconds between samples.")->type_name("S");
-    app.add_option("--backend", arguments->wish.backend, "Where samples come from: auto, nvml, smi, or replay:FILE.")
-        ->type_name("NAME");
+    line.option("--prometheus", arguments->prometheus,
+                "Serve /metrics at this address, on 127.0.0.1 unless a host is given; port 0 takes a free one.")
+        .value("[HOST]:PORT");
+    line.option("--device", arguments->wish.devices, "Devices: a number, a list such as 0,2, a UUID, or all.")
+        .value("N|all");
+    line.option("--interval", arguments->wish.interval_s, "Seconds between samples.").value("S");
+    line.option("--backend", arguments->wish.backend, "Where samples come from: auto, nvml, smi, or replay:FILE.")
+        .value("NAME");
     return [arguments] { return serve(*arguments); };
 }
 

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ctime>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/live_feed.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -164,14 +164,14 @@ Result<ExitCode> top(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("--device", arguments->wish.devices, "Devices: a number, a list such as 0,2, a UUID, or all.")
-        ->type_name("N|all");
-    app.add_option("--interval", arguments->wish.interval_s, "Seconds between samples.")->type_name("S");
-    app.add_option("--backend", arguments->wish.backend, "Where samples come from: auto, nvml, smi, or replay:FILE.")
-        ->type_name("NAME");
-    app.add_flag("--once", arguments->once, "Print one table and end.");
+    line.option("--device", arguments->wish.devices, "Devices: a number, a list such as 0,2, a UUID, or all.")
+        .value("N|all");
+    line.option("--interval", arguments->wish.interval_s, "Seconds between samples.").value("S");
+    line.option("--backend", arguments->wish.backend, "Where samples come from: auto, nvml, smi, or replay:FILE.")
+        .value("NAME");
+    line.flag("--once", arguments->once, "Print one table and end.");
     return [arguments] { return top(*arguments); };
 }
 

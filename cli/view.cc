@@ -5,13 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/http_endpoint.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -92,11 +92,11 @@ Result<ExitCode> view(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CLI::App& app) {
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    app.add_option("FILE", arguments->files, kRecordingsDoc)->required()->type_name("");
-    app.add_option("--port", arguments->port, "Port on 127.0.0.1; 0 takes a free one.")->type_name("N");
-    app.add_flag("!--no-open", arguments->open_browser, "Only print the address; do not start a browser.");
+    line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
+    line.option("--port", arguments->port, "Port on 127.0.0.1; 0 takes a free one.").value("N");
+    line.flag("!--no-open", arguments->open_browser, "Only print the address; do not start a browser.");
     return [arguments] { return view(*arguments); };
 }
 
