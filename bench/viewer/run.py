@@ -46,10 +46,7 @@ DRIVE = """async (frames) => {
   return {intervals, frames: performance.getEntriesByName('frame').map((entry) => entry.duration)};
 }"""
 
-PAINTED = """() => {
-  const first = performance.getEntriesByName('data')[0];
-  return first ? first.startTime + first.duration : null;
-}"""
+PAINTED = "performance.getEntriesByName('data')[0].duration"
 
 
 def spread(values):
@@ -61,7 +58,7 @@ def spread(values):
 def measure(browser, page_file):
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.goto(f"{page_file.resolve().as_uri()}#page=timeline")
-    page.wait_for_function(PAINTED)
+    page.wait_for_selector("canvas[data-complete]")
     first = page.evaluate(PAINTED)
     page.wait_for_timeout(1000)
     frames, intervals = [], []

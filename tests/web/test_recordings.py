@@ -73,7 +73,7 @@ def test_the_longest_gap_says_its_cause(visit, exported, program, recording):
     gap = gaps[0]
     begin, end = gap["start_ns"], gap["start_ns"] + gap["dur_ns"]
     page = visit(exported(recording), f"page=timeline&t={begin}-{end}")
-    page.wait_for_function("performance.getEntriesByName('data').length > 0")
+    page.wait_for_selector("canvas[data-complete]")
     device = sorted(row["device"] for row in said["devices"].rows).index(gap["device"])
     row = page.locator("li.name.idle").nth(device).bounding_box()
     canvas = page.locator(".lanes canvas").bounding_box()

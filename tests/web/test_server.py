@@ -27,7 +27,7 @@ def address(program):
 def ready(page):
     page.wait_for_selector("header.bar")
     page.get_by_role("button", name="Timeline").click()
-    page.wait_for_function("performance.getEntriesByName('data').length > 0")
+    page.wait_for_selector("canvas[data-complete]")
 
 
 def test_a_served_recording(browser, address):

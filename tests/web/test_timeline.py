@@ -23,7 +23,7 @@ def window(page):
 
 def timeline(visit, made, fragment="", **options):
     page = visit(made("drawn"), f"page=timeline{fragment and '&'}{fragment}", **options)
-    page.wait_for_function("performance.getEntriesByName('data').length > 0")
+    page.wait_for_selector("canvas[data-complete]")
     return page
 
 

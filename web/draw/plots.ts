@@ -7,14 +7,22 @@ import { css, type Rgb, type Theme } from "./theme.ts";
 
 const AREA = 0.18;
 const BAND = 0.45;
-const stage = { canvas: null as HTMLCanvasElement | null };
+const stage = { canvas: null as HTMLCanvasElement | null, image: null as ImageData | null };
+
+/** An image of this size, clear; the one of the frame before where it fits. */
+function clearImage(width: number, height: number): ImageData {
+  const { image } = stage;
+  if (image === null || image.width !== width || image.height !== height) return (stage.image = new ImageData(width, height));
+  image.data.fill(0);
+  return image;
+}
 
 export function drawPlots(context: CanvasRenderingContext2D, plots: readonly Plot[], width: number, scale: number, theme: Theme): void {
   const first = plots[0];
   if (!first) return;
   const pixels = first.mean.length;
   const heights = plots.map((plot) => Math.ceil(plot.height * scale));
-  const image = new ImageData(pixels, heights.reduce((sum, height) => sum + height, 0));
+  const image = clearImage(pixels, heights.reduce((sum, height) => sum + height, 0));
   const words = new Uint32Array(image.data.buffer);
   let top = 0;
   plots.forEach((plot, i) => {

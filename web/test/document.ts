@@ -172,13 +172,46 @@ function sliceChunks(slices: readonly Slice[], add: (bytes: Uint8Array) => numbe
   return chunks;
 }
 
+interface Point {
+  time: number;
+  value: number;
+  low: number;
+  high: number;
+  count: number;
+}
+
 function valueLevels(values: readonly [number, number][], add: (bytes: Uint8Array) => number) {
-  const columns: Written[] = [
-    { name: "time", type: "time", unit: "ns", values: values.map((v) => v[0]) },
-    { name: "value", type: "f64", values: values.map((v) => v[1]) },
-  ];
-  const blob = add(encodePayload("value", values.length, columns));
-  return [{ resolution_ns: 0, chunks: [[blob, values.length, values[0]?.[0] ?? 0, values[values.length - 1]?.[0] ?? 0, 0, 0]] }];
+  let points: Point[] = values.map(([time, value]) => ({ time, value, low: value, high: value, count: 1 }));
+  const levels = [{ resolution_ns: 0, points }];
+  for (let resolution = 1024; resolution < 2 ** 45 && points.length > 64; resolution *= 4) {
+    const merged = coarserValues(points, resolution);
+    if (merged.length * 2 > points.length) continue;
+    points = merged;
+    levels.push({ resolution_ns: resolution, points });
+  }
+  return levels.reverse().map((level) => ({ resolution_ns: level.resolution_ns, chunks: [valueChunk(level.points, add)] })).reverse();
+}
+
+function coarserValues(points: readonly Point[], resolution: number): Point[] {
+  const out: Point[] = [];
+  let bin = -1;
+  for (const point of points) {
+    const own = Math.floor(point.time / resolution);
+    const last = out[out.length - 1];
+    if (last && own === bin) {
+      const count = last.count + point.count;
+      last.value += ((point.value - last.value) * point.count) / count;
+      Object.assign(last, { count, low: Math.min(last.low, point.low), high: Math.max(last.high, point.high) });
+    } else out.push({ ...point });
+    bin = own;
+  }
+  return out;
+}
+
+function valueChunk(points: readonly Point[], add: (bytes: Uint8Array) => number) {
+  const column = (name: keyof Point, type: Written["type"]): Written => ({ name, type, values: points.map((point) => point[name]) });
+  const blob = add(encodePayload("value", points.length, [column("time", "time"), column("value", "f64"), column("low", "f64"), column("high", "f64"), column("count", "i64")]));
+  return [blob, points.length, points[0]?.time ?? 0, points[points.length - 1]?.time ?? 0, 0, 0];
 }
 
 /** The page with a document in it, as the program writes it. */

@@ -163,6 +163,7 @@ export class Stage {
     if (!this.complete && !this.viewer.recording.chunks.isLoading) {
       this.complete = true;
       performance.measure("data", { start: 0, end: performance.now() });
+      this.canvas.dataset.complete = "";
     }
   }
 
