@@ -6,7 +6,8 @@ import type { Value } from "../read/column.ts";
 import type { Source } from "../read/source.ts";
 import { Chunks } from "./chunks.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
-import { readReport, type Pictures, type Report } from "./report.ts";
+import { readReport } from "./read_report.ts";
+import type { Pictures, Report } from "./report.ts";
 import { readNames, type Name } from "./search.ts";
 import { Strings } from "./strings.ts";
 

@@ -74,19 +74,6 @@ export function textOf(table: ReportTable, row: number, name: string): string | 
   return typeof cell === "string" ? cell : null;
 }
 
-export function readReport(json: string): Report {
-  const raw = JSON.parse(json) as Partial<Report>;
-  return {
-    tool: raw.tool ?? "",
-    version: raw.version ?? "",
-    trust: raw.trust ?? [],
-    tables: raw.tables ?? [],
-    findings: raw.findings ?? [],
-    verdict: raw.verdict ?? null,
-    next_steps: raw.next_steps ?? [],
-  };
-}
-
 export interface Pictures {
   slices: number;
   devices: { device: number; busy: number[] }[];

@@ -1,0 +1,72 @@
+// Reads the report of a document. It is JSON of somebody's file: what is missing or of another type becomes null, "" or an
+// empty list here, so that no page has to ask.
+
+import type { Cell, Finding, Report, ReportTable, Verdict } from "./report.ts";
+
+type Json = Record<string, unknown>;
+
+const object = (value: unknown): Json => (value !== null && typeof value === "object" ? (value as Json) : {});
+const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(object) : []);
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const maybeText = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const number = (value: unknown): number | null => (typeof value === "number" ? value : null);
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
+
+/** Throws for what is not JSON. */
+export function readReport(json: string): Report {
+  const raw = object(JSON.parse(json));
+  return {
+    tool: text(raw.tool),
+    version: text(raw.version),
+    trust: list(raw.trust).map((line) => ({ warning: line.warning === true, text: text(line.text) })),
+    tables: list(raw.tables).map(readTable),
+    findings: list(raw.findings).map(readFinding),
+    verdict: raw.verdict === null || raw.verdict === undefined ? null : readVerdict(object(raw.verdict)),
+    next_steps: texts(raw.next_steps),
+  };
+}
+
+function readTable(raw: Json): ReportTable {
+  const rows: unknown[] = Array.isArray(raw.rows) ? raw.rows : [];
+  return {
+    name: text(raw.name),
+    handle_prefix: maybeText(raw.handle_prefix),
+    columns: list(raw.columns).map((column) => ({
+      name: text(column.name),
+      type: text(column.type),
+      unit: maybeText(column.unit),
+      doc: text(column.doc),
+    })),
+    row_count: number(raw.row_count) ?? rows.length,
+    rows: rows.map((row) => (Array.isArray(row) ? row.map(readCell) : [])),
+    notes: texts(raw.notes),
+  };
+}
+
+function readCell(value: unknown): Cell {
+  return typeof value === "number" || typeof value === "string" || typeof value === "boolean" ? value : null;
+}
+
+function readFinding(raw: Json): Finding {
+  return {
+    id: text(raw.id),
+    severity: text(raw.severity),
+    cost_ns: number(raw.cost_ns),
+    share_pct: number(raw.share_pct),
+    title: text(raw.title),
+    evidence: typeof raw.evidence === "string" ? [raw.evidence] : texts(raw.evidence),
+    remedy: text(raw.remedy),
+    confidence: maybeText(raw.confidence),
+    would_change_if: maybeText(raw.would_change_if),
+  };
+}
+
+function readVerdict(raw: Json): Verdict {
+  const limit = (each: Json) => ({
+    name: text(each.name),
+    share_pct: number(each.share_pct),
+    gives_back_pct: number(each.gives_back_pct),
+    because: text(each.because),
+  });
+  return { ...limit(raw), alternatives: list(raw.alternatives).map(limit) };
+}
