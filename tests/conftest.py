@@ -22,6 +22,17 @@ SEEDS = range(8)  # recordings made by synthetic.py, beside the real ones
 WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.replace(".json.gz", ".key_averages.txt")).exists()]
 
 
+# Of tests/python: what times programs, or watches them against a clock. Beside others on two cores it would tell of those.
+MEASURING = ("test_api", "test_bench", "test_decorator", "test_evaluate", "test_gpu_scripts", "test_monitor", "test_profile", "test_record", "test_sampler",
+             "test_sampling", "test_serve", "test_top")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.name.startswith(MEASURING):
+            item.add_marker("measures")
+
+
 def short_name(recording):
     return f"seed-{recording}" if isinstance(recording, int) else recording.name.removesuffix(".json.gz")
 
