@@ -1,6 +1,6 @@
 // Puts a display list on a canvas. Knows nothing of recordings, time or tracks: lengths, codes and texts only.
 
-import { CAUSES } from "../layout/colors.ts";
+import { CAUSES, WORK } from "../layout/colors.ts";
 import type { Area, Arrow, Hatch, Label, Scene } from "../layout/display.ts";
 import { drawPlots } from "./plots.ts";
 import { drawStrips } from "./strips.ts";
@@ -149,11 +149,12 @@ function drawMinimap(context: CanvasRenderingContext2D, scene: Scene, theme: The
   const { minimap, width } = scene;
   context.fillStyle = css(theme.raised);
   context.fillRect(0, minimap.top, width, minimap.height);
-  const busy = minimap.busy ?? [];
-  context.fillStyle = css(theme.fills[1 + 8]!);
-  busy.forEach((share, i) => {
+  const { shares, x0, x1 } = minimap.busy ?? { shares: [], x0: 0, x1: 0 };
+  const step = (x1 - x0) / shares.length;
+  context.fillStyle = css(theme.fills[WORK]!);
+  shares.forEach((share, i) => {
     const height = share > 0 ? Math.max(1, share * (minimap.height - 4)) : 0;
-    context.fillRect((i / busy.length) * width, minimap.top + minimap.height - 1 - height, width / busy.length + 0.3, height);
+    context.fillRect(x0 + i * step, minimap.top + minimap.height - 1 - height, step + 0.3, height);
   });
   context.fillStyle = css(theme.ground, 0.65);
   context.fillRect(0, minimap.top, minimap.from, minimap.height);

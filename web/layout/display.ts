@@ -39,6 +39,13 @@ export interface Plot {
   axis: { y: number; text: string }[];
 }
 
+/** The busy share of equal pieces of x0 .. x1. */
+export interface Busy {
+  shares: number[];
+  x0: number;
+  x1: number;
+}
+
 export interface Box {
   x: number;
   y: number;
@@ -70,7 +77,7 @@ export interface Scene {
   height: number;
   scale: number; // device pixels of a css pixel
   ruler: { top: number; height: number; base: string | null; ticks: (Tick & { x: number })[] };
-  minimap: { top: number; height: number; busy: number[] | null; from: number; to: number };
+  minimap: { top: number; height: number; busy: Busy | null; from: number; to: number };
   areas: Area[]; // pinned, rest
   range: { x0: number; x1: number; text: string } | null;
   cursor: { x: number; text: string } | null;

@@ -8,7 +8,7 @@ import type { Strings } from "../model/strings.ts";
 import type { Values } from "../model/values.ts";
 import { causeOf, DIMMED, EDGE, hueOf, NOTHING, WORK } from "./colors.ts";
 import { Coverage } from "./coverage.ts";
-import type { Area, Arrow, Box, Label, Scene, Strips } from "./display.ts";
+import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts";
 import type { Fitter } from "./fit.ts";
 import { paintLane, type LaneView, type Wide } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
@@ -33,7 +33,7 @@ export interface Look {
   scroll: number;
   pinned: Placement;
   rest: Placement;
-  busy: number[] | null; // for the minimap
+  busy: { shares: number[]; range: Range } | null; // for the minimap
   cursor: number | null; // x of the pointer
   links: { lane: number; time: number }[][]; // arrows for the selection: from, to
 }
@@ -60,13 +60,18 @@ export function sceneOf(look: Look, sight: Sight): Scene {
     width,
     height,
     scale: look.scale,
-    minimap: { top: 0, height: MINIMAP, busy: look.busy, from: (view.from / look.length) * width, to: (view.to / look.length) * width },
+    minimap: { top: 0, height: MINIMAP, busy: busyOf(look), from: (view.from / look.length) * width, to: (view.to / look.length) * width },
     ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.map((tick) => ({ ...tick, x: x(tick.at) })) },
     areas: [pinned, rest],
     range: range && { x0: x(range.from), x1: x(range.to), text: duration(range.to - range.from) },
     cursor: look.cursor === null ? null : { x: look.cursor, text: cursorText(view, width, look.cursor, ticks.step) },
     arrows: arrowsOf(look, sight.lanes, x, pinnedHeight),
   };
+}
+
+/** The shares are of a part of the recording: elsewhere the picture says nothing. */
+function busyOf({ busy, length, width }: Look): Busy | null {
+  return busy && { shares: busy.shares, x0: (busy.range.from / length) * width, x1: (busy.range.to / length) * width };
 }
 
 function cursorText(view: Range, width: number, cursor: number, step: number): string {

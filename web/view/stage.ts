@@ -23,7 +23,7 @@ export class Stage {
   height = 1;
   private pending = false;
   private complete = false; // a frame with all its data was drawn
-  private busy: number[] | null = null;
+  private busy: Look["busy"] = null;
   private placedHeight = 0;
   private placedFor: Partial<State> = {};
   private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
@@ -63,7 +63,9 @@ export class Stage {
       () => scroller.removeEventListener("scroll", draw),
     );
     void recording.pictures().then((pictures) => {
-      this.busy = meanBusy(pictures);
+      const shares = meanBusy(pictures);
+      const [from, to] = recording.manifest.part_ns ?? [0, viewer.length];
+      this.busy = shares && { shares, range: { from, to } };
       this.invalidate();
     }, draw);
     this.resize();
