@@ -26,7 +26,7 @@ def address(program):
 
 def ready(page):
     page.wait_for_selector("header.bar")
-    page.get_by_role("button", name="Timeline").click()
+    page.get_by_role("button", name="Timeline", exact=True).click()
     page.wait_for_selector("canvas[data-complete]")
 
 

@@ -49,6 +49,10 @@ export class Chunks {
     return this.load(id, this.decodeSlices);
   }
 
+  async loadValues(id: number): Promise<Values | null> {
+    return this.load(id, readValues);
+  }
+
   async loadPayload(id: number): Promise<Payload | null> {
     return this.load(id, done);
   }

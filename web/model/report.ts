@@ -74,6 +74,11 @@ export function textOf(table: ReportTable, row: number, name: string): string | 
   return typeof cell === "string" ? cell : null;
 }
 
+/** What an analysis says of itself, for instance why it has no rows. */
+export function noteOf(report: Report, name: string): string | null {
+  return tableOf(report, name)?.notes[0] ?? null;
+}
+
 export interface Pictures {
   slices: number;
   devices: { device: number; busy: number[] }[];

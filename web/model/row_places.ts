@@ -91,7 +91,7 @@ async function showCause(viewer: Viewer, report: Report, table: ReportTable, row
   if (found) viewer.goTo({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
 }
 
-async function showName(viewer: Viewer, tables: readonly string[], wanted: string): Promise<void> {
+export async function showName(viewer: Viewer, tables: readonly string[], wanted: string): Promise<void> {
   const { recording } = viewer;
   const names = namesOf(await recording.names(), tables, wanted);
   const sought = bySought(recording, names);

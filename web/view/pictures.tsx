@@ -1,7 +1,36 @@
-// The pictures page.
+// The pictures page. Each picture is a component of its own that draws, or says in one sentence why it cannot.
 
+import type { Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { Durations } from "./pictures/durations.tsx";
+import { FlameGraph } from "./pictures/flame_graph.tsx";
+import { KernelShare } from "./pictures/kernel_share.tsx";
+import { Memory } from "./pictures/memory.tsx";
+import { Overlap } from "./pictures/overlap.tsx";
+import { Roofline } from "./pictures/roofline.tsx";
+import { Steps } from "./pictures/steps.tsx";
+import { useLoaded } from "./use_state.ts";
 
-export function Pictures(_: { viewer: Viewer }) {
-  return <p class="notice">Pictures are not shown yet.</p>;
+/** What every picture is given. */
+export interface PictureProps {
+  viewer: Viewer;
+  report: Report;
+}
+
+export function Pictures({ viewer }: { viewer: Viewer }) {
+  const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
+  if (error !== undefined) return <p class="notice">The report cannot be read: {error}</p>;
+  if (report === undefined) return <p class="notice">Reading the report…</p>;
+  const page = { viewer, report };
+  return (
+    <article class="gallery">
+      <KernelShare {...page} />
+      <Durations {...page} />
+      <FlameGraph {...page} />
+      <Steps {...page} />
+      <Memory {...page} />
+      <Roofline {...page} />
+      <Overlap {...page} />
+    </article>
+  );
 }

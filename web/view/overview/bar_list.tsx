@@ -1,8 +1,7 @@
 // Amounts as bars: what it is, how much, which share of all.
 
 import type { ComponentChildren } from "preact";
-import { css, DARK, LIGHT } from "../../draw/theme.ts";
-import { useTheme } from "../theme_switch.tsx";
+import { useFill } from "../use_fill.ts";
 
 export interface Bar {
   label: ComponentChildren;
@@ -14,7 +13,7 @@ export interface Bar {
 }
 
 export function BarList({ bars }: { bars: Bar[] }) {
-  const colors = useTheme() === "dark" ? DARK : LIGHT;
+  const fill = useFill();
   return (
     <ul class="bars">
       {bars.map(({ label, title, amounts, share, code, onClick }, i) => (
@@ -27,7 +26,7 @@ export function BarList({ bars }: { bars: Bar[] }) {
               </span>
             ))}
             <span class="track">
-              <span class="fill" style={{ width: `${Math.min(1, share) * 100}%`, background: css(colors.fills[code] ?? colors.quiet) }} />
+              <span class="fill" style={{ width: `${Math.min(1, share) * 100}%`, background: fill(code) }} />
             </span>
           </button>
         </li>

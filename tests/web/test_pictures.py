@@ -1,0 +1,185 @@
+"""The pictures of pages that the program writes: what is drawn is what the report says, and clicks lead to the timeline."""
+
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
+TRANSFORMER = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+SMALL_KERNELS = FIXTURES / "kineto/small_kernels.json.gz"
+TWO_DEVICES = FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz"
+SAMPLES = FIXTURES / "nvidia-smi/h200-580.csv"
+REPORTED = [INPUT_BOUND, TRANSFORMER, SMALL_KERNELS, TWO_DEVICES]
+
+
+@pytest.fixture(params=REPORTED, ids=lambda path: path.name.split(".")[0])
+def recording(request):
+    return request.param
+
+
+@pytest.fixture
+def pictures(visit, exported):
+    def open_page(recording, fragment=""):
+        page = visit(exported(recording), f"page=pictures{fragment}")
+        page.wait_for_selector("article.gallery")
+        return page
+
+    return open_page
+
+
+def lines(element):
+    return element.locator("title").text_content().split("\n")
+
+
+def exact(text):
+    return int(text.split(" ns")[0].replace(",", ""))
+
+
+def root_times(page):
+    """Host and device time of the whole flame graph, exact."""
+    page.wait_for_selector("#flame .box")
+    said = page.locator("#flame .box").first.get_attribute("title").split("\n")[-1]
+    host, device = said.removeprefix("host ").split(", device ")
+    return exact(host), exact(device)
+
+
+def test_areas_of_kernels_are_their_shares(pictures, program, recording):
+    said = program.report(recording, "kernels")["kernels"].rows
+    page = pictures(recording)
+    page.wait_for_selector(".treemap button")
+    boxes = [(button.get_attribute("title").split("\n"), button.bounding_box()) for button in page.locator(".treemap button").all()]
+    drawn = {title[0]: (exact(title[1]), box["width"] * box["height"]) for title, box in boxes}
+    room = page.locator(".treemap").bounding_box()
+    total = sum(row["total_ns"] for row in said)
+    assert sum(ns for ns, _ in drawn.values()) == total
+    for row in said[:3]:
+        ns, area = drawn[row["name"]]
+        assert ns == row["total_ns"]
+        assert area / (room["width"] * room["height"]) == pytest.approx(ns / total, rel=0.02)
+
+
+def test_a_histogram_counts_every_execution(pictures, program, recording):
+    kernel = program.report(recording, "kernels")["kernels"].rows[1]
+    page = pictures(recording)
+    page.get_by_label("Kernel", exact=True).select_option(kernel["name"])
+    about = page.locator("#durations .about")
+    about.get_by_text(f"{kernel['count']:,} executions").wait_for()
+    assert sum(int(bar.get_attribute("data-count")) for bar in page.locator("#durations rect.bar").all()) == kernel["count"]
+    bars = [lines(bar)[1] for bar in page.locator("#durations rect.bar").all()]
+    assert int(bars[0].split(" to ")[0].replace(",", "").removesuffix(" ns")) == kernel["min_ns"]
+    assert int(bars[-1].split(" to ")[1].replace(",", "").removesuffix(" ns")) == kernel["max_ns"]
+
+
+def test_a_bar_of_the_histogram_leads_to_an_execution_of_its_length(pictures, program):
+    kernel = program.report(INPUT_BOUND, "kernels")["kernels"].rows[1]
+    page = pictures(INPUT_BOUND)
+    page.get_by_label("Kernel", exact=True).select_option(kernel["name"])
+    page.locator("#durations .about").get_by_text(f"{kernel['count']:,} executions").wait_for()
+    bar = page.locator("#durations rect.bar").last
+    low, high = (int(part.replace(",", "").removesuffix(" ns")) for part in lines(bar)[1].split(" to "))
+    bar.click()
+    page.wait_for_selector("section.details table")
+    assert page.locator("section.details .full").inner_text() == kernel["name"]
+    dur = page.locator("section.details tr:has(th:text-is('dur')) td").get_attribute("title")
+    assert low - 1 <= exact(dur) <= high + 1
+
+
+def test_device_time_of_the_flame_graph_is_all_device_work(pictures, program, recording):
+    said = program.report(recording, "kernels", "memcpy", "memset")
+    work = sum(row["total_ns"] for table in ("kernels", "memcpy", "memset") for row in said[table].rows)
+    page = pictures(recording)
+    _, device = root_times(page)
+    page.get_by_label("width").select_option("device_ns")
+    unknown = page.locator("#flame .about").first.inner_text()
+    assert device == work if "not known" not in unknown else 0 < device < work
+
+
+def test_host_time_of_the_flame_graph_is_that_of_ranges(pictures, program):
+    steps = program.report(INPUT_BOUND, "ranges")["ranges"].rows[0]
+    page = pictures(INPUT_BOUND)
+    page.wait_for_selector("#flame .box")
+    box = page.locator("#flame .box", has_text="ProfilerStep*").first
+    title = box.get_attribute("title").split("\n")
+    assert (title[0], exact(title[-1].removeprefix("host "))) == (steps["path"], steps["host_total_ns"])
+    assert title[1].startswith(f"{steps['count']} instances")
+
+
+def test_arrows_walk_the_flame_graph_and_enter_gives_room(pictures):
+    page = pictures(INPUT_BOUND)
+    page.wait_for_selector("#flame .box")
+    page.locator("#flame .flame").focus()
+    for key in ["ArrowDown", "ArrowDown", "ArrowDown"]:
+        page.keyboard.press(key)
+    loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    assert loader in page.locator("#flame .meant").inner_text()
+    page.keyboard.press("Enter")
+    first = page.locator("#flame .box").first
+    assert first.get_attribute("title").startswith(loader)
+    assert first.bounding_box()["width"] > 1000
+    page.get_by_role("button", name="show on the timeline").click()
+    page.wait_for_selector("section.details table")
+    assert page.locator("section.details .full").inner_text() == loader
+
+
+def test_python_functions_enclose_the_operators_that_they_call(pictures):
+    page = pictures(TRANSFORMER)
+    host, device = root_times(page)
+    page.get_by_label("with Python functions").check()
+    page.locator("#flame .box", has_text="workloads.py").first.wait_for()
+    assert root_times(page)[1] == device
+
+
+def test_steps_and_slow_ones(pictures, program):
+    said = program.report(SMALL_KERNELS, "steps")["steps"].rows
+    page = pictures(SMALL_KERNELS)
+    bars = page.locator("#steps g.bar")
+    bars.first.wait_for()
+    assert [exact(lines(bar)[0].split(": ")[1]) for bar in bars.all()] == [row["dur_ns"] for row in said]
+    assert [bar.locator("text.mark").count() for bar in bars.all()] == [int(row["slow"]) for row in said]
+    heights = [bar.locator("rect.outline").bounding_box()["height"] for bar in bars.all()]
+    assert heights[1] / heights[0] == pytest.approx(said[1]["dur_ns"] / said[0]["dur_ns"], rel=0.02)
+    bars.first.click()
+    page.wait_for_selector(f"section.measure tr[title='{said[0]['dur_ns']:,} ns']")
+
+
+def test_the_peak_of_memory_is_that_of_the_report(pictures, program):
+    peak = program.report(TRANSFORMER, "memory")["memory"].rows[0]
+    page = pictures(TRANSFORMER)
+    page.wait_for_selector("#memory path.curve")
+    link = page.locator("#memory button.handle")
+    assert link.get_attribute("title") == f"{peak['peak_bytes']:,} bytes at {peak['at_ns']:,} ns"
+    assert peak["largest"] in page.locator("#memory").inner_text()
+    # The curve's highest point is the peak: at the place of its time, 8 css pixels below the top of the plot's full height.
+    top = page.locator("#memory path.curve").first.evaluate("path => path.getBBox().y")
+    reserved = page.locator("#memory path.curve").nth(1).evaluate("path => path.getBBox().y")
+    assert (180 - top) / (180 - reserved) == pytest.approx(peak["peak_bytes"] / peak["reserved"], rel=0.02)
+
+
+def test_the_roofline_has_every_operator_with_arithmetic(pictures, program):
+    said = program.report(TRANSFORMER, "arithmetic")["arithmetic"].rows
+    page = pictures(TRANSFORMER)
+    circles = page.locator("#roofline circle")
+    circles.first.wait_for()
+    wanted = [row for row in said if row["flop_per_byte"] and row["flop_per_s"]]
+    assert circles.count() == len(wanted)
+    assert [lines(circle)[0] for circle in circles.all()] == [f"{row['name']} {row['shapes']}" for row in wanted]
+    assert f"{said[0]['gb_per_s'] / said[0]['bandwidth_pct'] * 100:.0f} GB/s" in page.locator("#roofline .limits").text_content()
+
+
+def test_overlap_is_drawn_to_scale(pictures, program):
+    pairs = program.report(TWO_DEVICES, "overlap")["overlap"].rows
+    page = pictures(TWO_DEVICES)
+    page.wait_for_selector("#overlap .segments")
+    for pair, segments in zip(pairs, page.locator("#overlap .segments").all(), strict=True):
+        spans = segments.locator("span").all()
+        assert [exact(span.get_attribute("title").split(": ")[1]) for span in spans] == [pair["a_exposed_ns"], pair["both_ns"], pair["b_exposed_ns"]]
+        a, b = spans[0].bounding_box()["width"], spans[2].bounding_box()["width"]
+        assert a / b == pytest.approx(pair["a_exposed_ns"] / pair["b_exposed_ns"], rel=0.05)
+
+
+def test_what_cannot_be_drawn_says_why(pictures):
+    page = pictures(SAMPLES)
+    missing = page.locator(".picture.missing .about").all_inner_texts()
+    assert len(missing) == page.locator(".picture").count() == 7
+    assert all(text.startswith("Not drawn: ") and len(text) > 30 for text in missing)

@@ -1,0 +1,39 @@
+// A tree of stacks as boxes below one another: the width is the share of the time that is looked at, the largest child
+// first. What is narrower than LEAST is left out and counted.
+
+import type { StackNode } from "../model/stack_tree.ts";
+
+const LEAST = 1.5; // css pixels
+
+export type Metric = "host_ns" | "device_ns";
+
+export interface FlameBox {
+  node: StackNode;
+  x: number;
+  width: number;
+  depth: number;
+}
+
+export interface Flame {
+  boxes: FlameBox[]; // parents before children
+  depth: number; // rows
+  hidden: number; // nodes too narrow to be shown, and what is below them
+}
+
+export function flameBoxes(root: StackNode, metric: Metric, width: number): Flame {
+  const flame: Flame = { boxes: [], depth: 0, hidden: 0 };
+  const add = (node: StackNode, x: number, room: number, depth: number) => {
+    flame.boxes.push({ node, x, width: room, depth });
+    flame.depth = Math.max(flame.depth, depth + 1);
+    const children = [...node.children.values()].filter((child) => child[metric] > 0).sort((a, b) => b[metric] - a[metric]);
+    let at = x;
+    for (const child of children) {
+      const share = (child[metric] / node[metric]) * room;
+      if (share < LEAST) flame.hidden++;
+      else add(child, at, share, depth + 1);
+      at += share;
+    }
+  };
+  if (root[metric] > 0) add(root, 0, width, 0);
+  return flame;
+}

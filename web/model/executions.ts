@@ -1,0 +1,53 @@
+// Every execution of a kernel name in a stretch of time, from the events themselves: durations in the order of time, and
+// where each is. Reads all chunks that can hold one, one after the other.
+
+import { BLOB, END, START } from "./lane.ts";
+import type { Recording } from "./recording.ts";
+import { bySought, isSought } from "./search.ts";
+import { NO_ROW } from "./slices.ts";
+import type { Range, Selection } from "./state.ts";
+
+export interface Executions {
+  name: string;
+  length: number;
+  dur: Float64Array; // ns
+  start: Float64Array;
+  lane: Float64Array;
+  row: Float64Array;
+}
+
+/** null when `goOn` says that nobody wants them any more. */
+export async function executionsOf(recording: Recording, name: string, within: Range, goOn: () => boolean): Promise<Executions | null> {
+  const names = (await recording.names()).filter((each) => each.table === "kernel" && each.name === name);
+  const sought = bySought(recording, names).get("kernel");
+  const [dur, start, lanes, rows]: number[][] = [[], [], [], []];
+  for (const lane of recording.manifest.lanes) {
+    if (sought === undefined || lane.table !== "kernel" || lane.kind === "value") continue;
+    for (const chunk of lane.levels[0]?.chunks ?? []) {
+      if (chunk[START] > Math.min(within.to, sought.last) || chunk[END] < Math.max(within.from, sought.first)) continue;
+      const slices = await recording.chunks.loadSlices(chunk[BLOB]);
+      if (!goOn()) return null;
+      if (slices === null) throw new Error("a part of the recording that this needs cannot be read");
+      for (let i = 0; i < slices.length; i++) {
+        const at = slices.start[i]!;
+        if (at < within.from || at > within.to || !isSought(recording, lane, sought, slices.name[i]!)) continue;
+        dur!.push(slices.end[i]! - at);
+        start!.push(at);
+        lanes!.push(lane.id);
+        rows!.push(slices.row[i]!);
+      }
+    }
+  }
+  const array = (values: number[] | undefined) => Float64Array.from(values ?? []);
+  return { name, length: dur!.length, dur: array(dur), start: array(start), lane: array(lanes), row: array(rows) };
+}
+
+export function executionAt({ name, dur, start, lane, row }: Executions, i: number): Selection | null {
+  if (row[i] === NO_ROW) return null;
+  return { table: "kernel", row: row[i]!, lane: lane[i]!, from: start[i]!, to: start[i]! + dur[i]!, name };
+}
+
+/** The value at a share of sorted values, by nearest rank, as the report counts percentiles. */
+export function percentileOf(sorted: Float64Array, share: number): number {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
+}

@@ -1,0 +1,134 @@
+// What is below the pictures: areas, bins, ticks, stacks, roofs, executions; counted by hand.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { flameBoxes } from "../layout/flame_boxes.ts";
+import { logBins } from "../layout/log_bins.ts";
+import { treemap } from "../layout/treemap.ts";
+import { linearTicks, logTicks } from "../layout/value_ticks.ts";
+import { executionAt, executionsOf, percentileOf } from "../model/executions.ts";
+import { pointsOf } from "../model/counter_points.ts";
+import { readManifest } from "../model/manifest.ts";
+import { Recording } from "../model/recording.ts";
+import { operatorsOf, roofsOf } from "../model/roofline.ts";
+import { plainName, stackTree, type StackNode } from "../model/stack_tree.ts";
+import { sourceOf } from "./document.ts";
+import { MADE } from "./made.ts";
+
+function drawn(): Recording {
+  const made = MADE.drawn!();
+  const manifest = readManifest(JSON.stringify(made.manifest));
+  assert.ok(manifest.ok);
+  return new Recording(manifest.value, sourceOf(made));
+}
+
+const ALL = { from: 0, to: 100_000 };
+
+test("areas are shares, fill the rectangle and do not overlap", () => {
+  const amounts = [50, 20, 10, 10, 5, 3, 1, 1];
+  for (const room of [{ x: 0, y: 0, width: 800, height: 300 }, { x: 5, y: 7, width: 100, height: 400 }]) {
+    const boxes = treemap(amounts, room);
+    boxes.forEach((box, i) => {
+      assert.ok(Math.abs(box.width * box.height - (amounts[i]! / 100) * room.width * room.height) < 1e-6);
+      assert.ok(box.x >= room.x - 1e-9 && box.y >= room.y - 1e-9 && box.x + box.width <= room.x + room.width + 1e-6 && box.y + box.height <= room.y + room.height + 1e-6);
+      for (const other of boxes.slice(0, i)) {
+        const across = Math.min(box.x + box.width, other.x + other.width) - Math.max(box.x, other.x);
+        const down = Math.min(box.y + box.height, other.y + other.height) - Math.max(box.y, other.y);
+        assert.ok(across < 1e-6 || down < 1e-6);
+      }
+    });
+  }
+  assert.deepEqual(treemap([], { x: 0, y: 0, width: 10, height: 10 }), []);
+});
+
+test("every value is in one bin, and bins have one ratio", () => {
+  const values = Float64Array.from([0, 1, 1, 2, 9, 10, 99, 100, 1000]);
+  const bins = logBins(values, 3);
+  assert.deepEqual(bins.map((bin) => bin.count), [5, 2, 2]);
+  assert.deepEqual(bins.map((bin) => Math.round(bin.to)), [10, 100, 1000]);
+  assert.deepEqual(logBins(Float64Array.from([7, 7, 7]), 9), [{ from: 7, to: 7, first: 0, count: 3 }]);
+  assert.deepEqual(logBins(new Float64Array(0), 9), []);
+});
+
+test("ticks are round, whole for counts, powers of two for bytes", () => {
+  assert.deepEqual(linearTicks(2, "count", 4).map((tick) => tick.text), ["0", "1", "2"]);
+  assert.deepEqual(linearTicks(7 * 2 ** 30, "bytes", 4).map((tick) => tick.text), ["0 bytes", "2 GiB", "4 GiB", "6 GiB"]);
+  assert.deepEqual(logTicks(30, 700, String).map((tick) => tick.at), [50, 100, 200, 500]);
+  assert.deepEqual(logTicks(101, 135, String).map((tick) => tick.at), [110, 120, 130]);
+  assert.equal(logTicks(1, 1e16, String).length, 9);
+});
+
+test("executions of a kernel, and where each is", async () => {
+  const recording = drawn();
+  const name = "void gemm<128, float>(float*, int)";
+  const found = await executionsOf(recording, name, ALL, () => true);
+  assert.deepEqual([...found!.start], [20_000, 90_000]);
+  assert.deepEqual([...found!.dur], [10_000, 10_000]);
+  assert.deepEqual(executionAt(found!, 1), { table: "kernel", row: 2, lane: 3, from: 90_000, to: 100_000, name });
+  assert.equal((await executionsOf(recording, name, { from: 0, to: 50_000 }, () => true))!.length, 1);
+  assert.equal(await executionsOf(recording, name, ALL, () => false), null);
+  assert.deepEqual([0, 0.5, 0.95, 1].map((share) => percentileOf(Float64Array.from([1, 2, 3, 4]), share)), [1, 2, 4, 4]);
+});
+
+/** name: [count, host us, device us] of every node. */
+function flat(node: StackNode, path = "", out: Record<string, number[]> = {}): Record<string, number[]> {
+  out[path || "/"] = [node.count, node.host_ns / 1000, node.device_ns / 1000];
+  for (const child of node.children.values()) flat(child, `${path}/${child.name}`, out);
+  return out;
+}
+
+test("stacks nest by time; device time goes to what submitted it", async () => {
+  const recording = drawn();
+  const tree = await stackTree(recording, ["thread"], ALL, () => true);
+  // Calls take 2, 4 and 2 us at 10, 44 and 80; they launch kernels of 10 us each. Nobody is known to have launched the copy of 15 us.
+  const calls = recording.manifest.lanes[2]!.levels[0]!.chunks[0]!;
+  const slices = await recording.chunks.loadSlices(calls[0]);
+  const lengths = [...slices!.end].map((end, i) => (end - slices!.start[i]!) / 1000);
+  const inside = flat(tree!.root);
+  assert.deepEqual(inside["/main/step 1/aten::mm"], [1, 8, 10]);
+  assert.deepEqual(inside["/main/step 1/aten::mm/cudaLaunchKernel"], [1, lengths[0]!, 10]);
+  assert.deepEqual(inside["/main/step 1/cudaLaunchKernel"], [2, lengths[1]! + lengths[2]!, 20]);
+  assert.deepEqual([inside["/main/step 1"], inside["/main"], inside["/"]], [[1, 90, 30], [0, 90, 30], [0, 90, 30]]);
+  assert.deepEqual([tree!.events, tree!.left_out, tree!.unknown_ns], [5, 0, 15_000]);
+  const half = flat((await stackTree(recording, ["thread"], { from: 0, to: 50_000 }, () => true))!.root);
+  assert.deepEqual(half["/main/step 1"], [1, 45, 20]);
+  assert.equal(await stackTree(recording, ["thread"], ALL, () => false), null);
+  assert.deepEqual(["step#12", "aten::add, op_id = 7", "a#b"].map(plainName), ["step*", "aten::add", "a#b"]);
+});
+
+test("boxes are as wide as their share, the largest first; what is too narrow is counted", async () => {
+  const tree = await stackTree(drawn(), ["thread"], ALL, () => true);
+  const flame = flameBoxes(tree!.root, "device_ns", 300);
+  assert.deepEqual(
+    flame.boxes.map(({ node, x, width, depth }) => [node.name, x, width, depth]),
+    [["all threads", 0, 300, 0], ["main", 0, 300, 1], ["step 1", 0, 300, 2], ["cudaLaunchKernel", 0, 200, 3], ["aten::mm", 200, 100, 3], ["cudaLaunchKernel", 200, 100, 4]],
+  );
+  assert.deepEqual([flame.depth, flame.hidden, flameBoxes(tree!.root, "device_ns", 4).hidden], [5, 0, 1]);
+});
+
+test("a counter's points", async () => {
+  const recording = drawn();
+  const lane = recording.manifest.lanes.find((each) => each.kind === "value")!;
+  assert.deepEqual((await pointsOf(recording, lane, ALL, 100)).map(({ time, high }) => [time, high]), [[0, 100], [20_000, 400], [60_000, 150]]);
+});
+
+test("roofs are rates over shares; equal ones are one roof", () => {
+  const column = (name: string, type = "real") => ({ name, type, unit: null, doc: "" });
+  const table = {
+    name: "arithmetic",
+    handle_prefix: "ar",
+    columns: [column("name", "text"), column("shapes", "text"), column("math", "text"), column("device_ns"), column("flop_per_byte"), column("flop_per_s"), column("compute_pct"), column("gb_per_s"), column("bandwidth_pct")],
+    row_count: 4,
+    rows: [
+      ["mm", "[[1]]", "bf16", 10, 100, 5e14, 50, 400, 10],
+      ["mm", "[[2]]", "fp16", 5, 100, 2.5e14, 25.001, 400, 10],
+      ["add", "[[1]]", "fp32", 5, 0.1, 1e11, 0.2, 1000, 25],
+      ["copy", "[[1]]", "fp32", 5, 0, 0, 0, 2000, 50],
+    ],
+    notes: [],
+  };
+  assert.deepEqual(operatorsOf(table).map(({ row, intensity }) => [row, intensity]), [[0, 100], [1, 100], [2, 0.1]]);
+  const { bandwidth, roofs } = roofsOf(table);
+  assert.equal(bandwidth, 4e12);
+  assert.deepEqual(roofs.map(({ math, flop_per_s }) => [math, Math.round(flop_per_s / 1e12)]), [["bf16, fp16", 1000], ["fp32", 50]]);
+});

@@ -1,0 +1,112 @@
+// How long the executions of one kernel take: a histogram over bins of equal ratio, exact, from the events themselves.
+
+import { useEffect, useState } from "preact/hooks";
+import { hueOf } from "../../layout/colors.ts";
+import { logBins, type Bin } from "../../layout/log_bins.ts";
+import { shortName } from "../../layout/short_name.ts";
+import { amount, counted, duration, exact, grouped, moment } from "../../layout/time_text.ts";
+import { linearTicks, logTicks } from "../../layout/value_ticks.ts";
+import { executionAt, executionsOf, percentileOf, type Executions } from "../../model/executions.ts";
+import { columnOf, tableOf } from "../../model/report.ts";
+import { partOf } from "../../model/row_places.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import type { PictureProps } from "../pictures.tsx";
+import { useFill } from "../use_fill.ts";
+import { useViewer } from "../use_state.ts";
+import { Chart } from "./chart.tsx";
+import { Missing, Picture } from "./picture.tsx";
+
+const TITLE = "Durations of a kernel";
+const HEIGHT = 180;
+const BINS = 48;
+const OFFERED = 200; // names in the list, those with most time
+
+export function Durations({ viewer, report }: PictureProps) {
+  const kernels = tableOf(report, "kernels");
+  const names = (kernels && columnOf(kernels, "name")?.filter((name): name is string => typeof name === "string")) ?? [];
+  const chosen = useViewer(viewer, (state) => state.kernel);
+  const name = chosen !== null && names.includes(chosen) ? chosen : names[0];
+  const [state, setState] = useState<{ executions?: Executions; error?: string }>({});
+  useEffect(() => {
+    let current = true;
+    if (name !== undefined)
+      executionsOf(viewer.recording, name, partOf(viewer.recording), () => current).then(
+        (executions) => executions && current && setState({ executions }),
+        (error: unknown) => current && setState({ error: String(error) }),
+      );
+    return () => void (current = false);
+  }, [viewer, name]);
+  if (name === undefined) return <Missing id="durations" title={TITLE} report={report} table="kernels" otherwise="no kernel was recorded." />;
+  const { executions, error } = state;
+  const offered = names.slice(0, OFFERED);
+  const choose = (
+    <select aria-label="Kernel" value={name} onChange={(event) => viewer.set({ kernel: event.currentTarget.value })}>
+      {[...offered, ...(offered.includes(name) ? [] : [name])].map((each) => (
+        <option key={each} value={each}>
+          {shortName(each)}
+        </option>
+      ))}
+    </select>
+  );
+  const ready = executions !== undefined && executions.name === name;
+  return (
+    <Picture id="durations" title={TITLE} tools={choose} about={error ?? (ready ? said(executions) : "Reading executions…")}>
+      {ready && executions.length > 0 && <Histogram viewer={viewer} executions={executions} />}
+    </Picture>
+  );
+}
+
+function said(executions: Executions): string {
+  const sorted = executions.dur.slice().sort();
+  const at = (share: number) => duration(percentileOf(sorted, share));
+  return `${counted(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}. A click on a bar shows its first execution.`;
+}
+
+function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executions }) {
+  const fill = useFill()(hueOf(executions.name));
+  const sorted = executions.dur.slice().sort();
+  const bins = logBins(sorted, BINS);
+  const most = Math.max(...bins.map((bin) => bin.count));
+  const [low, high] = [Math.max(1, sorted[0]!), Math.max(1, sorted[sorted.length - 1]!)];
+  const place = (value: number, width: number) => (high === low ? width / 2 : (Math.log(value / low) / Math.log(high / low)) * width);
+  const y = (count: number) => HEIGHT - (count / most) * (HEIGHT - 8);
+  const open = (bin: Bin, isLast: boolean) => {
+    const found = executions.dur.findIndex((dur) => dur >= bin.from && (isLast ? dur <= bin.to : dur < bin.to));
+    const selection = found < 0 ? null : executionAt(executions, found);
+    viewer.highlight([executions.name]);
+    if (selection) viewer.choose(selection, true);
+  };
+  const axes = (width: number) => ({
+    x: {
+      label: "duration, logarithmic",
+      ticks: high === low ? [{ place: width / 2, text: duration(low) }] : logTicks(low, high, (ns) => moment(ns, (high - low) / 20)).map(({ at, text }) => ({ place: place(at, width), text })),
+    },
+    y: { label: "executions", ticks: linearTicks(most, "count", 4).map(({ at, text }) => ({ place: y(at), text })) },
+  });
+  return (
+    <Chart label={`Histogram of ${executions.length} durations`} height={HEIGHT} axes={axes}>
+      {(width) =>
+        bins.map((bin, i) => {
+          const [x0, x1] = high === low ? [width / 2 - 20, width / 2 + 20] : [place(Math.max(low, bin.from), width), place(bin.to, width)];
+          return (
+            bin.count > 0 && (
+              <rect
+                key={i}
+                class="bar"
+                x={x0}
+                y={Math.min(y(bin.count), HEIGHT - 1.5)}
+                width={Math.max(1, x1 - x0 - 1)}
+                height={Math.max(1.5, HEIGHT - y(bin.count))}
+                fill={fill}
+                data-count={bin.count}
+                onClick={() => open(bin, i === bins.length - 1)}
+              >
+                <title>{`${grouped(bin.count)} of ${duration(bin.from)} to ${duration(bin.to)}\n${exact(Math.ceil(bin.from))} to ${amount(Math.floor(bin.to), "count")} ns`}</title>
+              </rect>
+            )
+          );
+        })
+      }
+    </Chart>
+  );
+}

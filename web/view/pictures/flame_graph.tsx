@@ -1,0 +1,148 @@
+// What ran inside what, summed over all instances: the width of a box is its host time, or the device time of the work
+// that it submitted. A click makes a box the full width; arrows walk from box to box.
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { pct } from "../../layout/cell_text.ts";
+import { DIMMED, hueOf } from "../../layout/colors.ts";
+import { flameBoxes, type FlameBox, type Metric } from "../../layout/flame_boxes.ts";
+import { shortName } from "../../layout/short_name.ts";
+import { counted, duration, exact, grouped } from "../../layout/time_text.ts";
+import { partOf, showName } from "../../model/row_places.ts";
+import { MAX_EVENTS, stackTree, type StackNode, type StackTree } from "../../model/stack_tree.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import type { PictureProps } from "../pictures.tsx";
+import { useFill } from "../use_fill.ts";
+import { useWidth } from "../use_width.ts";
+import { Missing, Picture } from "./picture.tsx";
+
+const TITLE = "Flame graph of ranges, operators and calls";
+const ROW = 18; // css pixels
+const LABEL_FROM = 30;
+
+export function FlameGraph({ viewer, report }: PictureProps) {
+  const { tracks, lanes } = viewer.recording.manifest;
+  const hasPython = tracks.some((track) => track.kind === "python");
+  const hasHost = lanes.some((lane) => tracks[lane.track]!.kind === "thread" && lane.events > 0) || hasPython;
+  const [python, setPython] = useState(false);
+  const [metric, setMetric] = useState<Metric>("host_ns");
+  const [{ tree, error }, setState] = useState<{ tree?: StackTree; error?: string }>({});
+  useEffect(() => {
+    let current = true;
+    setState({});
+    if (hasHost)
+      stackTree(viewer.recording, python ? ["thread", "python"] : ["thread"], partOf(viewer.recording), () => current).then(
+        (tree) => tree && current && setState({ tree }),
+        (error: unknown) => current && setState({ error: String(error) }),
+      );
+    return () => void (current = false);
+  }, [viewer, python]);
+  if (!hasHost) return <Missing id="flame" title={TITLE} report={report} table="" otherwise="no ranges, operators or calls of the host were recorded." />;
+  const tools = (
+    <p class="tools-line">
+      <label>
+        width{" "}
+        <select value={metric} onChange={(event) => setMetric(event.currentTarget.value as Metric)}>
+          <option value="host_ns">host time</option>
+          <option value="device_ns">device time submitted</option>
+        </select>
+      </label>
+      {hasPython && (
+        <label>
+          <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> with Python functions
+        </label>
+      )}
+    </p>
+  );
+  return (
+    <Picture id="flame" title={TITLE} tools={tools} about={error ?? (tree ? said(tree, metric) : "Reading events…")}>
+      {tree && tree.root[metric] > 0 && <Boxes viewer={viewer} tree={tree} metric={metric} />}
+    </Picture>
+  );
+}
+
+function said(tree: StackTree, metric: Metric): string {
+  const left = tree.left_out > 0 ? ` ${counted(tree.left_out, "event")} after the first ${grouped(MAX_EVENTS)} are left out.` : "";
+  if (metric === "host_ns") return `${duration(tree.root.host_ns)} of host time in ${counted(tree.events, "event")}, over threads summed.${left}`;
+  const unknown = tree.unknown_ns > 0 ? ` ${duration(tree.unknown_ns)} more were submitted by calls that are not known.` : "";
+  return `${duration(tree.root.device_ns)} of device work, by the calls that submitted it, summed.${unknown}${left}`;
+}
+
+function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metric: Metric }) {
+  const [element, width] = useWidth<HTMLDivElement>();
+  const [top, setTop] = useState<StackNode>(tree.root); // as wide as the picture
+  const [meant, setMeant] = useState<StackNode>(tree.root);
+  const fill = useFill();
+  useEffect(() => {
+    setTop(tree.root);
+    setMeant(tree.root);
+  }, [tree, metric]);
+  const flame = useMemo(() => flameBoxes(top, metric, width), [top, metric, width]);
+  const zoom = (node: StackNode) => {
+    setTop(node);
+    setMeant(node);
+  };
+  const press = (event: KeyboardEvent) => {
+    const to = neighbours(flame.boxes, meant)[event.key];
+    if (to) setMeant(to);
+    else if (event.key === "Enter") zoom(meant);
+    else if (event.key === "Escape" || event.key === "Backspace") zoom(top.parent ?? top);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <p class="meant" role="status">
+        <strong>{meant.name}</strong> {figures(meant, tree)}{" "}
+        {meant.table !== "" && (
+          <button class="handle" onClick={() => void showName(viewer, [meant.table], meant.name)}>
+            show on the timeline
+          </button>
+        )}{" "}
+        {top !== tree.root && (
+          <button class="handle" onClick={() => zoom(tree.root)}>
+            show all
+          </button>
+        )}
+      </p>
+      <div class="flame" ref={element} tabIndex={0} role="tree" aria-label={TITLE} style={{ height: `${flame.depth * ROW}px` }} onKeyDown={press}>
+        {flame.boxes.map(({ node, x, width, depth }, i) => (
+          <div
+            key={i}
+            role="treeitem"
+            aria-level={depth + 1}
+            aria-selected={node === meant}
+            class={node === meant ? "box meant-box" : "box"}
+            style={{ left: `${x}px`, top: `${depth * ROW}px`, width: `${Math.max(1, width - 1)}px`, height: `${ROW - 1}px`, background: fill(node.table === "" ? DIMMED : hueOf(node.name)) }}
+            title={`${node.name}\n${figures(node, tree)}\nhost ${exact(node.host_ns)}, device ${exact(node.device_ns)}`}
+            onClick={() => zoom(node)}
+          >
+            {width > LABEL_FROM && shortName(node.name)}
+          </div>
+        ))}
+      </div>
+      {flame.hidden > 0 && <p class="about">{counted(flame.hidden, "box")} too narrow to be drawn, with all that is inside; a click on a box gives it room.</p>}
+    </>
+  );
+}
+
+function figures(node: StackNode, tree: StackTree): string {
+  const share = (value: number, all: number) => (all > 0 ? ` (${pct((value / all) * 100)})` : "");
+  return [
+    node.count > 0 && counted(node.count, "instance"),
+    `host ${duration(node.host_ns)}${share(node.host_ns, tree.root.host_ns)}`,
+    `device ${duration(node.device_ns)}${share(node.device_ns, tree.root.device_ns)}`,
+  ].filter(Boolean).join(", ");
+}
+
+/** The boxes that arrows lead to: below is the largest inside, beside are those of the same parent. */
+function neighbours(boxes: FlameBox[], node: StackNode): Record<string, StackNode | undefined> {
+  const siblings = boxes.filter((box) => box.node.parent === node.parent && box.node.parent !== null).map((box) => box.node);
+  const at = siblings.indexOf(node);
+  const isShown = (wanted: StackNode | null) => boxes.find((box) => box.node === wanted)?.node;
+  return {
+    ArrowDown: boxes.find((box) => box.node.parent === node)?.node,
+    ArrowUp: isShown(node.parent),
+    ArrowLeft: siblings[at - 1],
+    ArrowRight: siblings[at + 1],
+  };
+}

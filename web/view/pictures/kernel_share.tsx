@@ -1,0 +1,67 @@
+// Kernels as areas: how much of the kernel time each name has. Names too small to be seen are one area together.
+
+import { pct } from "../../layout/cell_text.ts";
+import { DIMMED, hueOf } from "../../layout/colors.ts";
+import { shortName } from "../../layout/short_name.ts";
+import { counted, duration, exact } from "../../layout/time_text.ts";
+import { treemap } from "../../layout/treemap.ts";
+import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
+import { showRow } from "../../model/row_places.ts";
+import type { PictureProps } from "../pictures.tsx";
+import { useFill } from "../use_fill.ts";
+import { useWidth } from "../use_width.ts";
+import { Missing, Picture } from "./picture.tsx";
+
+const HEIGHT = 300; // css pixels
+const LEAST = 0.004; // share of the kernel time from which a name has an area of its own
+const LABEL_FROM = 44; // css pixels
+const SAID_FROM = 120;
+
+interface Area {
+  row: number | null; // null: all that are small
+  name: string;
+  total: number;
+}
+
+export function KernelShare({ viewer, report }: PictureProps) {
+  const [element, width] = useWidth<HTMLDivElement>();
+  const fill = useFill();
+  const table = tableOf(report, "kernels");
+  if (table === null || table.rows.length === 0)
+    return <Missing id="share" title="Kernel time by name" report={report} table="kernels" otherwise="no kernel was recorded." />;
+  const areas = areasOf(table);
+  const all = areas.reduce((sum, { total }) => sum + total, 0);
+  const boxes = treemap(areas.map(({ total }) => total), { x: 0, y: 0, width, height: HEIGHT });
+  const cut = table.rows.length < table.row_count ? ` of the ${counted(table.rows.length, "kernel")} with most time of ${table.row_count}` : "";
+  return (
+    <Picture id="share" title="Kernel time by name" about={`${duration(all)}${cut}, summed over executions; the area is the share. A click shows the longest execution on the timeline.`}>
+      <div class="treemap" ref={element} style={{ height: `${HEIGHT}px` }}>
+        {areas.map(({ row, name, total }, i) => {
+          const box = boxes[i]!;
+          const said = `${duration(total)}, ${pct((total / all) * 100)}`;
+          return (
+            <button
+              key={i}
+              style={{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px`, background: fill(row === null ? DIMMED : hueOf(name)) }}
+              title={`${name}\n${exact(total)}, ${pct((total / all) * 100)} of kernel time`}
+              aria-label={`${name}: ${said}`}
+              onClick={() => (row === null ? viewer.openTable("kernels") : void showRow(viewer, report, table, row))}
+            >
+              {box.width > LABEL_FROM && box.height > 16 && <span>{shortName(name)}</span>}
+              {box.width > LABEL_FROM && box.height > 34 && <span>{box.width > SAID_FROM ? said : pct((total / all) * 100)}</span>}
+            </button>
+          );
+        })}
+      </div>
+    </Picture>
+  );
+}
+
+function areasOf(table: ReportTable): Area[] {
+  const rows = table.rows.map((_, row) => ({ row, name: textOf(table, row, "name") ?? "", total: numberOf(table, row, "total_ns") ?? 0 }));
+  const all = rows.reduce((sum, { total }) => sum + total, 0);
+  const large: Area[] = rows.filter(({ total }) => total >= all * LEAST);
+  const small = rows.filter(({ total }) => total < all * LEAST && total > 0);
+  if (small.length > 0) large.push({ row: null, name: `${counted(small.length, "smaller kernel")}`, total: small.reduce((sum, { total }) => sum + total, 0) });
+  return large.sort((a, b) => b.total - a.total);
+}

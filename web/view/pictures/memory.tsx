@@ -1,0 +1,133 @@
+// Memory of each device over time, with the peak and who held it then. Of the framework's allocator where it was
+// recorded, else what the device said was in use.
+
+import { useEffect, useState } from "preact/hooks";
+import { ticksOf } from "../../layout/ticks.ts";
+import { amount, exact, grouped, moment } from "../../layout/time_text.ts";
+import { linearTicks } from "../../layout/value_ticks.ts";
+import { pointsOf, type Point } from "../../model/counter_points.ts";
+import type { Lane } from "../../model/manifest.ts";
+import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
+import { partOf } from "../../model/row_places.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import type { PictureProps } from "../pictures.tsx";
+import { Chart } from "./chart.tsx";
+import { Missing, Picture } from "./picture.tsx";
+
+const TITLE = "Device memory over time";
+const HEIGHT = 180;
+const PIXELS = 1000;
+const ALLOCATOR = ["memory allocated", "memory reserved"];
+const IN_USE = ["mem.used"];
+
+interface Curve {
+  lane: Lane;
+  points: Point[];
+}
+
+export function Memory({ viewer, report }: PictureProps) {
+  const devices = lanesByDevice(viewer);
+  const [curves, setCurves] = useState<Curve[] | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  useEffect(() => {
+    let current = true;
+    const read = devices.flatMap(([, lanes]) => lanes).map(async (lane) => ({ lane, points: await pointsOf(viewer.recording, lane, partOf(viewer.recording), PIXELS) }));
+    Promise.all(read).then(
+      (read) => current && setCurves(read),
+      (error: unknown) => current && setError(String(error)),
+    );
+    return () => void (current = false);
+  }, [viewer]);
+  if (devices.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="no use of device memory was recorded." />;
+  const table = tableOf(report, "memory");
+  return (
+    <Picture id="memory" title={TITLE} about={error ?? (curves === null ? "Reading values…" : "What was held at each time. A click goes to that time.")}>
+      {devices.map(([device, lanes]) => (
+        <div key={device}>
+          {devices.length > 1 && <h3>GPU {device}</h3>}
+          {curves && <Curves viewer={viewer} curves={curves.filter(({ lane }) => lanes.includes(lane))} />}
+          {table && <Peak viewer={viewer} table={table} device={device} />}
+        </div>
+      ))}
+    </Picture>
+  );
+}
+
+function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
+  const { lanes, tracks } = viewer.recording.manifest;
+  for (const labels of [ALLOCATOR, IN_USE]) {
+    const devices = new Map<number, Lane[]>();
+    for (const lane of lanes) {
+      const device = tracks[lane.track]!.device;
+      if (device !== null && lane.kind === "value" && lane.events > 1 && labels.includes(lane.label ?? "")) devices.set(device, [...(devices.get(device) ?? []), lane]);
+    }
+    if (devices.size > 0) return [...devices];
+  }
+  return [];
+}
+
+function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
+  const view = partOf(viewer.recording);
+  const span = view.to - view.from;
+  const unit = curves[0]?.lane.unit ?? null;
+  const top = curves.reduce((most, { points }) => points.reduce((high, point) => Math.max(high, point.high), most), 0);
+  const y = (value: number) => HEIGHT - (top > 0 ? value / top : 0) * (HEIGHT - 8);
+  const axes = (width: number) => ({
+    x: { label: "time from the start of the recording", ticks: ticksOf(view, width, 80).ticks.map(({ at, label }) => ({ place: ((at - view.from) / span) * width, text: label })) },
+    y: { label: "memory", ticks: linearTicks(top, unit, 4).map(({ at, text }) => ({ place: y(at), text })) },
+  });
+  const go = (event: MouseEvent, width: number) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const middle = view.from + ((event.clientX - box.left) / width) * span;
+    viewer.goTo({ from: middle - span / 40, to: middle + span / 40 });
+  };
+  return (
+    <>
+      <p class="keys">
+        {curves.map(({ lane, points }, i) => (
+          <span key={lane.id}>
+            <span class={`key ${i > 0 ? "dashed" : ""}`} /> {lane.label}, at most {amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}
+          </span>
+        ))}
+      </p>
+      <Chart label="Memory over time" height={HEIGHT} axes={axes}>
+        {(width) => (
+          <g class="bar" onClick={(event) => go(event, width)}>
+            <rect width={width} height={HEIGHT} fill="transparent" />
+            {curves.map(({ lane, points }, i) => (
+              <path key={lane.id} class={i > 0 ? "curve dashed" : "curve"} d={stepPath(points, (time) => ((Math.max(time, view.from) - view.from) / span) * width, y, width)} />
+            ))}
+          </g>
+        )}
+      </Chart>
+    </>
+  );
+}
+
+/** Each value holds until the next; merged ones reach from their lowest to their highest. */
+function stepPath(points: Point[], x: (time: number) => number, y: (value: number) => number, width: number): string {
+  const parts: string[] = [];
+  for (const { time, low, high } of points) {
+    if (Number.isNaN(high)) continue;
+    const at = x(time).toFixed(1);
+    parts.push(`${parts.length === 0 ? "M" : "H"}${at}${parts.length === 0 ? ` ${y(low).toFixed(1)}` : ""}V${y(high).toFixed(1)}${low < high ? `V${y(low).toFixed(1)}` : ""}`);
+  }
+  return parts.length === 0 ? "" : `${parts.join("")}H${width.toFixed(1)}`;
+}
+
+function Peak({ viewer, table, device }: { viewer: Viewer; table: ReportTable; device: number }) {
+  const row = table.rows.findIndex((_, i) => numberOf(table, i, "device") === device);
+  const [at, peak] = [numberOf(table, row, "at_ns"), numberOf(table, row, "peak_bytes")];
+  if (row < 0 || at === null || peak === null) return null;
+  const time = partOf(viewer.recording).from + at;
+  const before = peak - (numberOf(table, row, "allocated") ?? peak);
+  return (
+    <p class="about">
+      Peak of allocated memory:{" "}
+      <button class="handle" title={`${grouped(peak)} bytes at ${exact(time)}`} onClick={() => viewer.goTo({ from: time - viewer.length / 100, to: time + viewer.length / 100 })}>
+        {amount(peak, "bytes")} at {moment(time, 1000)}
+      </button>
+      {before > 0 && <>, {amount(before, "bytes")} of it from before the recording</>}. Held most of it: {textOf(table, row, "largest") ?? "not known"}.
+    </p>
+  );
+}

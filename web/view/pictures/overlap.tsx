@@ -1,0 +1,45 @@
+// Pairs of work that could run at the same time: how long only the one, both, only the other.
+
+import { FIRST_HUE, WORK } from "../../layout/colors.ts";
+import { duration, exact } from "../../layout/time_text.ts";
+import { numberOf, tableOf, textOf } from "../../model/report.ts";
+import type { PictureProps } from "../pictures.tsx";
+import { useFill } from "../use_fill.ts";
+import { Missing, Picture } from "./picture.tsx";
+
+const TITLE = "Overlap";
+const SHOWN = 20; // pairs
+const OTHER = FIRST_HUE + 1;
+
+export function Overlap({ viewer, report }: PictureProps) {
+  const fill = useFill();
+  const table = tableOf(report, "overlap");
+  if (table === null || table.rows.length === 0)
+    return <Missing id="overlap" title={TITLE} report={report} table="overlap" otherwise="no two kinds of device work, and no two streams with work, were recorded." />;
+  const pairs = table.rows.map((_, row) => {
+    const value = (name: string) => numberOf(table, row, name) ?? 0;
+    return { row, device: value("device"), a: textOf(table, row, "a") ?? "", b: textOf(table, row, "b") ?? "", onlyA: value("a_exposed_ns"), both: value("both_ns"), onlyB: value("b_exposed_ns") };
+  });
+  const longest = Math.max(1, ...pairs.map(({ onlyA, both, onlyB }) => onlyA + both + onlyB));
+  return (
+    <Picture id="overlap" title={TITLE} about={`Time with only one kind of work in flight (exposed), and with both; ${duration(longest)} is the full width.${pairs.length > SHOWN ? ` The first ${SHOWN} of ${table.row_count} pairs.` : ""}`}>
+      <ul class="pairs">
+        {pairs.slice(0, SHOWN).map(({ row, device, a, b, onlyA, both, onlyB }) => (
+          <li key={row}>
+            <button class="handle" onClick={() => viewer.openTable("overlap", row)}>
+              GPU {device}: {a} and {b}
+            </button>
+            <div class="segments">
+              {([[`only ${a}`, onlyA, fill(WORK), ""], ["both", both, fill(OTHER), "both"], [`only ${b}`, onlyB, fill(FIRST_HUE), "hatched"]] as const).map(([name, ns, color, kind]) => (
+                <span key={name} class={kind} title={`${name}: ${exact(ns)}`} style={{ width: `${(ns / longest) * 100}%`, backgroundColor: color }} />
+              ))}
+            </div>
+            <small>
+              only {a} {duration(onlyA)} · both {duration(both)} · only {b} {duration(onlyB)}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </Picture>
+  );
+}

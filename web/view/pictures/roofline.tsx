@@ -1,0 +1,108 @@
+// Operators by arithmetic intensity and achieved rate, under the limits of the device: bandwidth times intensity, and the
+// peak of each kind of arithmetic. The limits are those that the analysis `arithmetic` compares with: rate over share.
+
+import { hueOf } from "../../layout/colors.ts";
+import { counted, duration, grouped } from "../../layout/time_text.ts";
+import { logTicks } from "../../layout/value_ticks.ts";
+import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/roofline.ts";
+import { tableOf } from "../../model/report.ts";
+import { showRow } from "../../model/row_places.ts";
+import type { PictureProps } from "../pictures.tsx";
+import { useFill } from "../use_fill.ts";
+import { Chart } from "./chart.tsx";
+import { Missing, Picture } from "./picture.tsx";
+
+const TITLE = "Roofline";
+const HEIGHT = 260;
+
+const rate = (flops: number): string => {
+  const [scale, unit] = ([[1e15, "PFLOP/s"], [1e12, "TFLOP/s"], [1e9, "GFLOP/s"], [1e6, "MFLOP/s"]] as const).find(([scale]) => flops >= scale) ?? [1, "FLOP/s"];
+  return `${Number((flops / scale).toPrecision(3))} ${unit}`;
+};
+
+export function Roofline({ viewer, report }: PictureProps) {
+  const fill = useFill();
+  const table = tableOf(report, "arithmetic");
+  const operators = table ? operatorsOf(table) : [];
+  if (table === null || operators.length === 0)
+    return <Missing id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="it needs the operations and bytes of operators, which were not recorded." />;
+  const { bandwidth, roofs } = roofsOf(table);
+  const xs = operators.map(({ intensity }) => intensity);
+  const tops = roofs.map((roof) => roof.flop_per_s);
+  const [left, right] = [Math.min(...xs) / 2, Math.max(...xs, ...(bandwidth ? tops.map((top) => top / bandwidth) : [])) * 2];
+  const [low, high] = [Math.min(...operators.map((each) => each.flop_per_s)) / 2, Math.max(...operators.map((each) => each.flop_per_s), ...tops) * 2];
+  const x = (value: number, width: number) => (Math.log(value / left) / Math.log(right / left)) * width;
+  const y = (value: number) => HEIGHT - (Math.log(value / low) / Math.log(high / low)) * HEIGHT;
+  const longest = Math.max(...operators.map(({ device_ns }) => device_ns));
+  const axes = (width: number) => ({
+    x: { label: "arithmetic intensity, FLOP/byte", ticks: logTicks(left, right, (value) => String(Number(value.toPrecision(3)))).map(({ at, text }) => ({ place: x(at, width), text })) },
+    y: { label: "achieved rate", ticks: logTicks(low, high, rate).map(({ at, text }) => ({ place: y(at), text })) },
+  });
+  const rest = table.rows.length - operators.length;
+  return (
+    <Picture
+      id="roofline"
+      title={TITLE}
+      about={`${counted(operators.length, "operator")}, larger with device time; ${rest > 0 ? `${rest} more do no arithmetic or their bytes are not known. ` : ""}Intensity is by the least bytes that an operator must move. A click shows the longest call.`}
+    >
+      <Chart label="Roofline" height={HEIGHT} left={96} axes={axes}>
+        {(width) => (
+          <>
+            {bandwidth !== null && <Limits bandwidth={bandwidth} roofs={roofs} x={(value) => x(value, width)} y={y} left={left} right={right} low={low} high={high} />}
+            {operators.map((each) => (
+              <circle
+                key={each.row}
+                class="bar"
+                cx={x(each.intensity, width)}
+                cy={y(each.flop_per_s)}
+                r={3 + 7 * Math.sqrt(each.device_ns / longest)}
+                fill={fill(hueOf(each.name))}
+                onClick={() => void showRow(viewer, report, table, each.row)}
+              >
+                <title>{titleOf(each)}</title>
+              </circle>
+            ))}
+          </>
+        )}
+      </Chart>
+    </Picture>
+  );
+}
+
+function titleOf({ name, shapes, intensity, flop_per_s, device_ns, math }: Operator): string {
+  return `${name} ${shapes}\n${grouped(Number(intensity.toPrecision(4)))} FLOP/byte, ${rate(flop_per_s)}, ${duration(device_ns)} of device time, ${math}`;
+}
+
+interface LimitProps {
+  bandwidth: number;
+  roofs: Roof[];
+  x: (value: number) => number;
+  y: (value: number) => number;
+  left: number;
+  right: number;
+  low: number;
+  high: number;
+}
+
+/** The slope of the bandwidth up to the highest roof, and a line for each roof from where the slope meets it. */
+function Limits({ bandwidth, roofs, x, y, left, right, low, high }: LimitProps) {
+  const top = Math.min(high, Math.max(...roofs.map((roof) => roof.flop_per_s), bandwidth * left));
+  const foot = Math.max(left, low / bandwidth);
+  const end = Math.min(right, top / bandwidth);
+  return (
+    <g class="limits">
+      <line x1={x(foot)} y1={y(foot * bandwidth)} x2={x(end)} y2={y(end * bandwidth)} />
+      <text x={x(foot) + 6} y={y(foot * bandwidth) - 12}>
+        {Number((bandwidth / 1e9).toPrecision(4))} GB/s
+      </text>
+      {roofs.map(({ math, flop_per_s }) => (
+        <g key={math}>
+          <line x1={x(Math.max(left, flop_per_s / bandwidth))} x2={x(right)} y1={y(flop_per_s)} y2={y(flop_per_s)} />
+          <text x={x(right) - 2} y={y(flop_per_s) - 4} text-anchor="end">
+            {math}: {rate(flop_per_s)}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}

@@ -1,0 +1,75 @@
+// Steps one after the other: how long each took and how much of it the devices were busy. Slow ones have a mark above
+// them and the reason in their tooltip.
+
+import { pct } from "../../layout/cell_text.ts";
+import { WORK } from "../../layout/colors.ts";
+import { counted, duration, exact } from "../../layout/time_text.ts";
+import { linearTicks } from "../../layout/value_ticks.ts";
+import { cellOf, numberOf, tableOf, textOf } from "../../model/report.ts";
+import { showRow } from "../../model/row_places.ts";
+import type { PictureProps } from "../pictures.tsx";
+import { useFill } from "../use_fill.ts";
+import { Chart } from "./chart.tsx";
+import { Missing, Picture } from "./picture.tsx";
+
+const TITLE = "Step times";
+const HEIGHT = 180;
+const HEAD = 18; // above the longest, for marks
+const WIDEST = 90;
+
+export function Steps({ viewer, report }: PictureProps) {
+  const fill = useFill()(WORK);
+  const table = tableOf(report, "steps");
+  if (table === null || table.rows.length === 0)
+    return <Missing id="steps" title={TITLE} report={report} table="steps" otherwise="no steps were recorded or found." />;
+  const steps = table.rows.map((_, row) => ({
+    row,
+    name: textOf(table, row, "step") ?? String(row),
+    dur: numberOf(table, row, "dur_ns") ?? 0,
+    busy: numberOf(table, row, "busy_pct"),
+    slow: cellOf(table, row, "slow") === true,
+    why: textOf(table, row, "why"),
+  }));
+  const longest = Math.max(1, ...steps.map(({ dur }) => dur));
+  const slow = steps.filter((step) => step.slow).length;
+  const y = (ns: number) => HEIGHT - (ns / longest) * (HEIGHT - HEAD);
+  const each = (width: number) => Math.min(WIDEST, width / steps.length);
+  const axes = (width: number) => ({
+    x: { label: "step", ticks: steps.map(({ name }, i) => ({ place: (i + 0.5) * each(width), text: name.replace(/^ProfilerStep#/, "#") })) },
+    y: { label: "time", ticks: linearTicks(longest, "ns", 4).map(({ at, text }) => ({ place: y(at), text })) },
+  });
+  const cut = table.rows.length < table.row_count ? ` (the first ${table.rows.length} of ${table.row_count})` : "";
+  return (
+    <Picture
+      id="steps"
+      title={TITLE}
+      about={`${counted(steps.length, "step")}${cut}, ${slow === 0 ? "none slow" : `${slow} slow: marked with ▼`}. The full part of a bar is the share of the step in which the devices were busy. A click measures the step. ${table.notes.join(" ")}`}
+    >
+      <Chart label={`${steps.length} steps`} height={HEIGHT} axes={axes}>
+        {(width) =>
+          steps.map(({ row, name, dur, busy, slow, why }, i) => {
+            const [x, wide] = [i * each(width), Math.max(1, each(width) - Math.min(4, each(width) / 5))];
+            const full = ((busy ?? 0) / 100) * (HEIGHT - y(dur));
+            return (
+              <g key={row} class="bar" onClick={() => void showRow(viewer, report, table, row)}>
+                <title>{`${name}: ${exact(dur)}${busy === null ? "" : `, devices busy ${pct(busy)}`}${slow ? `\nslow: ${why ?? "longer than most"}` : ""}`}</title>
+                <rect x={x} y={y(dur)} width={wide} height={HEIGHT - y(dur)} class="outline" />
+                <rect x={x} y={HEIGHT - full} width={wide} height={full} fill={fill} />
+                {slow && (
+                  <text class="mark" x={x + wide / 2} y={y(dur) - 4} text-anchor="middle">
+                    ▼
+                  </text>
+                )}
+                {wide > 56 && (
+                  <text class="value" x={x + wide / 2} y={y(dur) + 14} text-anchor="middle">
+                    {duration(dur)}
+                  </text>
+                )}
+              </g>
+            );
+          })
+        }
+      </Chart>
+    </Picture>
+  );
+}

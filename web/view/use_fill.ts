@@ -1,0 +1,9 @@
+// The colour of a code in the theme of the page, as the timeline has it.
+
+import { css, DARK, LIGHT } from "../draw/theme.ts";
+import { useTheme } from "./theme_switch.tsx";
+
+export function useFill(): (code: number) => string {
+  const colors = useTheme() === "dark" ? DARK : LIGHT;
+  return (code) => css(colors.fills[code] ?? colors.quiet);
+}
