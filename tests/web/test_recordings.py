@@ -65,6 +65,14 @@ def test_a_part_is_what_the_report_says(visit, exported, program, recording, par
         assert counts.get(table, 0) == sum(row[column] for row in said["devices"].rows)
 
 
+@pytest.mark.parametrize("counters", ["nvidia-smi/h200-580.csv", "memory/growth.snapshot.pickle.gz", "nsys/mock.sqlite.gz"])
+def test_recordings_without_names_or_devices_open(visit, exported, counters):
+    page = visit(exported(FIXTURES / counters), "page=timeline")
+    page.wait_for_selector("canvas[data-complete]")
+    assert page.locator("li.name").count() > 0
+    assert page.locator(".problem").count() == 0
+
+
 def test_the_longest_gap_says_its_cause(visit, exported, program, recording):
     said = program.report(recording, "gaps", "devices")
     gaps = said["gaps"].rows

@@ -56,7 +56,7 @@ export interface Manifest {
   tracks: Track[];
   lanes: Lane[];
   tables: Map<string, TableSpec>;
-  names: number;
+  names: number | null;
   report: number;
   pictures: number | null;
   part_ns: [number, number] | null;
@@ -93,17 +93,22 @@ export function readManifest(json: string): Outcome<Manifest> {
   return done({
     program: text(raw.program),
     source: { file: text(source.file), importer: text(source.importer), tool: text(source.tool) },
-    window_ns: Math.max(1, raw.window_ns),
+    window_ns: raw.window_ns > 0 ? raw.window_ns : extentOf(lanes as Lane[]),
     time_origin_ns: /^-?\d{1,30}$/.test(text(raw.time_origin_ns)) ? BigInt(text(raw.time_origin_ns)) : 0n,
     tracks,
     lanes: lanes as Lane[],
     tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
-    names: isCount(raw.names) ? raw.names : -1,
+    names: isCount(raw.names) ? raw.names : null,
     report: isCount(raw.report) ? raw.report : -1,
     pictures: isCount(raw.pictures) ? raw.pictures : null,
     part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
     blob_count: blobCount,
   });
+}
+
+/** The length of a recording that has no events, of counters for example: up to the last of what it has. */
+function extentOf(lanes: readonly Lane[]): number {
+  return lanes.reduce((most, lane) => (lane.levels[0]?.chunks ?? []).reduce((end, chunk) => Math.max(end, chunk[3]), most), 1);
 }
 
 function readTrack(raw: Json, id: number): Track {

@@ -18,7 +18,8 @@ export interface Name {
 }
 
 export async function readNames(recording: Recording): Promise<Name[]> {
-  const payload = await recording.chunks.loadPayload(recording.manifest.names);
+  const { names } = recording.manifest;
+  const payload = names === null ? null : await recording.chunks.loadPayload(names);
   if (payload === null) return [];
   const column = (name: string) => numbers(payload.columns.get(name), payload.rows, 0);
   const [count, total, first, last] = [column("count"), column("total"), column("first"), column("last")];

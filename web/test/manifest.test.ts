@@ -25,6 +25,15 @@ test("a manifest is read", async () => {
   assert.equal((await recording.report()).trust[0]?.text, "made for a test");
 });
 
+test("a recording of counters only has no names", async () => {
+  const read = readManifest(JSON.stringify({ ...made.manifest, names: null, pictures: null }));
+  assert.ok(read.ok);
+  const recording = new Recording(read.value, sourceOf(made));
+  recording.chunks.onError = (problem) => assert.fail(problem);
+  assert.deepEqual(await recording.names(), []);
+  assert.equal(await recording.pictures(), null);
+});
+
 test("hostile manifests are one line", () => {
   const bad: [string, (m: Record<string, any>) => void][] = [
     ["format", (m) => (m.format = 2)],
