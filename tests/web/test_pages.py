@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from played import record_played
+from recordings_of_cupti import script_of
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
@@ -201,3 +203,28 @@ def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown):
     page.wait_for_timeout(500)
     beyond = page.evaluate("[...document.querySelectorAll('html, body, main')].map(each => each.scrollWidth - each.clientWidth)")
     assert beyond == [0, 0, 0]
+
+
+@pytest.fixture(scope="module")
+def started_late(program, tmp_path_factory):
+    """A program that plays its work after a pause: its first answer is about a part."""
+    folder = tmp_path_factory.mktemp("recorded")
+    capture, script = folder / "run.gpuprof", script_of(FIXTURES / "cupti/memory_bound.jsonl.xz", folder, lanes=2)
+    outcome = record_played(program, script, capture, "--sample", "0")
+    assert outcome.status == 0, outcome.errors
+    return capture
+
+
+def test_an_answer_about_a_part_says_so_and_leads_to_the_right_times(visit, exported, program, started_late):
+    gaps = program.report(started_late, "gaps")["gaps"].rows  # of the whole
+    page = visit(exported(started_late), "page=overview")
+    page.locator(".part").wait_for()
+    page.locator(".part button").click()
+    begin, end = window(page)
+    page.goto(page.url.split("#")[0] + "#page=tables&table=gaps")
+    page.locator(".grid td").first.wait_for()
+    page.locator(".grid tbody tr[role=row]").first.click()
+    page.wait_for_selector("section.details table")
+    shown = exact(field(page, "start")), exact(field(page, "dur"))
+    assert shown in [(gap["start_ns"], gap["dur_ns"]) for gap in gaps]
+    assert begin <= shown[0] and sum(shown) <= end

@@ -1,5 +1,6 @@
 // Where a row of the report is in the recording, and the timeline moved there. Rows with a time go to that time; rows
-// about a name highlight it and go to its longest event. Times of the report count from the part it is about.
+// about a name highlight it and go to its longest event in the part that the report is about. Times of the report count
+// from the start of the recording, also of a part.
 
 import { bySought, isSought, type Name } from "./search.ts";
 import { mentionOf } from "./details.ts";
@@ -44,7 +45,7 @@ export async function showRow(viewer: Viewer, report: Report, table: ReportTable
   if (table.name === "gaps") return showGap(viewer, table, row);
   if (table.name === "idle") return showCause(viewer, report, table, row);
   if (table.name === "samples") return viewer.set({ page: "timeline", filter: textOf(table, row, "metric") ?? "" });
-  const range = timesOf(viewer.recording, table, row);
+  const range = timesOf(table, row);
   if (range !== null) return viewer.goTo(range, range.to > range.from);
   const named = NAMED[table.name];
   const name = named && textOf(table, row, named[0]);
@@ -52,18 +53,17 @@ export async function showRow(viewer: Viewer, report: Report, table: ReportTable
   viewer.set({ problem: `Nothing on the timeline is this row of ${table.name}.` });
 }
 
-function timesOf(recording: Recording, table: ReportTable, row: number): Range | null {
+function timesOf(table: ReportTable, row: number): Range | null {
   const start = TIMED.map((name) => numberOf(table, row, name)).find((time) => time !== null);
   if (start === undefined || start === null) return null;
   const last = numberOf(table, row, "last_ns");
   const length = numberOf(table, row, "dur_ns") ?? (last === null ? 0 : last - start);
-  const from = partOf(recording).from + start;
-  return { from, to: from + length };
+  return { from: start, to: start + length };
 }
 
 async function showGap(viewer: Viewer, table: ReportTable, row: number): Promise<void> {
   const { recording } = viewer;
-  const range = timesOf(recording, table, row)!;
+  const range = timesOf(table, row)!;
   const device = numberOf(table, row, "device");
   const { lanes, tracks } = recording.manifest;
   for (const lane of lanes) {
@@ -127,7 +127,7 @@ function rowOfGap(recording: Recording, table: ReportTable, { table: of, from, l
   const { lanes, tracks } = recording.manifest;
   const device = lane === null ? null : tracks[lanes[lane]!.track]!.device;
   if (of !== "gap") return -1;
-  return table.rows.findIndex((_, row) => numberOf(table, row, "device") === device && partOf(recording).from + numberOf(table, row, "start_ns")! === from);
+  return table.rows.findIndex((_, row) => numberOf(table, row, "device") === device && numberOf(table, row, "start_ns") === from);
 }
 
 function rowNamed(table: ReportTable, { table: of, name }: Selection): number {

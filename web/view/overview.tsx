@@ -1,9 +1,7 @@
 // The first page: what the numbers rest on, the verdict, when the devices were busy, why they were idle, what cost most,
 // and what to do about it. All of it is the first answer of the report.
 
-import { duration, moment } from "../layout/time_text.ts";
 import { tableOf, type Report } from "../model/report.ts";
-import { partOf } from "../model/row_places.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
@@ -12,6 +10,7 @@ import { NextSteps } from "./overview/next_steps.tsx";
 import { Sampled } from "./overview/sampled.tsx";
 import { TopKernels } from "./overview/top_kernels.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
+import { Part } from "./part.tsx";
 import { useLoaded } from "./use_state.ts";
 
 export function Overview({ viewer }: { viewer: Viewer }) {
@@ -22,7 +21,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
   return (
     <article class="answer">
       <Trust report={report} />
-      <Part viewer={viewer} />
+      <Part viewer={viewer} command />
       {report.verdict ? <VerdictBox {...page} verdict={report.verdict} /> : <Sampled {...page} />}
       <BusyStrips {...page} />
       <div class="columns">
@@ -49,22 +48,5 @@ function Trust({ report }: { report: Report }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-function Part({ viewer }: { viewer: Viewer }) {
-  const { manifest } = viewer.recording;
-  if (manifest.part_ns === null) return null;
-  const part = partOf(viewer.recording);
-  const step = manifest.window_ns / 1000;
-  return (
-    <p class="part">
-      This answer is about{" "}
-      <button class="handle" onClick={() => viewer.goTo(part, true)}>
-        {moment(part.from, step)} to {moment(part.to, step)}
-      </button>{" "}
-      of {duration(manifest.window_ns)}, the part with most work; the timeline holds all of it, and{" "}
-      <code>gpu-profile report {manifest.source.file} --whole</code> answers for all of it.
-    </p>
   );
 }

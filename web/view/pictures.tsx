@@ -2,6 +2,7 @@
 
 import type { Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { Part } from "./part.tsx";
 import { Durations } from "./pictures/durations.tsx";
 import { FlameGraph } from "./pictures/flame_graph.tsx";
 import { KernelShare } from "./pictures/kernel_share.tsx";
@@ -24,6 +25,7 @@ export function Pictures({ viewer }: { viewer: Viewer }) {
   const page = { viewer, report };
   return (
     <article class="gallery">
+      <Part viewer={viewer} />
       <KernelShare {...page} />
       <Durations {...page} />
       <FlameGraph {...page} />

@@ -1,6 +1,7 @@
 // Commands that show more, each to be copied.
 
 import type { Report } from "../../model/report.ts";
+import { Command } from "../command.tsx";
 import { CopyButton } from "../copy_button.tsx";
 
 export function NextSteps({ report }: { report: Report }) {
@@ -11,7 +12,7 @@ export function NextSteps({ report }: { report: Report }) {
       <ul>
         {report.next_steps.map((command) => (
           <li key={command}>
-            <code>{command}</code>
+            <Command text={command} />
             <CopyButton text={() => command} label="Copy" title="Copy this command" />
           </li>
         ))}

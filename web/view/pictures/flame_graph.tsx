@@ -120,7 +120,7 @@ function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metr
           </div>
         ))}
       </div>
-      {flame.hidden > 0 && <p class="about">{counted(flame.hidden, "box")} too narrow to be drawn, with all that is inside; a click on a box gives it room.</p>}
+      {flame.hidden > 0 && <p class="about">{counted(flame.hidden, "stack")} too narrow to be drawn, with all that is inside; a click on a box gives it room.</p>}
     </>
   );
 }

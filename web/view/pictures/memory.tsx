@@ -119,13 +119,12 @@ function Peak({ viewer, table, device }: { viewer: Viewer; table: ReportTable; d
   const row = table.rows.findIndex((_, i) => numberOf(table, i, "device") === device);
   const [at, peak] = [numberOf(table, row, "at_ns"), numberOf(table, row, "peak_bytes")];
   if (row < 0 || at === null || peak === null) return null;
-  const time = partOf(viewer.recording).from + at;
   const before = peak - (numberOf(table, row, "allocated") ?? peak);
   return (
     <p class="about">
       Peak of allocated memory:{" "}
-      <button class="handle" title={`${grouped(peak)} bytes at ${exact(time)}`} onClick={() => viewer.goTo({ from: time - viewer.length / 100, to: time + viewer.length / 100 })}>
-        {amount(peak, "bytes")} at {moment(time, 1000)}
+      <button class="handle" title={`${grouped(peak)} bytes at ${exact(at)}`} onClick={() => viewer.goTo({ from: at - viewer.length / 100, to: at + viewer.length / 100 })}>
+        {amount(peak, "bytes")} at {moment(at, 1000)}
       </button>
       {before > 0 && <>, {amount(before, "bytes")} of it from before the recording</>}. Held most of it: {textOf(table, row, "largest") ?? "not known"}.
     </p>

@@ -9,6 +9,7 @@ import { rowTest } from "../../model/table_filter.ts";
 import { groupedTable, isAdditive, orderedRows, type Order } from "../../model/table_order.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { CopyButton } from "../copy_button.tsx";
+import { Part } from "../part.tsx";
 import { Grid } from "./grid.tsx";
 
 interface Props {
@@ -51,6 +52,7 @@ export function TableView({ viewer, report, table, wanted }: Props) {
           {test.ok ? said(table, rows.length, by !== null) : <span class="warning">{test.error}</span>}
         </span>
       </header>
+      <Part viewer={viewer} />
       {table.notes.map((note) => (
         <p key={note} class="note">
           {note}
