@@ -13,7 +13,8 @@ namespace gpuprof {
 namespace {
 
 Error failed(std::string_view path, std::string_view why) {
-    return {ExitCode::unreadable, fmt::format("{} cannot be made or written: {}; TMPDIR names another folder", path, why)};
+    return {ExitCode::unreadable,
+            fmt::format("{} cannot be made or written: {}; TMPDIR names another folder", path, why)};
 }
 
 std::string pattern() {

@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/format/series_csv.h"
 #include "collect/device/source.h"
 #include "core/base/clock.h"
+#include "core/format/series_csv.h"
 
 namespace gpuprof {
 namespace {
