@@ -41,7 +41,10 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   const launch = await mentionOfRow(recording, "api_call", row.number("launch"));
   const host = launch !== null ? launch : selection;
   const around = async (by: 1 | -1) => {
-    const found = lane ? await neighbour(recording, lane, selection.from, by) : null;
+    let found = lane ? await neighbour(recording, lane, selection.from, by) : null;
+    // A gap is drawn in pieces, which are no neighbours of it.
+    while (lane && found && lane.table === "gap" && found.slices.row[found.index] === selection.row)
+      found = await neighbour(recording, lane, rangeOf(found).from, by);
     return found && mentionOf(recording, found);
   };
   const workTable = row.value("work_table");
