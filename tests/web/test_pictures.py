@@ -154,6 +154,11 @@ def test_the_peak_of_memory_is_that_of_the_report(pictures, program):
     top = page.locator("#memory path.curve").first.evaluate("path => path.getBBox().y")
     reserved = page.locator("#memory path.curve").nth(1).evaluate("path => path.getBBox().y")
     assert (180 - top) / (180 - reserved) == pytest.approx(peak["peak_bytes"] / peak["reserved"], rel=0.02)
+    page.locator("#memory g.bar").scroll_into_view_if_needed()
+    plot = page.locator("#memory g.bar").bounding_box()
+    length = program.report(TRANSFORMER, "devices").document["source"]["window_ns"]
+    page.mouse.move(plot["x"] + plot["width"] * (peak["at_ns"] / length + 0.002), plot["y"] + 50)
+    page.locator("#memory .keys").get_by_text(f"({peak['peak_bytes']:,})").wait_for()
 
 
 def test_the_roofline_has_every_operator_with_arithmetic(pictures, program):

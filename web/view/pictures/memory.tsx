@@ -67,6 +67,7 @@ function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
 }
 
 function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
+  const [pointed, setPointed] = useState<number | null>(null); // ns
   const view = partOf(viewer.recording);
   const span = view.to - view.from;
   const unit = curves[0]?.lane.unit ?? null;
@@ -76,23 +77,25 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
     x: { label: "time from the start of the recording", ticks: ticksOf(view, width, 80).ticks.map(({ at, label }) => ({ place: ((at - view.from) / span) * width, text: label })) },
     y: { label: "memory", ticks: linearTicks(top, unit, 4).map(({ at, text }) => ({ place: y(at), text })) },
   });
-  const go = (event: MouseEvent, width: number) => {
+  const timeAt = (event: MouseEvent, width: number) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    const middle = view.from + ((event.clientX - box.left) / width) * span;
-    viewer.goTo({ from: middle - span / 40, to: middle + span / 40 });
+    return view.from + ((event.clientX - box.left) / width) * span;
   };
+  const go = (time: number) => viewer.goTo({ from: time - span / 40, to: time + span / 40 });
   return (
     <>
       <p class="keys">
         {curves.map(({ lane, points }, i) => (
           <span key={lane.id}>
-            <span class={`key ${i > 0 ? "dashed" : ""}`} /> {lane.label}, at most {amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}
+            <span class={`key ${i > 0 ? "dashed" : ""}`} /> {lane.label},{" "}
+            {pointed === null ? `at most ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : heldAt(points, pointed, unit)}
           </span>
         ))}
+        {pointed !== null && <span>at {moment(pointed, span / 1000)}</span>}
       </p>
       <Chart label="Memory over time" height={HEIGHT} axes={axes}>
         {(width) => (
-          <g class="bar" onClick={(event) => go(event, width)}>
+          <g class="bar" onClick={(event) => go(timeAt(event, width))} onPointerMove={(event) => setPointed(timeAt(event, width))} onPointerLeave={() => setPointed(null)}>
             <rect width={width} height={HEIGHT} fill="transparent" />
             {curves.map(({ lane, points }, i) => (
               <path key={lane.id} class={i > 0 ? "curve dashed" : "curve"} d={stepPath(points, (time) => ((Math.max(time, view.from) - view.from) / span) * width, y, width)} />
@@ -102,6 +105,14 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
       </Chart>
     </>
   );
+}
+
+/** The value at a moment with every digit; two where several were merged. */
+function heldAt(points: Point[], time: number, unit: string | null): string {
+  const point = points.findLast((each) => each.time <= time);
+  if (point === undefined || Number.isNaN(point.high)) return "not known";
+  const whole = (value: number) => `${amount(value, unit)} (${grouped(value)}${unit === "bytes" ? "" : ` ${unit ?? ""}`})`;
+  return point.low === point.high ? whole(point.high) : `${whole(point.low)} to ${whole(point.high)}`;
 }
 
 /** Each value holds until the next; merged ones reach from their lowest to their highest. */
