@@ -8,13 +8,14 @@ import type { Viewer } from "../../model/viewer.ts";
 
 export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) {
   const samples = tableOf(report, "samples");
+  const hasValues = viewer.recording.manifest.lanes.some((lane) => lane.kind === "value");
   const filled = report.tables.filter((table) => table.rows.length > 0);
   return (
     <section class="verdict" aria-label="What was recorded">
       <h1>No verdict</h1>
       <p class="because">
         Nothing in this recording ran on a device or a host with a start and an end, so nothing can be said of where time went.{" "}
-        {filled.length === 0 ? "Its values over time are on the timeline." : "It holds:"}
+        {filled.length + Number(hasValues) > 0 ? "It holds:" : "It holds nothing else either."}
       </p>
       <p class="buttons">
         {filled.map((table) => (
@@ -22,7 +23,8 @@ export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) 
             {table.name}: {counted(table.row_count, "row")}
           </button>
         ))}
-        <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>values over time</button>
+        {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>values over time</button>}
+        <button onClick={() => viewer.openPage("pictures")}>pictures</button>
       </p>
       {samples && samples.rows.length > 0 && (
         <div class="scroll">

@@ -38,19 +38,25 @@ export function Memory({ viewer, report }: PictureProps) {
     );
     return () => void (current = false);
   }, [viewer]);
-  if (devices.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="no use of device memory was recorded." />;
   const table = tableOf(report, "memory");
+  const peaks = table?.rows.map((_, row) => row) ?? [];
+  if (devices.length === 0 && peaks.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="no use of device memory was recorded." />;
   return (
-    <Picture id="memory" title={TITLE} about={error ?? (curves === null ? "Reading values…" : "What was held at each time. A click goes to that time.")}>
+    <Picture id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
       {devices.map(([device, lanes]) => (
         <div key={device}>
           {devices.length > 1 && <h3>GPU {device}</h3>}
           {curves && <Curves viewer={viewer} curves={curves.filter(({ lane }) => lanes.includes(lane))} />}
-          {table && <Peak viewer={viewer} table={table} device={device} />}
         </div>
       ))}
+      {table && peaks.map((row) => <Peak key={row} viewer={viewer} table={table} row={row} />)}
     </Picture>
   );
+}
+
+function aboutOf(devices: number, curves: Curve[] | null): string {
+  if (devices === 0) return "Not drawn: what was held at each time is not of a device that the recording names.";
+  return curves === null ? "Reading values…" : "What was held at each time. A click goes to that time.";
 }
 
 function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
@@ -126,14 +132,13 @@ function stepPath(points: Point[], x: (time: number) => number, y: (value: numbe
   return parts.length === 0 ? "" : `${parts.join("")}H${width.toFixed(1)}`;
 }
 
-function Peak({ viewer, table, device }: { viewer: Viewer; table: ReportTable; device: number }) {
-  const row = table.rows.findIndex((_, i) => numberOf(table, i, "device") === device);
-  const [at, peak] = [numberOf(table, row, "at_ns"), numberOf(table, row, "peak_bytes")];
-  if (row < 0 || at === null || peak === null) return null;
+function Peak({ viewer, table, row }: { viewer: Viewer; table: ReportTable; row: number }) {
+  const [device, at, peak] = ["device", "at_ns", "peak_bytes"].map((name) => numberOf(table, row, name));
+  if (at == null || peak == null) return null;
   const before = peak - (numberOf(table, row, "allocated") ?? peak);
   return (
     <p class="about">
-      Peak of allocated memory:{" "}
+      Peak of allocated memory{device == null ? "" : ` of GPU ${device}`}:{" "}
       <button class="handle" title={`${grouped(peak)} bytes at ${exact(at)}`} onClick={() => viewer.goTo({ from: at - viewer.length / 100, to: at + viewer.length / 100 })}>
         {amount(peak, "bytes")} at {moment(at, 1000)}
       </button>

@@ -16,6 +16,7 @@ const TITLE = "Step times";
 const HEIGHT = 180;
 const HEAD = 18; // above the longest, for marks
 const WIDEST = 90;
+const INSIDE = 20; // of a bar from which its time is written in it
 
 export function Steps({ viewer, report }: PictureProps) {
   const fill = useFill()(WORK);
@@ -61,7 +62,7 @@ export function Steps({ viewer, report }: PictureProps) {
                   </text>
                 )}
                 {wide > 56 && (
-                  <text class="value" x={x + wide / 2} y={y(dur) + 14} text-anchor="middle">
+                  <text class="value" x={x + wide / 2} y={HEIGHT - y(dur) > INSIDE ? y(dur) + 14 : y(dur) - (slow ? 16 : 4)} text-anchor="middle">
                     {duration(dur)}
                   </text>
                 )}
