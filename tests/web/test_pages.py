@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from address_bar import settled
 from played import record_played
 from recordings_of_cupti import script_of
 
@@ -28,9 +29,8 @@ def recording(request):
 
 
 def window(page):
-    """The window of the timeline as the address says it, in ns, after the address has settled."""
-    page.wait_for_timeout(500)
-    found = re.search(r"[#&]t=(\d+)-(\d+)", page.url)
+    """The window of the timeline as the address says it, in ns."""
+    found = re.search(r"[#&]t=(\d+)-(\d+)", settled(page))
     return int(found[1]), int(found[2])
 
 

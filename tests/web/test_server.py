@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from address_bar import settled
 
 RECORDING = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
 
@@ -47,7 +48,7 @@ def test_a_served_recording(browser, address):
     page.keyboard.type("aten::mm")
     page.keyboard.press("Enter")
     page.wait_for_selector("section.details table")
-    page.wait_for_timeout(500)
+    settled(page)
     shown = page.locator("section.details .full").inner_text()
     page.reload()
     ready(page)

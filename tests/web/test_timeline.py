@@ -8,6 +8,7 @@
 import re
 
 import pytest
+from address_bar import settled
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -15,9 +16,8 @@ US = 1000
 
 
 def window(page):
-    """The window as the address says it, in ns, after the address has settled."""
-    page.wait_for_timeout(400)
-    found = re.search(r"[#&]t=(\d+)-(\d+)", page.url)
+    """The window as the address says it, in ns."""
+    found = re.search(r"[#&]t=(\d+)-(\d+)", settled(page))
     return int(found[1]), int(found[2])
 
 
@@ -87,7 +87,7 @@ def test_a_drag_on_the_ruler_measures(visit, made):
     page.mouse.move(canvas["x"] + 0.4 * canvas["width"], y)
     page.mouse.up()
     page.wait_for_selector("section.measure table[data-device]")
-    begin, end = map(int, re.search(r"m=(\d+)-(\d+)", (page.wait_for_timeout(400), page.url)[1]).groups())
+    begin, end = map(int, re.search(r"m=(\d+)-(\d+)", settled(page)).groups())
     assert abs(begin - 20 * US) < 200 and abs(end - 40 * US) < 200
     page.get_by_role("region", name="Measured range").get_by_role("button", name="Clear").click()
     assert page.locator("section.measure").count() == 0
