@@ -164,7 +164,7 @@ def test_no_permission_is_one_sentence_and_all_else_goes_on(program, tmp_path):
     reader = subprocess.run(
         ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace", program.path, "record", "-o",
          tmp_path / "run.gpuprof", "--sample", "0", "--python", "50", "--quiet", "--", sys.executable, "-c",
-         "import os, time; os.setuid(65534); time.sleep(0.8)"],
+         "import os, time; os.setuid(65534); time.sleep(2)"],
         capture_output=True, text=True, check=False, timeout=20)
     assert reader.returncode == 0
     assert "SYS_PTRACE" in reader.stderr
