@@ -177,7 +177,7 @@ void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::st
     if (!has_times(record, a::start, a::end)) return;
     ApiCallTable& table = batch_.tables.api_call;
     Row row = add_span(table, record, a::start, a::end);
-    seen(table.start[row] + table.dur[row]);
+    seen(static_cast<TimeNs>(record.get(a::end)));
     table.thread.set(row, thread_key(record.get(a::thread)));
     table.process.set(row, process_key_);
     table.api.set(row, batch_.intern(api));

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-constexpr std::size_t kCuts = 64, kChanges = 200, kMostBytes = 64 * 1024;
+constexpr std::size_t kCuts = 32, kChanges = 100, kMostBytes = 64 * 1024;
 
 using Bytes = std::vector<std::uint8_t>;
 
