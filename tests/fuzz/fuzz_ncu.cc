@@ -7,15 +7,13 @@
 #include <set>
 
 #include "core/importers/ncu.h"
+#include "tests/fuzz/imported.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gpuprof;
-    auto source = memory_source("fuzz", {reinterpret_cast<const char*>(data), size});
-    if (!source) return 0;
-    TraceBuilder builder(Origin{});
-    if (!import_ncu(**source, builder)) return 0;
-    Trace trace = std::move(builder).finish();
-    const Tables& tables = trace.tables();
+    std::optional<Trace> trace = imported(import_ncu, data, size);
+    if (!trace) return 0;
+    const Tables& tables = trace->tables();
     std::set<std::int64_t> launches;
     for (Row row = 0; row < tables.profiled_kernel.rows; ++row) launches.insert(tables.profiled_kernel.launch[row]);
     if (launches.size() != tables.profiled_kernel.rows) std::abort();

@@ -6,14 +6,12 @@
 #include <cstdlib>
 
 #include "core/importers/nsys.h"
+#include "tests/fuzz/imported.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gpuprof;
-    auto source = memory_source("fuzz", {reinterpret_cast<const char*>(data), size});
-    if (!source) return 0;
-    TraceBuilder builder(Origin{});
-    if (!import_nsys(**source, builder)) return 0;
-    Trace trace = std::move(builder).finish();
-    if (trace.links().kernel_launch.size() != trace.kernel().rows) std::abort();
+    std::optional<Trace> trace = imported(import_nsys, data, size);
+    if (!trace) return 0;
+    if (trace->links().kernel_launch.size() != trace->kernel().rows) std::abort();
     return 0;
 }

@@ -3,22 +3,14 @@
 //
 //   build/fuzz/fuzz_pprof -max_total_time=60 -max_len=20000 CORPUS_DIR tests/fuzz/corpus/pprof
 #include <cstdint>
-#include <cstdlib>
 
 #include "core/importers/pprof.h"
+#include "tests/fuzz/imported.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gpuprof;
-    auto source = memory_source("fuzz", {reinterpret_cast<const char*>(data), size});
-    if (!source) return 0;
-    TraceBuilder builder(Origin{});
-    if (!import_pprof(**source, builder)) return 0;
-    Trace trace = std::move(builder).finish();
-    const Tables& tables = trace.tables();
-    for (Row row = 0; row < tables.call_node.rows; ++row)
-        if (tables.call_node.parent.has(row) && tables.call_node.parent[row] >= tables.call_node.node[row])
-            std::abort();
-    for (Row row = 0; row < tables.call_metric.rows; ++row)
-        if (tables.call_metric.node[row] >= static_cast<std::int64_t>(tables.call_node.rows)) std::abort();
+    std::optional<Trace> trace = imported(import_pprof, data, size);
+    if (!trace) return 0;
+    check_call_tree(trace->tables());
     return 0;
 }

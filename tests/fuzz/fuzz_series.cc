@@ -7,15 +7,13 @@
 #include <cstdlib>
 
 #include "core/importers/series.h"
+#include "tests/fuzz/imported.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gpuprof;
-    auto source = memory_source("fuzz", {reinterpret_cast<const char*>(data), size});
-    if (!source) return 0;
-    TraceBuilder builder(Origin{});
-    if (!import_series(**source, builder)) return 0;
-    Trace trace = std::move(builder).finish();
-    const SampleTable& samples = trace.tables().sample;
+    std::optional<Trace> trace = imported(import_series, data, size);
+    if (!trace) return 0;
+    const SampleTable& samples = trace->tables().sample;
     for (Row row = 0; row < samples.rows; ++row)
         if (!samples.time.has(row) || !std::isfinite(samples.value[row])) std::abort();
     return 0;

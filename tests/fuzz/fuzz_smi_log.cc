@@ -7,18 +7,16 @@
 
 #include "core/importers/smi.h"
 #include "core/schema/plausible.h"
+#include "tests/fuzz/imported.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace gpuprof;
-    auto source = memory_source("fuzz", {reinterpret_cast<const char*>(data), size});
-    if (!source) return 0;
-    TraceBuilder builder(Origin{});
-    if (!import_smi(**source, builder)) return 0;
-    Trace trace = std::move(builder).finish();
-    const SampleTable& samples = trace.tables().sample;
+    std::optional<Trace> trace = imported(import_smi, data, size);
+    if (!trace) return 0;
+    const SampleTable& samples = trace->tables().sample;
     for (Row row = 0; row < samples.rows; ++row)
         for (const MetricSpec& spec : kMetrics)
-            if (trace.text(samples.metric[row]) == spec.name && !plausible(spec.metric, samples.value[row]))
+            if (trace->text(samples.metric[row]) == spec.name && !plausible(spec.metric, samples.value[row]))
                 std::abort();
     return 0;
 }

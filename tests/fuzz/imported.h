@@ -1,0 +1,32 @@
+// What an importer makes of a fuzz target's bytes.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+
+#include "core/importers/source.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+
+// Nothing when the importer refuses them.
+inline std::optional<Trace> imported(Status (*import)(Source&, TraceBuilder&), const std::uint8_t* data,
+                                     std::size_t size) {
+    auto source = memory_source("fuzz", {reinterpret_cast<const char*>(data), size});
+    if (!source) return {};
+    TraceBuilder builder(Origin{});
+    if (!import(**source, builder)) return {};
+    return std::move(builder).finish();
+}
+
+// Parents come before their children, and every metric belongs to a node.
+inline void check_call_tree(const Tables& tables) {
+    for (Row row = 0; row < tables.call_node.rows; ++row)
+        if (tables.call_node.parent.has(row) && tables.call_node.parent[row] >= tables.call_node.node[row])
+            std::abort();
+    for (Row row = 0; row < tables.call_metric.rows; ++row)
+        if (tables.call_metric.node[row] >= static_cast<std::int64_t>(tables.call_node.rows)) std::abort();
+}
+
+}  // namespace gpuprof
