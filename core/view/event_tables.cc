@@ -131,21 +131,15 @@ std::vector<EventTable> event_tables(const Study& study, const Scene& scene, Str
     const Trace& trace = study.trace();
     const Tables& tables = trace.tables();
     std::vector<EventTable> all;
-    auto add = [&](EventTable&& table) -> EventTable& { return all.emplace_back(std::move(table)); };
-    auto lanes = [&](SliceTable which) -> const PodVector<std::int32_t>& {
-        return scene.lane_of[static_cast<std::size_t>(which)];
-    };
-    show_launches(add(recorded(tables.kernel, lanes(SliceTable::kernel))), trace.links().kernel_launch);
-    show_launches(add(recorded(tables.memcpy, lanes(SliceTable::memcpy))), trace.links().memcpy_launch);
-    show_launches(add(recorded(tables.memset, lanes(SliceTable::memset))), trace.links().memset_launch);
-    show_work(add(recorded(tables.api_call, lanes(SliceTable::api_call))), trace, strings);
-    add(recorded(tables.os_call, lanes(SliceTable::os_call)));
-    add(recorded(tables.op, lanes(SliceTable::op)));
-    add(recorded(tables.range, lanes(SliceTable::range)));
-    add(recorded(tables.python_call, lanes(SliceTable::python_call)));
-    add(recorded(tables.overhead, lanes(SliceTable::overhead)));
-    add(recorded(tables.device_range, lanes(SliceTable::device_range)));
-    add(gap_table(study, strings));
+    each_slice_table(tables, [&](SliceTable which, const auto& rows) {
+        EventTable table = recorded(rows, scene.lane_of[static_cast<std::size_t>(which)]);
+        if (which == SliceTable::kernel) show_launches(table, trace.links().kernel_launch);
+        if (which == SliceTable::memcpy) show_launches(table, trace.links().memcpy_launch);
+        if (which == SliceTable::memset) show_launches(table, trace.links().memset_launch);
+        if (which == SliceTable::api_call) show_work(table, trace, strings);
+        all.push_back(std::move(table));
+    });
+    all.push_back(gap_table(study, strings));
     std::erase_if(all, [](const EventTable& table) { return table.rows == 0; });
     return all;
 }

@@ -36,21 +36,25 @@ void drop_empty(Scene& scene) {
 
 std::string_view name_of(SliceTable table) {
     switch (table) {
-        case SliceTable::kernel: return "kernel";
-        case SliceTable::memcpy: return "memcpy";
-        case SliceTable::memset: return "memset";
-        case SliceTable::api_call: return "api_call";
-        case SliceTable::os_call: return "os_call";
-        case SliceTable::op: return "op";
-        case SliceTable::range: return "range";
-        case SliceTable::python_call: return "python_call";
-        case SliceTable::overhead: return "overhead";
-        case SliceTable::device_range: return "device_range";
+#define GPUPROF_NAME(table, label) \
+    case SliceTable::table: return #table;
+        GPUPROF_SLICE_TABLES(GPUPROF_NAME)
+#undef GPUPROF_NAME
         case SliceTable::gap: return "gap";
         case SliceTable::busy: return "busy";
-        case SliceTable::none: return "";
+        case SliceTable::none: break;
     }
     return "";
+}
+
+std::string_view label_of(SliceTable table) {
+    switch (table) {
+#define GPUPROF_LABEL(table, label) \
+    case SliceTable::table: return label;
+        GPUPROF_SLICE_TABLES(GPUPROF_LABEL)
+#undef GPUPROF_LABEL
+        default: return name_of(table);
+    }
 }
 
 std::int32_t Scene::add_track(Track track) {
@@ -69,6 +73,30 @@ void Scene::add_lane(Lane lane) {
         }
     }
     lanes.push_back(std::move(lane));
+}
+
+void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<Placed>>& rows, Scene& scene) {
+    for (std::uint32_t y = 0; y < rows.size(); ++y) {
+        std::array<Lane, kSliceTables> lanes;
+        auto name_of_row = [&](const Placed& span) {
+            StringId name = kNoString;
+            each_slice_table(tables, [&](SliceTable which, const auto& table) {
+                if (span.table == static_cast<std::uint32_t>(which)) name = name_in(table, span.row);
+            });
+            return name;
+        };
+        for (const Placed& span : rows[y])
+            lanes[span.table].slices.push_back({span.start, span.end - span.start, name_of_row(span), span.row});
+        for (std::size_t table = 0; table < lanes.size(); ++table) {
+            Lane& lane = lanes[table];
+            if (lane.slices.size() == 0) continue;
+            lane.track = static_cast<std::uint32_t>(track);
+            lane.y = y;
+            lane.table = static_cast<SliceTable>(table);
+            lane.label = label_of(lane.table);
+            scene.add_lane(std::move(lane));
+        }
+    }
 }
 
 void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {

@@ -20,6 +20,8 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 #include "core/exporters/counters.h"
+#include "core/exporters/lanes.h"
+#include "core/view/slice_table.h"
 
 namespace gpuprof {
 
@@ -41,27 +43,6 @@ struct Track {
     std::string name;
     std::optional<std::int32_t> device = {};
 };
-
-// The tables whose rows are slices.
-enum class SliceTable : std::uint8_t {
-    kernel,
-    memcpy,
-    memset,
-    api_call,
-    os_call,
-    op,
-    range,
-    python_call,
-    overhead,
-    device_range,
-    gap,
-    busy,
-    none
-};
-inline constexpr std::size_t kSliceTables = 12;
-
-// The name of the table; "gap" and "busy" are no tables of a trace.
-std::string_view name_of(SliceTable table);
 
 struct Lane {
     std::uint32_t track = 0;
@@ -92,6 +73,8 @@ Scene make_scene(const Study& study);
 // Its parts (scene_devices.cc, scene_host.cc).
 void add_devices(const Study& study, const std::vector<Counter>& counters, Scene& scene);
 void add_threads(const Trace& trace, const ProcessTracks& processes, Scene& scene);
+// Lanes for spans that stand on rows of a track, by row; Placed::table is a SliceTable. A row has a lane per table.
+void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<Placed>>& rows, Scene& scene);
 // A track with the counter on it.
 void add_counter(const Counter& counter, std::int32_t parent, Scene& scene);
 

@@ -8,7 +8,6 @@
 
 #include "core/analyze/activity.h"
 #include "core/analyze/idle_cause.h"
-#include "core/exporters/lanes.h"
 #include "core/view/scene.h"
 
 namespace gpuprof {
@@ -22,9 +21,9 @@ public:
         : study_(study), trace_(study.trace()), tables_(trace_.tables()), counters_(counters), scene_(scene) {}
 
     void add() {
-        gather(tables_.kernel, SliceTable::kernel);
-        gather(tables_.memcpy, SliceTable::memcpy);
-        gather(tables_.memset, SliceTable::memset);
+        each_slice_table(tables_, [this](SliceTable which, const auto& table) {
+            if constexpr (requires { table.device, table.context, table.stream; }) gather(table, which);
+        });
         const DeviceRangeTable& r = tables_.device_range;
         for (Row row = 0; row < r.rows; ++row)
             ranges_[r.device.value_or(row, 0)][r.stream.value_or(row, 0)].push_back(
@@ -120,36 +119,9 @@ private:
         add_lanes(scene_.add_track({parent, "stream", name_of_stream(device, key), device}), work);
     }
 
-    // What does not fit a row of its own lies on the next one; each row has a lane per table.
+    // What does not fit a row of its own lies on the next one.
     void add_lanes(std::int32_t track, std::vector<Placed>& work) {
-        std::vector<std::vector<Placed>> rows = lay_out(std::move(work), Layout::flat);
-        for (std::uint32_t y = 0; y < rows.size(); ++y) {
-            std::map<std::uint32_t, Lane> lanes;
-            for (const Placed& span : rows[y])
-                lanes[span.table].slices.push_back({span.start, span.end - span.start,
-                                                    name_of_row(static_cast<SliceTable>(span.table), span.row),
-                                                    span.row});
-            for (auto& [table, lane] : lanes) {
-                lane.track = static_cast<std::uint32_t>(track);
-                lane.y = y;
-                lane.table = static_cast<SliceTable>(table);
-                lane.label = label_of(lane.table);
-                scene_.add_lane(std::move(lane));
-            }
-        }
-    }
-
-    StringId name_of_row(SliceTable table, Row row) const {
-        switch (table) {
-            case SliceTable::kernel: return tables_.kernel.name.value_or(row, kNoString);
-            case SliceTable::memcpy: return tables_.memcpy.kind.value_or(row, kNoString);
-            case SliceTable::device_range: return tables_.device_range.name.value_or(row, kNoString);
-            default: return kNoString;
-        }
-    }
-    static std::string_view label_of(SliceTable table) {
-        if (table == SliceTable::memcpy) return "copy";
-        return table == SliceTable::memset ? "fill" : name_of(table);
+        add_rows(tables_, track, lay_out(std::move(work), Layout::flat), scene_);
     }
 
     const Study& study_;

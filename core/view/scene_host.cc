@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "core/exporters/lanes.h"
 #include "core/view/scene.h"
 
 namespace gpuprof {
@@ -13,20 +12,21 @@ namespace {
 
 using Spans = std::vector<Placed>;
 
-// Per span, which must be outer first, the row it stands on: below everything that is open when it begins.
-std::vector<std::uint32_t> rows_of_nested(const Spans& spans) {
+// The rows of a track: each span stands below everything that is open when it begins.
+std::vector<Spans> rows_of_nested(Spans& spans) {
     struct Open {
         TimeNs end;
         std::uint32_t y;
     };
+    sort_outer_first(spans);
     std::vector<Open> open;
-    std::vector<std::uint32_t> rows;
-    rows.reserve(spans.size());
+    std::vector<Spans> rows;
     for (const Placed& span : spans) {
         std::erase_if(open, [&](const Open& each) { return each.end <= span.start; });
         std::uint32_t y = 0;
         for (const Open& each : open) y = std::max(y, each.y + 1);
-        rows.push_back(y);
+        if (y == rows.size()) rows.emplace_back();
+        rows[y].push_back(span);
         open.push_back({span.end, y});
     }
     return rows;
@@ -38,12 +38,10 @@ public:
         : trace_(trace), tables_(trace.tables()), processes_(processes), scene_(scene) {}
 
     void add() {
-        gather(tables_.range, SliceTable::range, spans_);
-        gather(tables_.op, SliceTable::op, spans_);
-        gather(tables_.api_call, SliceTable::api_call, spans_);
-        gather(tables_.os_call, SliceTable::os_call, spans_);
-        gather(tables_.overhead, SliceTable::overhead, spans_);
-        gather(tables_.python_call, SliceTable::python_call, python_);
+        each_slice_table(tables_, [this](SliceTable which, const auto& table) {
+            if constexpr (requires { table.thread; })
+                gather(table, which, which == SliceTable::python_call ? python_ : spans_);
+        });
         for (const Known& thread : known_threads()) add_thread(thread);
     }
 
@@ -97,41 +95,9 @@ private:
                                     [&](const auto& each) { return each.first == thread.process; });
         std::int32_t track =
             scene_.add_track({process == processes_.end() ? -1 : process->second, "thread", name_of_thread(thread)});
-        add_lanes(track, spans_[thread.key]);
+        add_rows(tables_, track, rows_of_nested(spans_[thread.key]), scene_);
         if (python_[thread.key].empty()) return;
-        add_lanes(scene_.add_track({track, "python", "Python"}), python_[thread.key]);
-    }
-
-    // A lane per row and table.
-    void add_lanes(std::int32_t track, Spans& spans) {
-        sort_outer_first(spans);
-        std::vector<std::uint32_t> rows = rows_of_nested(spans);
-        std::map<std::pair<std::uint32_t, std::uint32_t>, Lane> lanes;
-        for (std::size_t i = 0; i < spans.size(); ++i) {
-            const Placed& span = spans[i];
-            Lane& lane = lanes[{rows[i], span.table}];
-            lane.slices.push_back({span.start, span.end - span.start,
-                                   name_of_row(static_cast<SliceTable>(span.table), span.row), span.row});
-        }
-        for (auto& [at, lane] : lanes) {
-            lane.track = static_cast<std::uint32_t>(track);
-            lane.y = at.first;
-            lane.table = static_cast<SliceTable>(at.second);
-            lane.label = name_of(lane.table);
-            scene_.add_lane(std::move(lane));
-        }
-    }
-
-    StringId name_of_row(SliceTable table, Row row) const {
-        switch (table) {
-            case SliceTable::range: return tables_.range.name.value_or(row, kNoString);
-            case SliceTable::op: return tables_.op.name.value_or(row, kNoString);
-            case SliceTable::api_call: return tables_.api_call.name.value_or(row, kNoString);
-            case SliceTable::os_call: return tables_.os_call.name.value_or(row, kNoString);
-            case SliceTable::overhead: return tables_.overhead.name.value_or(row, kNoString);
-            case SliceTable::python_call: return tables_.python_call.name.value_or(row, kNoString);
-            default: return kNoString;
-        }
+        add_rows(tables_, scene_.add_track({track, "python", "Python"}), rows_of_nested(python_[thread.key]), scene_);
     }
 
     const Trace& trace_;
