@@ -10,12 +10,11 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/conditions.h"
-#include "cli/left_off.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/report_output.h"
 #include "cli/suggest.h"
-#include "cli/terminal.h"
 #include "compare/comparison.h"
 #include "compare/kernel_changes.h"
 #include "compare/rows.h"
@@ -111,20 +110,15 @@ Status write(const Plan& plan, const Arguments& arguments, const compare::Compar
     Report report{.version = program_version(),
                   .origin = next.trace->origin(),
                   .window = next.trace->window(),
+                  .zero = next.trace->zero(),
                   .base = &base.trace->origin(),
                   .base_window = base.trace->window(),
+                  .base_zero = base.trace->zero(),
                   .trust = {found.comparability.statements},
                   .answer = &answer,
                   .lead = lead,
                   .tables = *tables};
-    Result<Output> output = Output::open(arguments.output);
-    if (!output.ok()) return output.error();
-    Style style = style_for(arguments.output);
-    style.limit = arguments.options.limit;
-    plan.format->write(report, style, *output);
-    if (Status closed = output->close(); !closed.ok()) return closed.error();
-    note_left_off(*plan.format, report.tables, style.limit);
-    return {};
+    return write_report(*plan.format, report, arguments.output, arguments.options.limit);
 }
 
 Result<ExitCode> run(const Arguments& arguments) {

@@ -9,11 +9,10 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/conditions.h"
-#include "cli/left_off.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "cli/terminal.h"
+#include "cli/report_output.h"
 #include "compare/history.h"
 #include "core/importers/several.h"
 #include "core/report/report.h"
@@ -42,16 +41,8 @@ Result<compare::Run> read_run(const Arguments& arguments) {
 }
 
 Status write(const Arguments& arguments, Report report) {
-    const ReportFormat* format = find_report_format(arguments.format);
-    Result<Output> output = Output::open(arguments.output);
-    if (!output.ok()) return output.error();
-    Style style = style_for(arguments.output);
-    style.limit = arguments.options.limit;
     report.version = program_version();
-    format->write(report, style, *output);
-    if (Status closed = output->close(); !closed.ok()) return closed.error();
-    note_left_off(*format, report.tables, style.limit);
-    return {};
+    return write_report(*find_report_format(arguments.format), report, arguments.output, arguments.options.limit);
 }
 
 Result<ExitCode> add(const Arguments& arguments) {
@@ -109,6 +100,7 @@ Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Co
     Status written = write(arguments, {.version = {},
                                        .origin = run->trace->origin(),
                                        .window = run->trace->window(),
+                                       .zero = run->trace->zero(),
                                        .trust = {},
                                        .answer = &answer,
                                        .lead = lead,

@@ -12,11 +12,11 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/first_answer.h"
-#include "cli/left_off.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/recording.h"
+#include "cli/report_output.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "core/analyze/analysis.h"
@@ -102,6 +102,7 @@ Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
     return {.version = program_version(),
             .origin = trace.origin(),
             .window = trace.window(),
+            .zero = trace.zero(),
             .trust = found.trust,
             .answer = found.answer ? &*found.answer : nullptr,
             .first_answer = plan.first_answer,
@@ -129,17 +130,6 @@ Result<Trace> wanted_part(Trace trace, const Arguments& arguments, bool first_an
     return part ? part_of(std::move(trace), *part) : std::move(trace);
 }
 
-Result<ExitCode> write(const Plan& plan, const Report& report, const Arguments& arguments) {
-    Result<Output> output = Output::open(arguments.output);
-    if (!output.ok()) return output.error();
-    Style style = style_for(arguments.output);
-    style.limit = arguments.options.limit;
-    plan.format->write(report, style, *output);
-    if (Status closed = output->close(); !closed.ok()) return closed.error();
-    note_left_off(*plan.format, report.tables, style.limit);
-    return ExitCode::ok;
-}
-
 // A word that is the name of an analysis is that; of others, what is there is a recording.
 Arguments sorted_words(Arguments arguments) {
     arguments.files = {arguments.file};
@@ -159,7 +149,10 @@ Result<ExitCode> run(const Arguments& given) {
     Study study(*trace, arguments.options);
     Result<Found> found = analyse(*plan, study);
     if (!found.ok()) return found.error();
-    return write(*plan, report_of(*plan, *trace, *found), arguments);
+    Report report = report_of(*plan, *trace, *found);
+    if (Status written = write_report(*plan->format, report, arguments.output, arguments.options.limit); !written)
+        return written.error();
+    return ExitCode::ok;
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

@@ -1,19 +1,16 @@
-// A format without a place for it says on standard error that rows are missing.
+// Writes a report to where the user wants it.
 #pragma once
 
-#include <fmt/format.h>
+#include <cstdint>
+#include <string>
 
-#include "cli/output.h"
+#include "core/base/result.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
 
-inline void note_left_off(const ReportFormat& format, std::span<const ResultTable> tables, std::int64_t limit) {
-    if (!format.one_table) return;
-    for (const ResultTable& table : tables)
-        if (std::size_t shown = shown_rows(table, limit); shown < table.total_rows())
-            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.total_rows(),
-                             table.name()));
-}
+// To the file `output`, "-" is standard output, with at most `limit` rows of each table (0: all). Where the format has no place for saying
+// that rows are missing, standard error has it.
+Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit);
 
 }  // namespace gpuprof

@@ -59,7 +59,7 @@ Result<ResultTable> run(const Study& study) {
     const Trace& trace = study.trace();
     const ProfiledKernelTable& table = trace.tables().profiled_kernel;
     ResultTable result("counters", kColumns);
-    result.handle_prefix = "c";
+    result.handle_prefix = "counter";
     auto found = gather(trace);
     std::int64_t only = study.options().device;
     for (Row row = 0; row < table.rows; ++row) {

@@ -17,7 +17,7 @@ void member_or_null(JsonWriter& json, std::string_view name, std::string_view va
     value.empty() ? json.null() : json.text(value);
 }
 
-void write_source(JsonWriter& json, std::string_view name, const Origin& origin, Interval window) {
+void write_source(JsonWriter& json, std::string_view name, const Origin& origin, Interval window, TimeNs zero) {
     json.key(name);
     if (origin.file.empty()) return json.null();  // an answer that is about no recording
     json.begin_object();
@@ -25,7 +25,7 @@ void write_source(JsonWriter& json, std::string_view name, const Origin& origin,
     json.member("importer", origin.importer);
     member_or_null(json, "tool", origin.tool);
     json.member("window_ns", window.length());
-    json.member("time_origin_ns", window.start);
+    json.member("time_origin_ns", zero);
     json.end_object();
 }
 
@@ -161,8 +161,8 @@ void write_json(const Report& report, const Style& style, Sink& sink) {
     json.member("tool", "gpu-profile");
     json.member("version", report.version);
     json.member("schema", kSchema);
-    write_source(json, "source", report.origin, report.window);
-    if (report.base != nullptr) write_source(json, "base", *report.base, report.base_window);
+    write_source(json, "source", report.origin, report.window, report.zero);
+    if (report.base != nullptr) write_source(json, "base", *report.base, report.base_window, report.base_zero);
     write_trust(json, report.trust);
     if (!report.lead.empty()) write_strings(json, "lead", {report.lead.begin(), report.lead.end()});
     write_tables(json, report, style.limit, sink);

@@ -19,8 +19,10 @@ struct Report {
     std::string_view version;  // of the program that writes it
     Origin origin;
     Interval window;               // absolute, on the capture's clock
+    TimeNs zero = 0;               // on that clock: what times in rows count from
     const Origin* base = nullptr;  // of a comparison: what `origin` is compared with
     Interval base_window = {};
+    TimeNs base_zero = 0;
     Trust trust;
     const Answer* answer = nullptr;          // its verdict and findings are shown when it is there
     bool first_answer = false;               // text and md open with the whole first answer

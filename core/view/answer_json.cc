@@ -46,6 +46,7 @@ Result<AnswerJson> answer_of(const Study& study, std::string_view version) {
     Report report{.version = version,
                   .origin = study.trace().origin(),
                   .window = study.trace().window(),
+                  .zero = study.trace().zero(),
                   .trust = answer.ok() ? answer->trust : trust_of(study, true),
                   .answer = answer.ok() ? &*answer : nullptr,
                   .tables = tables};

@@ -68,3 +68,11 @@ def test_what_to_run_next_shows_the_same_part(program, recorded):
 def test_analyses_by_name_are_about_everything(program, recorded):
     capture, _ = recorded
     assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) == 80
+
+
+def test_rows_of_a_part_count_from_the_origin_that_is_named(program):
+    whole, part = (json.loads(program.run("report", TRACE, *some, "gaps", "--limit", "0", "--format", "json").stdout)
+                   for some in ((), ("--from", "0.1", "--to", "0.2")))
+    assert part["source"]["time_origin_ns"] == whole["source"]["time_origin_ns"]
+    start = [c["name"] for c in part["tables"][0]["columns"]].index("start_ns")
+    assert min(row[start] for row in part["tables"][0]["rows"]) >= 0.1e9

@@ -1,0 +1,25 @@
+#include "cli/report_output.h"
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+namespace gpuprof {
+
+Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit) {
+    Result<Output> sink = Output::open(output);
+    if (!sink.ok()) return sink.error();
+    Style style = style_for(output);
+    style.limit = limit;
+    format.write(report, style, *sink);
+    if (Status closed = sink->close(); !closed.ok()) return closed.error();
+    if (!format.one_table) return {};
+    for (const ResultTable& table : report.tables)
+        if (std::size_t shown = shown_rows(table, limit); shown < table.total_rows())
+            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.total_rows(),
+                             table.name()));
+    return {};
+}
+
+}  // namespace gpuprof
