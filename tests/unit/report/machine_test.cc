@@ -28,7 +28,8 @@ std::vector<ResultTable> one_table() {
 
 std::string written(std::string_view format, std::int64_t limit) {
     std::vector<ResultTable> tables = one_table();
-    Report report{.version = "1.2.3", .origin = {"f", "kineto", ""}, .window = {5, 15}, .zero = 5, .trust = {}, .tables = tables};
+    Report report{
+        .version = "1.2.3", .origin = {"f", "kineto", ""}, .window = {5, 15}, .zero = 5, .trust = {}, .tables = tables};
     StringSink sink;
     find_report_format(format)->write(report, {.limit = limit}, sink);
     return sink.text();
