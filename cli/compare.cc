@@ -9,15 +9,12 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/comparison_report.h"
 #include "cli/conditions.h"
 #include "cli/options.h"
-#include "cli/output.h"
-#include "cli/program.h"
 #include "cli/report_output.h"
 #include "cli/suggest.h"
 #include "compare/comparison.h"
-#include "compare/kernel_changes.h"
-#include "compare/rows.h"
 #include "core/importers/several.h"
 #include "core/report/report.h"
 
@@ -39,16 +36,10 @@ struct Plan {
     std::vector<compare::Condition> conditions;
 };
 
-std::vector<std::string_view> table_names() {
-    std::vector<std::string_view> names = {"metrics", "attribution", "kernels"};
-    for (std::string_view name : compare::comparable_analyses()) names.push_back(name);
-    return names;
-}
-
 Result<Plan> plan_of(const Arguments& arguments) {
     Plan plan{.format = find_report_format(arguments.format), .tables = arguments.analyses, .conditions = {}};
     if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
-    std::vector<std::string_view> known = table_names();
+    std::vector<std::string_view> known = comparison_tables();
     for (const std::string& name : plan.tables)
         if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_choice("analysis", name, known);
     if (plan.format->one_table && plan.tables.size() != 1)
@@ -80,45 +71,11 @@ Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>
     return repeats;
 }
 
-Result<std::vector<ResultTable>> tables_of(const Plan& plan, const compare::Comparison& found, const compare::Run& base,
-                                           const compare::Run& next) {
-    std::vector<ResultTable> tables;
-    for (const std::string& name : plan.tables) {
-        if (name == "metrics") {
-            tables.push_back(compare::metrics_table(found.changes));
-        } else if (name == "attribution") {
-            tables.push_back(compare::attribution_table(found.attribution));
-        } else if (name == "kernels") {
-            tables.push_back(compare::kernels_table(base, found.base_kernels, next, found.new_kernels, found.pairs));
-        } else {
-            Result<ResultTable> table = compare::rows_table(name, base, next);
-            if (!table.ok()) return table.error();
-            tables.push_back(std::move(table).value());
-        }
-    }
-    return tables;
-}
-
 Status write(const Plan& plan, const Arguments& arguments, const compare::Comparison& found, const compare::Run& base,
              const compare::Run& next) {
-    Result<std::vector<ResultTable>> tables = tables_of(plan, found, base, next);
-    if (!tables.ok()) return tables.error();
-    std::vector<std::string> lead = compare::headline(found);
-    Answer answer;
-    answer.verdict.name = compare::name_of_speed(found.word());
-    answer.verdict.because = lead[1];
-    Report report{.version = program_version(),
-                  .origin = next.trace->origin(),
-                  .window = next.trace->window(),
-                  .zero = next.trace->zero(),
-                  .base = &base.trace->origin(),
-                  .base_window = base.trace->window(),
-                  .base_zero = base.trace->zero(),
-                  .trust = {found.comparability.statements},
-                  .answer = &answer,
-                  .lead = lead,
-                  .tables = *tables};
-    return write_report(*plan.format, report, arguments.output, arguments.options.limit);
+    Result<ComparisonReport> report = ComparisonReport::make(plan.tables, found, base, next);
+    if (!report.ok()) return report.error();
+    return write_report(*plan.format, report->report(), arguments.output, arguments.options.limit);
 }
 
 Result<ExitCode> run(const Arguments& arguments) {
@@ -148,7 +105,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
-    line.footer("Analyses: " + joined(table_names()));
+    line.footer("Analyses: " + joined(comparison_tables()));
     return [arguments] { return run(*arguments); };
 }
 
@@ -162,7 +119,7 @@ const Command kCompareCommand{
     "Whether NEW is faster or slower than BASE, beyond the noise, and why.",
     declare,
     [] {
-        return std::vector<Choices>{{"ANALYSIS", table_names()}, {"--format", names_of(report_formats())}};
+        return std::vector<Choices>{{"ANALYSIS", comparison_tables()}, {"--format", names_of(report_formats())}};
     }};
 
 }  // namespace gpuprof

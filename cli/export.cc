@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,12 +11,11 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/output.h"
-#include "cli/program.h"
 #include "cli/recording.h"
+#include "cli/view_pair.h"
 #include "cli/viewer_page.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/several.h"
-#include "core/view/document.h"
 
 namespace gpuprof {
 namespace {
@@ -23,6 +23,7 @@ namespace {
 struct Arguments {
     std::string format;
     std::vector<std::string> files;
+    std::string base;
     std::string output = "-";
 };
 
@@ -35,11 +36,27 @@ std::vector<std::string_view> formats() {
     return names;
 }
 
-Status write_html(Trace trace, Sink& sink) {
+// What `content` writes, to the file `to`. The output knows why writing failed, and that a reader which went away is no failure.
+Status write(const std::string& to, const std::function<Status(Sink&)>& content) {
+    Result<Output> output = Output::open(to);
+    if (!output.ok()) return output.error();
+    Status written = content(*output);
+    if (Status closed = output->close(); !closed.ok()) return closed;
+    return output->failed() ? Status() : written;
+}
+
+Status write_trace(const Exporter& exporter, const std::vector<std::string>& files, const std::string& to) {
+    Result<Trace> trace = open_trace(files);
+    if (!trace.ok()) return trace.error();
+    return write(to, [&](Sink& sink) { return exporter.run(*trace, sink); });
+}
+
+Status write_page(const std::vector<std::string>& files, const std::string& base, const std::string& to) {
     Result<std::string_view> page = viewer_page();
     if (!page.ok()) return page.error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace), program_version());
-    return document.ok() ? write_single_file(*document, *page, sink) : Status(document.error());
+    Result<ViewPair> pair = view_pair(files, base);
+    if (!pair.ok()) return pair.error();
+    return write(to, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }
 
 Result<ExitCode> run(const Arguments& arguments) {
@@ -49,15 +66,11 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (exporter != nullptr && exporter->binary && arguments.output == "-" && isatty(STDOUT_FILENO) == 1)
         return Error{ExitCode::usage, fmt::format("a {} is binary; write it to a file with -o NAME{}", exporter->name,
                                                   exporter->suffix)};
-    Result<Trace> trace = open_trace(arguments.files);
-    if (!trace.ok()) return trace.error();
-    Result<Output> output = Output::open(arguments.output);
-    if (!output.ok()) return output.error();
-    Status exported =
-        exporter != nullptr ? exporter->run(*trace, *output) : write_html(std::move(trace).value(), *output);
-    // The output knows why writing failed, and that a reader which went away is no failure.
-    if (Status closed = output->close(); !closed.ok()) return closed.error();
-    if (!exported.ok() && !output->failed()) return exported.error();
+    if (exporter != nullptr && !arguments.base.empty())
+        return Error{ExitCode::usage, fmt::format("--base is of html; {} holds one recording", exporter->name)};
+    Status written = exporter != nullptr ? write_trace(*exporter, arguments.files, arguments.output)
+                                         : write_page(arguments.files, arguments.base, arguments.output);
+    if (!written.ok()) return written.error();
     return ExitCode::ok;
 }
 
@@ -69,6 +82,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     choices += fmt::format(" {}: {}", kHtml, kHtmlDoc);
     line.option("FORMAT", arguments->format, choices).required().value("");
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
+    line.option("--base", arguments->base, fmt::format("html: {}", kBaseDoc)).value("FILE");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     return [arguments] { return run(*arguments); };
 }

@@ -14,12 +14,11 @@
 #include "cli/command_line.h"
 #include "cli/http_endpoint.h"
 #include "cli/output.h"
-#include "cli/program.h"
 #include "cli/recording.h"
+#include "cli/view_pair.h"
 #include "cli/view_service.h"
 #include "cli/viewer_page.h"
 #include "core/base/clock.h"
-#include "core/importers/several.h"
 
 extern char** environ;
 
@@ -30,6 +29,7 @@ constexpr DurNs kLongestSilence = DurNs{8} * 3600 * 1'000'000'000;  // without a
 
 struct Arguments {
     std::vector<std::string> files;
+    std::string base;
     std::uint16_t port = 0;
     bool open_browser = true;
 };
@@ -66,13 +66,11 @@ void announce(const Arguments& arguments, const std::string& address) {
 Result<ExitCode> view(const Arguments& arguments) {
     Result<std::string_view> viewer = viewer_page();
     if (!viewer.ok()) return viewer.error();
-    Result<Trace> trace = open_trace(arguments.files);
-    if (!trace.ok()) return trace.error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
-    if (!document.ok()) return document.error();
+    Result<ViewPair> pair = view_pair(arguments.files, arguments.base);
+    if (!pair.ok()) return pair.error();
     Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open({"127.0.0.1", arguments.port});
     if (!endpoint.ok()) return endpoint.error();
-    Result<ViewService> service = ViewService::make(std::move(document).value(), *viewer, (*endpoint)->at().port);
+    Result<ViewService> service = ViewService::make(std::move(pair).value(), *viewer, (*endpoint)->at().port);
     if (!service.ok()) return service.error();
     std::string address = fmt::format("http://{}/#{}", (*endpoint)->at().text(), service->token());
     TimeNs asked = monotonic_ns();
@@ -95,6 +93,7 @@ Result<ExitCode> view(const Arguments& arguments) {
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
+    line.option("--base", arguments->base, kBaseDoc).value("FILE");
     line.option("--port", arguments->port, "Port on 127.0.0.1; 0 takes a free one.").value("N");
     line.flag("!--no-open", arguments->open_browser, "Only print the address; do not start a browser.");
     return [arguments] { return view(*arguments); };

@@ -43,13 +43,36 @@ bool has_cookie(std::string_view cookies, std::string_view name, std::string_vie
     return false;
 }
 
+HttpReply blobs_of(const ViewDocument& document, std::string_view ids) {
+    HttpReply reply{.type = "application/octet-stream"};
+    for (std::size_t asked = 0; asked == 0 || !ids.empty(); ++asked) {
+        std::string_view each = ids.substr(0, ids.find(','));
+        ids.remove_prefix(std::min(ids.size(), each.size() + 1));
+        std::size_t id = 0;
+        auto [end, problem] = std::from_chars(each.data(), each.data() + each.size(), id);
+        if (problem != std::errc{} || end != each.data() + each.size() || id >= document.blobs())
+            return refused(404, "there is no such blob");
+        if (asked == kMostBlobs) return refused(400, fmt::format("at most {} blobs at a time", kMostBlobs));
+        append_framed(reply.body, document.blob(id));
+    }
+    return reply;
+}
+
+HttpReply of_document(const ViewDocument& document, std::string_view path) {
+    constexpr std::string_view kBlobs = "/blobs/";
+    if (path == "/manifest") return {.type = "application/json", .body = document.manifest()};
+    if (path.substr(0, kBlobs.size()) == kBlobs) return blobs_of(document, path.substr(kBlobs.size()));
+    return refused(
+        404, "there is /, /manifest, /blobs/N,N,... and, of a comparison, /comparison and /base before the others");
+}
+
 }  // namespace
 
-ViewService::ViewService(ViewDocument document, std::string_view page, std::uint16_t port)
-    : document_(std::move(document)), page_(page), port_(port), token_(secret()), cookie_(secret()) {}
+ViewService::ViewService(ViewPair pair, std::string_view page, std::uint16_t port)
+    : pair_(std::move(pair)), page_(page), port_(port), token_(secret()), cookie_(secret()) {}
 
-Result<ViewService> ViewService::make(ViewDocument document, std::string_view page, std::uint16_t port) {
-    ViewService service(std::move(document), page, port);
+Result<ViewService> ViewService::make(ViewPair pair, std::string_view page, std::uint16_t port) {
+    ViewService service(std::move(pair), page, port);
     if (service.token_.empty() || service.cookie_.empty())
         return Error{ExitCode::internal, "the system gives no random numbers, so nobody could be told apart"};
     return service;
@@ -80,18 +103,10 @@ HttpReply ViewService::answer(const HttpRequest& request) {
     if (request.path == "/session")
         return request.method == HttpRequest::post ? session(request) : method_not_allowed("POST");
     if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
-    HttpReply reply;
-    constexpr std::string_view kBlobs = "/blobs/";
-    if (request.path == "/")
-        reply = {.type = "text/html; charset=utf-8", .body = page_};
-    else if (request.path != "/manifest" && request.path.substr(0, kBlobs.size()) != kBlobs)
-        return refused(404, "there is /, /manifest and /blobs/N,N,...");
-    else if (!knows_cookie(request))
+    if (request.path != "/" && !knows_cookie(request))
         return refused(401, "open the address that gpu-profile view printed");
-    else if (request.path == "/manifest")
-        reply = {.type = "application/json", .body = document_.manifest()};
-    else
-        reply = blobs(request.path.substr(kBlobs.size()));
+    HttpReply reply =
+        request.path == "/" ? HttpReply{.type = "text/html; charset=utf-8", .body = page_} : content(request.path);
     reply.headers = {{"Cross-Origin-Resource-Policy", "same-origin"},
                      {"Content-Security-Policy", "frame-ancestors 'none'"},
                      {"X-Frame-Options", "DENY"},
@@ -110,19 +125,13 @@ HttpReply ViewService::session(const HttpRequest& request) {
                 {"Set-Cookie", fmt::format("gpu-profile-{}={}; HttpOnly; SameSite=Strict; Path=/", port_, cookie_)}}};
 }
 
-HttpReply ViewService::blobs(std::string_view ids) const {
-    HttpReply reply{.type = "application/octet-stream"};
-    for (std::size_t asked = 0; asked == 0 || !ids.empty(); ++asked) {
-        std::string_view each = ids.substr(0, ids.find(','));
-        ids.remove_prefix(std::min(ids.size(), each.size() + 1));
-        std::size_t id = 0;
-        auto [end, problem] = std::from_chars(each.data(), each.data() + each.size(), id);
-        if (problem != std::errc{} || end != each.data() + each.size() || id >= document_.blobs())
-            return refused(404, "there is no such blob");
-        if (asked == kMostBlobs) return refused(400, fmt::format("at most {} blobs at a time", kMostBlobs));
-        append_framed(reply.body, document_.blob(id));
-    }
-    return reply;
+HttpReply ViewService::content(std::string_view path) const {
+    if (path == "/comparison")
+        return {.type = "application/json", .body = pair_.base ? pair_.base->comparison : "null"};
+    constexpr std::string_view kBase = "/base";
+    if (path.substr(0, kBase.size()) != kBase) return of_document(pair_.document, path);
+    return pair_.base ? of_document(pair_.base->document, path.substr(kBase.size()))
+                      : refused(404, "nothing is compared here");
 }
 
 }  // namespace gpuprof

@@ -20,21 +20,21 @@ namespace gpuprof {
 class ViewService {
 public:
     // `page` is the built viewer. The secrets are random.
-    static Result<ViewService> make(ViewDocument document, std::string_view page, std::uint16_t port);
+    static Result<ViewService> make(ViewPair pair, std::string_view page, std::uint16_t port);
 
     HttpReply answer(const HttpRequest& request);
     // What the address carries behind "#".
     const std::string& token() const { return token_; }
 
 private:
-    ViewService(ViewDocument document, std::string_view page, std::uint16_t port);
+    ViewService(ViewPair pair, std::string_view page, std::uint16_t port);
     bool meant_for_us(std::string_view host) const;
     bool from_our_page(const HttpRequest& request, std::string_view host) const;
     bool knows_cookie(const HttpRequest& request) const;
     HttpReply session(const HttpRequest& request);
-    HttpReply blobs(std::string_view ids) const;
+    HttpReply content(std::string_view path) const;
 
-    ViewDocument document_;
+    ViewPair pair_;
     std::string page_;
     std::uint16_t port_;
     std::string token_, cookie_;

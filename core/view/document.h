@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,7 +39,17 @@ private:
 // A blob as it travels: its length in 4 bytes, little endian, then its bytes.
 void append_framed(std::string& out, std::string_view blob);
 
-// `page` (the built viewer) with the document inside it: one file that needs nothing else.
-Status write_single_file(const ViewDocument& document, std::string_view page, Sink& sink);
+// What a page holds: a recording, and beside it the one that it is compared with.
+struct ViewPair {
+    struct Base {
+        ViewDocument document;
+        std::string comparison;  // the JSON of `compare`, every table
+    };
+    ViewDocument document;
+    std::optional<Base> base = {};
+};
+
+// `page` (the built viewer) with all of it inside: one file that needs nothing else.
+Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink);
 
 }  // namespace gpuprof

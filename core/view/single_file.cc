@@ -1,4 +1,4 @@
-// One file that holds the viewer and a document. Blobs are framed one after the other, cut into segments of a few MiB, compressed with
+// One file that holds the viewer and a document, or two. Blobs are framed one after the other, cut into segments of a few MiB, compressed with
 // gzip (RFC 1952), which browsers decompress by themselves, and written as base64 (RFC 4648).
 #include <zlib.h>
 
@@ -50,34 +50,49 @@ void write_json(std::string_view json, Sink& sink) {
     }
 }
 
-Status write_segment(std::size_t first, std::size_t count, std::string_view framed, Sink& sink) {
+void write_json_element(std::string_view id, std::string_view json, Sink& sink) {
+    sink.write("<script type=\"application/json\" id=\"" + std::string(id) + "\">");
+    write_json(json, sink);
+    sink.write("</script>\n");
+}
+
+Status write_segment(std::string_view kind, std::size_t first, std::size_t count, std::string_view framed, Sink& sink) {
     Result<std::string> compressed = gzip(framed);
     if (!compressed.ok()) return compressed.error();
-    sink.write("<script type=\"application/octet-stream\" class=\"segment\" data-first=\"" + std::to_string(first) +
-               "\" data-count=\"" + std::to_string(count) + "\">");
+    sink.write("<script type=\"application/octet-stream\" class=\"" + std::string(kind) + "\" data-first=\"" +
+               std::to_string(first) + "\" data-count=\"" + std::to_string(count) + "\">");
     sink.write(base64(*compressed));
     sink.write("</script>\n");
     return {};
 }
 
-}  // namespace
-
-Status write_single_file(const ViewDocument& document, std::string_view page, Sink& sink) {
-    std::size_t place = page.find(kPlace);
-    if (place == std::string_view::npos) return Error{ExitCode::internal, "the viewer's page has no place for data"};
-    sink.write(page.substr(0, place));
-    sink.write("<script type=\"application/json\" id=\"manifest\">");
-    write_json(document.manifest(), sink);
-    sink.write("</script>\n");
+// `prefix` tells its elements from those of another document.
+Status write_document(const std::string& prefix, const ViewDocument& document, Sink& sink) {
+    write_json_element(prefix + "manifest", document.manifest(), sink);
     std::string framed;
     std::size_t first = 0;
     for (std::size_t id = 0; id < document.blobs() && !sink.failed(); ++id) {
         append_framed(framed, document.blob(id));
         bool ends = id + 1 == document.blobs() || id + 1 == document.early_blobs() || framed.size() >= kSegment;
         if (!ends) continue;
-        if (Status written = write_segment(first, id + 1 - first, framed, sink); !written) return written;
+        if (Status written = write_segment(prefix + "segment", first, id + 1 - first, framed, sink); !written)
+            return written;
         framed.clear();
         first = id + 1;
+    }
+    return {};
+}
+
+}  // namespace
+
+Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink) {
+    std::size_t place = page.find(kPlace);
+    if (place == std::string_view::npos) return Error{ExitCode::internal, "the viewer's page has no place for data"};
+    sink.write(page.substr(0, place));
+    if (Status written = write_document("", pair.document, sink); !written) return written;
+    if (pair.base) {
+        write_json_element("comparison", pair.base->comparison, sink);
+        if (Status written = write_document("base-", pair.base->document, sink); !written) return written;
     }
     sink.write(page.substr(place + kPlace.size()));
     return {};

@@ -74,7 +74,13 @@ class Program:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def report(self, source, *arguments, stdin=b""):
-        outcome = self.run("report", source, *arguments, "--format", "json", "--limit", "0", stdin=stdin)
+        return self._report("report", source, *arguments, stdin=stdin)
+
+    def comparison(self, base, new, *arguments):
+        return self._report("compare", base, new, *arguments)
+
+    def _report(self, *arguments, stdin=b""):
+        outcome = self.run(*arguments, "--format", "json", "--limit", "0", stdin=stdin)
         assert outcome.status == 0, f"exit {outcome.status}: {outcome.errors}"
         return Report(read_strict_json(outcome.stdout))
 

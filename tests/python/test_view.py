@@ -1,6 +1,7 @@
 """`gpu-profile view`: the page for whoever has the address, and nothing for anybody else."""
 
 import http.client
+import json
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from view_document import Document, split_framed
 
+EARLIER = Path(__file__).parent.parent / "fixtures" / "kineto" / "overlap.json.gz"
 RECORDING = Path(__file__).parent.parent / "fixtures" / "kineto" / "input_bound.json.gz"
 PATIENCE_S = 20
 
@@ -127,7 +129,7 @@ def test_other_pages_get_nothing(server, headers, path):
 
 
 @pytest.mark.parametrize("cookie", [None, "", "gpu-profile-{port}=", "gpu-profile-{port}=" + "0" * 32, "other={secret}", "gpu-profile-{port}={secret}0"])
-@pytest.mark.parametrize("path", ["/manifest", "/blobs/0"])
+@pytest.mark.parametrize("path", ["/manifest", "/blobs/0", "/comparison", "/base/manifest", "/base/blobs/0"])
 def test_without_the_cookie_there_is_no_data(server, cookie, path):
     secret = server.cookie.split("=")[1]
     headers = {} if cookie is None else {"Cookie": cookie.format(port=server.port, secret=secret)}
@@ -147,9 +149,23 @@ def test_guesses_open_nothing(program, authorization):
     ("/blobs/", 404), ("/blobs/x", 404), ("/blobs/-1", 404), ("/blobs/999999999", 404), ("/blobs/99999999999999999999999", 404), ("/blobs/0,", 200),
     ("/blobs/0,,1", 404), ("/blobs/0x1", 404), ("/blobs/" + ",".join(["0"] * 65), 400), ("/blobs/../etc/passwd", 404), ("/etc/passwd", 404),
     ("/../../etc/passwd", 404), ("/manifest/", 404), ("/%2e%2e/", 404), ("/blobs/0%2C1", 404), ("//evil.example/", 200), ("/?x=1", 200),
+    ("/comparison", 200), ("/base/manifest", 404), ("/base/blobs/0", 404), ("/base", 404), ("/base/base/manifest", 404),
 ])
 def test_only_numbered_pieces_can_be_asked_for(server, path, status):
     assert server.ask(path, headers={"Cookie": server.cookie})[0] == status
+
+
+def test_what_is_compared_is_served_beside(program, server):
+    assert server.ask("/comparison", headers={"Cookie": server.cookie})[2] == b"null"
+    with view(program, "--base", EARLIER) as both:
+        headers = {"Cookie": both.open()}
+        source = lambda path: json.loads(both.ask(path, headers=headers)[2])["source"]["file"]
+        assert (source("/manifest"), source("/base/manifest")) == (str(RECORDING), str(EARLIER))
+        said = json.loads(both.ask("/comparison", headers=headers)[2])
+        assert (said["source"]["file"], said["base"]["file"]) == (str(RECORDING), str(EARLIER))
+        blobs = [both.ask(f"{under}/blobs/0,1", headers=headers) for under in ("", "/base")]
+        assert [status for status, _, _ in blobs] == [200, 200] and blobs[0][2] != blobs[1][2]
+        assert both.ask("/base/base/manifest", headers=headers)[0] == 404
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
@@ -183,5 +199,6 @@ def test_a_port_that_is_taken_is_said(program, server):
 
 
 def test_a_file_that_cannot_be_read_is_said(program, tmp_path):
-    outcome = program.run("view", "--no-open", tmp_path / "none.json")
-    assert outcome.status == 3
+    for options in ([tmp_path / "none.json"], [RECORDING, "--base", tmp_path / "none.json"]):
+        outcome = program.run("view", "--no-open", *options)
+        assert outcome.status == 3 and "none.json" in outcome.errors[0]

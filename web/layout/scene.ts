@@ -61,10 +61,10 @@ export function sceneOf(look: Look, sight: Sight): Scene {
     height,
     scale: look.scale,
     minimap: { top: 0, height: MINIMAP, busy: busyOf(look), from: (view.from / look.length) * width, to: (view.to / look.length) * width },
-    ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.map((tick) => ({ ...tick, x: x(tick.at) })) },
+    ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.filter(({ at }) => at >= 0 && at <= look.length).map((tick) => ({ ...tick, x: x(tick.at) })) },
     areas: [pinned, rest],
     range: range && { x0: x(range.from), x1: x(range.to), text: duration(range.to - range.from) },
-    cursor: look.cursor === null ? null : { x: look.cursor, text: cursorText(view, width, look.cursor, ticks.step) },
+    cursor: look.cursor === null ? null : { x: look.cursor, text: cursorText(look, look.cursor, ticks.step) },
     arrows: arrowsOf(look, sight.lanes, x, pinnedHeight),
   };
 }
@@ -74,9 +74,10 @@ function busyOf({ busy, length, width }: Look): Busy | null {
   return busy && { shares: busy.shares, x0: (busy.range.from / length) * width, x1: (busy.range.to / length) * width };
 }
 
-function cursorText(view: Range, width: number, cursor: number, step: number): string {
-  const time = view.from + (cursor / width) * (view.to - view.from);
-  return moment(Math.max(0, Math.round(time)), Math.max(1, step / 100));
+function cursorText({ state: { view }, length, width }: Look, cursor: number, step: number): string {
+  const time = Math.round(view.from + (cursor / width) * (view.to - view.from));
+  if (time < 0) return "before the recording";
+  return time > length ? "after the recording" : moment(time, Math.max(1, step / 100));
 }
 
 /** How lanes are coloured now; remembered per frame, because a lane asks for every slice. */

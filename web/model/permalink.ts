@@ -1,10 +1,12 @@
 // The state as text in the address, after #: what someone needs to see the same. t=from-to in ns, m= the measured range,
-// sel=table:row, pin=, fold=, hide= track numbers, page=, table=, kernel=, theme is left to whoever opens it. Unknown keys are ignored,
+// sel=table:row, pin=, fold=, hide= track numbers, page=, table=, kernel=, side=base and step= of a comparison, theme is left to whoever opens it. Unknown keys are ignored,
 // so a link of a newer viewer opens in an older one.
 
+import type { Side } from "./desk.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
 
 export interface Link {
+  side?: Side;
   page?: PageName;
   view?: Range;
   range?: Range;
@@ -15,12 +17,13 @@ export interface Link {
   filter?: string;
   table?: TableChoice;
   kernel?: string;
+  aligned?: number;
 }
 
 const rangeText = ({ from, to }: Range): string => `${Math.round(from)}-${Math.round(to)}`;
 
-export function linkOf(state: State): string {
-  const parts = [`page=${state.page}`, `t=${rangeText(state.view)}`];
+export function linkOf(state: State, side: Side = "new"): string {
+  const parts = [...(side === "base" ? ["side=base"] : []), `page=${state.page}`, `t=${rangeText(state.view)}`];
   if (state.range) parts.push(`m=${rangeText(state.range)}`);
   if (state.selection) parts.push(`sel=${encodeURIComponent(state.selection.table)}:${state.selection.row}`);
   const lists: [string, Iterable<number>][] = [["pin", state.pinned], ["fold", state.collapsed], ["hide", state.hidden]];
@@ -31,6 +34,7 @@ export function linkOf(state: State): string {
   if (state.filter !== "") parts.push(`filter=${encodeURIComponent(state.filter)}`);
   if (state.table) parts.push(`table=${encodeURIComponent(state.table.name)}`);
   if (state.kernel !== null) parts.push(`kernel=${encodeURIComponent(state.kernel)}`);
+  if (state.page === "comparison") parts.push(`step=${state.aligned}`);
   return parts.join("&");
 }
 
@@ -40,12 +44,15 @@ export function readLink(fragment: string): Link {
     const at = part.indexOf("=");
     if (at < 0) continue;
     const value = decode(part.slice(at + 1));
-    const range = /^(\d+)-(\d+)$/.exec(value);
+    const range = /^(-?\d+)-(-?\d+)$/.exec(value);
     const row = /^(\w+):(\d+)$/.exec(value);
     const tracks = value.split(",").filter((id) => /^\d+$/.test(id)).map(Number);
     switch (part.slice(0, at)) {
       case "page":
         if ((PAGES as readonly string[]).includes(value)) link.page = value as PageName;
+        break;
+      case "side":
+        if (value === "base") link.side = value;
         break;
       case "t":
         if (range) link.view = { from: Number(range[1]), to: Number(range[2]) };
@@ -70,6 +77,9 @@ export function readLink(fragment: string): Link {
         break;
       case "table":
         link.table = { name: value, row: null };
+        break;
+      case "step":
+        if (/^\d+$/.test(value)) link.aligned = Number(value);
         break;
       case "kernel":
         link.kernel = value;

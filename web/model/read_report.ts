@@ -19,6 +19,7 @@ export function readReport(json: string): Report {
     tool: text(raw.tool),
     version: text(raw.version),
     trust: list(raw.trust).map((line) => ({ warning: line.warning === true, text: text(line.text) })),
+    lead: texts(raw.lead),
     tables: list(raw.tables).map(readTable),
     findings: list(raw.findings).map(readFinding),
     verdict: raw.verdict === null || raw.verdict === undefined ? null : readVerdict(object(raw.verdict)),

@@ -1,5 +1,5 @@
 // The report inside a document: the JSON envelope of `gpu-profile report FILE --format json` (docs/commands/report.md)
-// with the first answer and every analysis. Members that are missing are empty lists or null.
+// with the first answer and every analysis; or of `compare`. Members that are missing are empty lists or null.
 
 export interface ReportColumn {
   name: string;
@@ -43,6 +43,7 @@ export interface Report {
   tool: string;
   version: string;
   trust: { warning: boolean; text: string }[];
+  lead: string[]; // of a comparison: the answer, why, and where the difference comes from
   tables: ReportTable[];
   findings: Finding[];
   verdict: Verdict | null;

@@ -24,7 +24,7 @@ export interface TableChoice {
   row: number | null;
 }
 
-export const PAGES = ["overview", "timeline", "tables", "pictures"] as const;
+export const PAGES = ["comparison", "overview", "timeline", "tables", "pictures"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {
@@ -40,19 +40,25 @@ export interface State {
   order: readonly number[]; // tracks that were moved, see layout/tracks.ts
   filter: string; // of track names
   table: TableChoice | null; // what the page of tables shows
+  aligned: number; // pair of steps that a comparison lays on top of each other
   kernel: string | null; // the kernel whose durations the page of pictures shows
   problem: string | null;
 }
 
 const LEAST = 10; // ns of a window
 
-/** A window inside [0, length], at least `least` ns long, that keeps its length where it can. */
-export function clampRange(range: Range, length: number, least = LEAST): Range {
-  const whole = Math.max(length, least);
+/** A window inside `reach`, at least `least` ns long, that keeps its length where it can. */
+export function clampRange(range: Range, reach: Range, least = LEAST): Range {
+  const whole = Math.max(reach.to - reach.from, least);
   const span = Math.min(Math.max(range.to - range.from, least), whole);
-  const from = Math.min(Math.max(range.from, 0), whole - span);
+  const from = Math.min(Math.max(range.from, reach.from), reach.from + whole - span);
   return { from, to: from + span };
 }
+
+export const shifted = (range: Range, by: number): Range => ({ from: range.from + by, to: range.to + by });
+
+/** The shortest that holds both. */
+export const union = (a: Range, b: Range): Range => ({ from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) });
 
 /** The window after zooming by `wanted` (below 1: closer) around a moment that stays where it is on screen. */
 export function zoomed(view: Range, wanted: number, anchor: number, least = LEAST): Range {

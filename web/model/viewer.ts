@@ -3,11 +3,13 @@
 
 import { collectMarks } from "./marks.ts";
 import type { Recording } from "./recording.ts";
-import { around, clampRange, type PageName, type Range, type Selection, type State } from "./state.ts";
+import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
 const MARK_AFTER = 150; // ms: more letters of a search may follow
 
 export class Viewer {
+  /** Where the window may be: in the recording, or beside it while it is compared with a longer one. */
+  private reach: Range;
   private current: State;
   private readonly listeners = new Set<() => void>();
 
@@ -17,9 +19,10 @@ export class Viewer {
   ) {
     const { window_ns, part_ns } = recording.manifest;
     const part = part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
+    this.reach = { from: 0, to: window_ns };
     this.current = {
       page: "overview",
-      view: clampRange(part, window_ns),
+      view: clampRange(part, this.reach),
       selection: null,
       range: null,
       highlight: null,
@@ -30,6 +33,7 @@ export class Viewer {
       order: [],
       filter: "",
       table: null,
+      aligned: 0,
       kernel: null,
       problem: null,
     };
@@ -49,9 +53,16 @@ export class Viewer {
   }
 
   set(change: Partial<State>): void {
-    const view = change.view ? { view: clampRange(change.view, this.length) } : {};
+    const view = change.view ? { view: clampRange(change.view, this.reach) } : {};
     this.current = { ...this.current, ...change, ...view };
     for (const listener of this.listeners) listener();
+  }
+
+  /** Lets the window go where `reach` is too; null: nowhere else. */
+  reachTo(reach: Range | null): void {
+    const own = { from: 0, to: this.length };
+    this.reach = reach === null ? own : union(own, reach);
+    this.set({ view: this.current.view });
   }
 
   openPage(page: PageName): void {

@@ -1,21 +1,34 @@
-// A document from `gpu-profile view`: /manifest and /blobs/1,2,3 of the address the page came from. The token of the
-// address (#TOKEN) is traded once for a cookie and taken out of the address, as the view format says.
+// Documents from `gpu-profile view`: /manifest and /blobs/1,2,3 of the address the page came from, under /base those of
+// what it is compared with. The token of the address (#TOKEN) is traded once for a cookie and taken out of the address,
+// as the view format says.
 
 import { splitFrames } from "./frames.ts";
-import type { Source } from "./source.ts";
+import type { Source, Sources } from "./source.ts";
 
 const MAX_IDS = 64; // blobs of one request
 
-export class Server implements Source {
-  private readonly session: Promise<void>;
+export function serverSources(token: string | null): Sources {
+  const session = token === null ? Promise.resolve() : openSession(token);
+  return {
+    document: new Server(session, ""),
+    base: new Server(session, "/base"),
+    comparison: async () => {
+      await session;
+      const json = await (await get("/comparison")).text();
+      return json === "null" ? null : json;
+    },
+  };
+}
 
-  constructor(token: string | null) {
-    this.session = token === null ? Promise.resolve() : openSession(token);
-  }
+class Server implements Source {
+  constructor(
+    private readonly session: Promise<void>,
+    private readonly under: string,
+  ) {}
 
   async manifest(): Promise<string> {
     await this.session;
-    return (await get("/manifest")).text();
+    return (await get(`${this.under}/manifest`)).text();
   }
 
   async blobs(ids: readonly number[]): Promise<Uint8Array[]> {
@@ -26,7 +39,7 @@ export class Server implements Source {
   }
 
   private async part(ids: readonly number[]): Promise<Uint8Array[]> {
-    const reply = await get(`/blobs/${ids.join(",")}`);
+    const reply = await get(`${this.under}/blobs/${ids.join(",")}`);
     const blobs = splitFrames(new Uint8Array(await reply.arrayBuffer()), ids.length);
     if (!blobs.ok) throw new Error(blobs.error);
     return blobs.value;

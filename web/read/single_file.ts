@@ -1,10 +1,10 @@
 // A document inside the page: <script id="manifest"> and one <script class="segment" data-first data-count> for each
-// run of blobs. A segment is decoded in a worker when one of its blobs is first asked for, and dropped again when others
+// run of blobs; "base-" before both names of what it is compared with. A segment is decoded in a worker when one of its blobs is first asked for, and dropped again when others
 // have been used since and memory is needed: its text stays in the page.
 
 import { splitFrames } from "./frames.ts";
 import { decodeSegment } from "./segment.ts";
-import type { Source } from "./source.ts";
+import type { Source, Sources } from "./source.ts";
 import type { SegmentReply, SegmentRequest } from "./worker.ts";
 
 const KEEP_BYTES = 256 * 1024 * 1024; // decoded segments held at a time
@@ -17,21 +17,30 @@ interface Segment {
   bytes: number;
 }
 
-type Decode = (segment: number, text: string) => Promise<Uint8Array>;
+type Decode = (text: string) => Promise<Uint8Array>;
 
 export function hasDocument(page: Document): boolean {
   return page.getElementById("manifest") !== null;
 }
 
-export class SingleFile implements Source {
+export function pageSources(page: Document, decode: Decode): Sources {
+  return {
+    document: new SingleFile(page, "", decode),
+    base: new SingleFile(page, "base-", decode),
+    comparison: async () => page.getElementById("comparison")?.textContent ?? null,
+  };
+}
+
+class SingleFile implements Source {
   private readonly segments: Segment[];
   private used: Segment[] = []; // the latest last
 
   constructor(
     private readonly page: Document,
+    private readonly prefix: string,
     private readonly decode: Decode,
   ) {
-    this.segments = [...page.querySelectorAll("script.segment")].map((element) => ({
+    this.segments = [...page.querySelectorAll(`script.${prefix}segment`)].map((element) => ({
       first: Number(element.getAttribute("data-first")),
       count: Number(element.getAttribute("data-count")),
       element,
@@ -41,7 +50,7 @@ export class SingleFile implements Source {
   }
 
   async manifest(): Promise<string> {
-    return this.page.getElementById("manifest")?.textContent ?? "";
+    return this.page.getElementById(`${this.prefix}manifest`)?.textContent ?? "";
   }
 
   async blobs(ids: readonly number[]): Promise<Uint8Array[]> {
@@ -49,10 +58,9 @@ export class SingleFile implements Source {
   }
 
   private async blob(id: number): Promise<Uint8Array> {
-    const index = this.segments.findIndex((s) => id >= s.first && id < s.first + s.count);
-    const segment = this.segments[index];
+    const segment = this.segments.find((s) => id >= s.first && id < s.first + s.count);
     if (segment === undefined) throw new Error(`blob ${id} is in no segment of this file`);
-    segment.blobs ??= this.load(index, segment);
+    segment.blobs ??= this.load(segment);
     this.used = this.used.filter((other) => other !== segment);
     this.used.push(segment);
     const blob = (await segment.blobs)[id - segment.first];
@@ -60,8 +68,8 @@ export class SingleFile implements Source {
     return blob;
   }
 
-  private async load(index: number, segment: Segment): Promise<Uint8Array[]> {
-    const bytes = await this.decode(index, segment.element.textContent ?? "");
+  private async load(segment: Segment): Promise<Uint8Array[]> {
+    const bytes = await this.decode(segment.element.textContent ?? "");
     const blobs = splitFrames(bytes, segment.count);
     if (!blobs.ok) throw new Error(blobs.error);
     segment.bytes = bytes.length;
@@ -87,11 +95,11 @@ export function workerDecoder(script: string): Decode {
   try {
     worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
   } catch {
-    return (_, text) => decodeSegment(text);
+    return decodeSegment;
   }
   worker.onmessage = ({ data }: MessageEvent<SegmentReply>) => {
-    const asked = waiting.get(data.segment);
-    waiting.delete(data.segment);
+    const asked = waiting.get(data.id);
+    waiting.delete(data.id);
     if ("bytes" in data) asked?.done(data.bytes);
     else asked?.fail(new Error(data.error));
   };
@@ -99,9 +107,11 @@ export function workerDecoder(script: string): Decode {
     for (const asked of waiting.values()) asked.fail(new Error(event.message || "the decoder did not start"));
     waiting.clear();
   };
-  return (segment, text) =>
+  let asked = 0;
+  return (text) =>
     new Promise((done, fail) => {
-      waiting.set(segment, { done, fail });
-      worker.postMessage({ segment, text } satisfies SegmentRequest);
+      const id = asked++;
+      waiting.set(id, { done, fail });
+      worker.postMessage({ id, text } satisfies SegmentRequest);
     });
 }

@@ -3,10 +3,10 @@
 import { decodeSegment } from "./segment.ts";
 
 export interface SegmentRequest {
-  segment: number;
+  id: number; // comes back with the answer
   text: string;
 }
-export type SegmentReply = { segment: number; bytes: Uint8Array } | { segment: number; error: string };
+export type SegmentReply = { id: number; bytes: Uint8Array } | { id: number; error: string };
 
 interface WorkerScope {
   onmessage: ((event: MessageEvent<SegmentRequest>) => void) | null;
@@ -17,9 +17,9 @@ export function runWorker(scope: WorkerScope): void {
   scope.onmessage = async ({ data }) => {
     try {
       const bytes = await decodeSegment(data.text);
-      scope.postMessage({ segment: data.segment, bytes }, [bytes.buffer]);
+      scope.postMessage({ id: data.id, bytes }, [bytes.buffer]);
     } catch (error) {
-      scope.postMessage({ segment: data.segment, error: error instanceof Error ? error.message : String(error) });
+      scope.postMessage({ id: data.id, error: error instanceof Error ? error.message : String(error) });
     }
   };
 }

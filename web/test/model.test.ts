@@ -176,10 +176,10 @@ test("a permalink restores what it was made of", () => {
 });
 
 test("windows stay inside the recording and above ten nanoseconds", () => {
-  assert.deepEqual(clampRange({ from: -50, to: 50 }, 1000), { from: 0, to: 100 });
-  assert.deepEqual(clampRange({ from: 990, to: 1090 }, 1000), { from: 900, to: 1000 });
-  assert.deepEqual(clampRange({ from: -1e9, to: 1e9 }, 1000), { from: 0, to: 1000 });
-  assert.deepEqual(clampRange({ from: 500, to: 500 }, 1000), { from: 500, to: 510 });
+  assert.deepEqual(clampRange({ from: -50, to: 50 }, { from: 0, to: 1000 }), { from: 0, to: 100 });
+  assert.deepEqual(clampRange({ from: 990, to: 1090 }, { from: 0, to: 1000 }), { from: 900, to: 1000 });
+  assert.deepEqual(clampRange({ from: -1e9, to: 1e9 }, { from: 0, to: 1000 }), { from: 0, to: 1000 });
+  assert.deepEqual(clampRange({ from: 500, to: 500 }, { from: 0, to: 1000 }), { from: 500, to: 510 });
   const anchor = 300;
   const before = { from: 0, to: 1000 };
   const after = zoomed(before, 0.5, anchor);

@@ -5,7 +5,7 @@ import test from "node:test";
 import { readReport } from "../model/read_report.ts";
 
 test("what is missing is absent", () => {
-  assert.deepEqual(readReport("{}"), { tool: "", version: "", trust: [], tables: [], findings: [], verdict: null, next_steps: [] });
+  assert.deepEqual(readReport("{}"), { tool: "", version: "", trust: [], lead: [], tables: [], findings: [], verdict: null, next_steps: [] });
   const { findings, verdict, tables } = readReport('{"findings": [{"title": "x"}], "verdict": {}, "tables": [{"rows": [[1, null, {}, [2]], 3]}]}');
   assert.deepEqual([findings[0]?.cost_ns, findings[0]?.share_pct, findings[0]?.evidence], [null, null, []]);
   assert.deepEqual([verdict?.name, verdict?.share_pct, verdict?.alternatives], ["", null, []]);

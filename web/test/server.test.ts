@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Server } from "../read/server.ts";
+import { serverSources } from "../read/server.ts";
 import { frame } from "./encode.ts";
 
 interface Asked {
@@ -18,7 +18,7 @@ function serve(status: (path: string) => number): Asked[] {
   globalThis.fetch = async (input, options) => {
     const path = String(input);
     asked.push({ path, method: options?.method ?? "GET", token: new Headers(options?.headers).get("Authorization") });
-    const ids = /^\/blobs\/([\d,]+)$/.exec(path)?.[1]?.split(",").map(Number);
+    const ids = /^(?:\/base)?\/blobs\/([\d,]+)$/.exec(path)?.[1]?.split(",").map(Number);
     return new Response((ids ? frame(ids.map((id) => new Uint8Array(id))) : "{}") as BodyInit, { status: status(path) });
   };
   return asked;
@@ -26,7 +26,7 @@ function serve(status: (path: string) => number): Asked[] {
 
 test("the token opens the session first", async () => {
   const asked = serve(() => 200);
-  const source = new Server("secret");
+  const source = serverSources("secret").document;
   assert.equal(await source.manifest(), "{}");
   assert.deepEqual((await source.blobs([3, 1, 2])).map((blob) => blob.length), [3, 1, 2]);
   assert.deepEqual(asked, [
@@ -36,18 +36,27 @@ test("the token opens the session first", async () => {
   ]);
 });
 
+test("what a recording is compared with lies under /base, in the same session", async () => {
+  const asked = serve(() => 200);
+  const sources = serverSources("secret");
+  assert.equal(await sources.comparison(), "{}");
+  await sources.base.manifest();
+  await sources.base.blobs([1]);
+  assert.deepEqual(asked.map(({ path }) => path), ["/session", "/comparison", "/base/manifest", "/base/blobs/1"]);
+});
+
 test("at most 64 blobs a request, in the order asked", async () => {
   const asked = serve(() => 200);
   const ids = Array.from({ length: 150 }, (_, i) => 149 - i);
-  const blobs = await new Server(null).blobs(ids);
+  const blobs = await serverSources(null).document.blobs(ids);
   assert.deepEqual(blobs.map((blob) => blob.length), ids);
   assert.deepEqual(asked.map(({ path }) => path.split(",").length), [64, 64, 22]);
 });
 
 test("refusals are said in one line", async () => {
   serve(() => 403);
-  await assert.rejects(new Server("old").manifest(), /did not accept this address \(403\)/);
-  await assert.rejects(new Server(null).manifest(), /may not read the recording/);
+  await assert.rejects(serverSources("old").document.manifest(), /did not accept this address \(403\)/);
+  await assert.rejects(serverSources(null).document.manifest(), /may not read the recording/);
   serve((path) => (path.startsWith("/blobs") ? 500 : 200));
-  await assert.rejects(new Server(null).blobs([1]), /answered 500/);
+  await assert.rejects(serverSources(null).document.blobs([1]), /answered 500/);
 });

@@ -1,18 +1,18 @@
 // The address follows the state, so that copying it copies the view; opening such an address restores it.
 
 import { linkOf, readLink, type Link } from "../model/permalink.ts";
-import type { Viewer } from "../model/viewer.ts";
+import type { Desk } from "../model/desk.ts";
 
 const SETTLED = 250; // ms without a change before the address changes; browsers limit how often it may
 
-export function followAddress(viewer: Viewer, fragment: string): void {
-  apply(viewer, readLink(fragment));
+export function followAddress(desk: Desk, fragment: string): void {
+  apply(desk, readLink(fragment));
   let timer = 0;
   let written = "";
-  viewer.subscribe(() => {
+  desk.subscribe(() => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      written = `#${linkOf(viewer.state)}`;
+      written = `#${linkOf(desk.viewer.state, desk.side)}`;
       try {
         history.replaceState(null, "", written);
       } catch {
@@ -21,16 +21,20 @@ export function followAddress(viewer: Viewer, fragment: string): void {
     }, SETTLED) as unknown as number;
   });
   addEventListener("hashchange", () => {
-    if (location.hash !== written) apply(viewer, readLink(location.hash));
+    if (location.hash !== written) apply(desk, readLink(location.hash));
   });
 }
 
-function apply(viewer: Viewer, link: Link): void {
-  const { selection, collapsed, hidden, ...rest } = link;
+function apply(desk: Desk, link: Link): void {
+  const { selection, collapsed, hidden, side, view, ...rest } = link;
+  if (side !== undefined) desk.show(side);
+  const { viewer, comparison } = desk;
   viewer.set({
     ...rest,
     ...(collapsed ? { collapsed: new Set(collapsed) } : {}),
     ...(hidden ? { hidden: new Set(hidden) } : {}),
   });
+  if (viewer.state.page === "comparison") comparison?.align(viewer.state.aligned);
+  if (view) viewer.set({ view });
   if (selection) void viewer.select(selection.table, selection.row, false);
 }

@@ -26,6 +26,8 @@ const ZOOM_SPEED = 0.004; // of the window, per ms
 const MOVE_SPEED = 0.0012;
 
 export interface KeyTargets {
+  /** Where several timelines are shown: whether keys mean this one. */
+  isMeant?(): boolean;
   focusSearch(): void;
   step(by: 1 | -1): void;
   clear(): void;
@@ -53,7 +55,7 @@ export function followKeys(stage: Stage, targets: KeyTargets): () => void {
   addEventListener(
     "keydown",
     (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || targets.isMeant?.() === false) return;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       if (HELD.has(key)) return press(key);
       if (onKey(stage, targets, key, event.shiftKey, event.target)) event.preventDefault();

@@ -1,7 +1,7 @@
 // The first page: what the numbers rest on, the verdict, when the devices were busy, why they were idle, what cost most,
 // and what to do about it. All of it is the first answer of the report.
 
-import { tableOf, type Report } from "../model/report.ts";
+import { tableOf } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
@@ -11,6 +11,7 @@ import { Sampled } from "./overview/sampled.tsx";
 import { TopKernels } from "./overview/top_kernels.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
 import { Part } from "./part.tsx";
+import { Trust } from "./trust.tsx";
 import { useLoaded } from "./use_state.ts";
 
 export function Overview({ viewer }: { viewer: Viewer }) {
@@ -20,7 +21,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
   const page = { viewer, report };
   return (
     <article class="answer">
-      <Trust report={report} />
+      <Trust lines={report.trust} />
       <Part viewer={viewer} command />
       {report.verdict ? <VerdictBox {...page} verdict={report.verdict} /> : <Sampled {...page} />}
       <BusyStrips {...page} />
@@ -33,20 +34,5 @@ export function Overview({ viewer }: { viewer: Viewer }) {
         </div>
       </div>
     </article>
-  );
-}
-
-/** Lines that can change a conclusion come first. */
-function Trust({ report }: { report: Report }) {
-  const lines = [...report.trust].sort((a, b) => Number(b.warning) - Number(a.warning));
-  return (
-    <ul class="trust" aria-label="What the numbers rest on">
-      {lines.map(({ warning, text }, i) => (
-        <li key={i} class={warning ? "warning" : ""}>
-          {warning && <strong>! </strong>}
-          {text}
-        </li>
-      ))}
-    </ul>
   );
 }

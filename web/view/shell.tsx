@@ -1,52 +1,90 @@
-// The frame of the page: name of the recording, the pages, light or dark. Each page is a component of (viewer) in its
+// The frame of the page: name of the recording or of both, the pages, light or dark. Each page is a component of (viewer) in its
 // own file and knows nothing of the others.
 
 import type { ComponentType } from "preact";
 import type { PageName } from "../model/state.ts";
 import { PAGES } from "../model/state.ts";
+import type { Desk, Side } from "../model/desk.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { ComparisonPage } from "./comparison.tsx";
 import { Overview } from "./overview.tsx";
 import { Pictures } from "./pictures.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
-import { useViewer } from "./use_state.ts";
+import { usePicked, useViewer } from "./use_state.ts";
 
-const COMPONENTS: Record<PageName, ComponentType<{ viewer: Viewer }>> = {
+const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   overview: Overview,
   timeline: Timeline,
   tables: Tables,
   pictures: Pictures,
 };
 
-export function Shell({ viewer }: { viewer: Viewer }) {
+export function Shell({ desk }: { desk: Desk }) {
+  const viewer = usePicked(desk, (now) => now.viewer);
   const page = useViewer(viewer, (state) => state.page);
-  const problem = useViewer(viewer, (state) => state.problem);
-  const { source, program } = viewer.recording.manifest;
-  const Page = COMPONENTS[page];
+  const { comparison } = desk;
+  const name = page === "comparison" && comparison === null ? "overview" : page;
+  const Page = name === "comparison" ? null : COMPONENTS[name];
   return (
     <>
       <header class="bar">
-        <strong class="source" title={`${source.file}, recorded by ${source.tool || "an unknown tool"}, read as ${source.importer}; ${program}`}>
-          {source.file.split("/").pop()}
-        </strong>
+        {comparison === null ? <FileName viewer={viewer} /> : <Sides desk={desk} isBoth={Page === null} />}
         <nav aria-label="Pages">
-          {PAGES.map((name) => (
-            <button key={name} aria-current={name === page ? "page" : undefined} onClick={() => viewer.openPage(name)}>
-              {name[0]!.toUpperCase() + name.slice(1)}
+          {PAGES.filter((each) => each !== "comparison" || comparison !== null).map((each) => (
+            <button key={each} aria-current={each === name ? "page" : undefined} onClick={() => viewer.openPage(each)}>
+              {each[0]!.toUpperCase() + each.slice(1)}
             </button>
           ))}
         </nav>
         <ThemeSwitch />
       </header>
-      {problem !== null && (
-        <p class="problem" role="alert">
-          {problem} <button onClick={() => viewer.set({ problem: null })}>Dismiss</button>
-        </p>
-      )}
-      <main class={`page ${page}`}>
-        <Page viewer={viewer} />
-      </main>
+      {desk.viewers.map((each, i) => (
+        <Problem key={i} viewer={each} />
+      ))}
+      <main class={`page ${name}`}>{Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={desk.side} viewer={viewer} />}</main>
     </>
+  );
+}
+
+function FileName({ viewer }: { viewer: Viewer }) {
+  const { source } = viewer.recording.manifest;
+  return (
+    <strong class="source" title={aboutFile(viewer)}>
+      {source.file.split("/").pop()}
+    </strong>
+  );
+}
+
+function aboutFile(viewer: Viewer): string {
+  const { source, program } = viewer.recording.manifest;
+  return `${source.file}, recorded by ${source.tool || "an unknown tool"}, read as ${source.importer}; ${program}`;
+}
+
+/** Both recordings; which of them is shown, where the page is about one. */
+function Sides({ desk, isBoth }: { desk: Desk; isBoth: boolean }) {
+  const sides: [Side, Viewer][] = [
+    ["base", desk.comparison!.base],
+    ["new", desk.comparison!.next],
+  ];
+  return (
+    <div class="sides" role="group" aria-label="Which recording is shown">
+      {sides.map(([side, viewer]) => (
+        <button key={side} title={aboutFile(viewer)} aria-pressed={isBoth || desk.side === side} disabled={isBoth} onClick={() => desk.show(side)}>
+          <strong>{side.toUpperCase()}</strong> <span>{viewer.recording.manifest.source.file.split("/").pop()}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Problem({ viewer }: { viewer: Viewer }) {
+  const problem = useViewer(viewer, (state) => state.problem);
+  if (problem === null) return null;
+  return (
+    <p class="problem" role="alert">
+      {problem} <button onClick={() => viewer.set({ problem: null })}>Dismiss</button>
+    </p>
   );
 }

@@ -1,14 +1,19 @@
-// Finds the recording (in the page or at the program that served it), reads its manifest and shows the shell. What goes
+// Finds the recording (in the page or at the program that served it) and what it is compared with, reads their manifests
+// and shows the shell. What goes
 // wrong before there is anything to show becomes one line on the page.
 
 import { render } from "preact";
 import { foldedAtFirst } from "../layout/tracks.ts";
+import { makeComparison, type Comparison } from "../model/comparison.ts";
+import { Desk } from "../model/desk.ts";
 import { readManifest } from "../model/manifest.ts";
+import { readReport } from "../model/read_report.ts";
 import { Recording } from "../model/recording.ts";
 import { Viewer } from "../model/viewer.ts";
-import { Server } from "../read/server.ts";
-import { hasDocument, SingleFile, workerDecoder } from "../read/single_file.ts";
-import type { Source } from "../read/source.ts";
+import type { Outcome } from "../read/outcome.ts";
+import { serverSources } from "../read/server.ts";
+import { hasDocument, pageSources, workerDecoder } from "../read/single_file.ts";
+import type { Source, Sources } from "../read/source.ts";
 import { followAddress } from "./address.ts";
 import { Shell } from "./shell.tsx";
 
@@ -19,26 +24,42 @@ export async function start(page: Document): Promise<void> {
   };
   try {
     const fragment = location.hash;
-    const source = openSource(page);
-    const manifest = readManifest(await source.manifest());
-    if (!manifest.ok) return problem(manifest.error);
-    const recording = new Recording(manifest.value, source);
-    const viewer = new Viewer(recording, foldedAtFirst({ ...recording, tracks: manifest.value.tracks }));
-    page.title = `${manifest.value.source.file.split("/").pop()} · gpu-profile`;
-    viewer.recording.chunks.onError = (line) => viewer.set({ problem: line });
-    followAddress(viewer, fragment);
+    const sources = openSources(page);
+    const next = await open(sources.document);
+    if (!next.ok) return problem(next.error);
+    const desk = new Desk(next.value, await compared(sources, next.value));
+    page.title = `${desk.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" against ")} · gpu-profile`;
+    if (desk.comparison !== null) next.value.openPage("comparison");
+    followAddress(desk, fragment);
     root.replaceChildren();
-    render(<Shell viewer={viewer} />, root);
+    render(<Shell desk={desk} />, root);
   } catch (error) {
     problem(error instanceof Error ? error.message : String(error));
   }
 }
 
-function openSource(page: Document): Source {
-  if (hasDocument(page)) return new SingleFile(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
+async function open(source: Source): Promise<Outcome<Viewer>> {
+  const manifest = readManifest(await source.manifest());
+  if (!manifest.ok) return manifest;
+  const recording = new Recording(manifest.value, source);
+  const viewer = new Viewer(recording, foldedAtFirst({ ...recording, tracks: manifest.value.tracks }));
+  recording.chunks.onError = (line) => viewer.set({ problem: line });
+  return { ok: true, value: viewer };
+}
+
+async function compared(sources: Sources, next: Viewer): Promise<Comparison | null> {
+  const json = await sources.comparison();
+  if (json === null) return null;
+  const base = await open(sources.base);
+  if (!base.ok) throw new Error(`what it is compared with: ${base.error}`);
+  return makeComparison(base.value, next, readReport(json));
+}
+
+function openSources(page: Document): Sources {
+  if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
   if (!/^https?:$/.test(location.protocol)) throw new Error("This page is the viewer without a recording: gpu-profile export html FILE -o OUT.html writes one with it.");
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);
-  return new Server(token);
+  return serverSources(token);
 }

@@ -1,16 +1,23 @@
-// Components read the viewer's state through this hook and are drawn again when what they picked has changed.
+// Components read what they show through these hooks and are drawn again when what they picked has changed.
 
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 
-export function useViewer<T>(viewer: Viewer, pick: (state: State) => T): T {
+/** Anything that tells of its changes. */
+interface Observed {
+  subscribe(listener: () => void): () => void;
+}
+
+export function usePicked<S extends Observed, T>(source: S, pick: (source: S) => T): T {
   const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
   const shown = useRef<T | undefined>(undefined);
-  shown.current = pick(viewer.state);
-  useEffect(() => viewer.subscribe(() => Object.is(pick(viewer.state), shown.current) || draw()), [viewer]);
+  shown.current = pick(source);
+  useEffect(() => source.subscribe(() => Object.is(pick(source), shown.current) || draw()), [source]);
   return shown.current;
 }
+
+export const useViewer = <T,>(viewer: Viewer, pick: (state: State) => T): T => usePicked(viewer, ({ state }) => pick(state));
 
 /** The value of a promise; undefined until then, and the error's line when it fails. */
 export function useLoaded<T>(load: () => Promise<T>, key: unknown): { value?: T; error?: string } {

@@ -1,25 +1,23 @@
 // One table: what to show of it (filter, groups), copying, and the rows.
 
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { counted, grouped } from "../../layout/time_text.ts";
 import { csvOf } from "../../model/csv.ts";
-import type { Report, ReportTable } from "../../model/report.ts";
-import { hasPlaces, showRow } from "../../model/row_places.ts";
+import type { ReportTable } from "../../model/report.ts";
 import { rowTest } from "../../model/table_filter.ts";
 import { groupedTable, isAdditive, orderedRows, type Order } from "../../model/table_order.ts";
-import type { Viewer } from "../../model/viewer.ts";
 import { CopyButton } from "../copy_button.tsx";
-import { Part } from "../part.tsx";
 import { Grid } from "./grid.tsx";
 
 interface Props {
-  viewer: Viewer;
-  report: Report;
   table: ReportTable;
   wanted: number | null; // a row to show
+  onOpen: ((row: number) => void) | null; // null: rows lead nowhere
+  children?: ComponentChildren; // what is said above the rows
 }
 
-export function TableView({ viewer, report, table, wanted }: Props) {
+export function TableView({ table, wanted, onOpen, children }: Props) {
   const [query, setQuery] = useState("");
   const [by, setBy] = useState<number | null>(null);
   const [order, setOrder] = useState<Order | null>(null);
@@ -34,7 +32,6 @@ export function TableView({ viewer, report, table, wanted }: Props) {
     setOrder(null);
     setBy(column);
   };
-  const leads = by === null && hasPlaces(viewer.recording, table);
   return (
     <section class="table" aria-label={`Table ${table.name}`}>
       <header>
@@ -52,14 +49,14 @@ export function TableView({ viewer, report, table, wanted }: Props) {
           {test.ok ? said(table, rows.length, by !== null) : <span class="warning">{test.error}</span>}
         </span>
       </header>
-      <Part viewer={viewer} />
+      {children}
       {table.notes.map((note) => (
         <p key={note} class="note">
           {note}
         </p>
       ))}
       {shown.rows.length > 0 ? (
-        <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={leads ? (row) => void showRow(viewer, report, table, row) : null} />
+        <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
       ) : (
         table.notes.length === 0 && <p class="note">Nothing of this kind is in the recording.</p>
       )}

@@ -1,0 +1,35 @@
+// What `compare` found, as a report: of the command, and of the viewer when it shows two recordings.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "core/base/result.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+
+// Names of the tables that a comparison may have, in the order in which they are listed.
+std::vector<std::string_view> comparison_tables();
+
+class ComparisonReport {
+public:
+    // `names`: of comparison_tables(). Both runs outlive it.
+    static Result<ComparisonReport> make(const std::vector<std::string>& names, const compare::Comparison& found,
+                                         const compare::Run& base, const compare::Run& next);
+    // Refers to what this holds.
+    Report report() const;
+
+private:
+    ComparisonReport(const compare::Run& base, const compare::Run& next) : base_(&base), next_(&next) {}
+    const compare::Run *base_, *next_;
+    Trust trust_;
+    Answer answer_;
+    std::vector<std::string> lead_;
+    std::vector<ResultTable> tables_;
+};
+
+}  // namespace gpuprof

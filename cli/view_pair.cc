@@ -1,0 +1,52 @@
+#include "cli/view_pair.h"
+
+#include "cli/comparison_report.h"
+#include "cli/program.h"
+#include "core/importers/several.h"
+#include "core/view/answer_json.h"
+
+namespace gpuprof {
+namespace {
+
+Result<std::string> comparison_json(const compare::Run& base, const compare::Run& next) {
+    compare::Comparison found = compare::compare_runs(base, next, {}, {});
+    std::vector<std::string> names;
+    for (std::string_view name : comparison_tables()) names.emplace_back(name);
+    Result<ComparisonReport> report = ComparisonReport::make(names, found, base, next);
+    if (!report.ok()) return report.error();
+    StringSink sink;
+    write_json(report->report(), {.limit = kReportRows}, sink);
+    return sink.text();
+}
+
+compare::Run run_of_copy(const Trace& trace) {
+    Options options;
+    options.limit = kReportRows;
+    return compare::run_of(copy_of(trace), options);
+}
+
+Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next) {
+    Result<Trace> trace = open_trace(base);
+    if (!trace.ok()) return trace.error();
+    Result<std::string> comparison = comparison_json(run_of_copy(*trace), run_of_copy(next));
+    if (!comparison.ok()) return comparison.error();
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
+    if (!document.ok()) return document.error();
+    return ViewPair::Base{std::move(document).value(), std::move(comparison).value()};
+}
+
+}  // namespace
+
+Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base) {
+    Result<Trace> trace = open_trace(files);
+    if (!trace.ok()) return trace.error();
+    std::optional<Result<ViewPair::Base>> before;
+    if (!base.empty()) before.emplace(compared_with(base, *trace));
+    if (before && !before->ok()) return before->error();
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
+    if (!document.ok()) return document.error();
+    if (!before) return ViewPair{std::move(document).value(), std::nullopt};
+    return ViewPair{std::move(document).value(), std::move(*before).value()};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,163 @@
+"""Two recordings in one page: what it says is what `compare` says; both timelines move together; links lead to either."""
+
+import re
+from pathlib import Path
+
+import pytest
+from address_bar import settled
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+PAIRS = {
+    "same": ("kineto/transformer.json.gz", "kineto/transformer.json.gz"),
+    "shapes": ("kineto/transformer.json.gz", "kineto/transformer-stacks-shapes-memory.json.gz"),
+    "hardware": ("kineto/transformer.json.gz", "public/trace_diff__control__control.json.gz"),
+    "no steps": ("nsys/h100_2gpu_1s.sqlite.gz", "jax/mlp.xplane.pb.gz"),
+}
+
+
+@pytest.fixture(scope="module")
+def pair(program, tmp_path_factory):
+    """The page of a pair, and what `compare` says of it."""
+    made = {}
+
+    def make(name):
+        if name not in made:
+            base, new = (FIXTURES / path for path in PAIRS[name])
+            out = tmp_path_factory.mktemp("pair") / "pair.html"
+            result = program.run("export", "html", new, "--base", base, "-o", out)
+            assert result.status == 0, result.errors
+            made[name] = out, program.comparison(base, new, "metrics", "attribution", "kernels")
+        return made[name]
+
+    return make
+
+
+def steps_of(program, path):
+    return program.report(FIXTURES / path, "steps")["steps"].rows
+
+
+def window(page):
+    return [int(number) for number in re.search(r"[#&]t=(-?\d+)-(-?\d+)", settled(page)).groups()]
+
+
+def ready(page):
+    page.wait_for_function("document.querySelectorAll('.timelines canvas[data-complete]').length === 2")
+
+
+def picture(page, side):
+    return page.locator(".timelines canvas").nth(side).evaluate("canvas => canvas.toDataURL()")
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_page_says_what_compare_says(visit, pair, name):
+    path, said = pair(name)
+    page = visit(path)
+    ready(page)
+    word, lead = said.document["verdict"]["name"], said.document["lead"]
+    assert page.locator("section.verdict h1").inner_text() == word
+    assert [line.inner_text() for line in page.locator("section.verdict > p").all()] == [lead[0][len(word) :].strip(), *lead[1:]]
+    warnings = [line["text"] for line in said.document["trust"] if line["warning"]]
+    assert [line.inner_text() for line in page.locator(".trust .warning").all()] == [f"! {text}" for text in warnings]
+    metrics = said["metrics"].rows
+    shown = page.locator("section.verdict tbody tr").all()
+    assert [line.locator("th").inner_text() for line in shown] == [row["metric"] for row in metrics]
+    assert [line.locator("td").nth(4).inner_text() for line in shown] == [row["verdict"] for row in metrics]
+    for line, row in zip(shown, metrics, strict=True):
+        for cell, side in enumerate(("base_ns", "new_ns")):
+            if row[side] is not None:
+                assert line.locator("td").nth(cell).get_attribute("title") == f"{round(row[side]):,} ns"
+    parts = [row for row in said["attribution"].rows if row["difference_ns"] != 0][:8]
+    titles = [button.get_attribute("title") for button in page.locator(".attribution .bars button").all()]
+    assert titles == [
+        f"{row['kind']} {row['name']}\n{row['base_ns']:,} ns in BASE, {row['new_ns']:,} ns in NEW; highlight it on both timelines" for row in parts
+    ]
+
+
+def test_steps_lie_on_top_of_each_other(visit, pair, program):
+    page = visit(pair("shapes")[0])
+    base, new = (steps_of(program, path) for path in PAIRS["shapes"])
+    ready(page)
+    page.get_by_role("button", name="Next step").click()
+    shown = page.locator(".timelines output").inner_text()
+    assert page.locator(".timelines select option:checked").inner_text() == new[1]["step"] == base[1]["step"]
+    assert shown.startswith(f"{base[1]['dur_ns'] / 1e6:.1f} ms → {new[1]['dur_ns'] / 1e6:.1f} ms")
+    begin, end = window(page)
+    assert begin < new[1]["start_ns"] < new[1]["start_ns"] + max(base[1]["dur_ns"], new[1]["dur_ns"]) < end
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.locator(".sides button").nth(0).click()
+    page.wait_for_selector(".page.timeline canvas[data-complete]")
+    offset = new[1]["start_ns"] - base[1]["start_ns"]
+    assert "side=base" in settled(page)
+    assert window(page) == pytest.approx([begin - offset, end - offset], abs=1)
+
+
+def test_one_window_follows_the_other(visit, pair, program):
+    page = visit(pair("shapes")[0], "page=comparison&step=1")
+    base, new = (steps_of(program, path) for path in PAIRS["shapes"])
+    ready(page)
+    before = window(page)
+    lower = picture(page, 1)
+    box = page.locator(".timelines canvas").nth(0).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
+    page.keyboard.press("w")
+    after = window(page)
+    assert before[0] < after[0] < after[1] < before[1]
+    assert picture(page, 1) != lower
+    assert (after[0] + after[1]) / 2 == pytest.approx((before[0] + before[1]) / 2, abs=(before[1] - before[0]) / 100)
+
+
+def test_a_row_is_shown_on_both_timelines(visit, pair):
+    page = visit(pair("shapes")[0])
+    ready(page)
+    plain = [picture(page, side) for side in (0, 1)]
+    page.locator(".attribution .bars button").first.click()
+    page.get_by_role("button", name="End highlighting").wait_for()
+    page.wait_for_timeout(400)
+    assert all(picture(page, side) != plain[side] for side in (0, 1))
+    page.get_by_role("button", name="End highlighting").click()
+    page.wait_for_timeout(400)
+    page.locator(".differences .grid tbody tr.leads").first.click()
+    page.get_by_role("button", name="End highlighting").wait_for()
+    assert page.locator(".timelines header .warning").inner_text() == ""
+
+
+def test_tables_of_the_comparison_sort_and_change(visit, pair):
+    path, said = pair("hardware")
+    page = visit(path)
+    page.locator(".differences .list button", has_text="kernels").click()
+    page.locator(".differences th button", has_text="base_ns").click()
+    first = page.locator(".differences tbody tr.leads").first.locator("td").first.get_attribute("title")
+    known = [row for row in said["kernels"].rows if row["base_ns"] is not None]
+    assert first == max(known, key=lambda row: row["base_ns"])["name"]
+    page.locator(".differences .list button", has_text="idle").click()
+    assert page.locator(".differences section.table h1").inner_text() == "idle"
+
+
+def test_each_side_has_its_own_pages(visit, pair, program):
+    page = visit(pair("hardware")[0])
+    for side, recording in zip((0, 1), PAIRS["hardware"], strict=True):
+        page.get_by_role("button", name="Overview", exact=True).click()
+        page.locator(".sides button").nth(side).click()
+        said = program.report(FIXTURES / recording, "devices")
+        first = program.report(FIXTURES / recording).document
+        assert page.locator("section.verdict h1").inner_text() == first["verdict"]["name"]
+        busy, length = said["devices"].rows[0]["busy_ns"], said.document["source"]["window_ns"]
+        page.evaluate(f"location.hash = 'side={'base' if side == 0 else 'x'}&page=timeline&m=0-{length}'")
+        page.wait_for_selector(f"section.measure tr[title='{busy:,} ns']")
+
+
+def test_a_link_opens_the_same(visit, pair):
+    path, _ = pair("shapes")
+    page = visit(path, "page=comparison&step=1&t=40000000-41000000")
+    ready(page)
+    assert page.locator(".timelines select").input_value() == "1"
+    assert window(page) == [40_000_000, 41_000_000]
+    base = visit(path, "side=base&page=tables&table=kernels")
+    assert base.locator(".sides button[aria-pressed=true]").inner_text().startswith("BASE")
+    assert base.locator("section.table h1").inner_text() == "kernels"
+
+
+def test_without_a_comparison_there_is_no_such_page(visit, exported):
+    page = visit(exported(FIXTURES / "kineto" / "input_bound.json.gz"), "page=comparison")
+    assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Timeline", "Tables", "Pictures"]
+    assert page.locator("section.verdict h1").count() == 1

@@ -1,0 +1,118 @@
+// Two recordings of one program: what `compare` found, and their timelines laid on top of each other. They are aligned by a
+// pair of steps: the same step of both, or where there are none the beginnings of what the reports are about. While the
+// page of the comparison is shown, one window follows the other.
+
+import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
+import { namesOf, partOf } from "./row_places.ts";
+import { around, shifted, union, type Range } from "./state.ts";
+import type { Viewer } from "./viewer.ts";
+
+export interface StepPair {
+  name: string;
+  base: Range;
+  next: Range;
+}
+
+const ROOM = 0.05; // of a step, on both sides
+
+export class Comparison {
+  constructor(
+    readonly base: Viewer,
+    readonly next: Viewer,
+    readonly report: Report,
+    readonly pairs: readonly StepPair[], // at least one
+  ) {}
+
+  get pair(): StepPair {
+    return this.pairs[Math.min(this.next.state.aligned, this.pairs.length - 1)]!;
+  }
+
+  /** ns from a moment of BASE to the one of NEW that it is laid on. */
+  get offset(): number {
+    return this.pair.next.from - this.pair.base.from;
+  }
+
+  /** Lays this pair of steps on top of each other and shows it. */
+  align(index: number): void {
+    this.next.set({ aligned: Math.min(Math.max(index, 0), this.pairs.length - 1) });
+    this.layOver();
+    const { base, next } = this.pair;
+    this.next.set({ view: around(union(next, shifted(base, this.offset)), ROOM) });
+  }
+
+  /** From now on one window follows the other, until the result is called. */
+  follow(): () => void {
+    this.layOver();
+    let following = false;
+    const lead = (leader: Viewer, follower: Viewer, by: () => number) => () => {
+      const wanted = shifted(leader.state.view, by());
+      const { view } = follower.state;
+      if (following || (view.from === wanted.from && view.to === wanted.to)) return;
+      following = true;
+      follower.set({ view: wanted });
+      following = false;
+    };
+    const baseFollows = lead(this.next, this.base, () => -this.offset);
+    const release = [this.next.subscribe(baseFollows), this.base.subscribe(lead(this.base, this.next, () => this.offset))];
+    baseFollows();
+    return () => {
+      for (const each of release) each();
+      this.next.reachTo(null);
+      this.base.reachTo(null);
+    };
+  }
+
+  /** Each window may go as far as the other's. */
+  private layOver(): void {
+    this.next.reachTo(shifted({ from: 0, to: this.base.length }, this.offset));
+    this.base.reachTo(shifted({ from: 0, to: this.next.length }, -this.offset));
+  }
+
+  /** Highlights on both timelines what a row of the comparison is about; false when neither has it. */
+  async highlight(table: ReportTable, row: number): Promise<boolean> {
+    const said = ["name", "new_name"].map((column) => textOf(table, row, column)).filter((text) => text !== null);
+    const found = await Promise.all([this.base, this.next].map(async (viewer) => namesAbout(viewer, said)));
+    if (found.every((names) => names.length === 0)) return false;
+    // A name that only one side has dims everything of the other: it is not there.
+    this.base.highlight(found[0]!.length > 0 ? found[0]! : said);
+    this.next.highlight(found[1]!.length > 0 ? found[1]! : said);
+    return true;
+  }
+}
+
+/** What the recording calls that; causes of idle time and kinds of copies are names as well, with the device before them. */
+async function namesAbout(viewer: Viewer, said: readonly string[]): Promise<string[]> {
+  const { recording } = viewer;
+  const names = await recording.names();
+  const tables = [...recording.manifest.tables.keys()];
+  const labels = new Set(recording.manifest.lanes.map((lane) => lane.label));
+  const wanted = said.flatMap((text) => [text, text.replace(/^\d+ /, "")]);
+  const listed = wanted.flatMap((text) => namesOf(names, tables, text).map((name) => name.name));
+  return [...new Set([...listed, ...wanted.filter((text) => labels.has(text))])];
+}
+
+/** The steps that are the same: by name where names are shared and tell steps apart, else by their place. */
+export function pairsOfSteps(base: Report, next: Report): StepPair[] {
+  const [before, after] = [stepsOf(base), stepsOf(next)];
+  const byName = new Map(before.map((step) => [step.name, step]));
+  const unique = byName.size === before.length && new Set(after.map((step) => step.name)).size === after.length;
+  const partner = (name: string, at: number) => (unique && after.some((step) => byName.has(step.name)) ? byName.get(name) : before[at]);
+  return after.flatMap(({ name, range }, at) => {
+    const other = partner(name, at);
+    return other ? [{ name: name === other.name ? name : `${other.name} and ${name}`, base: other.range, next: range }] : [];
+  });
+}
+
+function stepsOf(report: Report): { name: string; range: Range }[] {
+  const table = tableOf(report, "steps");
+  return (table?.rows ?? []).flatMap((_, row) => {
+    const [from, dur] = [numberOf(table!, row, "start_ns"), numberOf(table!, row, "dur_ns")];
+    return from === null || dur === null ? [] : [{ name: textOf(table!, row, "step") ?? String(row + 1), range: { from, to: from + dur } }];
+  });
+}
+
+export async function makeComparison(base: Viewer, next: Viewer, report: Report): Promise<Comparison> {
+  const pairs = pairsOfSteps(await base.recording.report(), await next.recording.report());
+  const whole = { name: "", base: partOf(base.recording), next: partOf(next.recording) };
+  return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole]);
+}

@@ -1,0 +1,60 @@
+// The recordings that a page holds, and which one is shown: there is one page at a time, for all of them. A recording that
+// goes to another page is the one that is shown there.
+
+import type { Comparison } from "./comparison.ts";
+import type { PageName } from "./state.ts";
+import type { Viewer } from "./viewer.ts";
+
+export type Side = "base" | "new";
+
+export class Desk {
+  private shown: Viewer;
+  private page: PageName;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    private readonly next: Viewer,
+    readonly comparison: Comparison | null = null,
+  ) {
+    this.shown = next;
+    this.page = next.state.page;
+    for (const viewer of this.viewers) viewer.subscribe(() => this.follow(viewer));
+  }
+
+  get viewers(): Viewer[] {
+    return this.comparison === null ? [this.next] : [this.next, this.comparison.base];
+  }
+
+  get viewer(): Viewer {
+    return this.shown;
+  }
+
+  get side(): Side {
+    return this.shown === this.next ? "new" : "base";
+  }
+
+  show(side: Side): void {
+    this.shown = side === "base" && this.comparison !== null ? this.comparison.base : this.next;
+    this.tell();
+  }
+
+  /** Calls back when anything changes, in whichever recording. */
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private follow(viewer: Viewer): void {
+    const { page } = viewer.state;
+    if (page !== this.page) {
+      this.page = page;
+      this.shown = page === "comparison" ? this.next : viewer;
+      for (const other of this.viewers) if (other !== viewer) other.set({ page });
+    }
+    this.tell();
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,114 @@
+// Two recordings side by side: which steps are the same, one window that follows the other, highlights, links.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Comparison, pairsOfSteps, type StepPair } from "../model/comparison.ts";
+import { Desk } from "../model/desk.ts";
+import { readManifest } from "../model/manifest.ts";
+import { linkOf, readLink } from "../model/permalink.ts";
+import { readReport } from "../model/read_report.ts";
+import { Recording } from "../model/recording.ts";
+import type { Report, ReportTable } from "../model/report.ts";
+import { Viewer } from "../model/viewer.ts";
+import { sourceOf } from "./document.ts";
+import { MADE } from "./made.ts";
+
+const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: "" });
+
+function reportOf(steps: [name: string, start: number, dur: number][]): Report {
+  const columns = [column("step", "text"), column("start_ns", "integer", "ns"), column("dur_ns", "integer", "ns")];
+  return readReport(JSON.stringify({ tables: [{ name: "steps", columns, rows: steps, row_count: steps.length, notes: [] }] }));
+}
+
+function viewer(): Viewer {
+  const made = MADE.drawn!();
+  const manifest = readManifest(JSON.stringify(made.manifest));
+  assert.ok(manifest.ok);
+  return new Viewer(new Recording(manifest.value, sourceOf(made)));
+}
+
+const PAIRS: StepPair[] = [
+  { name: "1", base: { from: 10_000, to: 30_000 }, next: { from: 40_000, to: 70_000 } },
+  { name: "2", base: { from: 50_000, to: 70_000 }, next: { from: 70_000, to: 95_000 } },
+];
+
+function compared(): Comparison {
+  return new Comparison(viewer(), viewer(), readReport("{}"), PAIRS);
+}
+
+test("steps are paired by name where names tell them apart, else by place", () => {
+  const named = pairsOfSteps(reportOf([["ProfilerStep#1", 0, 10], ["ProfilerStep#2", 10, 10]]), reportOf([["ProfilerStep#2", 5, 8], ["ProfilerStep#3", 13, 8]]));
+  assert.deepEqual(named, [{ name: "ProfilerStep#2", base: { from: 10, to: 20 }, next: { from: 5, to: 13 } }]);
+  const placed = pairsOfSteps(reportOf([["a", 0, 10], ["b", 10, 10], ["c", 20, 10]]), reportOf([["x", 5, 8], ["y", 13, 8]]));
+  assert.deepEqual(placed.map((pair) => [pair.name, pair.base.from, pair.next.from]), [["a and x", 0, 5], ["b and y", 10, 13]]);
+  const repeated = pairsOfSteps(reportOf([["step", 0, 10], ["step", 10, 10]]), reportOf([["step", 3, 8], ["step", 11, 8]]));
+  assert.deepEqual(repeated.map((pair) => [pair.base.from, pair.next.from]), [[0, 3], [10, 11]]);
+  assert.deepEqual(pairsOfSteps(readReport("{}"), reportOf([["x", 5, 8]])), []);
+});
+
+test("the aligned steps begin at the same pixel, and one window follows the other until it is released", () => {
+  const comparison = compared();
+  const { base, next } = comparison;
+  const release = comparison.follow();
+  comparison.align(1);
+  assert.equal(comparison.offset, 20_000);
+  const share = (of: Viewer, moment: number) => (moment - of.state.view.from) / (of.state.view.to - of.state.view.from);
+  assert.ok(Math.abs(share(base, 50_000) - share(next, 70_000)) < 1e-9);
+  assert.ok(next.state.view.from < 70_000 && next.state.view.to > 95_000);
+  base.set({ view: { from: 50_000, to: 51_000 } });
+  assert.deepEqual(next.state.view, { from: 70_000, to: 71_000 });
+  next.set({ view: { from: 80_000, to: 90_000 } });
+  assert.deepEqual(base.state.view, { from: 60_000, to: 70_000 });
+  release();
+  next.set({ view: { from: 0, to: 1000 } });
+  assert.deepEqual(base.state.view, { from: 60_000, to: 70_000 });
+});
+
+test("a window may leave its recording as far as the other one reaches, and no further", () => {
+  const comparison = compared();
+  const release = comparison.follow();
+  comparison.align(0); // NEW lies 30 us later than BASE
+  comparison.next.set({ view: { from: 0, to: 10_000 } });
+  assert.deepEqual(comparison.base.state.view, { from: -30_000, to: -20_000 });
+  comparison.base.set({ view: { from: 95_000, to: 105_000 } });
+  assert.deepEqual(comparison.base.state.view, { from: 90_000, to: 100_000 });
+  assert.deepEqual(comparison.next.state.view, { from: 120_000, to: 130_000 });
+  comparison.base.set({ view: { from: -1e9, to: 1e9 } });
+  assert.deepEqual(comparison.base.state.view, { from: -30_000, to: 100_000 });
+  release();
+  assert.deepEqual(comparison.base.state.view, { from: 0, to: 100_000 });
+});
+
+test("a row highlights its event on both sides, and says so when there is none", async () => {
+  const comparison = compared();
+  const table = (rows: string[][]): ReportTable => ({ name: "kernels", handle_prefix: null, columns: [column("name", "text")], row_count: rows.length, rows, notes: [] });
+  assert.equal(await comparison.highlight(table([["relu"]]), 0), true);
+  for (const side of [comparison.base, comparison.next]) assert.deepEqual([...side.state.highlight!], [side.recording.strings.intern("relu")]);
+  assert.equal(await comparison.highlight(table([["0 input pipeline"]]), 0), true);
+  assert.deepEqual([...comparison.base.state.highlight!], [comparison.base.recording.strings.intern("input pipeline")]);
+  assert.equal(await comparison.highlight(table([["gone"]]), 0), false);
+});
+
+test("one page at a time: who goes to a page is shown there", () => {
+  const comparison = compared();
+  const desk = new Desk(comparison.next, comparison);
+  desk.viewer.openPage("comparison");
+  assert.deepEqual([desk.side, comparison.base.state.page], ["new", "comparison"]);
+  comparison.base.goTo({ from: 0, to: 1000 });
+  assert.deepEqual([desk.side, comparison.next.state.page], ["base", "timeline"]);
+  desk.show("new");
+  assert.equal(desk.viewer, comparison.next);
+  desk.viewer.openPage("tables");
+  assert.equal(comparison.base.state.page, "tables");
+  desk.show("base");
+  desk.viewer.openPage("comparison");
+  assert.equal(desk.side, "new");
+  assert.equal(new Desk(comparison.next).viewers.length, 1);
+});
+
+test("a link keeps the side, the step, and a window beside the recording", () => {
+  const { state } = compared().next;
+  const link = readLink(linkOf({ ...state, page: "comparison", aligned: 1, view: { from: -5000, to: -20 } }, "base"));
+  assert.deepEqual([link.side, link.aligned, link.page, link.view], ["base", 1, "comparison", { from: -5000, to: -20 }]);
+  assert.equal(readLink(linkOf(state)).side, undefined);
+});

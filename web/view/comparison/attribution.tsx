@@ -1,0 +1,59 @@
+// Where the difference of a step's device time comes from: parts that add up to it. What takes longer in NEW reaches to the
+// right, what takes less to the left.
+
+import { causeOf, hueOf } from "../../layout/colors.ts";
+import { shortName } from "../../layout/short_name.ts";
+import { duration, exact } from "../../layout/time_text.ts";
+import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
+import { Swatch } from "../swatch.tsx";
+import { useFill } from "../use_fill.ts";
+
+const SHOWN = 8;
+
+export function Attribution({ table, onOpen }: { table: ReportTable | null; onOpen: (table: ReportTable, row: number) => void }) {
+  const fill = useFill();
+  if (table === null || table.rows.length === 0) return null;
+  const parts = table.rows.map((_, row) => partOf(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // the largest come first
+  const most = Math.max(1, ...parts.map((part) => Math.abs(part.difference)));
+  return (
+    <section class="attribution" aria-label="Where the difference comes from">
+      <h2>
+        Where the difference comes from <small>device time per step; all parts together are the whole difference</small>
+      </h2>
+      {parts.length === 0 && <p>No part of it differs.</p>}
+      <ul class="bars signed">
+        {parts.map(({ row, kind, name, base, next, difference, isIdle }) => {
+          const cause = causeOf(name);
+          const width = (50 * Math.abs(difference)) / most;
+          return (
+            <li key={row}>
+              <button title={`${kind} ${name}\n${exact(base)} in BASE, ${exact(next)} in NEW; highlight it on both timelines`} onClick={() => onOpen(table, row)}>
+                <span class="label">
+                  {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind} {shortName(name)}
+                </span>
+                <span class="amount">
+                  {difference > 0 ? "+" : "−"}
+                  {duration(Math.abs(difference))}
+                </span>
+                <span class="track">
+                  <span class="fill" style={{ left: `${difference > 0 ? 50 : 50 - width}%`, width: `${width}%`, background: fill(isIdle ? cause.code : hueOf(name)) }} />
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {table.notes.concat(parts.length === SHOWN ? [`The table attribution has all ${table.row_count}.`] : []).map((note) => (
+        <p key={note} class="note">
+          {note}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function partOf(table: ReportTable, row: number) {
+  const kind = textOf(table, row, "kind") ?? "";
+  const [base, next, difference] = ["base_ns", "new_ns", "difference_ns"].map((column) => numberOf(table, row, column) ?? 0);
+  return { row, kind, name: textOf(table, row, "name") ?? "", base: base!, next: next!, difference: difference!, isIdle: kind === "idle" };
+}

@@ -1,0 +1,64 @@
+// Faster, slower, the same, or not to be told; why; and the metrics behind it.
+
+import { pct } from "../../layout/cell_text.ts";
+import { amount, exact } from "../../layout/time_text.ts";
+import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
+
+export function Change({ report }: { report: Report }) {
+  const word = report.verdict?.name ?? "";
+  const [first = "", ...others] = report.lead;
+  const metrics = tableOf(report, "metrics");
+  return (
+    <section class="verdict" aria-label="Verdict">
+      <h1>{word}</h1>
+      <p class="because">{first.startsWith(word) ? first.slice(word.length).trim() : first}</p>
+      {others.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      {metrics !== null && metrics.rows.length > 0 && <Metrics table={metrics} />}
+    </section>
+  );
+}
+
+function Metrics({ table }: { table: ReportTable }) {
+  return (
+    <div class="scroll">
+      <table class="figures">
+        <thead>
+          <tr>
+            {["metric", "BASE", "NEW", "change", "95 % interval", "verdict", "noise"].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((_, row) => (
+            <tr key={row} title={textOf(table, row, "because") ?? undefined}>
+              <th scope="row">{textOf(table, row, "metric")}</th>
+              <Side table={table} row={row} side="base" />
+              <Side table={table} row={row} side="new" />
+              <td>{signed(numberOf(table, row, "change_pct"))}</td>
+              <td>{interval(numberOf(table, row, "low_pct"), numberOf(table, row, "high_pct"))}</td>
+              <td>{textOf(table, row, "verdict")}</td>
+              <td>{share(numberOf(table, row, "noise_pct"))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Side({ table, row, side }: { table: ReportTable; row: number; side: "base" | "new" }) {
+  const [time, size] = [numberOf(table, row, `${side}_ns`), numberOf(table, row, `${side}_bytes`)];
+  if (time !== null) return <td title={exact(Math.round(time))}>{amount(time, "ns")}</td>;
+  return <td>{size === null ? "–" : amount(size, "bytes")}</td>;
+}
+
+const share = (value: number | null): string => (value === null ? "–" : pct(value));
+
+const signed = (value: number | null): string => (value === null ? "–" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${pct(Math.abs(value))}`);
+
+const interval = (low: number | null, high: number | null): string => (low === null || high === null ? "–" : `${signed(low)} to ${signed(high)}`);

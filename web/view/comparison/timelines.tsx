@@ -1,0 +1,105 @@
+// BASE above NEW, aligned by a step that is chosen. Moving one window moves the other; keys mean the timeline that the
+// pointer was on last. What is selected on either is described below.
+
+import { useEffect, useRef } from "preact/hooks";
+import { duration } from "../../layout/time_text.ts";
+import type { Comparison } from "../../model/comparison.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { DetailsPanel } from "../details_panel.tsx";
+import { followKeys } from "../keys.ts";
+import { MeasurePanel } from "../measure_panel.tsx";
+import type { Stage } from "../stage.ts";
+import { StageFrame } from "../stage_frame.tsx";
+import { useViewer } from "../use_state.ts";
+
+interface Props {
+  comparison: Comparison;
+  said: string; // of the last row that was looked for
+  onClear: () => void;
+}
+
+export function Timelines({ comparison, said, onClear }: Props) {
+  const { base, next } = comparison;
+  const meant = useRef(next);
+  const highlighted = useViewer(next, (state) => state.highlight !== null);
+  useEffect(() => comparison.follow(), [comparison]);
+  const clear = () => {
+    for (const viewer of [base, next]) {
+      viewer.highlight([]);
+      viewer.set({ selection: null, range: null });
+    }
+    onClear();
+  };
+  const begin = (viewer: Viewer) => (stage: Stage) => {
+    const mean = () => void (meant.current = viewer);
+    for (const type of ["pointerenter", "focus"]) stage.canvas.addEventListener(type, mean);
+    return followKeys(stage, { isMeant: () => meant.current === viewer, focusSearch: () => {}, step: () => {}, clear });
+  };
+  return (
+    <section class="timelines" aria-label="Both timelines">
+      <header>
+        <h2>Timelines</h2>
+        <Steps comparison={comparison} />
+        {highlighted && <button onClick={clear}>End highlighting</button>}
+        <span role="status" class="warning">
+          {said}
+        </span>
+      </header>
+      {([["BASE", base], ["NEW", next]] as const).map(([side, viewer]) => (
+        <div key={side} class="side">
+          <h3>
+            {side} <small>{viewer.recording.manifest.source.file.split("/").pop()}</small>
+          </h3>
+          <StageFrame viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D move, both timelines at once.`} onStage={begin(viewer)} />
+        </div>
+      ))}
+      <div class="selected">
+        {[base, next].map((viewer, i) => (
+          <div key={i} class="panel">
+            <MeasurePanel viewer={viewer} />
+            <DetailsPanel viewer={viewer} onDetails={() => {}} />
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** Which steps are laid on top of each other, and how their lengths differ. */
+function Steps({ comparison }: { comparison: Comparison }) {
+  const { next, pairs } = comparison;
+  const chosen = useViewer(next, (state) => Math.min(state.aligned, pairs.length - 1));
+  const pair = pairs[chosen]!;
+  const [before, after] = [pair.base.to - pair.base.from, pair.next.to - pair.next.from];
+  const difference = after - before;
+  const label = pair.name === "" ? "aligned where work begins; no steps are in both" : "";
+  return (
+    <div class="steps">
+      {label}
+      {pair.name !== "" && (
+        <>
+          <button onClick={() => comparison.align(chosen - 1)} disabled={chosen === 0} aria-label="Previous step" title="Previous step">
+            ‹
+          </button>
+          <label>
+            aligned by{" "}
+            <select value={chosen} onChange={(event) => comparison.align(Number(event.currentTarget.value))}>
+              {pairs.map(({ name }, i) => (
+                <option key={i} value={i}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button onClick={() => comparison.align(chosen + 1)} disabled={chosen === pairs.length - 1} aria-label="Next step" title="Next step">
+            ›
+          </button>
+        </>
+      )}
+      <output>
+        {duration(before)} → {duration(after)} ({difference < 0 ? "−" : "+"}
+        {duration(Math.abs(difference))})
+      </output>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+// A stage with what stands around its canvas: the names of tracks, their filter, the tooltip.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { HEAD } from "../layout/scene.ts";
+import type { Placement } from "../layout/tracks.ts";
+import type { Viewer } from "../model/viewer.ts";
+import { followPointer } from "./pointer.ts";
+import { Stage } from "./stage.ts";
+import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
+import { TrackNames } from "./track_names.tsx";
+import { useViewer } from "./use_state.ts";
+
+const PAPER = 680; // css pixels across a sheet, without its margins
+
+const NOWHERE: Placement = { tracks: [], height: 0 };
+
+interface Props {
+  viewer: Viewer;
+  label: string;
+  /** Called once with the stage; gives back what to call when it goes. */
+  onStage: (stage: Stage) => () => void;
+}
+
+export function StageFrame({ viewer, label, onStage }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const stage = useRef<Stage | null>(null);
+  const [placed, setPlaced] = useState({ pinned: NOWHERE, rest: NOWHERE, pinnedHeight: 0 });
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const selection = useViewer(viewer, (state) => state.selection);
+
+  useEffect(() => {
+    const mine = new Stage(canvas.current!, scroller.current!, viewer);
+    stage.current = mine;
+    mine.onPlaced = setPlaced;
+    const release = [keepSizeInPrint(frame.current!), followPointer(mine), onStage(mine)];
+    return () => {
+      for (const each of release) each();
+      mine.close();
+    };
+  }, [viewer]);
+
+  useEffect(() => {
+    if (selection !== null && selection.lane !== null) stage.current?.reveal(selection.lane);
+  }, [selection]);
+
+  const point = (event: PointerEvent) => {
+    const quiet = event.buttons !== 0 || event.pointerType === "touch" || stage.current === null;
+    setPointed(quiet ? null : pointedAt(stage.current!, viewer.recording.strings, event.offsetX, event.offsetY));
+  };
+  return (
+    <div class="stage" ref={frame}>
+      <Filter viewer={viewer} height={HEAD} />
+      <div class="pinned" style={{ top: `${HEAD}px`, height: `${placed.pinnedHeight}px` }}>
+        <TrackNames viewer={viewer} placed={placed.pinned} />
+      </div>
+      <div class="scroller" ref={scroller} style={{ top: `${HEAD + placed.pinnedHeight}px` }}>
+        <TrackNames viewer={viewer} placed={placed.rest} />
+      </div>
+      <div class="lanes" onPointerMove={point} onPointerLeave={() => setPointed(null)}>
+        <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="timeline" aria-label={label} />
+        <Tooltip pointed={pointed} width={stage.current?.width ?? 1} />
+      </div>
+    </div>
+  );
+}
+
+/** On paper the canvas keeps the size it has on screen, and is scaled with the names beside it. */
+function keepSizeInPrint(frame: HTMLElement): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  addEventListener("beforeprint", () => {
+    const { width, height } = frame.getBoundingClientRect();
+    Object.assign(frame.style, { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PAPER / width)) });
+  }, { signal });
+  addEventListener("afterprint", () => Object.assign(frame.style, { width: "", height: "", zoom: "" }), { signal });
+  return () => abort.abort();
+}
+
+function Filter({ viewer, height }: { viewer: Viewer; height: number }) {
+  const filter = useViewer(viewer, (state) => state.filter);
+  return (
+    <div class="corner" style={{ height: `${height}px` }}>
+      <input type="search" value={filter} placeholder="Filter tracks" aria-label="Filter tracks by name" onInput={(event) => viewer.set({ filter: event.currentTarget.value })} />
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+// The names of tables with their rows counted, to choose from.
+
+import { grouped } from "../../layout/time_text.ts";
+import type { ReportTable } from "../../model/report.ts";
+
+export function TableList({ tables, shown, onShow }: { tables: readonly ReportTable[]; shown: ReportTable; onShow: (name: string) => void }) {
+  return (
+    <nav class="list" aria-label="Tables">
+      {tables.map((table) => (
+        <button key={table.name} class={table.row_count === 0 ? "empty" : ""} aria-current={table === shown ? "page" : undefined} onClick={() => onShow(table.name)}>
+          <span>{table.name}</span> <small>{table.row_count === 0 ? "none" : grouped(table.row_count)}</small>
+        </button>
+      ))}
+    </nav>
+  );
+}

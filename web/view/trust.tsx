@@ -1,0 +1,17 @@
+// What the numbers rest on. Lines that can change a conclusion come first.
+
+import type { Report } from "../model/report.ts";
+
+export function Trust({ lines }: { lines: Report["trust"] }) {
+  const sorted = [...lines].sort((a, b) => Number(b.warning) - Number(a.warning));
+  return (
+    <ul class="trust" aria-label="What the numbers rest on">
+      {sorted.map(({ warning, text }, i) => (
+        <li key={i} class={warning ? "warning" : ""}>
+          {warning && <strong>! </strong>}
+          {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
