@@ -6,9 +6,12 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# What one checkout has compiled serves the others too: paths count from the checkout, precompiled headers by their content.
 find_program(GPUPROF_CCACHE ccache)
 if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GPUPROF_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${GPUPROF_CCACHE})
 endif()
 
 add_library(gpuprof_options INTERFACE)

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/source_folder.h"
+
 namespace {
 
-const std::string kSeries = std::string("replay:") + GPUPROF_SOURCE_DIR + "/tests/fixtures/nvml/bursty.csv@max";
+const std::string kSeries = "replay:" + gpuprof::source_folder() + "/tests/fixtures/nvml/bursty.csv@max";
 
 gpuprof_monitor_options options() {
     gpuprof_monitor_options options{};

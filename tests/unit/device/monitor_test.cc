@@ -8,10 +8,12 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/unit/source_folder.h"
+
 namespace gpuprof {
 namespace {
 
-const std::string kSeries = std::string("replay:") + GPUPROF_SOURCE_DIR + "/tests/fixtures/nvml/bursty.csv";
+const std::string kSeries = "replay:" + source_folder() + "/tests/fixtures/nvml/bursty.csv";
 
 MonitorOptions replay(std::string_view speed) {
     MonitorOptions options;

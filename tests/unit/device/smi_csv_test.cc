@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "tests/unit/source_folder.h"
+
 namespace gpuprof::smi {
 namespace {
 
@@ -19,7 +21,7 @@ Row row_of(std::string_view line, std::string_view header = kHeader) {
 }
 
 TEST(SmiCsv, ARecordingOfAnH200) {
-    std::ifstream file(GPUPROF_SOURCE_DIR "/tests/fixtures/nvidia-smi/h200-580.csv");
+    std::ifstream file(source_folder() + "/tests/fixtures/nvidia-smi/h200-580.csv");
     ASSERT_TRUE(file);
     Table table;
     std::vector<Row> rows;

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "collect/device/smi/source.h"
+#include "tests/unit/source_folder.h"
 
 namespace gpuprof {
 namespace {
@@ -65,7 +66,7 @@ private:
         script_path = ::testing::TempDir() + "gpuprof_smi_" + std::to_string(getpid()) + "_" + std::to_string(number++);
         std::ofstream(script_path) << script;
         setenv("GPUPROF_FAKE_SMI", script_path.c_str(), 1);
-        setenv("PATH", (GPUPROF_SOURCE_DIR "/tests/fakes/smi:" + path_).c_str(), 1);
+        setenv("PATH", (source_folder() + "/tests/fakes/smi:" + path_).c_str(), 1);
         return smi::open(
             request,
             {.start = 30'000'000'000, .silence = 500'000'000, .restart_first = 0, .restart_most = 0, .restarts = 3});

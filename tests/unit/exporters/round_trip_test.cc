@@ -5,6 +5,7 @@
 #include "core/exporters/exporter.h"
 #include "core/importers/importer.h"
 #include "tests/unit/exporters/same_tables.h"
+#include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 std::vector<std::string> recordings() {
     std::vector<std::string> files;
     for (const char* folder : {"/tests/fixtures/kineto", "/tests/fixtures/public"})
-        for (const auto& entry : std::filesystem::directory_iterator(std::string(GPUPROF_SOURCE_DIR) + folder))
+        for (const auto& entry : std::filesystem::directory_iterator(source_folder() + folder))
             if (entry.path().extension() == ".gz") files.push_back(entry.path().string());
     std::sort(files.begin(), files.end());
     return files;

@@ -3,12 +3,13 @@
 #include <sstream>
 
 #include "tests/unit/format/capture_bytes.h"
+#include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {
 namespace {
 
 std::string document() {
-    std::ifstream file(std::string(GPUPROF_SOURCE_DIR) + "/docs/format.md");
+    std::ifstream file(source_folder() + "/docs/format.md");
     std::stringstream text;
     text << file.rdbuf();
     return text.str();

@@ -8,6 +8,7 @@
 #include "core/schema/facts.h"
 #include "tests/unit/exporters/same_tables.h"
 #include "tests/unit/format/capture_bytes.h"
+#include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {
 namespace {
@@ -26,7 +27,7 @@ Trace imported(const std::string& bytes) {
 
 // A recording with 60 kernels, some thirty chunks.
 std::string recording(std::size_t rows_per_chunk = 25) {
-    Result<Trace> trace = open_file(std::string(GPUPROF_SOURCE_DIR) + "/tests/fixtures/kineto/memory_bound.json.gz");
+    Result<Trace> trace = open_file(source_folder() + "/tests/fixtures/kineto/memory_bound.json.gz");
     EXPECT_TRUE(trace.ok());
     StringSink sink;
     WriterOptions options;

@@ -1,5 +1,6 @@
 // The definitions of reading.h. The unit tests are globbed as *_test.cc; this file has no tests of its own.
 #include "tests/unit/importers/reading.h"
+#include "tests/unit/source_folder.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -83,7 +84,7 @@ std::string loss_place(const Trace& trace, std::string_view kind) {
 }
 
 std::string fixture(const std::string& name) {
-    auto source = open_source(std::string(GPUPROF_SOURCE_DIR) + "/tests/fixtures/" + name);
+    auto source = open_source(source_folder() + "/tests/fixtures/" + name);
     std::string text;
     if (!source) {
         ADD_FAILURE() << source.error().message;

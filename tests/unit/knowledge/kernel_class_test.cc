@@ -1,5 +1,6 @@
 // Kernel classes: the table of names from real recordings, spellings of libraries that are in none of them, and names that must stay unknown.
 #include "core/analyze/knowledge/kernel_class.h"
+#include "tests/unit/source_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ std::string detail_of(const KernelTraits& traits) {
 }
 
 TEST(KernelClass, ReadsEveryNameOfTheRecordings) {
-    std::ifstream table(std::string(GPUPROF_SOURCE_DIR) + "/tests/unit/knowledge/kernel_names.tsv");
+    std::ifstream table(source_folder() + "/tests/unit/knowledge/kernel_names.tsv");
     ASSERT_TRUE(table) << "kernel_names.tsv is missing";
     int names = 0;
     for (std::string line; std::getline(table, line);) {
