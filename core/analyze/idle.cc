@@ -18,7 +18,7 @@ constexpr ResultColumn kColumns[] = {
     {"share_pct", CellType::real, Unit::percent, "total_ns of the device's idle time."},
     {"count", CellType::integer, Unit::count, "Gaps with a part of this cause."},
     {"python", CellType::text, Unit::none,
-     "What Python did in most samples of the host thread; absent without samples."},
+     "The function that most samples of the host thread were in, of Python or of native code; absent without samples."},
 };
 
 Result<ResultTable> run(const Study& study) {

@@ -1,4 +1,4 @@
-// `stacks`: in which Python functions the sampled threads were, the busiest thread first, its functions by their own samples.
+// `stacks`: in which functions the sampled threads were, the busiest thread first, its functions by their own samples.
 // A function is counted once a sample, however often it is on the stack (recursion). Samples are of wall time: a thread that
 // waits is sampled too, in the function that waits.
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"thread", CellType::text, Unit::none, "Key of the thread; absent when it is not known."},
-    {"function", CellType::text, Unit::none, "Python function."},
+    {"function", CellType::text, Unit::none, "Function, of Python or of native code."},
     {"file", CellType::text, Unit::none, "Its file."},
-    {"self_samples", CellType::integer, Unit::count, "Samples in which it was the innermost Python function."},
+    {"self_samples", CellType::integer, Unit::count, "Samples in which it was the innermost function."},
     {"self_pct", CellType::real, Unit::percent, "self_samples of the thread's samples."},
     {"total_samples", CellType::integer, Unit::count, "Samples with it anywhere on the stack."},
     {"total_pct", CellType::real, Unit::percent, "total_samples of the thread's samples."},
@@ -91,12 +91,12 @@ Result<ResultTable> run(const Study& study) {
         for (auto function : in_order(thread->second.functions, more_self))
             add_row(table, text_cell(trace, thread->first), thread->second, function->first, function->second);
     if (table.rows() == 0)
-        table.notes.push_back("no Python stacks were sampled; gpu-profile record --python 100 -- CMD samples them");
+        table.notes.push_back("no stacks were sampled; gpu-profile record --python 100 -- CMD samples them");
     return table;
 }
 
 }  // namespace
 
-const Analysis kStacks{"stacks", "", "Per thread and Python function: samples in it and below it.", kColumns, run};
+const Analysis kStacks{"stacks", "", "Per thread and sampled function: samples in it and below it.", kColumns, run};
 
 }  // namespace gpuprof

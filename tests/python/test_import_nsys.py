@@ -157,6 +157,28 @@ def test_metrics_system_calls_memory_and_graphs(program, mock):
     assert losses(program, mock) == {"recorder_warning": 1, "missing_field": 1, "whole_graph": 1, "unread_table": 2, "unmatched_launch": 1}
 
 
+def test_stacks_of_sampled_processors(program, mock):
+    """Frames in any order, the innermost with depth 0; names that would not do in a stack."""
+    thread, long = 283004824020018, "t" * 1000
+    names = {900010: "main", 900011: "/usr/bin/python3.11", 900012: "poll", 900013: "/lib/x86_64-linux-gnu/libc.so.6", 900014: "a;b", 900015: long}
+    change(mock, "CREATE TABLE COMPOSITE_EVENTS (id INTEGER PRIMARY KEY, start INTEGER NOT NULL, cpu INTEGER, threadState INTEGER, globalTid INTEGER, cpuCycles INTEGER NOT NULL)",
+           "CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, unresolved INTEGER, originalIP INTEGER, stackDepth INTEGER NOT NULL)",
+           *(f"INSERT INTO StringIds VALUES ({number}, '{name}')" for number, name in names.items()),
+           f"INSERT INTO COMPOSITE_EVENTS VALUES (1, 1500000000, 3, 1, {thread}, 100), (2, 1500000500, 3, 1, {thread}, 100), (3, 1500001000, 3, 1, {thread}, 100), (4, 1500001500, 3, 1, NULL, 100)",
+           """INSERT INTO SAMPLING_CALLCHAINS VALUES (2, 900014, 1, NULL, 0, 0), (1, 900012, 900013, NULL, 0, 0), (1, 900010, 900011, NULL, 0, 1),
+           (2, 900010, 900011, NULL, 0, 1), (3, 900015, 900013, 1, 0, 0), (77, 900010, 900011, NULL, 0, 0)""")
+    (base,) = query(mock, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")[0]
+    samples = tables_of(program, mock)["stack_sample"]
+    assert [(int(r["time"]) - base, r.get("thread"), r.get("stack"), r.get("depth")) for r in samples] == [
+        (1500000000, "91186/91186", "main (python3.11);poll (libc.so.6)", "2"),
+        (1500000500, "91186/91186", "main (python3.11);a,b", "2"),
+        (1500001000, "91186/91186", f"{'t' * 400}... (libc.so.6)", "1"),
+        (1500001500, None, None, None),
+    ]
+    functions = {row["function"]: row["total_samples"] for row in program.report(mock, "stacks")["stacks"].rows}
+    assert functions == {"main": 2, "poll": 1, "a,b": 1, f"{'t' * 400}...": 1}
+
+
 def test_devices_of_processes_that_see_others(program, mock):
     """CUDA's device 0 of a process may be the second GPU of the machine."""
     change(mock, "UPDATE TARGET_INFO_CUDA_DEVICE SET gpuId = 3")

@@ -32,7 +32,7 @@ public:
     std::string idle(IdleCause cause) const;         // "idle-1: 155 ms of idle time is input pipeline"
     std::string longest_gap(IdleCause cause) const;  // "gap-2: 38.1 ms while NAME ran on 709/709"; "" if none
     std::string python(
-        IdleCause cause) const;  // "Python meanwhile: 62 of 80 samples in augment (data.py:31)"; "" if none
+        IdleCause cause) const;  // "Sampled meanwhile: 62 of 80 samples in augment (data.py:31)"; "" if none
     std::string row(std::string_view analysis, std::string_view column,
                     std::string_view value) const;  // "a-2", "" if none
 

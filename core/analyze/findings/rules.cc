@@ -85,7 +85,7 @@ std::string Case::longest_gap(IdleCause cause) const {
 
 std::string Case::python(IdleCause cause) const {
     std::string sentence = study.idle_python().of(cause).sentence();
-    return sentence.empty() ? "" : fmt::format("Python meanwhile: {}", sentence);
+    return sentence.empty() ? "" : fmt::format("Sampled meanwhile: {}", sentence);
 }
 
 std::string Case::row(std::string_view analysis, std::string_view column, std::string_view value) const {

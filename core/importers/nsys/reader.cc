@@ -19,6 +19,7 @@ void Reader::read() {
     read_devices();
     read_calls();
     read_os_calls();
+    read_stacks();
     read_ranges();
     read_overhead("CUPTI_ACTIVITY_KIND_OVERHEAD");
     read_overhead("PROFILER_OVERHEAD");

@@ -81,6 +81,7 @@ private:
     void read_os_calls();
     void read_overhead(const char* table);
     void read_ranges();
+    void read_stacks();
 
     // Columns that all device work has; fills the row's.
     struct DeviceColumns;

@@ -1,0 +1,85 @@
+// Of the nsys importer: what threads were doing at the moments at which the recorder sampled the processors. A sample is a row
+// of COMPOSITE_EVENTS; its frames are rows of SAMPLING_CALLCHAINS with its id, the innermost with depth 0.
+#include <algorithm>
+#include <vector>
+
+#include "core/importers/nsys/reader.h"
+
+namespace gpuprof::nsys {
+namespace {
+
+struct Frame {
+    std::int64_t sample, depth;
+    StringId text;
+    bool operator<(const Frame& other) const {
+        return sample != other.sample ? sample < other.sample : depth > other.depth;  // the outermost first
+    }
+};
+
+// A row of a few bytes names a symbol of any length, and each stack spells its symbols out: so that a small file cannot become
+// a large recording, names are cut.
+constexpr std::size_t kLongestSymbol = 400;
+
+// Frames of a stack are separated by ";".
+std::string frame_text(std::string_view symbol, std::string_view module) {
+    std::string text(symbol.substr(0, kLongestSymbol));
+    if (text.size() < symbol.size()) text += "...";
+    module = module.substr(module.rfind('/') + 1);
+    module = module.substr(0, kLongestSymbol);
+    if (!module.empty()) text.append(" (").append(module).append(")");
+    std::replace(text.begin(), text.end(), ';', ',');
+    return text;
+}
+
+}  // namespace
+
+void Reader::read_stacks() {
+    std::vector<Frame> frames;
+    {
+        Scan rows = scan("SAMPLING_CALLCHAINS");
+        auto id = rows.column("id"), symbol = rows.column("symbol"), module = rows.column("module"),
+             depth = rows.column("stackDepth");
+        std::map<std::pair<std::int64_t, std::int64_t>, StringId> known;  // by symbol and module
+        while (rows.next()) {
+            auto sample = rows.integer(id), what = rows.integer(symbol), where = rows.integer(module);
+            auto [at, added] = known.try_emplace({what.value_or(-1), where.value_or(-1)}, kNoString);
+            if (added) at->second = batch_.intern(frame_text(what ? text(what) : "?", text(where)));
+            if (sample) frames.push_back({*sample, rows.integer(depth).value_or(0), at->second});
+        }
+    }
+    if (!std::is_sorted(frames.begin(), frames.end())) std::sort(frames.begin(), frames.end());
+
+    struct Stack {
+        StringId text = kNoString;
+        std::int32_t depth = 0;
+    };
+    std::unordered_map<std::int64_t, Stack> stacks;  // by sample
+    for (auto first = frames.begin(), last = first; first != frames.end(); first = last) {
+        std::string stack;
+        for (; last != frames.end() && last->sample == first->sample; ++last)
+            stack.append(last == first ? "" : ";").append(batch_.strings[last->text]);
+        stacks[first->sample] = {batch_.intern(stack), static_cast<std::int32_t>(last - first)};
+    }
+
+    Scan rows = scan("COMPOSITE_EVENTS");
+    auto id = rows.column("id"), start = rows.column("start"), thread = rows.column("globalTid");
+    StackSampleTable& table = batch_.tables.stack_sample;
+    while (rows.next()) {
+        auto at = times(rows, start, start);
+        if (!at) continue;
+        Row row = table.add();
+        table.time.set(row, at->first);
+        if (auto global = rows.integer(thread)) {
+            Host sampled = host(*global);
+            table.process.set(row, sampled.process);
+            table.thread.set(row, sampled.thread);
+        }
+        auto sample = rows.integer(id);
+        auto known = sample ? stacks.find(*sample) : stacks.end();
+        if (known == stacks.end()) continue;
+        table.stack.set(row, known->second.text);
+        table.depth.set(row, known->second.depth);
+    }
+}
+
+}  // namespace gpuprof::nsys
