@@ -9,9 +9,11 @@ namespace gpuprof::perfetto {
 using protozero::pbf_writer;
 
 void write_packet(Sink& sink, std::string_view packet) {
-    std::string head;
-    pbf_writer(head).add_message(trace::packet, packet.data(), packet.size());
-    sink.write(head);
+    constexpr char kLengthDelimited = 2;
+    char head[1 + protozero::max_varint_length] = {trace::packet << 3 | kLengthDelimited};
+    int length = protozero::write_varint(head + 1, packet.size());
+    sink.write({head, 1 + static_cast<std::size_t>(length)});
+    sink.write(packet);
 }
 
 Sequence::Sequence(Sink& sink, std::uint32_t number, TimeNs start) : sink_(sink), number_(number), last_(start) {
@@ -37,15 +39,16 @@ Sequence::Sequence(Sink& sink, std::uint32_t number, TimeNs start) : sink_(sink)
     write_packet(sink, packet);
 }
 
-std::uint64_t Sequence::Numbers::of(std::string_view text, std::uint32_t field, std::string& fresh) {
-    auto [number, added] = known.try_emplace(std::string(text), known.size() + 1);
-    if (added) {
-        pbf_writer data(fresh);
+std::uint64_t Sequence::number_of(std::string_view text, StringPool& known, std::uint32_t field) {
+    std::size_t before = known.size();
+    std::uint64_t number = index_of(known.intern(text)) + std::uint64_t{1};
+    if (known.size() > before) {
+        pbf_writer data(fresh_);
         pbf_writer entry(data, field);
-        entry.add_uint64(interned::id, number->second);
+        entry.add_uint64(interned::id, number);
         entry.add_bytes(interned::text, text.data(), text.size());
     }
-    return number->second;
+    return number;
 }
 
 void Sequence::begin(TimeNs time, const Event& what) {
@@ -53,17 +56,17 @@ void Sequence::begin(TimeNs time, const Event& what) {
     event_.clear();
     pbf_writer writer(event_);
     writer.add_enum(event::type, event::kBegin);
-    writer.add_uint64(event::category, categories_.of(what.category, interned::categories, fresh_));
-    writer.add_uint64(event::name, names_.of(what.name, interned::names, fresh_));
+    writer.add_uint64(event::category, number_of(what.category, categories_, interned::categories));
+    writer.add_uint64(event::name, number_of(what.name, names_, interned::names));
     if (what.flow != 0) writer.add_fixed64(event::flow, what.flow);
     for (const Note& note : what.notes) {
         part_.clear();
         pbf_writer annotation(part_);
-        annotation.add_uint64(event::annotation_name, keys_.of(note.key, interned::annotation_names, fresh_));
+        annotation.add_uint64(event::annotation_name, number_of(note.key, keys_, interned::annotation_names));
         if (note.text.empty())
             annotation.add_int64(event::annotation_integer, note.number);
         else
-            annotation.add_uint64(event::annotation_text, texts_.of(note.text, interned::annotation_texts, fresh_));
+            annotation.add_uint64(event::annotation_text, number_of(note.text, texts_, interned::annotation_texts));
         writer.add_message(event::annotation, part_);
     }
     write(time);

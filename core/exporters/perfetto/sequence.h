@@ -6,11 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/sink.h"
+#include "core/base/string_pool.h"
 
 namespace gpuprof::perfetto {
 
@@ -38,17 +37,14 @@ public:
     void count(TimeNs time, double value);
 
 private:
-    // Numbers of texts, from 1; `fresh` gets what was not known.
-    struct Numbers {
-        std::unordered_map<std::string, std::uint64_t> known;
-        std::uint64_t of(std::string_view text, std::uint32_t field, std::string& fresh);
-    };
+    // The number of a text among those of its field, from 1; what was not known is explained in the packet that comes.
+    std::uint64_t number_of(std::string_view text, StringPool& known, std::uint32_t field);
     void write(TimeNs time);
 
     Sink& sink_;
     std::uint32_t number_;
     TimeNs last_;
-    Numbers categories_, names_, keys_, texts_;
+    StringPool categories_, names_, keys_, texts_;
     std::string fresh_, event_, packet_, part_;  // built anew for each packet
 };
 
