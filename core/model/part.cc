@@ -1,7 +1,7 @@
 #include "core/model/part.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <vector>
 
 namespace gpuprof {
 namespace {
@@ -17,10 +17,12 @@ constexpr bool kSamples = std::is_same_v<Table, SampleTable> || std::is_same_v<T
 
 class Cutter {
 public:
-    Cutter(const Tables& tables, const Links& links, Interval part) : part_(part) {
+    Cutter(const Tables& tables, const Links& links, Interval part)
+        : part_(part), collectives_(tables.collective.rows > 0), launches_(tables.api_call.rows) {
         note(tables.kernel, links.kernel_launch);
         note(tables.memcpy, links.memcpy_launch);
         note(tables.memset, links.memset_launch);
+        std::sort(correlations_.begin(), correlations_.end());
     }
     Interval part() const { return {part_.start, std::max(part_.end, last_end_)}; }
 
@@ -29,9 +31,10 @@ public:
         if constexpr (kDeviceWork<Table>) {
             return starts_inside(table.start[row]);
         } else if constexpr (std::is_same_v<Table, ApiCallTable>) {
-            return reaches_in(table, row) || launches_.count(row) > 0;
+            return reaches_in(table, row) || launches_[row];
         } else if constexpr (std::is_same_v<Table, CollectiveTable>) {
-            return !table.correlation.has(row) || correlations_.count(table.correlation[row]) > 0;
+            return !table.correlation.has(row) ||
+                   std::binary_search(correlations_.begin(), correlations_.end(), table.correlation[row]);
         } else if constexpr (kSamples<Table>) {
             return starts_inside(table.time[row]);
         } else if constexpr (std::is_same_v<Table, MemoryEventTable>) {
@@ -54,15 +57,16 @@ private:
         for (Row row = 0; row < table.rows; ++row) {
             if (!starts_inside(table.start[row])) continue;
             last_end_ = std::max(last_end_, table.start[row] + table.dur[row]);
-            if (launches[row] != kNoRow) launches_.insert(launches[row]);
-            if (table.correlation.has(row)) correlations_.insert(table.correlation[row]);
+            if (launches[row] != kNoRow) launches_[launches[row]] = true;
+            if (collectives_ && table.correlation.has(row)) correlations_.push_back(table.correlation[row]);
         }
     }
 
     Interval part_;
     TimeNs last_end_ = 0;
-    std::unordered_set<Row> launches_;
-    std::unordered_set<std::int64_t> correlations_;
+    bool collectives_;                      // whether there are any, which alone ask for correlations
+    std::vector<bool> launches_;            // of calls: whether what it submitted is kept
+    PodVector<std::int64_t> correlations_;  // of kept work, in order
 };
 
 template <class Table>
