@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "cli/report_output.h"
 #include "cli/suggest.h"
 #include "compare/comparison.h"
+#include "core/base/parallel.h"
 #include "core/importers/several.h"
 #include "core/report/report.h"
 
@@ -60,6 +63,16 @@ Result<compare::Run> read_run(const std::string& file, const Options& options) {
     return compare::run_of(std::move(trace).value(), options);
 }
 
+// Side by side, because much of reading one is the work of one thread; but what comes from standard input one after the other.
+std::array<Result<compare::Run>, 2> read_both(const Arguments& arguments) {
+    std::array<const std::string*, 2> files = {&arguments.base, &arguments.next};
+    bool from_input = arguments.base == "-" || arguments.next == "-";
+    std::array<std::optional<Result<compare::Run>>, 2> runs;
+    run_parallel(runs.size(), from_input ? 1 : 2,
+                 [&](std::size_t side, unsigned) { runs[side] = read_run(*files[side], arguments.options); });
+    return {std::move(*runs[0]), std::move(*runs[1])};
+}
+
 // Each is read, measured and let go, so that any number of them fits.
 Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Options& options) {
     std::vector<compare::Values> repeats;
@@ -81,9 +94,8 @@ Status write(const Plan& plan, const Arguments& arguments, const compare::Compar
 Result<ExitCode> run(const Arguments& arguments) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
-    Result<compare::Run> base = read_run(arguments.base, arguments.options);
+    auto [base, next] = read_both(arguments);
     if (!base.ok()) return base.error();
-    Result<compare::Run> next = read_run(arguments.next, arguments.options);
     if (!next.ok()) return next.error();
     Result<std::vector<compare::Values>> base_repeats = read_repeats(arguments.base_repeats, arguments.options);
     if (!base_repeats.ok()) return base_repeats.error();

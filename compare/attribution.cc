@@ -11,6 +11,7 @@
 #include "core/analyze/cells.h"
 #include "core/analyze/idle_cause.h"
 #include "core/analyze/stat.h"
+#include "core/base/parallel.h"
 #include "core/base/readable.h"
 
 namespace gpuprof::compare {
@@ -107,8 +108,13 @@ constexpr ResultColumn kColumns[] = {
 
 Attribution attribute(const Run& base, const KernelNames& base_names, const Run& next, const KernelNames& new_names,
                       const KernelPairs& pairs) {
-    Parts before = parts_of(base, base_names, pairs.of_base, pairs.pairs.size());
-    Parts after = parts_of(next, new_names, pairs.of_new, pairs.pairs.size());
+    Parts before, after;
+    run_parallel(2, 2, [&](std::size_t side, unsigned) {
+        if (side == 0)
+            before = parts_of(base, base_names, pairs.of_base, pairs.pairs.size());
+        else
+            after = parts_of(next, new_names, pairs.of_new, pairs.pairs.size());
+    });
     Attribution found;
     std::vector<WideSum> base_sums = before.kernels, new_sums = after.kernels;
     for (const KernelPair& pair : pairs.pairs)
