@@ -18,9 +18,11 @@ struct Lane {
 }  // namespace
 
 void sort_outer_first(std::vector<Placed>& spans) {
-    std::stable_sort(spans.begin(), spans.end(), [](const Placed& a, const Placed& b) {
+    auto outer = [](const Placed& a, const Placed& b) {
         return a.start != b.start ? a.start < b.start : a.end > b.end;
-    });
+    };
+    // Those of one table mostly are.
+    if (!std::is_sorted(spans.begin(), spans.end(), outer)) std::stable_sort(spans.begin(), spans.end(), outer);
 }
 
 std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout) {
