@@ -50,12 +50,12 @@ export function placeTracks(tree: TrackTree, choice: TrackChoice): { pinned: Pla
   return { pinned: stack(pinned), rest: stack(rest) };
 }
 
-/** The tracks in the order on screen, siblings as `order` says. */
+/** The tracks in the order on screen, siblings as `order` says; those that it lacks come behind. */
 export function shownTracks(tree: TrackTree, choice: TrackChoice): { track: Track; depth: number }[] {
   const wanted = matching(tree, choice.filter);
   const rank = new Map(choice.order.map((id, at) => [id, at]));
-  const sorted = (tracks: readonly Track[]) =>
-    [...tracks].sort((a, b) => (rank.get(a.id) ?? a.id) - (rank.get(b.id) ?? b.id) || a.id - b.id);
+  const rankOf = (track: Track) => rank.get(track.id) ?? choice.order.length;
+  const sorted = (tracks: readonly Track[]) => [...tracks].sort((a, b) => rankOf(a) - rankOf(b) || a.id - b.id);
   const out: { track: Track; depth: number }[] = [];
   const walk = (track: Track, depth: number) => {
     if (choice.hidden.has(track.id) || !wanted(track)) return;
@@ -104,7 +104,7 @@ function stack(tracks: PlacedTrack[]): Placement {
 export function moved(tree: TrackTree, choice: TrackChoice, id: number, by: number): number[] | null {
   const track = tree.tracks[id];
   if (!track) return null;
-  const all = choice.order.length > 0 ? [...choice.order] : tree.tracks.map((each) => each.id);
+  const all = [...new Set([...choice.order, ...tree.tracks.map((each) => each.id)])];
   const siblings = all.filter((other) => tree.tracks[other]?.parent === track.parent && !choice.hidden.has(other));
   const other = siblings[siblings.indexOf(id) + by];
   if (other === undefined) return null;

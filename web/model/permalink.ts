@@ -1,5 +1,6 @@
 // The state as text in the address, after #: what someone needs to see the same. t=from-to in ns, m= the measured range,
-// sel=table:row, pin=, fold=, hide= track numbers, page=, table=, kernel=, side=base and step= of a comparison, theme is left to whoever opens it. Unknown keys are ignored,
+// sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, side=base and step= of a comparison;
+// the theme is left to whoever opens it. Unknown keys are ignored,
 // so a link of a newer viewer opens in an older one.
 
 import type { Side } from "./desk.ts";
@@ -14,6 +15,7 @@ export interface Link {
   pinned?: number[];
   collapsed?: number[];
   hidden?: number[];
+  order?: number[];
   filter?: string;
   table?: TableChoice;
   kernel?: string;
@@ -26,7 +28,7 @@ export function linkOf(state: State, side: Side = "new"): string {
   const parts = [...(side === "base" ? ["side=base"] : []), `page=${state.page}`, `t=${rangeText(state.view)}`];
   if (state.range) parts.push(`m=${rangeText(state.range)}`);
   if (state.selection) parts.push(`sel=${encodeURIComponent(state.selection.table)}:${state.selection.row}`);
-  const lists: [string, Iterable<number>][] = [["pin", state.pinned], ["fold", state.collapsed], ["hide", state.hidden]];
+  const lists: [string, Iterable<number>][] = [["pin", state.pinned], ["fold", state.collapsed], ["hide", state.hidden], ["order", state.order]];
   for (const [key, tracks] of lists) {
     const text = [...tracks].join(",");
     if (text !== "" || key === "fold") parts.push(`${key}=${text}`);
@@ -71,6 +73,9 @@ export function readLink(fragment: string): Link {
         break;
       case "hide":
         link.hidden = tracks;
+        break;
+      case "order":
+        link.order = tracks;
         break;
       case "filter":
         link.filter = value;

@@ -162,6 +162,10 @@ test("tracks fold, hide, pin, filter and move", () => {
   assert.deepEqual(shown({ order: moved(tree, choice(), 3, 1)! }), ["process", "main", "GPU 0", "power", "stream 7"]);
   assert.deepEqual(shown({ order: moved(tree, choice(), 2, -1)! }), ["GPU 0", "stream 7", "power", "process", "main"]);
   assert.equal(moved(tree, choice(), 3, -1), null);
+  // An order from a link may lack tracks, and name some that are not there.
+  const partial = choice({ order: [9, 2, 4, 2] });
+  assert.deepEqual(shown(partial), ["GPU 0", "power", "stream 7", "process", "main"]);
+  assert.deepEqual(shown({ order: moved(tree, partial, 3, -1)! }), ["GPU 0", "stream 7", "power", "process", "main"]);
   const folded = placeTracks(tree, choice({ collapsed: new Set([1]) })).rest.tracks[1]!;
   assert.ok(folded.height < 3 * ROW && folded.rowHeight < 10);
 });

@@ -169,9 +169,9 @@ test("details lead to the launch, the work, what encloses and what is beside", a
 
 test("a permalink restores what it was made of", () => {
   const viewer = new Viewer(drawn());
-  viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), filter: "a&b=c" });
+  viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), order: [2, 0, 1], filter: "a&b=c" });
   const link = readLink(`#${linkOf(viewer.state)}`);
-  assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], filter: "a&b=c" });
+  assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], order: [2, 0, 1], filter: "a&b=c" });
   assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&fold="), { collapsed: [] });
 });
 
