@@ -256,3 +256,13 @@ def test_the_policy_lets_nothing_else_run(visit, made):
     page.wait_for_timeout(200)
     ran = page.evaluate("window.ran")
     assert "inline" not in ran and 1 not in ran
+
+
+def test_too_many_matches_for_marks_are_said(visit, made):
+    page = visit(made("synthetic"), "page=timeline")  # of 100,000 events
+    page.wait_for_selector("canvas[data-complete]")
+    page.keyboard.press("/")
+    page.keyboard.type("e")
+    expect(page.locator(".unmarked")).to_have_text(re.compile(r"^No marks: [5-9]\d,\d{3} events highlighted, marks are drawn for up to 50,000$"))
+    page.keyboard.press("Escape")
+    expect(page.locator(".unmarked")).to_be_empty()

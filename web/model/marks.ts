@@ -1,6 +1,6 @@
 // Where the events of some names begin, lane by lane: drawn as ticks while names are highlighted, because a merged slice
 // shows the name of its longest event only, and a rare short one would go unseen. Reads every chunk that can have one;
-// done while nobody waits, and left when there are too many to be told apart anyway.
+// done while nobody waits. Beyond MAX_MARKS there are none at all: those of the first events would say that later there are none.
 
 import { BLOB, END, START } from "./lane.ts";
 import type { Recording } from "./recording.ts";
@@ -10,9 +10,11 @@ export type Marks = ReadonlyMap<number, Float64Array>; // lane: starts, ascendin
 
 export const MAX_MARKS = 50_000;
 
-/** null when there are more than MAX_MARKS, or when `goOn` says that nobody wants them any more. */
+/** How many events have one of the names. */
+export const eventsOf = (names: readonly Name[]): number => names.reduce((sum, name) => sum + name.count, 0);
+
+/** null when `goOn` says that nobody wants them any more. For names of at most MAX_MARKS events. */
 export async function collectMarks(recording: Recording, wanted: readonly Name[], goOn: () => boolean): Promise<Marks | null> {
-  if (wanted.reduce((sum, name) => sum + name.count, 0) > MAX_MARKS) return null;
   const sought = bySought(recording, wanted);
   const marks = new Map<number, Float64Array>();
   for (const lane of recording.manifest.lanes) {

@@ -34,6 +34,7 @@ export interface State {
   range: Range | null; // measured
   highlight: ReadonlySet<number> | null; // names in Strings; null: nothing is highlighted
   marks: Marks | null; // where highlighted events begin, once that is known
+  unmarked: number; // highlighted events, where they are too many for marks; else 0
   collapsed: ReadonlySet<number>; // tracks
   hidden: ReadonlySet<number>;
   pinned: readonly number[]; // in the order on screen

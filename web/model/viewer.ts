@@ -1,7 +1,7 @@
 // The bus between pages: the state, who wants to know of changes, and the verbs "go there", "select this", "highlight
 // these". A page never reaches into another page; it says what should be seen.
 
-import { collectMarks } from "./marks.ts";
+import { collectMarks, eventsOf, MAX_MARKS } from "./marks.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
@@ -27,6 +27,7 @@ export class Viewer {
       range: null,
       highlight: null,
       marks: null,
+      unmarked: 0,
       collapsed,
       hidden: new Set(),
       pinned: [],
@@ -94,7 +95,7 @@ export class Viewer {
   highlight(names: readonly string[]): void {
     const { strings } = this.recording;
     const highlight = names.length === 0 ? null : new Set(names.map((name) => strings.intern(name)));
-    this.set({ highlight, marks: null });
+    this.set({ highlight, marks: null, unmarked: 0 });
     if (highlight !== null) void this.mark(new Set(names), highlight);
   }
 
@@ -102,7 +103,10 @@ export class Viewer {
     const names = (await this.recording.names()).filter((name) => wanted.has(name.name));
     await new Promise((resume) => setTimeout(resume, MARK_AFTER));
     const current = () => this.current.highlight === highlight;
-    const marks = current() ? await collectMarks(this.recording, names, current) : null;
+    if (!current()) return;
+    const events = eventsOf(names);
+    if (events > MAX_MARKS) return this.set({ unmarked: events });
+    const marks = await collectMarks(this.recording, names, current);
     if (marks !== null && current()) this.set({ marks });
   }
 

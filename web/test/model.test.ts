@@ -6,7 +6,7 @@ import test from "node:test";
 import { detailsOf } from "../model/details.ts";
 import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/lane.ts";
 import { readManifest } from "../model/manifest.ts";
-import { collectMarks } from "../model/marks.ts";
+import { collectMarks, MAX_MARKS } from "../model/marks.ts";
 import { measure } from "../model/measure.ts";
 import { linkOf, readLink } from "../model/permalink.ts";
 import { Recording } from "../model/recording.ts";
@@ -133,8 +133,25 @@ test("highlighted events are marked, all of them, in the order of time", async (
   const wanted = names.filter((name) => name.name === "k3");
   const marks = await collectMarks(recording, wanted, () => true);
   assert.deepEqual([...marks!.get(1)!], events.filter((e) => e.name === "k3").map((e) => e.start));
-  assert.equal(await collectMarks(recording, [{ ...wanted[0]!, count: 1e6 }], () => true), null);
   assert.equal(await collectMarks(recording, wanted, () => false), null);
+});
+
+test("events too many for marks are counted instead", async () => {
+  const times = (count: number) => Array.from({ length: count }, (_, i): Event => ({ start: 2 * i, dur: 1, name: count === 3 ? "rare" : "often", row: i }));
+  const made = buildDocument({
+    window_ns: 200_000,
+    tracks: [{ parent: -1, kind: "device", name: "GPU", device: 0 }],
+    lanes: [{ track: 0, table: "kernel", events: times(MAX_MARKS + 1) }, { track: 0, y: 1, table: "memcpy", events: times(3) }],
+  });
+  const viewer = new Viewer(open(made));
+  const settled = () => new Promise((resume) => setTimeout(resume, 300));
+  viewer.highlight(["often", "rare"]);
+  await settled();
+  assert.deepEqual([viewer.state.unmarked, viewer.state.marks], [MAX_MARKS + 4, null]);
+  viewer.highlight(["rare"]);
+  assert.equal(viewer.state.unmarked, 0);
+  await settled();
+  assert.deepEqual([...viewer.state.marks!.get(1)!], [0, 2, 4]);
 });
 
 test("a highlight ends, and a new one replaces it", async () => {

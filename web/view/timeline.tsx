@@ -9,6 +9,7 @@ import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { Stage } from "./stage.ts";
 import { StageFrame } from "./stage_frame.tsx";
+import { Unmarked } from "./unmarked.tsx";
 import { useViewer } from "./use_state.ts";
 
 export function Timeline({ viewer }: { viewer: Viewer }) {
@@ -36,6 +37,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
       <div class="tools">
         <SearchBox viewer={viewer} handle={search} />
         <Hidden viewer={viewer} />
+        <Unmarked viewer={viewer} />
       </div>
       <StageFrame viewer={viewer} label="Timeline. W and S zoom, A and D move, arrows go from event to event; what is selected is told beside." onStage={begin} />
       <aside class="panel" aria-label="Details">
