@@ -224,6 +224,22 @@ def test_the_page_follows_the_system_and_the_switch(visit, made, scheme):
     assert (colour(page, canvas["x"] + 5, canvas["y"] + 600) == [255, 255, 255]) == (ground() == light)
 
 
+@pytest.mark.parametrize("chosen", [False, True])
+def test_paper_is_light(visit, made, chosen):
+    page = timeline(visit, made, color_scheme="light" if chosen else "dark")
+    if chosen:
+        page.locator("button.theme").click()
+    look = """() => {
+      const canvas = document.querySelector('.lanes canvas');
+      const drawn = canvas.getContext('2d').getImageData(5, canvas.height - 5, 1, 1).data;
+      return [getComputedStyle(document.body).backgroundColor, `rgb(${[...drawn].slice(0, 3).join(', ')})`];
+    }"""
+    page.evaluate(f"addEventListener('beforeprint', () => (window.printed = ({look})()))")
+    page.pdf()
+    assert page.evaluate("window.printed") == ["rgb(255, 255, 255)"] * 2
+    page.wait_for_function(f"new Set([...({look})(), 'rgb(20, 23, 28)']).size === 1")
+
+
 def test_hostile_names_are_text(visit, made):
     page = visit(made("hostile"))
     for name in ("Timeline", "Tables", "Pictures", "Overview", "Timeline"):

@@ -54,12 +54,13 @@ export class Stage {
     recording.chunks.onLoad = draw;
     const sizes = new ResizeObserver(() => this.resize());
     sizes.observe(canvas);
-    addEventListener("theme", draw);
+    const drawNow = () => this.draw(); // a print does not wait for the next frame
+    addEventListener("theme", drawNow);
     scroller.addEventListener("scroll", draw, { passive: true });
     this.release.push(
       viewer.subscribe(draw),
       () => sizes.disconnect(),
-      () => removeEventListener("theme", draw),
+      () => removeEventListener("theme", drawNow),
       () => scroller.removeEventListener("scroll", draw),
     );
     void recording.pictures().then((pictures) => {

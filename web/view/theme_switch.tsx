@@ -1,5 +1,5 @@
 // Light or dark: as the system says until the person chooses; the choice lasts as long as the page. `data-theme` of the
-// root element is what the style and the canvas follow; a `theme` event says that either changed.
+// root element is what the style and the canvas follow; a `theme` event says that either changed. Paper is white: a print is light.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -22,6 +22,26 @@ export function useTheme(): Theme {
   return now;
 }
 
+/** undefined: as the system says. */
+function choose(theme: string | undefined): void {
+  const { dataset } = document.documentElement;
+  if (theme === undefined) delete dataset.theme;
+  else dataset.theme = theme;
+  dispatchEvent(new Event("theme"));
+}
+
+function followPrint(): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  let before: string | undefined;
+  addEventListener("beforeprint", () => {
+    before = document.documentElement.dataset.theme;
+    choose("light");
+  }, { signal });
+  addEventListener("afterprint", () => choose(before), { signal });
+  return () => abort.abort();
+}
+
 export function ThemeSwitch() {
   const other = useTheme() === "dark" ? "light" : "dark";
   useEffect(() => {
@@ -30,10 +50,8 @@ export function ThemeSwitch() {
     system.addEventListener("change", tell);
     return () => system.removeEventListener("change", tell);
   }, []);
-  const change = () => {
-    document.documentElement.dataset.theme = other;
-    dispatchEvent(new Event("theme"));
-  };
+  useEffect(followPrint, []);
+  const change = () => choose(other);
   return (
     <button class="theme" onClick={change} aria-label={`Switch to ${other}`} title={`Switch to ${other}`}>
       {other === "dark" ? "Dark" : "Light"}
