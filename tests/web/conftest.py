@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
+SERVED = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
 SIZE = {"width": 1280, "height": 720}
 
 
@@ -74,6 +75,21 @@ def exported(program, tmp_path_factory):
         return out
 
     return export
+
+
+@pytest.fixture
+def address(program):
+    """The address that `view` prints; it serves until the test is over."""
+    started = subprocess.Popen([program.path, "view", "--no-open", SERVED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        line = started.stdout.readline().decode()
+        found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", line)
+        if found is None:
+            pytest.skip("this program does not serve pages")
+        yield found[0]
+    finally:
+        started.terminate()
+        started.wait(10)
 
 
 @pytest.fixture

@@ -1,28 +1,6 @@
 """`gpu-profile view` in Chromium: the token leaves the address, a reload and a permalink work, others get nothing."""
 
-import re
-import subprocess
-from pathlib import Path
-
-import pytest
 from address_bar import settled
-
-RECORDING = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
-
-
-@pytest.fixture
-def address(program):
-    """The address that the program prints; it serves until the test is over."""
-    started = subprocess.Popen([program.path, "view", "--no-open", RECORDING], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        line = started.stdout.readline().decode()
-        found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", line)
-        if found is None:
-            pytest.skip("this program does not serve pages")
-        yield found[0]
-    finally:
-        started.terminate()
-        started.wait(10)
 
 
 def ready(page):
