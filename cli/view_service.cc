@@ -53,7 +53,7 @@ HttpReply blobs_of(const ViewDocument& document, std::string_view ids) {
         if (problem != std::errc{} || end != each.data() + each.size() || id >= document.blobs())
             return refused(404, "there is no such blob");
         if (asked == kMostBlobs) return refused(400, fmt::format("at most {} blobs at a time", kMostBlobs));
-        append_framed(reply.body, document.blob(id));
+        append_framed(reply.body, document.blob(id, Aim::narrowest));
     }
     return reply;
 }

@@ -37,6 +37,7 @@ void widen(const void* values, std::size_t first, std::vector<std::int64_t>& int
 }
 
 void append_validity(const ColumnView& column, std::size_t first, std::size_t rows, std::string& front) {
+    if (column.validity == nullptr && column.type != ColumnType::Str) return put_u8(front, 0);
     bool all = true;
     std::string bits((rows + 7) / 8, '\0');
     for (std::size_t row = 0; row < rows; ++row) {
@@ -112,29 +113,36 @@ void ColumnEncoder::make_numbers(const Choice& choice, std::size_t rows) {
     std::uint64_t base = 0;
     if (choice.encoding == Encoding::offset)
         base = static_cast<std::uint64_t>(ByteCursor(choice.parameter).signed_varint());
-    for (std::size_t row = 0; row < rows; ++row) {
-        switch (choice.encoding) {
-            case Encoding::offset: coded_[row] = value(row) - base; break;
-            case Encoding::delta: coded_[row] = delta(row); break;
-            case Encoding::signed_delta: coded_[row] = zigzag(static_cast<std::int64_t>(delta(row))); break;
-            case Encoding::dictionary: coded_[row] = code_[row]; break;
-            default: coded_[row] = value(row);
-        }
+    auto fill = [&](auto&& number) {
+        for (std::size_t row = 0; row < rows; ++row) coded_[row] = number(row);
+    };
+    switch (choice.encoding) {
+        case Encoding::offset: return fill([&](std::size_t row) { return value(row) - base; });
+        case Encoding::delta: return fill(delta);
+        case Encoding::signed_delta:
+            return fill([&](std::size_t row) { return zigzag(static_cast<std::int64_t>(delta(row))); });
+        case Encoding::dictionary: return fill([&](std::size_t row) { return std::uint64_t{code_[row]}; });
+        default: return fill(value);
     }
 }
 
 void ColumnEncoder::try_choice(Choice candidate, Choice& best, std::size_t& best_size) {
-    std::size_t rows = std::min(numbers_.size(), kTrialRows);
-    make_numbers(candidate, rows);
-    Planes planes;
-    append_planes(planes, coded_.data(), rows, candidate.width);
-    std::size_t size = candidate.parameter.size() + trial_.compress(planes.bytes, planes.ends).size();
+    std::size_t size = candidate.parameter.size();
+    if (aim_ == Aim::narrowest) {
+        size += numbers_.size() * static_cast<std::size_t>(candidate.width);
+    } else {
+        std::size_t rows = std::min(numbers_.size(), kTrialRows);
+        make_numbers(candidate, rows);
+        Planes planes;
+        append_planes(planes, coded_.data(), rows, candidate.width);
+        size += trial_.compress(planes.bytes, planes.ends).size();
+    }
     if (size >= best_size) return;
     best_size = size;
     best = std::move(candidate);
 }
 
-ColumnEncoder::Choice ColumnEncoder::choose_numbers() {
+ColumnEncoder::Choice ColumnEncoder::choose_numbers(ColumnType type) {
     auto [low, high] = std::minmax_element(numbers_.begin(), numbers_.end());
     std::uint64_t largest = 0, largest_signed = 0;
     bool rising = true;
@@ -148,6 +156,7 @@ ColumnEncoder::Choice ColumnEncoder::choose_numbers() {
     put_signed(base, *low);
     put_signed(start, numbers_.front());
     if (*low == *high) return {Encoding::constant, 0, base};
+    if (type == ColumnType::F64) return {Encoding::plain, 8, {}};
 
     Choice best;
     std::size_t best_size = static_cast<std::size_t>(-1);
@@ -188,8 +197,7 @@ bool ColumnEncoder::encode(const ColumnView& column, const StringPool& strings, 
         coded_.assign(numbers_.begin(), numbers_.end());
     } else {
         read_numbers(column, first, rows);
-        choice = choose_numbers();
-        if (column.type == ColumnType::F64 && choice.encoding != Encoding::constant) choice = {Encoding::plain, 8, {}};
+        choice = choose_numbers(column.type);
         make_numbers(choice, choice.width == 0 ? 0 : rows);
     }
     put_text(front, column.name);

@@ -1,6 +1,6 @@
 // Encodes the columns of one chunk: picks an encoding by the data and appends a record to the front (what the column is
-// and how to read it) and byte planes to the values. Picking is by trial: the first rows of each candidate are compressed
-// and the smallest wins, because what zstd makes of a column cannot be told from its range.
+// and how to read it) and byte planes to the values. Picking is by trial where the result is compressed: the first rows of
+// each candidate are compressed and the smallest wins, because what zstd makes of a column cannot be told from its range.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,15 @@ struct ColumnView {
     }
 };
 
+enum class Aim : std::uint8_t {
+    smallest,   // once compressed
+    narrowest,  // as it is, without trials
+};
+
 class ColumnEncoder {
 public:
+    explicit ColumnEncoder(Aim aim = Aim::smallest) : aim_(aim) {}
+
     // Encodes rows [first, first + rows) of `column`, whose strings are of `strings`. A column without a present value in
     // these rows is left out; whether it was encoded. rows > 0.
     bool encode(const ColumnView& column, const StringPool& strings, std::size_t first, std::size_t rows,
@@ -47,12 +54,13 @@ private:
     };
     void read_numbers(const ColumnView& column, std::size_t first, std::size_t rows);
     void read_codes(const ColumnView& column, const StringPool& strings, std::size_t first, std::size_t rows);
-    Choice choose_numbers();
+    Choice choose_numbers(ColumnType type);
     Choice choose_codes(const StringPool& strings);
     bool find_distinct();
     void try_choice(Choice candidate, Choice& best, std::size_t& best_size);
     void make_numbers(const Choice& choice, std::size_t rows);
 
+    Aim aim_;
     std::vector<std::int64_t> numbers_;   // the column's values; absent rows repeat the row before
     std::vector<std::uint64_t> coded_;    // what the chosen encoding makes of them
     std::vector<std::int64_t> distinct_;  // of numbers_, in order of first use, when they are few

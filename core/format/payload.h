@@ -22,6 +22,8 @@ struct TableView {
 
 class PayloadEncoder {
 public:
+    explicit PayloadEncoder(Aim aim = Aim::smallest) : encoder_(aim) {}
+
     // Encodes rows [first, first + rows) of `table`; rows > 0. Columns without a value in them are left out.
     void encode(const TableView& table, const StringPool& strings, std::size_t first, std::size_t rows);
 

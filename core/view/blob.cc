@@ -10,111 +10,121 @@ namespace {
 // One column of a payload in the making.
 template <class T>
 struct Made {
+    Made(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
+        : name(called), type(of), unit(in), values(rows) {}
+
     std::string_view name;
     ColumnType type;
     std::string_view unit;
     std::vector<T> values;
+    T& operator[](std::size_t row) { return values[row]; }
     ColumnView view() const { return {name, type, unit, values.data(), nullptr}; }
 };
 
 std::string payload(std::string_view table, std::size_t first, std::size_t rows, const StringPool& strings,
-                    const std::vector<ColumnView>& columns) {
-    PayloadEncoder encoder;
+                    const std::vector<ColumnView>& columns, Aim aim) {
+    PayloadEncoder encoder(aim);
     encoder.encode({table, first + rows, columns}, strings, first, rows);
     return encoder.payload(nullptr);
 }
 
 // What slices of all levels have in common.
 template <class Items>
-std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings) {
-    Made<std::int64_t> start{"start", ColumnType::Time, "ns", {}}, dur{"dur", ColumnType::Dur, "ns", {}},
-        row{"row", ColumnType::I64, "", {}}, count{"count", ColumnType::I64, "count", {}},
-        busy{"busy", ColumnType::Dur, "ns", {}};
-    Made<StringId> name{"name", ColumnType::Str, "", {}};
+std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, Aim aim) {
+    constexpr bool kMerged = requires { items[0].busy; };
+    const std::size_t rows = blob.count;
+    Made<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
+        row{"row", ColumnType::I64, "", rows}, count{"count", ColumnType::I64, "count", kMerged ? rows : 0},
+        busy{"busy", ColumnType::Dur, "ns", kMerged ? rows : 0};
+    Made<StringId> name{"name", ColumnType::Str, "", rows};
     bool any_name = false, any_row = false;
-    for (std::size_t i = 0; i < blob.count; ++i) {
+    for (std::size_t i = 0; i < rows; ++i) {
         const auto& slice = items[blob.first + i];
-        start.values.push_back(slice.start);
-        dur.values.push_back(slice.dur);
-        name.values.push_back(slice.name);
-        row.values.push_back(slice.row);
+        start[i] = slice.start;
+        dur[i] = slice.dur;
+        name[i] = slice.name;
+        row[i] = slice.row;
         any_name |= slice.name != kNoString;
         any_row |= slice.row != kNoRow;
-        if constexpr (requires { slice.busy; }) {
-            count.values.push_back(slice.count);
-            busy.values.push_back(slice.busy);
+        if constexpr (kMerged) {
+            count[i] = slice.count;
+            busy[i] = slice.busy;
         }
     }
     std::vector<ColumnView> columns{start.view(), dur.view()};
     if (any_name) columns.push_back(name.view());
     if (any_row) columns.push_back(row.view());
-    if (!count.values.empty()) columns.push_back(count.view()), columns.push_back(busy.view());
-    return payload("slice", 0, blob.count, strings, columns);
+    if (kMerged) columns.push_back(count.view()), columns.push_back(busy.view());
+    return payload("slice", 0, rows, strings, columns, aim);
 }
 
-std::string encode_values(const PodVector<Value>& items, const Blob& blob, const StringPool& strings) {
-    Made<std::int64_t> time{"time", ColumnType::Time, "ns", {}};
-    Made<double> value{"value", ColumnType::F64, "", {}};
+std::string encode_values(const PodVector<Value>& items, const Blob& blob, const StringPool& strings, Aim aim) {
+    Made<std::int64_t> time{"time", ColumnType::Time, "ns", blob.count};
+    Made<double> value{"value", ColumnType::F64, "", blob.count};
     for (std::size_t i = 0; i < blob.count; ++i) {
-        time.values.push_back(items[blob.first + i].time);
-        value.values.push_back(items[blob.first + i].value);
+        time[i] = items[blob.first + i].time;
+        value[i] = items[blob.first + i].value;
     }
-    return payload("value", 0, blob.count, strings, {time.view(), value.view()});
+    return payload("value", 0, blob.count, strings, {time.view(), value.view()}, aim);
 }
 
-std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob, const StringPool& strings) {
-    Made<std::int64_t> time{"time", ColumnType::Time, "ns", {}}, count{"count", ColumnType::I64, "count", {}};
-    Made<double> mean{"value", ColumnType::F64, "", {}}, low{"low", ColumnType::F64, "", {}},
-        high{"high", ColumnType::F64, "", {}};
-    for (std::size_t i = 0; i < blob.count; ++i) {
+std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob, const StringPool& strings, Aim aim) {
+    const std::size_t rows = blob.count;
+    Made<std::int64_t> time{"time", ColumnType::Time, "ns", rows}, count{"count", ColumnType::I64, "count", rows};
+    Made<double> mean{"value", ColumnType::F64, "", rows}, low{"low", ColumnType::F64, "", rows},
+        high{"high", ColumnType::F64, "", rows};
+    for (std::size_t i = 0; i < rows; ++i) {
         const MergedValue& merged = items[blob.first + i];
-        time.values.push_back(merged.time);
-        mean.values.push_back(merged.mean);
-        low.values.push_back(merged.low);
-        high.values.push_back(merged.high);
-        count.values.push_back(merged.count);
+        time[i] = merged.time;
+        mean[i] = merged.mean;
+        low[i] = merged.low;
+        high[i] = merged.high;
+        count[i] = merged.count;
     }
-    return payload("value", 0, blob.count, strings, {time.view(), mean.view(), low.view(), high.view(), count.view()});
+    return payload("value", 0, rows, strings, {time.view(), mean.view(), low.view(), high.view(), count.view()}, aim);
 }
 
-std::string encode_lane(const ViewParts& parts, const Blob& blob) {
+std::string encode_lane(const ViewParts& parts, const Blob& blob, Aim aim) {
     const Lane& lane = parts.scene.lanes[blob.of];
     const LaneParts& merged = parts.lanes[blob.of];
     if (lane.table == SliceTable::none)
-        return blob.level == 0 ? encode_values(lane.values, blob, parts.strings)
-                               : encode_values(merged.values[blob.level - 1].items, blob, parts.strings);
-    return blob.level == 0 ? encode_slices(lane.slices, blob, parts.strings)
-                           : encode_slices(merged.slices[blob.level - 1].items, blob, parts.strings);
+        return blob.level == 0 ? encode_values(lane.values, blob, parts.strings, aim)
+                               : encode_values(merged.values[blob.level - 1].items, blob, parts.strings, aim);
+    return blob.level == 0 ? encode_slices(lane.slices, blob, parts.strings, aim)
+                           : encode_slices(merged.slices[blob.level - 1].items, blob, parts.strings, aim);
 }
 
-std::string encode_names(const ViewParts& parts) {
+std::string encode_names(const ViewParts& parts, Aim aim) {
     StringPool strings;
-    Made<StringId> table{"table", ColumnType::Str, "", {}}, name{"name", ColumnType::Str, "", {}};
-    Made<std::int64_t> count{"count", ColumnType::I64, "count", {}}, total{"total", ColumnType::Dur, "ns", {}},
-        first{"first", ColumnType::Time, "ns", {}}, last{"last", ColumnType::Time, "ns", {}};
+    const std::size_t rows = parts.names.size();
+    Made<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
+    Made<std::int64_t> count{"count", ColumnType::I64, "count", rows}, total{"total", ColumnType::Dur, "ns", rows},
+        first{"first", ColumnType::Time, "ns", rows}, last{"last", ColumnType::Time, "ns", rows};
+    std::size_t row = 0;
     for (const auto& [key, sum] : parts.names) {
-        table.values.push_back(strings.intern(name_of(key.first)));
-        name.values.push_back(strings.intern(parts.strings[key.second]));
-        count.values.push_back(sum.count);
-        total.values.push_back(sum.total);
-        first.values.push_back(sum.first);
-        last.values.push_back(sum.last);
+        table[row] = strings.intern(name_of(key.first));
+        name[row] = strings.intern(parts.strings[key.second]);
+        count[row] = sum.count;
+        total[row] = sum.total;
+        first[row] = sum.first;
+        last[row] = sum.last;
+        ++row;
     }
-    return payload("name", 0, parts.names.size(), strings,
-                   {table.view(), name.view(), count.view(), total.view(), first.view(), last.view()});
+    return payload("name", 0, rows, strings,
+                   {table.view(), name.view(), count.view(), total.view(), first.view(), last.view()}, aim);
 }
 
 }  // namespace
 
-std::string encode_blob(const ViewParts& parts, std::size_t id) {
+std::string encode_blob(const ViewParts& parts, std::size_t id, Aim aim) {
     const Blob& blob = parts.blobs[id];
     switch (blob.kind) {
-        case Blob::kLane: return encode_lane(parts, blob);
+        case Blob::kLane: return encode_lane(parts, blob, aim);
         case Blob::kTable: {
             const EventTable& table = parts.tables[blob.of];
-            return payload(table.name, blob.first, blob.count, parts.strings, table.views);
+            return payload(table.name, blob.first, blob.count, parts.strings, table.views, aim);
         }
-        case Blob::kNames: return encode_names(parts);
+        case Blob::kNames: return encode_names(parts, aim);
         case Blob::kReport: return parts.answer.report;
         case Blob::kPictures: return parts.answer.pictures;
     }

@@ -64,7 +64,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
 const std::string& ViewDocument::manifest() const { return parts_->manifest; }
 std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }
-std::string ViewDocument::blob(std::size_t id) const { return encode_blob(parts_->parts, id); }
+std::string ViewDocument::blob(std::size_t id, Aim aim) const { return encode_blob(parts_->parts, id, aim); }
 
 void append_framed(std::string& out, std::string_view blob) {
     put_u32(out, static_cast<std::uint32_t>(blob.size()));

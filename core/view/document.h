@@ -11,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/base/sink.h"
+#include "core/format/column_encoder.h"
 #include "core/model/trace.h"
 
 namespace gpuprof {
@@ -27,8 +28,8 @@ public:
     std::size_t blobs() const;
     // How many of the first blobs make the first picture.
     std::size_t early_blobs() const;
-    // id < blobs(). Any thread may ask, one at a time.
-    std::string blob(std::size_t id) const;
+    // id < blobs(). Any thread may ask, one at a time. Aim::narrowest for who hands it on as it is.
+    std::string blob(std::size_t id, Aim aim) const;
 
 private:
     struct Parts;

@@ -73,6 +73,6 @@ private:
 };
 
 std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs time_origin);
-std::string encode_blob(const ViewParts& parts, std::size_t id);
+std::string encode_blob(const ViewParts& parts, std::size_t id, Aim aim);
 
 }  // namespace gpuprof
