@@ -1,13 +1,14 @@
 #include "core/view/levels.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kFinest = 1024, kStep = 4;  // ns; powers of two, so that bins nest
-constexpr std::size_t kFew = 2000;          // a level with no more needs no coarser one
-constexpr DurNs kCoarsest = DurNs{1} << 52;
+// Bins are 2^10 ns, 2^12, ... wide, so that they nest.
+constexpr int kFinestBits = 10, kStepBits = 2, kCoarsestBits = 52;
+constexpr std::size_t kFew = 2000;  // a level with no more needs no coarser one
 
 MergedSlice merged(const Slice& slice) {
     return {slice.start, slice.dur, slice.name, slice.row, 1, slice.dur, slice.dur};
@@ -16,9 +17,13 @@ MergedValue merged(const Value& value) { return {value.time, value.value, value.
 const MergedSlice& merged(const MergedSlice& slice) { return slice; }
 const MergedValue& merged(const MergedValue& value) { return value; }
 
+DurNs length(const Slice& slice) { return slice.dur; }
 DurNs length(const MergedSlice& slice) { return slice.dur; }
+DurNs length(const Value&) { return 0; }
 DurNs length(const MergedValue&) { return 0; }
+TimeNs start(const Slice& slice) { return slice.start; }
 TimeNs start(const MergedSlice& slice) { return slice.start; }
+TimeNs start(const Value& value) { return value.time; }
 TimeNs start(const MergedValue& value) { return value.time; }
 
 void join(MergedSlice& into, const MergedSlice& next) {
@@ -36,20 +41,36 @@ void join(MergedValue& into, const MergedValue& next) {
     into.count += next.count;
 }
 
-template <class Merged, class Finer>
-PodVector<Merged> merge(const PodVector<Finer>& finer, DurNs resolution) {
-    PodVector<Merged> coarse;
-    bool open = false;  // whether the last one takes more
+// Calls first(item) for the first item of each merged one and more(item) for those that join it.
+template <class Finer, class First, class More>
+void group(const PodVector<Finer>& finer, int bin_bits, First&& first, More&& more) {
+    TimeNs bin = 0;     // of the last merged one
+    bool open = false;  // whether it takes more
     for (const Finer& each : finer) {
-        const Merged& next = merged(each);
-        bool is_short = length(next) < resolution;
-        if (open && is_short && start(coarse.back()) / resolution == start(next) / resolution) {
-            join(coarse.back(), next);
+        TimeNs here = start(each) >> bin_bits;
+        bool is_short = length(each) < DurNs{1} << bin_bits;
+        if (open && is_short && here == bin) {
+            more(each);
         } else {
-            coarse.push_back(next);
+            first(each);
             open = is_short;
+            bin = here;
         }
     }
+}
+
+// Nothing when there would be more than `most`. Counts before it makes: what is thrown away costs as much memory as what is kept.
+template <class Merged, class Finer>
+std::optional<PodVector<Merged>> merge(const PodVector<Finer>& finer, int bin_bits, std::size_t most) {
+    std::size_t size = 0;
+    group(
+        finer, bin_bits, [&](const Finer&) { ++size; }, [](const Finer&) {});
+    if (size > most) return std::nullopt;
+    PodVector<Merged> coarse;
+    coarse.reserve(size);
+    group(
+        finer, bin_bits, [&](const Finer& each) { coarse.push_back(merged(each)); },
+        [&](const Finer& each) { join(coarse.back(), merged(each)); });
     return coarse;
 }
 
@@ -57,12 +78,12 @@ template <class Merged, class Finest>
 std::vector<Level<Merged>> levels(const PodVector<Finest>& finest) {
     std::vector<Level<Merged>> levels;
     std::size_t size = finest.size();
-    for (DurNs resolution = kFinest; size > kFew && resolution < kCoarsest; resolution *= kStep) {
-        PodVector<Merged> next =
-            levels.empty() ? merge<Merged>(finest, resolution) : merge<Merged>(levels.back().items, resolution);
-        if (next.size() > size / 2) continue;
-        size = next.size();
-        levels.push_back({resolution, std::move(next)});
+    for (int bits = kFinestBits; size > kFew && bits < kCoarsestBits; bits += kStepBits) {
+        std::optional<PodVector<Merged>> next =
+            levels.empty() ? merge<Merged>(finest, bits, size / 2) : merge<Merged>(levels.back().items, bits, size / 2);
+        if (!next) continue;
+        size = next->size();
+        levels.push_back({DurNs{1} << bits, std::move(*next)});
     }
     return levels;
 }
