@@ -2,16 +2,24 @@
 """How fast the viewer is: first paint, frames while panning and zooming, size of the file.
 
     bench/viewer/run.py [PAGE.html ...] [--events N] [--chromium PATH]
+    bench/viewer/run.py --serve RECORDING [--program PATH] [--chromium PATH]
 
-Without a page it makes a synthetic one of N events (web/test/synthetic.ts). Chromium runs headless with software
-rendering. Reported per page, as JSON on standard output:
+Without a page it makes a synthetic one of N events (web/test/synthetic.ts). With --serve it starts `gpu-profile view`
+and opens the address that it prints. Chromium runs headless with software rendering. Reported per page, as JSON on
+standard output:
 
   first_paint_ms   navigation to the first frame of the timeline whose data has all arrived
   frame_ms         time from the start of a frame's work to the end of its drawing commands, p50 / p95 / max
   interval_ms      time between frames as the screen got them, p50 / p95 / max: 16.7 is every refresh of a 60 Hz screen
   file_bytes
 
-A pan and a zoom change the window before every frame; 300 frames each at four depths.
+A pan and a zoom change the window before every frame; 300 frames each at four depths, of a served recording 60 each
+at four depths and five places. Of a served recording also:
+
+  address_s        start of the program to the line with the address
+  program_mib      memory of the program (resident): when it prints the address, at most until then, at the end
+  overview_ms      navigation to the first answer on the screen
+  request_ms       time of a request for blobs while panning and zooming, p50 / p95 / max, and bytes of a reply, p50 / max
 """
 
 import argparse
@@ -19,11 +27,13 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
+SIZE = {"width": 1280, "height": 720}
 
 # Pans back and forth, then zooms in and out, one change a frame, from where the window is now.
 DRIVE = """async (frames) => {
@@ -55,11 +65,15 @@ def spread(values):
     return {"p50": at(0.5), "p95": at(0.95), "max": at(1.0), "count": len(values)}
 
 
-def measure(browser, page_file):
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
-    page.goto(f"{page_file.resolve().as_uri()}#page=timeline")
+def first_paint(page):
     page.wait_for_selector("canvas[data-complete]")
-    first = page.evaluate(PAINTED)
+    return round(page.evaluate(PAINTED))
+
+
+def measure(browser, page_file):
+    page = browser.new_page(viewport=SIZE)
+    page.goto(f"{page_file.resolve().as_uri()}#page=timeline")
+    first = first_paint(page)
     page.wait_for_timeout(1000)
     frames, intervals = [], []
     for depth in (1, 8, 100, 5000):
@@ -73,10 +87,64 @@ def measure(browser, page_file):
     return {
         "page": page_file.name,
         "file_bytes": page_file.stat().st_size,
-        "first_paint_ms": round(first),
+        "first_paint_ms": first,
         "frame_ms": spread(frames),
         "interval_ms": spread(intervals),
     }
+
+
+def memory_mib(process):
+    """Resident now, and the most so far."""
+    lines = dict(line.split(":", 1) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
+    return [int(lines[name].split()[0]) // 1024 for name in ("VmRSS", "VmHWM")]
+
+
+def measure_served(browser, program, recording):
+    started = time.monotonic()
+    process = subprocess.Popen([program, "view", "--no-open", recording], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        address = process.stdout.readline().strip()
+        address_s = round(time.monotonic() - started, 2)
+        resident, most = memory_mib(process)
+        page = browser.new_page(viewport=SIZE)
+        page.goto(address)
+        page.wait_for_selector("section.verdict")
+        overview = round(page.evaluate("performance.now()"))
+        page.goto("about:blank")
+        page.goto(address.split("#")[0] + "#page=timeline")
+        first = first_paint(page)
+        length = page.evaluate("fetch('/manifest').then((reply) => reply.json()).then((manifest) => manifest.window_ns)")
+        page.evaluate("performance.setResourceTimingBufferSize(1e6); performance.clearResourceTimings()")
+        frames, intervals = [], []
+        for depth in (1, 8, 100, 5000):
+            for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+                begin, span = int(share * length * (1 - 1 / depth)), int(length / depth)
+                page.evaluate(f"location.hash = 'page=timeline&t={begin}-{begin + span}'")
+                page.wait_for_timeout(400)
+                driven = page.evaluate(DRIVE, 60)
+                frames += driven["frames"]
+                intervals += driven["intervals"]
+        requests = page.evaluate(REQUESTS)
+        page.close()
+        return {
+            "recording": recording.name,
+            "recording_bytes": recording.stat().st_size,
+            "address_s": address_s,
+            "program_mib": {"at_address": resident, "most_until_then": most, "at_end": memory_mib(process)[0]},
+            "overview_ms": overview,
+            "first_paint_ms": first,
+            "frame_ms": spread(frames),
+            "interval_ms": spread(intervals),
+            "request_ms": spread([each["ms"] for each in requests]),
+            "reply_bytes": spread([each["bytes"] for each in requests]),
+        }
+    finally:
+        process.terminate()
+        process.wait()
+
+
+REQUESTS = """performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/blobs/'))
+  .map((entry) => ({ms: entry.duration, bytes: entry.encodedBodySize}))"""
 
 
 ZOOM = """(depth) => {
@@ -103,13 +171,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--serve", type=Path, metavar="RECORDING")
+    parser.add_argument("--program", type=Path, default=ROOT / "build" / "bench" / "gpu-profile")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        pages = options.pages or [synthetic(options.events, Path(folder))]
         browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu"])
-        for page in pages:
-            print(json.dumps(measure(browser, page)), flush=True)
+        if options.serve:
+            print(json.dumps(measure_served(browser, options.program, options.serve)))
+        else:
+            for page in options.pages or [synthetic(options.events, Path(folder))]:
+                print(json.dumps(measure(browser, page)), flush=True)
         browser.close()
 
 
