@@ -41,7 +41,7 @@ def window(page):
 
 
 def ready(page):
-    page.wait_for_function("document.querySelectorAll('.timelines canvas[data-complete]').length === 2")
+    page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
 
 
 def picture(page, side):

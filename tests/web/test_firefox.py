@@ -93,5 +93,6 @@ def test_a_served_recording(firefox, address):
     timeline(firefox)
     assert firefox.run(COLOURS) > 50
     assert address.split("#")[1] not in firefox.run("return location.href")
+    firefox.wait("location.hash.includes('page=timeline')")
     firefox.call("WebDriver:Refresh")
     firefox.wait("document.querySelector('canvas[data-complete]')")
