@@ -39,16 +39,28 @@ Sequence::Sequence(Sink& sink, std::uint32_t number, TimeNs start) : sink_(sink)
     write_packet(sink, packet);
 }
 
+void Sequence::explain(std::uint64_t number, std::string_view text, std::uint32_t field) {
+    pbf_writer data(fresh_);
+    pbf_writer entry(data, field);
+    entry.add_uint64(interned::id, number);
+    entry.add_bytes(interned::text, text.data(), text.size());
+}
+
 std::uint64_t Sequence::number_of(std::string_view text, StringPool& known, std::uint32_t field) {
     std::size_t before = known.size();
     std::uint64_t number = index_of(known.intern(text)) + std::uint64_t{1};
-    if (known.size() > before) {
-        pbf_writer data(fresh_);
-        pbf_writer entry(data, field);
-        entry.add_uint64(interned::id, number);
-        entry.add_bytes(interned::text, text.data(), text.size());
-    }
+    if (known.size() > before) explain(number, text, field);
     return number;
+}
+
+std::uint64_t Sequence::number_of(const char* literal, Literals& known, std::uint32_t field) {
+    std::size_t at = 0;
+    while (at < known.size() && known[at] != literal) ++at;
+    if (at == known.size()) {
+        known.push_back(literal);
+        explain(at + 1, literal, field);
+    }
+    return at + 1;
 }
 
 void Sequence::begin(TimeNs time, const Event& what) {

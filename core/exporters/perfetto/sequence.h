@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/sink.h"
@@ -37,14 +38,19 @@ public:
     void count(TimeNs time, double value);
 
 private:
+    // Literals by where they lie: a track has few, and looking through them is quicker than hashing one.
+    using Literals = std::vector<const char*>;
     // The number of a text among those of its field, from 1; what was not known is explained in the packet that comes.
     std::uint64_t number_of(std::string_view text, StringPool& known, std::uint32_t field);
+    std::uint64_t number_of(const char* literal, Literals& known, std::uint32_t field);
+    void explain(std::uint64_t number, std::string_view text, std::uint32_t field);
     void write(TimeNs time);
 
     Sink& sink_;
     std::uint32_t number_;
     TimeNs last_;
-    StringPool categories_, names_, keys_, texts_;
+    Literals categories_, keys_;
+    StringPool names_, texts_;
     std::string fresh_, event_, packet_, part_;  // built anew for each packet
 };
 
