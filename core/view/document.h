@@ -28,7 +28,7 @@ public:
     std::size_t blobs() const;
     // How many of the first blobs make the first picture.
     std::size_t early_blobs() const;
-    // id < blobs(). Any thread may ask, one at a time. Aim::narrowest for who hands it on as it is.
+    // id < blobs(). Any threads may ask, at the same time. Aim::narrowest for who hands it on as it is.
     std::string blob(std::size_t id, Aim aim) const;
 
 private:
