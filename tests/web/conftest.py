@@ -78,18 +78,27 @@ def exported(program, tmp_path_factory):
 
 
 @pytest.fixture
-def address(program):
-    """The address that `view` prints; it serves until the test is over."""
-    started = subprocess.Popen([program.path, "view", "--no-open", SERVED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        line = started.stdout.readline().decode()
-        found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", line)
+def served(program):
+    """Gives the address that `view` prints for its arguments; it serves until the test is over."""
+    running = []
+
+    def serve(*arguments):
+        started = subprocess.Popen([program.path, "view", "--no-open", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        running.append(started)
+        found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", started.stdout.readline().decode())
         if found is None:
             pytest.skip("this program does not serve pages")
-        yield found[0]
-    finally:
+        return found[0]
+
+    yield serve
+    for started in running:
         started.terminate()
         started.wait(10)
+
+
+@pytest.fixture
+def address(served):
+    return served(SERVED)
 
 
 @pytest.fixture

@@ -1,6 +1,10 @@
 """`gpu-profile view` in Chromium: the token leaves the address, a reload and a permalink work, others get nothing."""
 
+from pathlib import Path
+
 from address_bar import settled
+
+RECORDINGS = Path(__file__).resolve().parents[1] / "fixtures" / "kineto"
 
 
 def ready(page):
@@ -32,6 +36,23 @@ def test_a_served_recording(browser, address):
     ready(page)
     page.wait_for_selector("section.details table")
     assert page.locator("section.details .full").inner_text() == shown
+    assert wrong == []
+    context.close()
+
+
+def test_a_served_comparison(browser, served):
+    context = browser.new_context()
+    page = context.new_page()
+    wrong = []
+    page.on("console", lambda line: line.type == "error" and wrong.append(line.text))
+    page.goto(served(RECORDINGS / "overlap.json.gz", "--base", RECORDINGS / "transformer.json.gz"))
+    page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
+    assert [each.inner_text().split()[1] for each in page.locator(".timelines h3").all()] == ["transformer.json.gz", "overlap.json.gz"]
+    page.get_by_role("button", name="Next step").click()
+    settled(page)
+    page.reload()
+    page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
+    assert page.locator(".timelines select").input_value() == "1"
     assert wrong == []
     context.close()
 
