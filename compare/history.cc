@@ -127,7 +127,7 @@ Status History::open(int flags) {
     return check();
 }
 
-// Whose file it is. A new one has neither a mark nor a table.
+// Whose file it is. A new one has neither a mark nor a table: both as of one moment, since another process may make them now.
 Status History::check() {
     auto number = [&](const char* text, std::int64_t& value) {
         Statement statement(database_.get(), text);
@@ -135,10 +135,12 @@ Status History::check() {
         return statement.code();
     };
     std::int64_t application = 0, version = 0, tables = 0;
+    if (Status begun = run_all("BEGIN"); !begun.ok()) return begun;
     for (auto [text, value] : {std::pair{"PRAGMA application_id", &application},
                                {"PRAGMA user_version", &version},
                                {"SELECT count(*) FROM sqlite_master", &tables}})
         if (int code = number(text, *value); code != SQLITE_OK) return error_of(code);
+    if (Status ended = run_all("COMMIT"); !ended.ok()) return ended;
     new_ = application == 0 && tables == 0;
     if (new_) return {};
     if (application != kApplication)
