@@ -46,8 +46,13 @@ Status ChunkReader::find_header() {
 void ChunkReader::lose_from_here(std::uint64_t extent, bool cut) {
     if (losing_) return;
     losing_ = true;
-    lost_ = {cut, 1, offset_};
+    lost_ = {cut ? Gap::cut : Gap::damaged, 1, offset_};
     lost_extent_ = extent;
+}
+
+void ChunkReader::lose(Gap gap) {
+    gap.after = last_;
+    gaps_.push_back(gap);
 }
 
 // Counts what is missing before the chunk that was found at offset_.
@@ -55,23 +60,24 @@ void ChunkReader::settle(const ChunkHeader& found) {
     bool new_part = found.sequence < expected_ || found.is(ChunkKind::begin) || !open_;
     std::uint64_t missing = new_part ? found.sequence : found.sequence - expected_;
     if (losing_) {
-        lost_.truncated = offset_ < lost_extent_;
+        lost_.kind = offset_ < lost_extent_ ? Gap::cut : Gap::damaged;
         lost_.chunks = std::max<std::uint64_t>(missing, 1);
-        gaps_.push_back(lost_);
+        lose(lost_);
     } else {
-        if (open_ && new_part) gaps_.push_back({true, 1, offset_});
-        if (missing > 0) gaps_.push_back({false, missing, offset_});
+        if (open_ && new_part) lose({Gap::unended, 1, offset_});
+        if (missing > 0) lose({Gap::damaged, missing, offset_});
     }
     losing_ = false;
     open_ = !found.is(ChunkKind::end);
     expected_ = open_ ? found.sequence + 1 : 0;
+    last_ = found;
 }
 
 void ChunkReader::settle_end() {
     if (losing_)
-        gaps_.push_back(lost_);
+        lose(lost_);
     else if (open_)
-        gaps_.push_back({true, 1, offset_});
+        lose({Gap::unended, 1, offset_});
     losing_ = open_ = false;
 }
 

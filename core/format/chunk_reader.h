@@ -1,8 +1,8 @@
 // Reads the chunks of a capture in order, from any input that is read once. What comes out was written whole: header and
 // payload have the right checksums. After damage it goes on at the next sound header, so that a flipped bit costs one
 // chunk, and a capture that was cut off can have another one behind it.
-// Everything between is counted: by sequence numbers where they tell, else as one. A part that stops without its end chunk
-// is truncated. Memory is that of the largest chunk; time is linear in the input, hostile input included.
+// Everything between is counted: by sequence numbers where they tell, else as one. A part that stops within a chunk is cut; one
+// whose last chunk is whole but is no end chunk is unended. Memory is that of the largest chunk; time is linear in the input, hostile input included.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,10 @@ struct RawChunk {
 class ChunkReader {
 public:
     struct Gap {
-        bool truncated;        // cut off; otherwise damaged in the middle
-        std::uint64_t chunks;  // how many are missing, as far as is known
-        std::uint64_t offset;  // where in the input
+        enum Kind { damaged, cut, unended } kind;
+        std::uint64_t chunks;    // how many are missing, as far as is known
+        std::uint64_t offset;    // where in the input
+        ChunkHeader after = {};  // the last whole chunk before it
     };
 
     explicit ChunkReader(ByteInput& input) : input_(input) {}
@@ -54,6 +55,7 @@ private:
     std::string_view window() const { return {buffer_.data() + begin_, buffer_.size() - begin_}; }
     void skip(std::size_t bytes) { begin_ += bytes, offset_ += bytes; }
     void lose_from_here(std::uint64_t extent, bool cut);
+    void lose(Gap gap);
     void settle(const ChunkHeader& found);
     void settle_end();
     void take(const ChunkHeader& header, RawChunk& into);
@@ -66,6 +68,7 @@ private:
     std::uint64_t wasted_ = 0;  // bytes of payloads whose checksum was wrong
 
     std::uint32_t expected_ = 0;  // sequence of the next chunk
+    ChunkHeader last_{};          // the last whole chunk
     bool open_ = false;           // within a part that has not ended
     bool losing_ = false;         // bytes were skipped since the last whole chunk
     Gap lost_{};

@@ -49,6 +49,16 @@ std::map<std::string, std::size_t, std::less<>> expected_rows(int fd, std::uint6
     return rows;
 }
 
+// A process that was killed leaves whole chunks without an end: it is not its file that was cut.
+Loss loss_of(const ChunkReader::Gap& gap) {
+    switch (gap.kind) {
+        case ChunkReader::Gap::damaged: return Loss::damaged_chunk;
+        case ChunkReader::Gap::cut: return Loss::truncated;
+        case ChunkReader::Gap::unended: break;
+    }
+    return SpoolDecoder::takes(gap.after) ? Loss::killed_process : Loss::truncated;
+}
+
 struct Group {
     std::deque<RawChunk> chunks;  // a deque: what is placed points into them
     Status status;
@@ -126,10 +136,8 @@ private:
 
     void finish() {
         end_spool();
-        for (const ChunkReader::Gap& gap : reader_.gaps()) {
-            Loss kind = gap.truncated ? Loss::truncated : Loss::damaged_chunk;
-            batch_.lose(kind, fmt::format("{}: byte {}", source_.name(), gap.offset), gap.chunks);
-        }
+        for (const ChunkReader::Gap& gap : reader_.gaps())
+            batch_.lose(loss_of(gap), fmt::format("{}: byte {}", source_.name(), gap.offset), gap.chunks);
         if (source_.damaged()) batch_.lose(Loss::bad_compression, source_.name());
         tables_.drop_failed();
         batch_.tables.close();

@@ -115,9 +115,11 @@ struct ReadBack {
     std::vector<RawChunk> chunks;
     std::vector<ChunkReader::Gap> gaps;
 
-    std::uint64_t missing(bool truncated) const {
+    // Chunks missing at the end of a part, cut off or not written, or otherwise within it.
+    std::uint64_t missing(bool at_end) const {
         std::uint64_t chunks_missing = 0;
-        for (const ChunkReader::Gap& gap : gaps) chunks_missing += gap.truncated == truncated ? gap.chunks : 0;
+        for (const ChunkReader::Gap& gap : gaps)
+            chunks_missing += (gap.kind != ChunkReader::Gap::damaged) == at_end ? gap.chunks : 0;
         return chunks_missing;
     }
 };
