@@ -2,13 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
 #include "core/base/clock.h"
 
@@ -26,38 +28,74 @@ std::uint32_t crc(std::uint32_t before, std::string_view bytes) noexcept {
         crc32_z(before, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
+// The least number for our descriptor: near the end of the program's table, because programs are given the lowest free number,
+// but not so far that the kernel's table grows: it is copied by each fork().
+int high_number() noexcept {
+    constexpr rlim_t kTable = 4096, kRoom = 64, kLowest = 200;
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return static_cast<int>(kLowest);
+    rlim_t end = std::min(limit.rlim_cur, kTable);
+    return static_cast<int>(end > kLowest + kRoom ? end - kRoom : std::min(end / 2, kLowest));
+}
+
 }  // namespace
+
+bool SpoolFile::is_ours(int fd) const noexcept {
+    struct stat about {};
+    return fd >= 0 && fstat(fd, &about) == 0 && about.st_dev == device_ && about.st_ino == inode_;
+}
+
+// Takes over a descriptor of the file, moved out of the way of programs that close or count on low numbers.
+bool SpoolFile::adopt(int fd) noexcept {
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, high_number());
+    fd_ = high >= 0 ? high : fd;
+    if (high >= 0 && is_ours(fd)) ::close(fd);
+    return is_ours(fd_);
+}
+
+// Whether fd_ is the file's, if need be after opening it again.
+bool SpoolFile::holds() noexcept {
+    if (fd_ < 0 || is_ours(fd_)) return fd_ >= 0;
+    int fd = ::open(path_, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_APPEND);
+    if (is_ours(fd) && adopt(fd)) return true;
+    fd_ = -1;
+    return false;
+}
+
+void SpoolFile::close_own() noexcept {
+    if (is_ours(fd_)) ::close(fd_);
+    fd_ = -1;
+}
+
+void SpoolFile::forget() noexcept { close_own(); }
 
 bool SpoolFile::open(const char* folder) noexcept {
     int length = std::snprintf(path_, sizeof path_, "%s/%d-%lld.gpuprof", folder, static_cast<int>(getpid()),
                                static_cast<long long>(realtime_ns()));
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof path_) return false;
-    fd_ = ::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0600);
-    if (fd_ < 0) return false;
-    // Out of the way of programs that close or count on low descriptors.
-    int high = fcntl(fd_, F_DUPFD_CLOEXEC, 200);
-    if (high >= 0) {
-        ::close(fd_);
-        fd_ = high;
-    }
-    return true;
+    int fd = ::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0600);
+    struct stat about {};
+    if (fd < 0) return false;
+    if (fstat(fd, &about) != 0) return ::close(fd), false;
+    device_ = about.st_dev, inode_ = about.st_ino;
+    return adopt(fd);
 }
 
 bool SpoolFile::next(const char* folder) noexcept {
-    int fd = fd_;
-    char old[sizeof path_];
-    std::memcpy(old, path_, sizeof old);
+    SpoolFile old;
+    old.fd_ = fd_, old.device_ = device_, old.inode_ = inode_;
+    old.sequence_ = sequence_, old.written_bytes_ = written_bytes_;
+    std::memcpy(old.path_, path_, sizeof path_);
     if (!open(folder)) {
-        fd_ = fd;
-        std::memcpy(path_, old, sizeof old);
+        fd_ = old.fd_, device_ = old.device_, inode_ = old.inode_;
+        std::memcpy(path_, old.path_, sizeof path_);
         return false;
     }
-    std::swap(fd_, fd);
-    write(ChunkKind::end, {});
-    std::swap(fd_, fd);
-    ::close(fd);
+    old.write(ChunkKind::end, {});
+    old.close_own();
+    unwritten_ += old.unwritten_;
     if (before_[0] != '\0') unlink(before_);
-    std::memcpy(before_, old, sizeof old);
+    std::memcpy(before_, old.path_, sizeof before_);
     sequence_ = 0;
     written_bytes_ = 0;
     failures_ = 0;
@@ -76,7 +114,7 @@ bool SpoolFile::worth_trying(ChunkKind kind) const noexcept {
 
 bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view body) noexcept {
     std::size_t size = head.size() + body.size();
-    if (fd_ < 0 || size > kMaxPayloadBytes || !worth_trying(kind)) {
+    if (size > kMaxPayloadBytes || !worth_trying(kind) || !holds()) {
         ++unwritten_;
         return false;
     }
@@ -100,7 +138,7 @@ bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view bo
     ++unwritten_, ++failures_;
     failed_at_ = monotonic_ns();
     // A part of a chunk that cannot be taken back is found by readers, who miss its number.
-    if (ftruncate(fd_, static_cast<off_t>(written_bytes_)) != 0) ++sequence_;
+    if (!is_ours(fd_) || ftruncate(fd_, static_cast<off_t>(written_bytes_)) != 0) ++sequence_;
     return false;
 }
 
@@ -122,6 +160,7 @@ bool SpoolFile::put_all(const iovec* parts, int count, std::size_t whole) noexce
 
 bool SpoolFile::put(const char* bytes, std::size_t size) noexcept {
     while (size > 0) {
+        if (!is_ours(fd_)) return false;
         ssize_t written = ::write(fd_, bytes, size);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return false;

@@ -1,8 +1,14 @@
 // The file one process leaves: chunks appended with one write each, so that a process killed at any moment leaves whole
 // chunks. Used by one thread. A chunk that could not be written whole is taken back and counted, and the next one is tried:
 // a disk may have room again, and the last chunks, which say what is missing, are small.
+//
+// The descriptor lives in the program's table, and programs close descriptors that they did not open (closefrom, daemons) and
+// then open their own under the same numbers. So it has a high number that nobody is given by chance, and before each write it
+// is compared with the file's device and inode. When it is no longer ours the file is opened again by its path; when that fails
+// too, nothing more is written. A number that is not ours is never written to and never closed.
 #pragma once
 
+#include <sys/types.h>
 #include <sys/uio.h>
 
 #include <cstddef>
@@ -27,14 +33,20 @@ public:
     bool write(ChunkKind kind, std::string_view head, std::string_view body = {}) noexcept;
     std::uint64_t unwritten() const noexcept { return unwritten_; }
     // In a child of fork(): the file is the parent's.
-    void forget() noexcept { fd_ = -1; }
+    void forget() noexcept;
 
 private:
+    bool adopt(int fd) noexcept;
+    bool is_ours(int fd) const noexcept;
+    bool holds() noexcept;
+    void close_own() noexcept;
     bool worth_trying(ChunkKind kind) const noexcept;
     bool put_all(const iovec* parts, int count, std::size_t whole) noexcept;
     bool put(const char* bytes, std::size_t size) noexcept;
 
     int fd_ = -1;
+    dev_t device_ = 0;  // of the file, with inode_
+    ino_t inode_ = 0;
     char path_[4096] = {}, before_[4096] = {};
     std::uint32_t sequence_ = 0;
     std::uint64_t unwritten_ = 0;
