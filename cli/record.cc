@@ -21,6 +21,7 @@
 #include "cli/record_injection.h"
 #include "cli/record_watch.h"
 #include "collect/launch/injection.h"
+#include "collect/launch/preload_path.h"
 #include "collect/launch/target.h"
 #include "core/base/command_line.h"
 #include "core/base/host_name.h"
@@ -197,6 +198,15 @@ void prepare(Companions& companions, const Arguments& arguments, const SampleOpt
     if (sample.counters) companions.prepare(record_counters(sample, arguments.command.front()));
 }
 
+// Absent when the library is not to be preloaded, or cannot be, which is said.
+std::optional<PreloadPath> preload_path(const std::string& library, const InjectionOptions& options) {
+    if (!options.cuda) return std::nullopt;
+    Result<PreloadPath> path = PreloadPath::of(library);
+    if (path.ok()) return std::move(*path);
+    note(path.error().message);
+    return std::nullopt;
+}
+
 Result<ExitCode> record(const Arguments& arguments) {
     if (arguments.command.empty())
         return Error{ExitCode::usage, "no command to run; gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
@@ -216,7 +226,9 @@ Result<ExitCode> record(const Arguments& arguments) {
         return Error{ExitCode::internal, "libgpuprof_inject.so was not found beside the program; install it again"};
     Result<SpoolFolder> folder = SpoolFolder::make(arguments.output);
     if (!folder.ok()) return folder.error();
-    for (const std::string& remark : set_injection(library, *folder, *options)) note(remark);
+    std::optional<PreloadPath> preload = preload_path(library, *options);
+    for (const std::string& remark : set_injection(library, preload ? preload->path() : "", *folder, *options))
+        note(remark);
     Companions companions(*folder);
     prepare(companions, arguments, *sample, *folder);
     RecordingWatch watch(*folder, {.most_bytes = most_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
@@ -238,6 +250,7 @@ Result<ExitCode> record(const Arguments& arguments) {
         SpoolFolder spool = std::move(*folder);
         if (Status concluded = conclude(arguments, recording, spool); !concluded) note(concluded.error().message);
     }
+    preload.reset();
     end_like(recording.end);
 }
 

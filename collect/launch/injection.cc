@@ -105,8 +105,8 @@ void put_first(const char* name, const std::string& value, char between) {
 
 }  // namespace
 
-std::vector<std::string> set_injection(const std::string& library, const SpoolFolder& folder,
-                                       const InjectionOptions& options) {
+std::vector<std::string> set_injection(const std::string& library, const std::string& preload,
+                                       const SpoolFolder& folder, const InjectionOptions& options) {
     std::vector<std::string> remarks;
     for (auto [wanted, name] :
          {std::pair{options.cuda, "CUDA_INJECTION64_PATH"}, {options.nvtx, "NVTX_INJECTION64_PATH"}}) {
@@ -123,10 +123,10 @@ std::vector<std::string> set_injection(const std::string& library, const SpoolFo
     settings.launcher = getpid();
     setenv("GPUPROF_RECORD", words_of(settings).c_str(), 1);
     if (!options.annotation.empty()) setenv("GPUPROF_RECORD_RANGE", options.annotation.c_str(), 1);
-    if (!options.cuda) return remarks;
-    // Between another client and CUPTI. Programs built with the address sanitizer refuse to start behind a preloaded library
+    if (preload.empty()) return remarks;
+    // Between another client and CUPTI, and before an end by _exit. Programs built with the address sanitizer refuse to start behind a preloaded library
     // unless they are told that it is meant.
-    put_first("LD_PRELOAD", library, ':');
+    put_first("LD_PRELOAD", preload, ':');
     put_first("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
     return remarks;
 }

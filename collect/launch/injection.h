@@ -46,9 +46,9 @@ private:
 // The library beside this program; "" when it is not there.
 std::string injected_library();
 
-// Sets the variables in this process's environment, for the target to inherit. Remarks for the user: what was set already
-// and is left alone.
-std::vector<std::string> set_injection(const std::string& library, const SpoolFolder& folder,
-                                       const InjectionOptions& options);
+// Sets the variables in this process's environment, for the target to inherit. `preload` names the same library for LD_PRELOAD
+// (preload_path.h), "" when it is not to be preloaded. Remarks for the user: what was set already and is left alone.
+std::vector<std::string> set_injection(const std::string& library, const std::string& preload,
+                                       const SpoolFolder& folder, const InjectionOptions& options);
 
 }  // namespace gpuprof
