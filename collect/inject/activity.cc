@@ -8,8 +8,10 @@
 
 #include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
+#include "collect/inject/cupti_codes.h"
 #include "collect/inject/other_client.h"
 #include "collect/inject/switchboard.h"
+#include "core/base/clock.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {
@@ -60,8 +62,10 @@ bool wanted(const char* name) noexcept {
     return false;
 }
 
-// Callback ids end well before this in every version.
-constexpr std::uint32_t kMostFunctions = Switchboard::kFunctions;
+// Callback ids end well before this in every version. They follow one another: after this many without a name
+// there are no more.
+constexpr std::uint32_t kMostFunctions = Switchboard::kFunctions, kMostNameless = 256;
+constexpr int kYieldWaits = 20;  // times 10 ms, for work in flight
 
 // Whole kinds that are recorded whenever the window is open.
 struct WantedKind {
@@ -100,7 +104,8 @@ void Activity::refuse(const char* what, int code) noexcept {
     int nothing = kNothing;
     if (!refused_.compare_exchange_strong(nothing, kSaying)) return;
     const char* words = nullptr;
-    if (cupti_->cuptiGetResultString != nullptr) cupti_->cuptiGetResultString(code, &words);
+    bool said = cupti_->cuptiGetResultString != nullptr && cupti_->cuptiGetResultString(code, &words) == kCuptiSuccess;
+    if (!said || words == nullptr) words = words_of_code(code);  // from 13.3 on it has none where there is no driver
     std::snprintf(refusal_, sizeof refusal_, "%.60s: CUPTI answers %d%s%.80s (%.300s)", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "", cupti_->path);
     refused_.store(kSaid, std::memory_order_release);
@@ -115,7 +120,7 @@ bool Activity::start() noexcept {
         refused_.store(kSaid, std::memory_order_release);
         return false;
     }
-    cupti_->cuptiGetVersion(&version_);
+    if (cupti_->cuptiGetVersion(&version_) != kCuptiSuccess) version_ = 0;
     constexpr std::uint32_t kSystemThreadIds = 1, kZeroedBuffers = 5;
     if (cupti_->cuptiSetThreadIdType != nullptr) cupti_->cuptiSetThreadIdType(kSystemThreadIds);
     if (cupti_->cuptiActivitySetAttribute != nullptr) {
@@ -131,6 +136,7 @@ bool Activity::start() noexcept {
     known_ = memory == MAP_FAILED ? nullptr : static_cast<Known*>(memory);
     running_.store(true, std::memory_order_release);
     if (settings().range == CaptureRange::profiler_api) watch_profiler_calls();
+    find_functions();
     return true;
 }
 
@@ -163,7 +169,11 @@ void Activity::open() noexcept {
     if (settings().graph_level) switch_on(Kind::graph_trace, "graph launches");
     if (settings().memory) switch_on(Kind::memory2, "allocations");
     bool by_name = cupti_->cuptiGetCallbackName != nullptr && cupti_->cuptiActivityEnableRuntimeApi != nullptr;
-    if (by_name && !settings().all_api) return switch_functions(true);
+    if (by_name && !settings().all_api) {
+        for (std::size_t i = 0; i < wanted_count_; ++i)
+            switchboard().set_function(Who::ours, wanted_[i].domain, wanted_[i].cbid, true);
+        return;
+    }
     switch_on(Kind::runtime, "runtime calls");
     if (settings().all_api) switch_on(Kind::driver, "driver calls");
 }
@@ -175,31 +185,34 @@ void Activity::close() noexcept {
 void Activity::yield() noexcept {
     if (!running()) return;
     close();
+    flush(false);
+    for (int i = 0; i < kYieldWaits && buffers().given() > 0; ++i) {
+        constexpr timespec kPause{0, 10'000'000};
+        nanosleep(&kPause, nullptr);
+        flush(false);
+    }
     flush(true);
     running_.store(false, std::memory_order_release);
 }
 
-void Activity::switch_functions(bool on) noexcept {
+void Activity::find_functions() noexcept {
+    if (cupti_->cuptiGetCallbackName == nullptr) return;
     for (std::uint32_t domain : {kRuntimeDomain, kDriverDomain})
-        for (std::uint32_t cbid = 1; cbid < kMostFunctions; ++cbid) {
+        for (std::uint32_t cbid = 1, nameless = 0; cbid < kMostFunctions && nameless < kMostNameless; ++cbid) {
             const char* name = nullptr;
+            ++nameless;
             if (cupti_->cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
-            if (wanted(name)) switchboard().set_function(Who::ours, domain, cbid, on);
+            nameless = 0;
+            if (wanted(name) && wanted_count_ < kMostWanted) wanted_[wanted_count_++] = {domain, cbid};
+            function_names_.add(domain == kRuntimeDomain ? spool::NameSpace::runtime_api
+                                                         : spool::NameSpace::driver_api);
+            function_names_.add(std::uint64_t{cbid});
+            function_names_.add_text(name);
         }
 }
 
 bool Activity::write_function_names(SpoolFile& file) noexcept {
-    if (cupti_->cuptiGetCallbackName == nullptr) return true;
-    names_.clear();
-    for (std::uint32_t domain : {kRuntimeDomain, kDriverDomain})
-        for (std::uint32_t cbid = 1; cbid < kMostFunctions; ++cbid) {
-            const char* name = nullptr;
-            if (cupti_->cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
-            names_.add(domain == kRuntimeDomain ? spool::NameSpace::runtime_api : spool::NameSpace::driver_api);
-            names_.add(std::uint64_t{cbid});
-            names_.add_text(name);
-        }
-    return names_.size() == 0 || file.write(ChunkKind::spool_names, names_.view());
+    return function_names_.size() == 0 || file.write(ChunkKind::spool_names, function_names_.view());
 }
 
 void Activity::forget_names() noexcept {
@@ -212,8 +225,9 @@ void Activity::flush(bool forced) noexcept {
     cupti_->cuptiActivityFlushAll(forced ? 1 : 0);
 }
 
-void Activity::drain(SpoolFile& file) noexcept {
-    while (buffers().take_earliest([&](std::uint8_t* bytes, std::size_t valid) { write_buffer(file, bytes, valid); })) {
+void Activity::drain(SpoolFile& file, std::int64_t until) noexcept {
+    while (monotonic_ns() < until &&
+           buffers().take_earliest([&](std::uint8_t* bytes, std::size_t valid) { write_buffer(file, bytes, valid); })) {
     }
 }
 
@@ -265,8 +279,8 @@ void Activity::note_name(std::uint64_t address) noexcept {
 
 std::uint64_t Activity::timestamp() const noexcept {
     std::uint64_t now = 0;
-    if (running() && cupti_->cuptiGetTimestamp != nullptr) cupti_->cuptiGetTimestamp(&now);
-    return now;
+    bool read = running() && cupti_->cuptiGetTimestamp != nullptr && cupti_->cuptiGetTimestamp(&now) == kCuptiSuccess;
+    return read ? now : 0;
 }
 
 std::uint64_t Activity::dropped() noexcept {

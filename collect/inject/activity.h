@@ -19,15 +19,16 @@ public:
     // Loads CUPTI and makes it ours. To be called within cuInit; nothing is switched on yet.
     bool start() noexcept;
     bool running() const noexcept { return running_.load(std::memory_order_acquire); }
-    // Switches our kinds on or off. Any thread, one at a time.
+    // Switches our kinds on or off. The spool thread, and before it the one that starts CUPTI.
     void open() noexcept;
     void close() noexcept;
-    // Switches off for good and gives CUPTI to another client.
+    // Switches off for good and gives CUPTI to another client. Spool thread only.
     void yield() noexcept;
     // Asks CUPTI for what is complete, or with `forced` for everything. May block in CUPTI.
     void flush(bool forced) noexcept;
-    // Writes returned buffers, in the order they came back. Spool thread only.
-    void drain(SpoolFile& file) noexcept;
+    // Writes returned buffers, in the order they came back, until there are none or CLOCK_MONOTONIC is `until`: the program may fill them faster
+    // than they are written. Spool thread only.
+    void drain(SpoolFile& file, std::int64_t until) noexcept;
     // Names of the API functions; whether they were written.
     bool write_function_names(SpoolFile& file) noexcept;
     // A new file begins: names that were written before are to be written again.
@@ -41,7 +42,7 @@ public:
 
 private:
     bool switch_on(cupti::Kind kind, const char* what) noexcept;
-    void switch_functions(bool on) noexcept;
+    void find_functions() noexcept;
     void watch_profiler_calls() noexcept;
     void refuse(const char* what, int code) noexcept;
     void write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept;
@@ -54,6 +55,14 @@ private:
     enum Refused : int { kNothing, kSaying, kSaid };
     std::atomic<int> refused_{kNothing};
     char refusal_[512] = {};
+    // Ids of the functions that are wanted, found once: asking CUPTI for 4,094 names takes long, on some versions very long.
+    struct Function {
+        std::uint32_t domain, cbid;
+    };
+    static constexpr std::size_t kMostWanted = 512;
+    Function wanted_[kMostWanted] = {};
+    std::size_t wanted_count_ = 0;
+    Scratch function_names_;
     Scratch names_, head_;
     // Addresses whose names were written, and a hash of the text then: an address is used again after a module goes.
     struct Known {

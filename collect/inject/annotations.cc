@@ -4,6 +4,7 @@
 
 #include "collect/inject/collector.h"
 #include "collect/inject/event_ring.h"
+#include "collect/inject/name_log.h"
 #include "collect/inject/own_cost.h"
 #include "core/base/clock.h"
 
@@ -27,7 +28,8 @@ bool replace(std::uint64_t from, std::uint64_t to) noexcept {
     return false;
 }
 
-EventRing* ring() noexcept { return recording() ? EventRing::of_this_thread() : nullptr; }
+// A child of fork() begins a recording of its own at its first annotation.
+EventRing* ring() noexcept { return recording() || start_collector() ? EventRing::of_this_thread() : nullptr; }
 
 // Times one annotation in sixteen.
 class Timed {
@@ -92,6 +94,7 @@ void add_name(NvtxOp op, std::uint64_t domain, std::uint64_t id, std::string_vie
     spool::NvtxEvent event = event_of(op, domain, id);
     event.text_kind = TextKind::inline_text;
     to->add(event, text);
+    name_log().add(event, text.substr(0, EventRing::kLongestText));
 }
 
 bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {

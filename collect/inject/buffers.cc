@@ -116,10 +116,25 @@ void Buffers::free(Slot& slot) noexcept {
     slot.state.store(kFree, std::memory_order_release);
 }
 
+void Buffers::forget() noexcept {
+    for (Slot& slot : slots_) {
+        slot.bytes.store(nullptr, std::memory_order_relaxed);
+        slot.state.store(kFree, std::memory_order_relaxed);
+    }
+    unknown_.store(0, std::memory_order_relaxed);
+    discarded_.store(0, std::memory_order_relaxed);
+}
+
 std::uint64_t Buffers::given() const noexcept {
     std::uint64_t given = 0;
     for (const Slot& slot : slots_) given += slot.state.load(std::memory_order_acquire) == kGiven;
     return given;
+}
+
+std::uint64_t Buffers::outstanding() const noexcept {
+    std::uint64_t outstanding = 0;
+    for (const Slot& slot : slots_) outstanding += slot.state.load(std::memory_order_acquire) != kFree;
+    return outstanding;
 }
 
 }  // namespace gpuprof::inject

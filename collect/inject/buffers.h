@@ -29,8 +29,11 @@ public:
         free(*slot);
         return true;
     }
-    // Buffers that CUPTI still has.
+    // In a child of fork(): what the parent's CUPTI has is the parent's.
+    void forget() noexcept;
+    // Buffers that CUPTI still has; with those that came back and were not taken.
     std::uint64_t given() const noexcept;
+    std::uint64_t outstanding() const noexcept;
     // Buffers that came back and were not ours.
     std::uint64_t unknown() const noexcept { return unknown_.load(std::memory_order_relaxed); }
     // Records for which there was no room.
@@ -50,7 +53,7 @@ private:
         std::atomic<std::uint32_t> state{kFree};
         alignas(8) std::uint8_t bytes[kSize] = {};
     };
-    static constexpr std::size_t kSpares = 16;
+    static constexpr std::size_t kSpares = 64;
     static void request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) noexcept;
     static void complete(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                          std::size_t valid) noexcept;

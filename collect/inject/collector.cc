@@ -2,24 +2,24 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
-#include "collect/inject/activity.h"
 #include "collect/inject/buffers.h"
+#include "collect/inject/chunks.h"
 #include "collect/inject/event_ring.h"
-#include "collect/inject/other_client.h"
+#include "collect/inject/name_log.h"
 #include "collect/inject/own_cost.h"
 #include "collect/inject/process_facts.h"
+#include "collect/inject/state.h"
 #include "collect/inject/switchboard.h"
 #include "core/base/clock.h"
-#include "core/schema/facts.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -34,107 +34,31 @@ constexpr std::int64_t kReclaimEvery = 100 * kMillisecond;
 constexpr std::size_t kManyRings = 64;
 constexpr std::int64_t kSlowStart = 5000 * kMillisecond;
 constexpr int kMostLateWaits = 10, kMostTries = 3;
-constexpr int kMostExitWaits = 200;  // times 10 ms: what a hanging CUPTI may cost at exit
+constexpr std::int64_t kMostDrain = 100 * kMillisecond, kMostEnding = 1200 * kMillisecond;
+constexpr std::int64_t kMostExitWait = 2000 * kMillisecond;  // what a hanging CUPTI may cost at exit
+constexpr std::int64_t kMostYieldWait = 1000 * kMillisecond;
 
-// Made once and left behind: threads of the program may use it until the last moment.
-struct Collector {
-    Window window;
-    SpoolFile file;
-    Activity activity;
-    Scratch events, counts, facts, lasting;
-    std::atomic<bool> cuda_started{false};  // activity.start() has returned
-    std::atomic<bool> yielded{false};
-    std::atomic<bool> flush_wanted{false};
-    std::int64_t part_began = 0;
-    std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: it is not
-    bool names_written = false, refusal_written = false, slow_start_told = false;
-    std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
-    std::uint64_t counted = ~std::uint64_t{0};
-};
 Collector* collector = nullptr;
+bool handlers_set = false;      // of fork() and exit(); children inherit them
+bool device_inherited = false;  // CUPTI was in use in the process that this one was forked from
+
+pid_t thread_id() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 void pause(long ns) noexcept {
     timespec length{0, ns};
     nanosleep(&length, nullptr);
 }
 
-// Names outlast the part they were given in.
-void keep_names(Collector& c) noexcept {
-    std::string_view events = c.events.view().substr(sizeof(std::uint32_t));
-    while (events.size() >= sizeof(spool::NvtxEvent)) {
-        spool::NvtxEvent event;
-        std::memcpy(&event, events.data(), sizeof event);
-        if (event.bytes < sizeof(std::uint64_t) || event.bytes > events.size()) return;
-        bool name = event.op == spool::NvtxOp::string_name || event.op == spool::NvtxOp::domain_name ||
-                    event.op == spool::NvtxOp::thread_name || event.op == spool::NvtxOp::category_name ||
-                    event.op == spool::NvtxOp::stream_name;
-        if (name && event.bytes >= sizeof event && event.time != 0) c.lasting.add(events.data(), event.bytes);
-        events.remove_prefix(event.bytes);
+// Waits for `done` to become true, which another thread posts; at most `most` ns.
+template <class Done>
+void await(Wake& wake, std::int64_t most, Done&& done) noexcept {
+    std::int64_t until = monotonic_ns() + most;
+    for (;;) {
+        std::uint32_t ticket = wake.ticket();
+        std::int64_t left = until - monotonic_ns();
+        if (done() || left <= 0) return;
+        wake.wait(ticket, left < 100 * kMillisecond ? static_cast<long>(left) : 100 * kMillisecond);
     }
-}
-
-void write_events(Collector& c) noexcept {
-    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next()) {
-        c.events.clear();
-        c.events.add(static_cast<std::uint32_t>(ring->thread()));
-        ring->drain([&](const char* bytes, std::size_t size) { c.refused_memory += !c.events.add(bytes, size); });
-        if (settings().keep_last_ns > 0) keep_names(c);
-        if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
-    }
-}
-
-void write_clock(Collector& c) noexcept {
-    struct {
-        std::int64_t realtime, monotonic;
-        std::uint64_t cupti;
-    } reading{realtime_ns(), monotonic_ns(),
-              c.cuda_started.load(std::memory_order_acquire) ? c.activity.timestamp() : 0};
-    c.file.write(ChunkKind::spool_clock, {reinterpret_cast<const char*>(&reading), sizeof reading});
-}
-
-void write_losses(Collector& c, bool at_end) noexcept {
-    std::uint64_t full = EventRing::homeless(), cut = 0;
-    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next())
-        full += ring->dropped(), cut += ring->cut();
-    bool cuda = c.cuda_started.load(std::memory_order_acquire);
-    std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? buffers().given() : 0;
-    std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
-    std::uint64_t sum = full + cut + dropped + kept + unwritten;
-    if (sum == c.counted) return;
-    c.counted = sum;
-    c.counts.clear();
-    auto add = [&](spool::Lost reason, std::uint64_t count) { c.counts.add(reason), c.counts.add(count); };
-    add(spool::Lost::cupti_dropped, dropped);
-    add(spool::Lost::nvtx_full, full);
-    add(spool::Lost::too_long, cut);
-    add(spool::Lost::unwritten, unwritten);
-    add(spool::Lost::kept_buffers, kept);
-    c.file.write(ChunkKind::spool_lost, c.counts.view());
-}
-
-// What the trust line needs: who had CUPTI, and what recording took.
-void write_facts(Collector& c) noexcept {
-    c.facts.clear();
-    auto text = [&](std::string_view key, std::string_view value) { c.facts.add_text(key), c.facts.add_text(value); };
-    auto number = [&](std::string_view key, std::uint64_t value) {
-        char digits[24];
-        int size = std::snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value));
-        text(key, {digits, static_cast<std::size_t>(size)});
-    };
-    if (c.cuda_started.load(std::memory_order_acquire) && switchboard().cupti() != nullptr) {
-        constexpr const char* kPolicies[] = {"share", "own", "yield"};
-        text("cupti_path", switchboard().cupti()->path);
-        number("cupti_version", c.activity.version());
-        text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
-        if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
-        if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
-        if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
-    }
-    number(fact::kOnProgramThreads, own_cost_ns.load(std::memory_order_relaxed));
-    number(fact::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
-    if (c.window.closed_at() != 0 && !c.window.open())
-        number(fact::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));
-    c.file.write(ChunkKind::spool_facts, c.facts.view());
 }
 
 // Not before start() has returned: it runs on a thread of the program.
@@ -142,12 +66,12 @@ void flush(Collector& c, bool forced) noexcept {
     if (c.cuda_started.load(std::memory_order_acquire)) c.activity.flush(forced);
 }
 
-void drain(Collector& c) noexcept {
+void drain(Collector& c, std::int64_t until) noexcept {
     if (c.cuda_started.load(std::memory_order_acquire)) {
         if (!c.names_written) c.names_written = !c.activity.running() || c.activity.write_function_names(c.file);
         if (!c.refusal_written && c.activity.refusal()[0] != '\0')
             c.refusal_written = c.file.write(ChunkKind::spool_refused, c.activity.refusal());
-        c.activity.drain(c.file);
+        c.activity.drain(c.file, until);
     }
     write_events(c);
 }
@@ -166,6 +90,7 @@ void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
 void begin_part(Collector& c) noexcept {
     for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);  // the first chunk of a part
     write_clock(c);
+    write_names_so_far(c);
     c.part_began = monotonic_ns();
 }
 
@@ -177,11 +102,6 @@ void next_part(Collector& c) noexcept {
     begin_part(c);
     c.names_written = c.refusal_written = false;
     c.activity.forget_names();
-    if (c.lasting.size() == 0) return;
-    c.events.clear();
-    c.events.add(std::uint32_t{0});
-    c.events.add(c.lasting.view().data(), c.lasting.size());
-    c.file.write(ChunkKind::spool_nvtx, c.events.view());
 }
 
 // Whether the launcher says that the recording is as large as it may be.
@@ -191,29 +111,47 @@ bool full() noexcept {
     return settings().limited && access(path, F_OK) == 0;
 }
 
+// Brings CUPTI's kinds in line with the window, or gives CUPTI away. The only place but the start where kinds are switched for us.
+void follow_window(Collector& c, std::int64_t now) noexcept {
+    if (!c.cuda_started.load(std::memory_order_acquire) || !c.activity.running()) return;
+    if (c.yielded.load(std::memory_order_acquire)) {
+        c.activity.yield();
+        c.given_away.post();
+    } else {
+        c.kinds.follow(c.activity, c.window, now);
+    }
+}
+
 void* spool(void*) {
     Collector& c = *collector;
+    c.thread.store(thread_id(), std::memory_order_relaxed);
     begin_part(c);
     std::int64_t flushed = c.part_began, clocked = flushed, reclaimed = flushed;
+    std::uint32_t ticket = c.work.ticket();
     while (phase.load(std::memory_order_acquire) == kRunning) {
-        pause(kDrainEvery);
+        c.work.wait(ticket, kDrainEvery);
+        ticket = c.work.ticket();
         std::int64_t now = monotonic_ns();
         c.window.tick(now);
-        if (now - flushed >= kFlushEvery || c.flush_wanted.exchange(false)) flush(c, false), flushed = now;
+        follow_window(c, now);
+        if (now - flushed >= kFlushEvery) flush(c, false), flushed = now;
         if (flushed == now && full()) c.window.shut();
-        drain(c);
+        write_windows(c);
+        drain(c, now + kMostDrain);
         tell_of_slow_start(c, now);
         if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;
         if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
         if (settings().keep_last_ns > 0 && now - c.part_began >= settings().keep_last_ns) next_part(c);
     }
+    std::int64_t ending = monotonic_ns();
     flush(c, false);
     flush(c, true);
-    drain(c);
+    write_windows(c);
+    drain(c, ending + kMostEnding);
     // Buffers come back on CUPTI's own threads, which may be a little behind.
     for (int i = 0; i < kMostLateWaits && buffers().given() > 0; ++i) {
         pause(kDrainEvery);
-        drain(c);
+        drain(c, ending + kMostEnding);
     }
     write_clock(c);
     write_facts(c);
@@ -221,40 +159,45 @@ void* spool(void*) {
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
     phase.store(kEnded, std::memory_order_release);
+    c.ended.post();
     return nullptr;
 }
 
-void at_exit() {
-    int running = kRunning;
-    if (!phase.compare_exchange_strong(running, kEnding)) return;
-    for (int i = 0; i < kMostExitWaits && phase.load(std::memory_order_acquire) != kEnded; ++i) {
-        pause(10 * kMillisecond);
-    }
-}
+void at_exit() { end_collector(); }
 
+// A child of fork() has its parent's memory and none of its threads. It begins a recording of its own when it first annotates or starts
+// CUDA. CUPTI does not work in it when it was in use in the parent (its flush hangs), nor does CUDA when that had been started; then device
+// work is left alone. What the parent has recorded is the parent's.
 void in_child() {
-    phase.store(kEnded, std::memory_order_relaxed);
     EventRing::forget_all();
-    if (collector != nullptr) collector->file.forget();
+    name_log().become_childs();
+    buffers().forget();
+    own_cost_ns.store(0, std::memory_order_relaxed);
+    if (collector != nullptr) {
+        bool starting = collector->starting_since.load(std::memory_order_relaxed) != 0;
+        device_inherited |= starting || collector->cuda_started.load(std::memory_order_relaxed);
+        collector->file.forget();
+    }
+    device_inherited |= switchboard().wants_anything(Who::other);
+    switchboard().forget_loading();
+    collector = nullptr;
+    phase.store(kDormant, std::memory_order_relaxed);
 }
 
 // On the thread that opens or closes the window.
 void switch_window(bool open) noexcept {
     OwnTime timed;
-    Collector& c = *collector;
-    if (!device_recording()) return;
-    if (open) return c.activity.open();
-    c.activity.close();
-    c.flush_wanted.store(true, std::memory_order_relaxed);
+    if (!open || !device_recording()) return;
+    if (thread_id() != collector->thread.load(std::memory_order_relaxed))
+        collector->kinds.wait_until_on(collector->work);
 }
 
 // Device work, from within cuInit.
 void start_device(Collector& c) noexcept {
     OwnTime timed;
     c.starting_since.store(monotonic_ns(), std::memory_order_relaxed);
-    bool started = c.activity.start();
+    if (c.activity.start()) c.kinds.start(c.activity, c.window);
     c.cuda_started.store(true, std::memory_order_release);
-    if (started && c.window.open()) c.activity.open();
     c.starting_since.store(0, std::memory_order_relaxed);
 }
 
@@ -277,6 +220,7 @@ bool begin() noexcept {
     void* memory = std::calloc(1, sizeof(Collector));
     if (memory == nullptr) return false;
     collector = new (memory) Collector;
+    collector->process = getpid();
     return collector->file.open(settings().folder);
 }
 
@@ -292,13 +236,23 @@ void give_up(const char* what) noexcept {
 // What needs the system's help, and is of no use without.
 bool take_hold() noexcept {
     const char* refused = nullptr;
-    if (pthread_atfork(nullptr, nullptr, in_child) != 0 || std::atexit(at_exit) != 0)
+    if (!handlers_set && (pthread_atfork(nullptr, nullptr, in_child) != 0 || std::atexit(at_exit) != 0))
         refused = "everything: no memory for a handler of fork() and exit()";
     else if (!start_thread())
         refused = "everything: no thread could be started (see ulimit -u, and the container's limit of processes)";
     if (refused != nullptr) give_up(refused);
-    std::at_quick_exit(at_exit);  // without it, what such an end loses is what a killed program loses
+    if (!handlers_set)
+        std::at_quick_exit(at_exit);  // without it, what such an end loses is what a killed program loses
+    handlers_set = true;
     return refused == nullptr;
+}
+
+// In a new file, what the window is to know of names that a parent gave.
+void tell_window_names(Window& window) noexcept {
+    name_log().each([&](const spool::NvtxEvent& event, std::string_view text) {
+        if (event.op == spool::NvtxOp::domain_name) window.name_domain(event.range, text);
+        if (event.op == spool::NvtxOp::string_name) window.name_string(event.range, text);
+    });
 }
 
 }  // namespace
@@ -309,7 +263,10 @@ bool start_collector() noexcept {
     int dormant = kDormant;
     if (phase.compare_exchange_strong(dormant, kStarting)) {
         bool begun = begin();
-        if (begun) collector->window.start(switch_window, monotonic_ns());
+        if (begun) {
+            collector->window.start(switch_window, monotonic_ns());
+            tell_window_names(collector->window);
+        }
         phase.store(kRunning, std::memory_order_release);  // before its thread looks
         if (!begun || !take_hold()) phase.store(kEnded, std::memory_order_release);
     }
@@ -317,11 +274,22 @@ bool start_collector() noexcept {
     return recording();
 }
 
+// What may call this: exit handlers, _exit in a signal handler on any thread, _exit in a child of vfork(), whose memory is its parent's.
+void end_collector() noexcept {
+    int now = phase.load(std::memory_order_acquire);
+    if ((now != kRunning && now != kEnding) || collector->process != getpid()) return;
+    if (collector->thread.load(std::memory_order_relaxed) == thread_id()) return;
+    now = kRunning;
+    phase.compare_exchange_strong(now, kEnding);
+    collector->work.post();
+    await(collector->ended, kMostExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
+}
+
 Window& window() noexcept { return collector->window; }
 
 bool will_record_device() noexcept {
     int now = phase.load(std::memory_order_relaxed);
-    return settings().active && now != kEnded &&
+    return settings().active && now != kEnded && !device_inherited &&
            (now != kRunning || !collector->yielded.load(std::memory_order_relaxed));
 }
 
@@ -330,8 +298,10 @@ bool device_recording() noexcept {
 }
 
 void yield_device() noexcept {
-    collector->yielded.store(true, std::memory_order_relaxed);
-    collector->activity.yield();
+    Collector& c = *collector;
+    c.yielded.store(true, std::memory_order_release);
+    c.work.post();
+    await(c.given_away, kMostYieldWait, [&] { return !c.activity.running(); });
 }
 
 bool stream_id(void* stream, std::uint32_t& id) noexcept {
@@ -345,7 +315,7 @@ bool stream_id(void* stream, std::uint32_t& id) noexcept {
 // Called by the CUDA driver inside cuInit, for the library that CUDA_INJECTION64_PATH names. 1: go on.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
     using namespace gpuprof::inject;
-    if (start_collector() && !collector->cuda_started.load(std::memory_order_acquire)) {
+    if (start_collector() && !device_inherited && !collector->cuda_started.load(std::memory_order_acquire)) {
         start_device(*collector);
     }
     return 1;

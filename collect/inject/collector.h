@@ -1,6 +1,6 @@
 // The collector of one process: a spool file and the thread that fills it. Everything the program's own threads do is
 // appending; this thread moves what they left to the file, every few milliseconds, and flushes CUPTI four times a second.
-// Phases only go forward: dormant, running, ended. In a child of fork() it is ended from the start.
+// Phases only go forward: dormant, running, ended. A child of fork() begins again.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@ namespace gpuprof::inject {
 
 // Starts it, once per process; whether it runs. Cheap when it was decided before. Any thread.
 bool start_collector() noexcept;
+// Before the process ends: waits until all there is has been written, two seconds at most. Any thread, also in a signal handler.
+void end_collector() noexcept;
 // Whether the collector runs; the window tells whether records are wanted now.
 bool recording() noexcept;
 Window& window() noexcept;

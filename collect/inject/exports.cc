@@ -5,6 +5,9 @@
 //   yield  we stop recording device work when the other begins, and it has CUPTI to itself
 // While we do not record, calls go through untouched. A client that looks CUPTI's functions up by dlsym in the library
 // itself is not seen. Signatures: cupti_activity.h, CUPTI 13.0.
+#include <time.h>
+
+#include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
 #include "collect/inject/other_client.h"
 #include "collect/inject/switchboard.h"
@@ -13,7 +16,10 @@ namespace gpuprof::inject {
 namespace {
 
 constexpr int kMultipleSubscribers = 39, kNotInitialized = 15;
-constexpr std::uint32_t kZeroedBuffers = 5, kBufferPerThread = 9;
+constexpr int kNotSupported = 27;
+constexpr std::uint32_t kZeroedBuffers = 5, kBufferPerThread = 9, kUserDefinedRecords = 11;
+constexpr int kForcedWaits = 10;
+constexpr long kForcedWait = 10'000'000;  // ns
 
 // What to do with a call of the other client.
 enum class Way { through, shared, refused };
@@ -77,9 +83,18 @@ EXPORT int cuptiActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable)
     return set_function(kDriverDomain, static_cast<std::uint32_t>(Kind::driver), cbid, enable);
 }
 
+// A forced flush hands out the records of running kernels without their ends, and their completion never comes: for both. So what is in
+// flight gets a tenth of a second first, in which buffers come back whole; then it is forced, as the other asked.
 EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
-    int code = pass(&Cupti::cuptiActivityFlushAll, flag);
-    if (way() == Way::shared) other_client().hand_over();
+    if (way() != Way::shared) return pass(&Cupti::cuptiActivityFlushAll, flag);
+    int code = pass(&Cupti::cuptiActivityFlushAll, 0u);
+    for (int i = 0; flag != 0 && code == kCuptiSuccess && i < kForcedWaits && buffers().given() > 0; ++i) {
+        timespec length{0, kForcedWait};
+        nanosleep(&length, nullptr);
+        code = pass(&Cupti::cuptiActivityFlushAll, 0u);
+    }
+    if (flag != 0 && buffers().given() > 0) code = pass(&Cupti::cuptiActivityFlushAll, flag);
+    other_client().hand_over();
     return code;
 }
 
@@ -96,9 +111,10 @@ EXPORT int cuptiActivityGetNumDroppedRecords(void* context, std::uint32_t stream
     return kCuptiSuccess;
 }
 
-// Attributes of buffers are about ours, and stay as they are.
+// Attributes of buffers are about ours, and stay as they are. Records of another layout would be in our buffers too.
 EXPORT int cuptiActivitySetAttribute(std::uint32_t attribute, std::size_t* bytes, void* value) {
     if (way() == Way::shared && (attribute == kZeroedBuffers || attribute == kBufferPerThread)) return kCuptiSuccess;
+    if (way() == Way::shared && attribute == kUserDefinedRecords) return kNotSupported;
     return pass(&Cupti::cuptiActivitySetAttribute, attribute, bytes, value);
 }
 

@@ -11,6 +11,8 @@ constexpr std::uint32_t kDriverKind = static_cast<std::uint32_t>(cupti::Kind::dr
                         kRuntimeKind = static_cast<std::uint32_t>(cupti::Kind::runtime);
 constexpr int kInvalidKind = 21, kInvalidParameter = 1, kNotInitialized = 15;
 
+enum Loading : int { kNot, kLoading, kLoaded };
+
 constinit Switchboard board;
 
 }  // namespace
@@ -18,7 +20,6 @@ constinit Switchboard board;
 Switchboard& switchboard() noexcept { return board; }
 
 const Cupti* Switchboard::cupti() noexcept {
-    enum { kNot, kLoading, kLoaded };
     int state = kNot;
     if (loading_.compare_exchange_strong(state, kLoading)) {
         found_ = cupti_.load(named_);
@@ -26,6 +27,11 @@ const Cupti* Switchboard::cupti() noexcept {
     }
     while (loading_.load(std::memory_order_acquire) != kLoaded) sched_yield();
     return found_ ? &cupti_ : nullptr;
+}
+
+void Switchboard::forget_loading() noexcept {
+    int state = kLoading;
+    loading_.compare_exchange_strong(state, kNot);
 }
 
 std::uint32_t Switchboard::kind_of(std::uint32_t domain) noexcept {
@@ -48,7 +54,7 @@ bool Switchboard::anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noe
 }
 
 bool Switchboard::anyone_wants_kind(std::uint32_t kind) const noexcept {
-    return kinds_[0][kind].load(std::memory_order_relaxed) || kinds_[1][kind].load(std::memory_order_relaxed);
+    return kinds_[0][kind].load() || kinds_[1][kind].load();
 }
 
 bool Switchboard::wants_anything(Who who) const noexcept {
@@ -65,23 +71,34 @@ int Switchboard::set_kind(Who who, std::uint32_t kind, bool on) noexcept {
     const Cupti* real = cupti();
     if (real == nullptr) return kNotInitialized;
     if (kind >= kKinds) return kInvalidKind;
-    bool before = anyone_wants_kind(kind);
     std::atomic<bool>& wish = kinds_[static_cast<unsigned>(who)][kind];
-    bool had = wish.exchange(on, std::memory_order_relaxed);
-    if (before != anyone_wants_kind(kind)) {
-        int code = kCuptiSuccess;
-        if (on)
-            code = real->cuptiActivityEnable(kind);
-        else if (real->cuptiActivityDisable != nullptr)
-            code = real->cuptiActivityDisable(kind);
-        if (code != kCuptiSuccess) {
-            wish.store(had, std::memory_order_relaxed);
-            return code;
-        }
+    bool had = wish.exchange(on);
+    if (int code = settle_kind(*real, kind); code != kCuptiSuccess) {
+        wish.store(had);
+        return code;
     }
     if (kind == kDriverKind) tell_functions(kDriverDomain);
     if (kind == kRuntimeKind) tell_functions(kRuntimeDomain);
     return kCuptiSuccess;
+}
+
+// Brings CUPTI in line with the wishes. Two clients may be here at once, and no lock is held while CUPTI is called: whoever comes second
+// leaves it to the first, who looks again after each call, so that the last wish always wins. What the first is told is the answer for both.
+int Switchboard::settle_kind(const Cupti& real, std::uint32_t kind) noexcept {
+    Switching& switching = switching_[kind];
+    if (switching.waiting.fetch_add(1) != 0) return kCuptiSuccess;
+    int code = kCuptiSuccess;
+    for (int seen = 1;;) {
+        bool on = anyone_wants_kind(kind);
+        if (code == kCuptiSuccess && on != switching.on.load(std::memory_order_relaxed)) {
+            if (on)
+                code = real.cuptiActivityEnable(kind);
+            else if (real.cuptiActivityDisable != nullptr)
+                code = real.cuptiActivityDisable(kind);
+            if (code == kCuptiSuccess) switching.on.store(on, std::memory_order_relaxed);
+        }
+        if (switching.waiting.compare_exchange_strong(seen, 0)) return code;
+    }
 }
 
 int Switchboard::set_function(Who who, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {

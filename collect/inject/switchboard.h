@@ -21,6 +21,8 @@ public:
 
     // CUPTI's own functions; loads them at the first call. Null when there is no CUPTI.
     const Cupti* cupti() noexcept;
+    // In a child of fork(): another thread of the parent may have been loading it.
+    void forget_loading() noexcept;
     // The library to use when none is mapped; to be set before the first call.
     void name_library(const char* path) noexcept { named_ = path; }
 
@@ -42,10 +44,16 @@ private:
     static std::uint32_t kind_of(std::uint32_t domain) noexcept;
     bool anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants_kind(std::uint32_t kind) const noexcept;
+    int settle_kind(const Cupti& real, std::uint32_t kind) noexcept;
     int tell_function(std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
     void tell_functions(std::uint32_t domain) noexcept;
 
+    struct Switching {
+        std::atomic<int> waiting{0};  // calls that wait for CUPTI to be in line with the wishes
+        std::atomic<bool> on{false};  // in CUPTI
+    };
     std::atomic<bool> kinds_[kClients][kKinds] = {};
+    Switching switching_[kKinds];
     std::atomic<std::uint8_t> functions_[kClients][2][kFunctions] = {};  // by domain: driver, runtime
     std::atomic<std::uint64_t> dropped_[kClients] = {};
     std::atomic<int> loading_{0};

@@ -44,10 +44,21 @@ void Window::settle() noexcept {
         } else {
             closed_at_.store(realtime_ns(), std::memory_order_relaxed);
         }
+        log(should, should ? realtime_ns() : closed_at_.load(std::memory_order_relaxed));
         open_.store(should, std::memory_order_release);
         if (switch_ != nullptr) switch_(should);
     }
     pthread_mutex_unlock(&lock_);
+}
+
+// More openings than the spool thread takes in time become one: what was between them is recorded too.
+void Window::log(bool opens, std::int64_t now) noexcept {
+    if (!opens && logged_ > 0)
+        log_[logged_ - 1].closed = now;
+    else if (opens && logged_ == kLogged)
+        log_[kLogged - 1].closed = 0;
+    else if (opens)
+        log_[logged_++] = {now, 0};
 }
 
 void Window::wish(int change) noexcept {

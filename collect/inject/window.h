@@ -15,7 +15,7 @@ namespace gpuprof::inject {
 
 class Window {
 public:
-    // Called when the window opens and closes, one at a time.
+    // Called when the window opens and closes, one at a time; on the thread that did it.
     using Switch = void (*)(bool open) noexcept;
 
     // `now` is CLOCK_MONOTONIC in ns.
@@ -24,6 +24,20 @@ public:
     // How often it has opened, and CLOCK_REALTIME when it closed last; 0: never.
     std::uint32_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
     std::int64_t closed_at() const noexcept { return closed_at_.load(std::memory_order_relaxed); }
+    // One opening, by CLOCK_REALTIME; `closed` is 0 while it is open.
+    struct Opening {
+        std::int64_t opened, closed;
+    };
+    // Hands each opening that is new or has closed since the last call to take(opening). Spool thread only.
+    template <class Take>
+    void take_openings(Take&& take) noexcept {
+        pthread_mutex_lock(&lock_);
+        for (std::size_t i = first_taken_ && log_[0].closed == 0 ? 1 : 0; i < logged_; ++i) take(log_[i]);
+        first_taken_ = logged_ > 0 && log_[logged_ - 1].closed == 0;
+        if (first_taken_) log_[0] = log_[logged_ - 1];
+        logged_ = first_taken_ ? 1 : 0;
+        pthread_mutex_unlock(&lock_);
+    }
     bool always() const noexcept { return range_ == CaptureRange::always && delay_until_ == 0 && duration_ == 0; }
 
     // The spool thread's clock: delay and duration.
@@ -47,8 +61,9 @@ public:
     void name_string(std::uint64_t string, std::string_view text) noexcept;
 
 private:
-    static constexpr std::size_t kHandles = 16;
+    static constexpr std::size_t kHandles = 16, kLogged = 64;
     void wish(int change) noexcept;
+    void log(bool opens, std::int64_t now) noexcept;
     void settle() noexcept;
     static bool holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
     static void keep(std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
@@ -59,6 +74,9 @@ private:
     std::int64_t first_ = 0, last_ = 0;
     Switch switch_ = nullptr;
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of opening and closing; never taken while nothing changes
+    Opening log_[kLogged] = {};  // under the lock; the last one may be open, the first one known by then
+    std::size_t logged_ = 0;
+    bool first_taken_ = false;
     std::atomic<bool> open_{false}, delayed_{false}, over_{false};
     std::atomic<int> wishes_{0};  // reasons to be open
     std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};

@@ -35,6 +35,7 @@ enum class ChunkKind : std::uint32_t {
     spool_lost = 21,
     spool_refused = 22,
     spool_facts = 23,
+    spool_windows = 24,
 };
 
 struct ChunkHeader {

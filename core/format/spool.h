@@ -10,6 +10,8 @@
 //   spool_clock     i64 realtime  i64 monotonic  u64 cupti   readings at one moment; cupti 0 when it has no clock
 //   spool_refused   text                               something that could not be switched on, in words
 //   spool_lost      { u8 reason  u64 count }...         counts so far; the last ones of a part hold
+//   spool_windows   { i64 opened  i64 closed }...       when the window of a part of a run was open, by CLOCK_REALTIME; closed is 0
+//                                                       while it is open, and the same opening comes again when it has closed
 //   spool_facts     { key text, value text }...         facts of the recording that may change; the last ones hold
 //
 // text is a u32 length and that many bytes.
@@ -33,6 +35,7 @@ enum class Lost : std::uint8_t {
     too_long = 2,       // text was cut
     unwritten = 3,      // something could not be written: disk full, too large, no memory
     kept_buffers = 4,   // buffers of records that CUPTI did not give back at the end
+    late_windows = 5,   // openings of the window that the program did not wait for: its first work may be missing
 };
 
 enum class NvtxOp : std::uint8_t {

@@ -26,9 +26,9 @@ SpoolDecoder::SpoolDecoder(Batch& batch, std::string file)
     : batch_(batch), file_(std::move(file)), annotations_(batch), first_(batch.tables) {}
 
 bool SpoolDecoder::takes(const ChunkHeader& header) {
-    for (ChunkKind kind :
-         {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
-          ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused, ChunkKind::spool_facts})
+    for (ChunkKind kind : {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names,
+                           ChunkKind::spool_nvtx, ChunkKind::spool_clock, ChunkKind::spool_lost,
+                           ChunkKind::spool_refused, ChunkKind::spool_facts, ChunkKind::spool_windows})
         if (header.is(kind)) return true;
     return false;
 }
@@ -50,6 +50,8 @@ void SpoolDecoder::take(const RawChunk& chunk) {
         sound = take_lost(payload);
     else if (chunk.header.is(ChunkKind::spool_facts))
         sound = take_facts(payload);
+    else if (chunk.header.is(ChunkKind::spool_windows))
+        sound = take_windows(payload);
     else if (chunk.header.is(ChunkKind::spool_refused))
         batch_.lose(Loss::recorder_refused, payload);
     if (!sound) batch_.lose(Loss::damaged_chunk, where(chunk));
@@ -196,6 +198,7 @@ void SpoolDecoder::finish() {
     add_facts();
     resolve_external();
     settle_clocks();
+    leave_out_what_is_outside();
     check_launches();
     for (const auto& [reason, count] : lost_)
         if (count > 0) batch_.lose(Loss::recorder_loss, fmt::format("{}: process {}", file_, process_), count);

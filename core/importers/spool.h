@@ -36,6 +36,7 @@ private:
     bool take_nvtx(std::string_view payload);
     bool take_clock(std::string_view payload);
     bool take_facts(std::string_view payload);
+    bool take_windows(std::string_view payload);
     bool take_lost(std::string_view payload);
     bool has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start, cupti::Field<std::uint64_t> end);
     void add_kernel(const cupti::Record& record);
@@ -52,6 +53,8 @@ private:
     void add_threads();
     void add_facts();
     void settle_clocks();
+    bool in_window(TimeNs start, DurNs dur) const;
+    void leave_out_what_is_outside();
     void check_launches();
     void name_allocator(Row event, std::uint32_t correlation);
     void resolve_external();
@@ -76,6 +79,7 @@ private:
     std::uint64_t whole_graphs_ = 0;
     std::map<std::string, std::string> facts_;
     std::vector<SpoolClock> clocks_;
+    std::map<TimeNs, TimeNs> windows_;  // when the window was open, from and until; 0: it had not closed
     SpoolAnnotations annotations_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
     SpoolRows first_;                                           // of this process

@@ -80,7 +80,7 @@ def test_a_disk_that_fills_within_a_chunk_leaves_no_torn_end(injected, tmp_path)
         for file in files:
             _, torn = chunk_kinds(file.read_bytes())
             assert torn == 0
-            assert "truncated" in spool.losses(file)  # nothing more could be said
+            assert "killed_process" in spool.losses(file)  # nothing more could be said
             sizes.append(file.stat().st_size)
 
     assert in_parallel(check, range(1, count_calls(injected)["write"])) == []

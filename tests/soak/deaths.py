@@ -4,7 +4,8 @@
     tests/soak/deaths.py BINARY [--count 2000] [--seed 1] [--jobs 2]
 
 Every death: the exit status is that of the program alone; the capture can be read; it has no more kernels than were played,
-and none with a name that was not; it is called truncated if and only if its end chunk is missing; nothing else is lost but
+and none with a name that was not; it is called killed if and only if its end chunk is missing, and truncated if and only if
+it ends within a chunk; nothing else is lost but
 what a flush at exit could not get. Prints a table by kind of death. tests/python/test_record_deaths.py runs a few of them.
 """
 
@@ -93,9 +94,10 @@ class Soak:
         assert {row["name"] for row in kernels} <= self.names
         whole, torn = chunk_kinds(files[0].read_bytes())
         ended = torn == 0 and whole[-1:] == [END]
-        assert ended == ("truncated" not in kinds), f"end chunk: {ended}, losses: {kinds}"
+        said = {"truncated"} if torn else set() if ended else {"killed_process"}
+        assert kinds & {"truncated", "killed_process"} == said, f"end chunk: {ended}, {torn} torn bytes, losses: {kinds}"
         assert ended or case.end not in ORDERLY, "an orderly end left no end chunk"
-        assert kinds <= {"truncated", "recorder_loss", "unfinished_op", "untimed_op", "launch_without_kernel"}, kinds
+        assert kinds <= {"truncated", "killed_process", "recorder_loss", "unfinished_op", "untimed_op", "launch_without_kernel"}, kinds
         return count, torn, None
 
 

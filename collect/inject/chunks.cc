@@ -1,0 +1,104 @@
+#include "collect/inject/chunks.h"
+
+#include <cstdio>
+#include <string_view>
+
+#include "collect/inject/buffers.h"
+#include "collect/inject/event_ring.h"
+#include "collect/inject/name_log.h"
+#include "collect/inject/other_client.h"
+#include "collect/inject/own_cost.h"
+#include "collect/inject/switchboard.h"
+#include "core/base/clock.h"
+#include "core/schema/facts.h"
+
+namespace gpuprof::inject {
+
+void write_events(Collector& c) noexcept {
+    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next()) {
+        c.events.clear();
+        c.events.add(static_cast<std::uint32_t>(ring->thread()));
+        ring->drain([&](const char* bytes, std::size_t size) { c.refused_memory += !c.events.add(bytes, size); });
+        if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
+    }
+}
+
+void write_clock(Collector& c) noexcept {
+    struct {
+        std::int64_t realtime, monotonic;
+        std::uint64_t cupti;
+    } reading{realtime_ns(), monotonic_ns(),
+              c.cuda_started.load(std::memory_order_acquire) ? c.activity.timestamp() : 0};
+    c.file.write(ChunkKind::spool_clock, {reinterpret_cast<const char*>(&reading), sizeof reading});
+}
+
+void write_losses(Collector& c, bool at_end) noexcept {
+    std::uint64_t full = EventRing::homeless(), cut = 0;
+    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next())
+        full += ring->dropped(), cut += ring->cut();
+    bool cuda = c.cuda_started.load(std::memory_order_acquire);
+    std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? buffers().outstanding() : 0;
+    std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
+    std::uint64_t late = c.kinds.late();
+    std::uint64_t sum = full + cut + dropped + kept + unwritten + late;
+    if (sum == c.counted) return;
+    c.counted = sum;
+    c.counts.clear();
+    auto add = [&](spool::Lost reason, std::uint64_t count) { c.counts.add(reason), c.counts.add(count); };
+    add(spool::Lost::cupti_dropped, dropped);
+    add(spool::Lost::nvtx_full, full);
+    add(spool::Lost::too_long, cut);
+    add(spool::Lost::unwritten, unwritten);
+    add(spool::Lost::kept_buffers, kept);
+    add(spool::Lost::late_windows, late);
+    c.file.write(ChunkKind::spool_lost, c.counts.view());
+}
+
+// What the trust line needs: who had CUPTI, and what recording took.
+void write_facts(Collector& c) noexcept {
+    c.facts.clear();
+    auto text = [&](std::string_view key, std::string_view value) { c.facts.add_text(key), c.facts.add_text(value); };
+    auto number = [&](std::string_view key, std::uint64_t value) {
+        char digits[24];
+        int size = std::snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value));
+        text(key, {digits, static_cast<std::size_t>(size)});
+    };
+    if (c.cuda_started.load(std::memory_order_acquire) && switchboard().cupti() != nullptr) {
+        constexpr const char* kPolicies[] = {"share", "own", "yield"};
+        text("cupti_path", switchboard().cupti()->path);
+        number("cupti_version", c.activity.version());
+        text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
+        if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
+        if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
+        if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
+    }
+    number(fact::kOnProgramThreads, own_cost_ns.load(std::memory_order_relaxed));
+    number(fact::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
+    if (c.window.closed_at() != 0 && !c.window.open())
+        number(fact::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));
+    c.file.write(ChunkKind::spool_facts, c.facts.view());
+}
+
+// Names outlast the part and the process they were given in.
+void write_names_so_far(Collector& c) noexcept {
+    c.events.clear();
+    c.events.add(std::uint32_t{0});
+    name_log().each([&](spool::NvtxEvent event, std::string_view text) {
+        std::size_t padding = (8 - text.size() % 8) % 8;
+        event.bytes = static_cast<std::uint32_t>(sizeof event + text.size() + padding);
+        bool whole = c.events.add(&event, sizeof event) && c.events.add(text.data(), text.size()) &&
+                     c.events.add("\0\0\0\0\0\0\0", padding);
+        c.refused_memory += !whole;
+    });
+    if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
+}
+
+// With --keep-last a part may hold what belongs to windows of the part before it: nothing is left out then.
+void write_windows(Collector& c) noexcept {
+    if (c.window.always() || settings().keep_last_ns > 0) return;
+    c.windows.clear();
+    c.window.take_openings([&](const Window::Opening& opening) { c.refused_memory += !c.windows.add(opening); });
+    if (c.windows.size() > 0) c.file.write(ChunkKind::spool_windows, c.windows.view());
+}
+
+}  // namespace gpuprof::inject

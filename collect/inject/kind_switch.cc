@@ -1,0 +1,55 @@
+#include "collect/inject/kind_switch.h"
+
+#include "core/base/clock.h"
+
+namespace gpuprof::inject {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kPatience = 100 * kMillisecond, kInFlight = 1000 * kMillisecond;
+
+}  // namespace
+
+void KindSwitch::start(Activity& activity, const Window& window) noexcept {
+    if (!window.open()) return;
+    activity.open();
+    on_.exchange(1);
+}
+
+void KindSwitch::wait_until_on(Wake& spool_thread) noexcept {
+    if (on_.fetch_add(0) != 0) return;
+    std::int64_t until = monotonic_ns() + kPatience;
+    spool_thread.post();
+    for (;;) {
+        std::uint32_t ticket = switched_.ticket();
+        if (on_.fetch_add(0) != 0) return;
+        std::int64_t left = until - monotonic_ns();
+        if (left <= 0) break;
+        switched_.wait(ticket, static_cast<long>(left));
+    }
+    late_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void KindSwitch::follow(Activity& activity, const Window& window, std::int64_t now) noexcept {
+    if (window.open()) {
+        closed_since_ = 0;
+        if (on_.load() != 0) return;
+        activity.open();
+        on_.exchange(1);
+        switched_.post();
+        return;
+    }
+    if (on_.load() == 0) return;
+    if (closed_since_ == 0) closed_since_ = now;
+    if (now - closed_since_ < kInFlight) return;
+    activity.flush(false);
+    // Whoever opens the window from here on finds the kinds off, and waits; who did before is seen now.
+    on_.exchange(0);
+    if (window.open())
+        on_.exchange(1);
+    else
+        activity.close();
+    closed_since_ = 0;
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,38 @@
+// What the parts of the collector share: the file, the window, CUPTI's kinds, and buffers of the spool thread. One for each recording: a
+// child of fork() makes its own and leaves its parent's behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "collect/inject/activity.h"
+#include "collect/inject/kind_switch.h"
+#include "collect/inject/scratch.h"
+#include "collect/inject/spool_file.h"
+#include "collect/inject/wake.h"
+#include "collect/inject/window.h"
+
+namespace gpuprof::inject {
+
+// Made once and left behind: threads of the program may use it until the last moment.
+struct Collector {
+    pid_t process = 0;             // whose it is; a child of vfork() or clone() has its parent's
+    std::atomic<pid_t> thread{0};  // the spool thread
+    Wake work, ended, given_away;  // for the spool thread; when it has ended; when CUPTI is another client's
+    Window window;
+    SpoolFile file;
+    Activity activity;
+    KindSwitch kinds;
+    Scratch events, counts, facts, windows;
+    std::atomic<bool> cuda_started{false};  // activity.start() has returned
+    std::atomic<bool> yielded{false};
+    std::int64_t part_began = 0;
+    std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: it is not
+    bool names_written = false, refusal_written = false, slow_start_told = false;
+    std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
+    std::uint64_t counted = ~std::uint64_t{0};
+};
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,33 @@
+// A thread waits until another one posts, or for a while. Lock-free for who posts; nothing here can fail, and a post that comes
+// before the wait is not missed: ticket() is taken before looking at what the post is about.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+
+namespace gpuprof::inject {
+
+class Wake {
+public:
+    std::uint32_t ticket() const noexcept { return posts_.load(std::memory_order_acquire); }
+    void post() noexcept {
+        posts_.fetch_add(1, std::memory_order_release);
+        syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    }
+    // Until a post after `ticket` was taken, at most `ns` (below a second); it may come back early.
+    void wait(std::uint32_t ticket, long ns) noexcept {
+        timespec most{0, ns};
+        syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, ticket, &most, nullptr, 0);
+    }
+
+private:
+    std::atomic<std::uint32_t> posts_{0};
+};
+
+}  // namespace gpuprof::inject

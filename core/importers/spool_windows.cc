@@ -1,0 +1,67 @@
+// Recording only a part of a run: the collector leaves CUPTI's kinds on for a while after the window has closed, so that work in flight is
+// delivered. What belongs to no window is left out here: kept is what was going on while a window was open, and what was launched then.
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/format/bytes.h"
+#include "core/importers/spool.h"
+
+namespace gpuprof {
+namespace {
+
+// Rows from `first` on that `belongs` says no to are dropped.
+template <class Table, class Belongs>
+void keep_rows(Table& table, Row first, Belongs&& belongs) {
+    table.close();
+    PodVector<Row> kept;
+    for (Row row = 0; row < table.rows; ++row)
+        if (row < first || belongs(row)) kept.push_back(row);
+    if (kept.size() == table.rows) return;
+    table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
+    table.rows = kept.size();
+}
+
+}  // namespace
+
+bool SpoolDecoder::take_windows(std::string_view payload) {
+    ByteCursor cursor(payload);
+    while (cursor.left() > 0 && cursor.ok()) {
+        auto opened = static_cast<TimeNs>(cursor.u64()), closed = static_cast<TimeNs>(cursor.u64());
+        if (cursor.ok()) windows_[opened] = closed;
+    }
+    return cursor.ok();
+}
+
+// Whether a window was open at some moment of the span.
+bool SpoolDecoder::in_window(TimeNs start, DurNs dur) const {
+    auto after = windows_.upper_bound(static_cast<TimeNs>(std::uint64_t(start) + std::uint64_t(dur)));
+    if (after == windows_.begin()) return false;
+    TimeNs closed = std::prev(after)->second;
+    return closed == 0 || closed >= start;
+}
+
+void SpoolDecoder::leave_out_what_is_outside() {
+    if (windows_.empty()) return;
+    Tables& tables = batch_.tables;
+    std::unordered_set<std::int64_t> launched;
+    auto within = [&](const auto& table) {
+        return [&](Row row) { return in_window(table.start[row], table.dur[row]); };
+    };
+    keep_rows(tables.api_call, first_.api_call, [&](Row row) {
+        bool kept = in_window(tables.api_call.start[row], tables.api_call.dur[row]);
+        if (kept) launched.insert(tables.api_call.correlation[row]);
+        return kept;
+    });
+    auto of_device = [&](auto& table, Row first) {
+        keep_rows(table, first, [&](Row row) {
+            return launched.count(table.correlation[row]) != 0 || in_window(table.start[row], table.dur[row]);
+        });
+    };
+    of_device(tables.kernel, first_.kernel);
+    of_device(tables.memcpy, first_.memcpy);
+    of_device(tables.memset, first_.memset);
+    keep_rows(tables.sync, first_.sync, within(tables.sync));
+    keep_rows(tables.overhead, first_.overhead, within(tables.overhead));
+}
+
+}  // namespace gpuprof
