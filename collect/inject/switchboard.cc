@@ -1,6 +1,7 @@
 #include "collect/inject/switchboard.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include "core/format/cupti_records.h"
 
@@ -14,6 +15,27 @@ constexpr int kInvalidKind = 21, kInvalidParameter = 1, kNotInitialized = 15;
 enum Loading : int { kNot, kLoading, kLoaded };
 
 constinit Switchboard board;
+
+// One of both clients' threads at a time: CUPTI wants what is switched to be switched in turn. The lock is held while CUPTI is called, which
+// calls nobody who needs it; should a call never return, the other client waits for a second and then goes ahead.
+class Turn {
+public:
+    explicit Turn(pthread_mutex_t& lock) noexcept : lock_(lock) {
+        timespec until{};
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 1;
+        held_ = pthread_mutex_timedlock(&lock_, &until) == 0;
+    }
+    ~Turn() {
+        if (held_) pthread_mutex_unlock(&lock_);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    pthread_mutex_t& lock_;
+    bool held_ = false;
+};
 
 }  // namespace
 
@@ -32,6 +54,7 @@ const Cupti* Switchboard::cupti() noexcept {
 void Switchboard::forget_loading() noexcept {
     int state = kLoading;
     loading_.compare_exchange_strong(state, kNot);
+    lock_ = PTHREAD_MUTEX_INITIALIZER;
 }
 
 std::uint32_t Switchboard::kind_of(std::uint32_t domain) noexcept {
@@ -82,23 +105,18 @@ int Switchboard::set_kind(Who who, std::uint32_t kind, bool on) noexcept {
     return kCuptiSuccess;
 }
 
-// Brings CUPTI in line with the wishes. Two clients may be here at once, and no lock is held while CUPTI is called: whoever comes second
-// leaves it to the first, who looks again after each call, so that the last wish always wins. What the first is told is the answer for both.
+// Brings CUPTI in line with the wishes, whichever client changed its own last.
 int Switchboard::settle_kind(const Cupti& real, std::uint32_t kind) noexcept {
-    Switching& switching = switching_[kind];
-    if (switching.waiting.fetch_add(1) != 0) return kCuptiSuccess;
+    Turn turn(lock_);
+    bool on = anyone_wants_kind(kind);
+    if (on == on_[kind].load(std::memory_order_relaxed)) return kCuptiSuccess;
     int code = kCuptiSuccess;
-    for (int seen = 1;;) {
-        bool on = anyone_wants_kind(kind);
-        if (code == kCuptiSuccess && on != switching.on.load(std::memory_order_relaxed)) {
-            if (on)
-                code = real.cuptiActivityEnable(kind);
-            else if (real.cuptiActivityDisable != nullptr)
-                code = real.cuptiActivityDisable(kind);
-            if (code == kCuptiSuccess) switching.on.store(on, std::memory_order_relaxed);
-        }
-        if (switching.waiting.compare_exchange_strong(seen, 0)) return code;
-    }
+    if (on)
+        code = real.cuptiActivityEnable(kind);
+    else if (real.cuptiActivityDisable != nullptr)
+        code = real.cuptiActivityDisable(kind);
+    if (code == kCuptiSuccess) on_[kind].store(on, std::memory_order_relaxed);
+    return code;
 }
 
 int Switchboard::set_function(Who who, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
@@ -106,6 +124,7 @@ int Switchboard::set_function(Who who, std::uint32_t domain, std::uint32_t cbid,
     if (cbid >= kFunctions) return kInvalidParameter;
     std::atomic<std::uint8_t>& wish = functions_[static_cast<unsigned>(who)][domain == kRuntimeDomain][cbid];
     std::uint8_t had = wish.exchange(on ? wanted : unwanted, std::memory_order_relaxed);
+    Turn turn(lock_);
     int code = tell_function(domain, cbid, anyone_wants(kind_of(domain), cbid));
     if (code != kCuptiSuccess) wish.store(had, std::memory_order_relaxed);
     return code;
@@ -118,6 +137,7 @@ int Switchboard::tell_function(std::uint32_t domain, std::uint32_t cbid, bool on
 
 // After a whole kind went on or off: what single functions were told before holds again.
 void Switchboard::tell_functions(std::uint32_t domain) noexcept {
+    Turn turn(lock_);
     std::uint32_t kind = kind_of(domain);
     bool whole = anyone_wants_kind(kind);
     for (std::uint32_t cbid = 1; cbid < kFunctions; ++cbid) {

@@ -2,9 +2,11 @@
 // functions, but it may have two clients: us, and another (torch.profiler's Kineto, Proton, ...), whose calls arrive here because this
 // library is preloaded and exports the same names (exports.cc). The switchboard keeps both clients' wishes and passes on
 // only what changes for CUPTI, so that neither client can switch the other off.
-// No lock is held while CUPTI or a client is called. Everything is constant-initialised: calls may come before any
+// No lock is held while a client is called, nor while CUPTI is asked for what may call one. Everything is constant-initialised: calls may come before any
 // constructor has run.
 #pragma once
+
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdint>
@@ -48,12 +50,9 @@ private:
     int tell_function(std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
     void tell_functions(std::uint32_t domain) noexcept;
 
-    struct Switching {
-        std::atomic<int> waiting{0};  // calls that wait for CUPTI to be in line with the wishes
-        std::atomic<bool> on{false};  // in CUPTI
-    };
     std::atomic<bool> kinds_[kClients][kKinds] = {};
-    Switching switching_[kKinds];
+    std::atomic<bool> on_[kKinds] = {};                                  // in CUPTI
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;                   // of switching
     std::atomic<std::uint8_t> functions_[kClients][2][kFunctions] = {};  // by domain: driver, runtime
     std::atomic<std::uint64_t> dropped_[kClients] = {};
     std::atomic<int> loading_{0};

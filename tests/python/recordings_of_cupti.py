@@ -46,6 +46,19 @@ def quick_script(folder, times=500):
     return script_of_records(records, folder)
 
 
+def slow_kernels(folder, count=10, length_ns=20_000_000):
+    """Launches a microsecond apart whose kernels run one after the other, each so long."""
+    records = lines()
+    first = min(record["start"] for record in records if record.get("start"))
+    calls = {record["correlationId"]: record for record in records if record["kind"] == "RUNTIME"}
+    kernels = [record for record in kernels_in(records) if not record["graphId"] and record["correlationId"] in calls][:count]
+    made = [record for record in records if record["kind"] == "DEVICE"]
+    for number, kernel in enumerate(kernels):
+        made += [{**calls[kernel["correlationId"]], "start": first + 1000 * number, "end": first + 1000 * number + 500},
+                 {**kernel, "start": first + 20_000 + number * length_ns, "end": first + 20_000 + (number + 1) * length_ns}]
+    return script_of_records(made, folder)
+
+
 def _convert(recording, script, version, lanes):
     subprocess.run([sys.executable, ROOT / "tests/fakes/cupti/script.py", "--cupti", version, "--lanes", str(lanes),
                     recording, script], check=True)

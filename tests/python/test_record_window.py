@@ -8,13 +8,13 @@ import sys
 
 import pytest
 from played import fake_environment
-from recordings_of_cupti import ROOT, kernels_in, lines, quick_script
+from recordings_of_cupti import ROOT, kernels_in, lines, quick_script, slow_kernels
 
 PLAY = """
 import ctypes, sys, time
 cuda = ctypes.CDLL("libcuda.so.1")
 assert cuda.cuInit(0) == 0
-def play(turn): assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=paced live inline first=%d" % turn) == 0
+def play(turn, how=b"paced"): assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=%s live inline first=%d" % (how, turn)) == 0
 """
 
 
@@ -32,18 +32,20 @@ def once():
 def run(program, script, tmp_path):
     """Records Python code that plays; returns the number of kernels, the rows of `ranges`, and standard error."""
 
-    def record(code, *options, expected=0):
+    def record(code, *options, expected=0, rules="", script=script, lossless=True):
         capture = tmp_path / "run.gpuprof"
-        environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"))
+        environment = fake_environment(program, rules, PYTHONPATH=str(ROOT / "python"))
         done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--", sys.executable, "-c",
                                PLAY + code, script], env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == expected, done.stderr
+        assert "breaks a rule" not in done.stderr
         if expected != 0:
             return 0, [], done.stderr
         report = program.report(capture, "kernels", "ranges", "losses")
-        assert not [r for r in report["losses"].rows if r["severity"] == "data"]
+        assert not (lossless and [r for r in report["losses"].rows if r["severity"] == "data"])
         return sum(row["count"] for row in report["kernels"].rows), report["ranges"].rows, done.stderr
 
+    record.capture = tmp_path / "run.gpuprof"
     return record
 
 
@@ -116,6 +118,67 @@ for turn in (1, 2):
     play(turn + 10)
 """
     assert run(code, "--capture-range", "start-stop")[0] == 2 * once
+
+
+# What is in flight: calls return at once, their work goes on for a fifth of a second (rule `causal` of the fake libcupti).
+
+
+IN_FLIGHT = 10
+
+
+@pytest.fixture(scope="module")
+def slow_script(tmp_path_factory):
+    return slow_kernels(tmp_path_factory.mktemp("slow"), IN_FLIGHT)
+
+
+def test_work_in_flight_when_the_window_closes_is_kept(run, slow_script):
+    """Switching its kind off at that moment would lose it; what is launched after it is left out all the same."""
+    code = """
+import gpu_profile
+assert gpu_profile.start()
+play(0, b"start"); time.sleep(0.002)
+assert gpu_profile.stop()
+play(1, b"start"); time.sleep(0.7)
+"""
+    assert run(code, "--capture-range", "start-stop", rules="causal", script=slow_script)[0] == IN_FLIGHT
+
+
+def test_work_in_flight_when_the_process_ends_is_counted(run, program, slow_script):
+    kernels, _, _ = run("play(0, b'start'); import os; os._exit(0)", rules="causal", script=slow_script, lossless=False)
+    losses = {row["kind"]: row["count"] for row in program.report(run.capture, "losses")["losses"].rows}
+    assert kernels < IN_FLIGHT
+    assert losses == {"unfinished_op": IN_FLIGHT - kernels}
+
+
+def test_names_of_functions_are_asked_once(run, program):
+    """CUPTI 13.2 takes long for each: asking for 4,094 at each opening of a window would be a pause of the program."""
+    code = """
+import gpu_profile
+assert gpu_profile.start()
+play(0)
+"""
+    run(code, "--capture-range", "start-stop", rules="fail cuptiGetCallbackName 1 after 2000")
+    assert [row for row in program.report(run.capture, "api")["api"].rows if row["name"] == "cudaLaunchKernel"]
+
+
+def test_a_window_of_every_annotation(run, once):
+    """Windows that open again while the kinds are still on cost no switching, and none is lost."""
+    code = """
+import nvtx
+for turn in range(50):
+    with nvtx.annotate("wanted"): play(turn)
+"""
+    assert run(code, "--capture-range", "nvtx:wanted")[0] == 50 * once
+
+
+def test_a_layout_of_records_that_would_be_ours_too_is_refused(run):
+    code = """
+value, size = ctypes.c_uint8(1), ctypes.c_size_t(1)
+answer = ctypes.CDLL(None).cuptiActivitySetAttribute(11, ctypes.byref(size), ctypes.byref(value))
+assert answer == 27, answer
+play(0)
+"""
+    run(code)
 
 
 def test_start_and_stop_without_a_recorder():

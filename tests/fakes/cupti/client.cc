@@ -14,6 +14,14 @@ Client& client() {
     return made;
 }
 
+namespace {
+thread_local InClient::What in_client = InClient::kNowhere;
+}
+
+InClient::InClient(What what) : before_(in_client) { in_client = what; }
+InClient::~InClient() { in_client = before_; }
+InClient::What InClient::now() { return in_client; }
+
 bool wants(std::uint32_t kind, std::uint32_t cbid) {
     if (kind >= kKinds) return false;
     bool whole_kind = client().kinds[kind].load(std::memory_order_relaxed);
@@ -34,6 +42,7 @@ void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about) {
         callback = client().callback;
         data = client().callback_data;
     }
+    InClient within(InClient::kCallback);
     if (callback != nullptr) callback(data, domain, cbid, about);
 }
 

@@ -40,6 +40,19 @@ struct Client {
 };
 Client& client();
 
+// While one lives the calling thread is in a function of the client, where few functions of CUPTI may be called.
+class InClient {
+public:
+    enum What { kNowhere, kCallback, kBufferFunction };
+    explicit InClient(What what);
+    ~InClient();
+    InClient(const InClient&) = delete;
+    static What now();
+
+private:
+    What before_;
+};
+
 bool wants(std::uint32_t kind, std::uint32_t cbid);
 // Calls the subscriber, when it asked for this one.
 void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about);

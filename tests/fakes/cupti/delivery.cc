@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/fakes/cupti/client.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/script.h"
 
@@ -38,6 +39,7 @@ bool request_buffer(Buffer& buffer) {
     RequestBuffer request = state().request.load();
     buffer = Buffer{};
     if (request == nullptr) return false;
+    InClient within(InClient::kBufferFunction);
     request(&buffer.bytes, &buffer.size, &buffer.most_records);
     if (buffer.bytes == nullptr || buffer.size == 0) {
         if (!state().none_allowed) count_breach("no buffer, which this version does not survive");
@@ -87,6 +89,7 @@ void complete_buffer(Buffer buffer) {
     if (hold_back(buffer, complete)) return;
     if (faults().shuffle) shuffle_records(buffer);
     auto hand_over = [complete, bytes = buffer.bytes, size = buffer.size, used = buffer.used] {
+        InClient within(InClient::kBufferFunction);
         complete(nullptr, 0, bytes, size, used);
     };
     if (faults().late_ms == 0) return hand_over();
@@ -94,6 +97,30 @@ void complete_buffer(Buffer buffer) {
         std::this_thread::sleep_for(std::chrono::milliseconds(faults().late_ms));
         hand_over();
     }).detach();
+}
+
+bool in_flight(const unsigned char* record, std::uint64_t now) {
+    if (!faults().causal) return false;
+    auto kind = read<std::uint32_t>(record, 0);
+    return is_device_work(kind) && read<std::uint64_t>(record, fields_of(kind).end) > now;
+}
+
+bool any_in_flight(const Buffer& buffer) {
+    std::uint64_t now = now_ns();
+    return std::any_of(buffer.places.begin(), buffer.places.end(),
+                       [&](std::uint32_t place) { return in_flight(buffer.bytes + place, now); });
+}
+
+// What has no end yet is handed over without one.
+void cut_in_flight(Buffer& buffer) {
+    std::uint64_t now = now_ns();
+    for (std::uint32_t place : buffer.places) {
+        unsigned char* record = buffer.bytes + place;
+        if (!in_flight(record, now)) continue;
+        auto kind = read<std::uint32_t>(record, 0);
+        write(record, fields_of(kind).end, std::uint64_t{0});
+        if (kind == kKernel) write(record, 32, std::uint64_t{0});  // completed
+    }
 }
 
 Buffer detach(Lane& lane) {
@@ -161,9 +188,35 @@ void flush_lanes(bool forced) {
         Buffer taken;
         {
             std::lock_guard<std::mutex> held(lane->lock);
-            if (lane->buffer.used > 0 && (forced || !lane->buffer.running)) taken = detach(*lane);
+            bool whole = !lane->buffer.running && !any_in_flight(lane->buffer);
+            if (lane->buffer.used > 0 && (forced || whole)) taken = detach(*lane);
+            cut_in_flight(taken);
         }
         if (taken.bytes != nullptr) complete_buffer(std::move(taken));
+    }
+}
+
+void forget_in_flight(std::uint32_t kind) {
+    if (!faults().causal) return;
+    std::uint64_t now = now_ns();
+    std::lock_guard<std::mutex> held(state().lock);
+    for (Lane& lane : state().lanes) {
+        std::lock_guard<std::mutex> of_lane(lane.lock);
+        Buffer& buffer = lane.buffer;
+        Buffer kept = buffer;
+        kept.places.clear();
+        kept.used = 0;
+        for (std::size_t i = 0; i < buffer.places.size(); ++i) {
+            std::size_t end = i + 1 < buffer.places.size() ? buffer.places[i + 1] : buffer.used;
+            std::uint8_t* record = buffer.bytes + buffer.places[i];
+            std::size_t bytes = end - buffer.places[i];
+            if (read<std::uint32_t>(record, 0) == kind && in_flight(record, now)) continue;
+            std::memmove(buffer.bytes + kept.used, record, bytes);
+            kept.places.push_back(static_cast<std::uint32_t>(kept.used));
+            kept.used += bytes;
+        }
+        if (buffer.bytes != nullptr) std::memset(buffer.bytes + kept.used, 0, buffer.used - kept.used);
+        buffer = kept;
     }
 }
 

@@ -42,6 +42,8 @@ bool has_client();
 void deliver(Lane& lane, const unsigned char* record, std::uint32_t bytes, bool running = false);
 // Completes what is there; unforced it leaves buffers with kernels that are not finished.
 void flush_lanes(bool forced);
+// A kind is switched off: with the rule `causal`, its work in flight is lost.
+void forget_in_flight(std::uint32_t kind);
 // Forgets the client and what was not handed over.
 void tear_down();
 // With the rule after_teardown: hands over the buffer that was held back, once.

@@ -52,15 +52,40 @@ std::uint32_t version_now() {
     return faults().version ? faults().version : script ? script->version : kNewestVersion;
 }
 
-int set_kind(std::uint32_t kind, bool on) {
+// What CUPTI records is switched by one thread at a time (cupti_callbacks.h says so of callbacks, and nothing allows it for kinds), not
+// within a function that hands buffers over, and not within a callback: NVIDIA's sample does that, but Disable of 13.0 may deadlock.
+class Switching {
+public:
+    explicit Switching(const char* function) {
+        if (InClient::now() == InClient::kBufferFunction) breach(function, "called within a function of buffers");
+        if (InClient::now() == InClient::kCallback) breach(function, "called within a callback");
+        if (inside_.fetch_add(1) > 0) breach(function, "called while another thread switches");
+    }
+    ~Switching() { inside_.fetch_sub(1); }
+    Switching(const Switching&) = delete;
+
+private:
+    static void breach(const char* function, const char* what) {
+        count_breach((std::string(function) + " is " + what).c_str());
+    }
+    static inline std::atomic<int> inside_{0};
+};
+
+int set_kind(const char* function, std::uint32_t kind, bool on) {
+    Switching switching(function);
     if (kind == 0 || kind >= kKinds) return kInvalidKind;
     if (on && kind == kSerialKernel) count_breach("the kind KERNEL makes kernels run one after the other");
     if (on && home == 0) home = getpid();
     client().kinds[kind] = on;
+    if (!on) forget_in_flight(kind);
+    // "overrules the settings done by this API if it is called after the API": cupti_activity.h
+    if (kind == kRuntime || kind == kDriver)
+        for (auto& wish : client().functions[kind == kRuntime ? kRuntimeDomain : kDriverDomain]) wish = kUnsaid;
     return kSuccess;
 }
 
-int set_function(std::uint32_t domain, std::uint32_t cbid, std::uint8_t enable) {
+int set_function(const char* function, std::uint32_t domain, std::uint32_t cbid, std::uint8_t enable) {
+    Switching switching(function);
     if (cbid == 0 || cbid >= kFunctions) return kInvalidParameter;
     if (home == 0) home = getpid();
     client().functions[domain][cbid] = enable ? kWanted : kUnwanted;
@@ -228,27 +253,29 @@ int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complet
 
 int cuptiActivityEnable(std::uint32_t kind) {
     GATE();
-    return set_kind(kind, true);
+    return set_kind(__func__, kind, true);
 }
 
 int cuptiActivityDisable(std::uint32_t kind) {
     GATE();
-    return set_kind(kind, false);
+    return set_kind(__func__, kind, false);
 }
 
 int cuptiActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t enable) {
     GATE();
-    return set_function(kRuntimeDomain, cbid, enable);
+    return set_function(__func__, kRuntimeDomain, cbid, enable);
 }
 
 int cuptiActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable) {
     GATE();
-    return set_function(kDriverDomain, cbid, enable);
+    return set_function(__func__, kDriverDomain, cbid, enable);
 }
 
 int cuptiActivityFlushAll(std::uint32_t flag) {
     GATE();
     if (!has_client()) return kInvalidOperation;
+    if (InClient::now() != InClient::kNowhere)
+        count_breach("cuptiActivityFlushAll is called within a function of its client");
     while (home != 0 && home != getpid()) pause();
     flush_lanes((flag & 1) != 0);
     return kSuccess;

@@ -65,6 +65,8 @@ void add_rule(Rules& rules, const std::string& line) {
         faults.unfinished = next();
     else if (verb == "running")
         faults.running = next();
+    else if (verb == "causal")
+        faults.causal = true;
     else if (verb == "after_teardown")
         faults.after_teardown = true;
     else {

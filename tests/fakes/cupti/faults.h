@@ -13,6 +13,8 @@
 //   zero_times N                 every Nth kernel, copy, set and graph has start = end = 0
 //   unfinished N                 the first N kernels are handed over with end = 0, and never again
 //   running N                    the first N kernels are not finished: an unforced flush leaves their buffers
+//   causal                       what ends in the future is in flight: an unforced flush leaves its buffer, a forced one hands it over with end = 0
+//                                and never again, and switching its kind off loses it
 //   after_teardown               one buffer is completed after cuptiFinalize, or as the process exits
 #pragma once
 
@@ -25,7 +27,7 @@ namespace fake_cupti {
 struct Faults {
     std::uint32_t version = 0, devices = 1, late_ms = 0, zero_times = 0, seed = 0;
     std::atomic<std::int64_t> keep{0}, unfinished{0}, running{0};
-    bool shuffle = false, after_teardown = false;
+    bool shuffle = false, after_teardown = false, causal = false;
     std::string subscriber;
 };
 Faults& faults();

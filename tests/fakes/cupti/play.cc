@@ -72,10 +72,6 @@ struct ClientClock {
     }
 };
 
-bool is_device_work(std::uint32_t kind) {
-    return kind == kKernel || kind == kMemcpy || kind == kMemcpy2 || kind == kMemset || kind == kGraphTrace;
-}
-
 bool take_one(std::atomic<std::int64_t>& left) { return left > 0 && left.fetch_sub(1) > 0; }
 
 // One lane at work. Scratch space for one record is all it holds.

@@ -55,4 +55,8 @@ enum : std::uint32_t {
     kGraphTrace = 51
 };
 
+constexpr bool is_device_work(std::uint32_t kind) {
+    return kind == kKernel || kind == kMemcpy || kind == kMemcpy2 || kind == kMemset || kind == kGraphTrace;
+}
+
 }  // namespace fake_cupti
