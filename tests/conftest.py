@@ -23,7 +23,7 @@ WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.replace(".json.gz", ".
 
 
 # Of tests/python: what times programs, or watches them against a clock. Beside others on two cores it would tell of those.
-MEASURING = ("test_api", "test_bench", "test_decorator", "test_evaluate", "test_gpu_scripts", "test_monitor", "test_profile", "test_record", "test_sampler",
+MEASURING = ("test_api", "test_bench", "test_decorator", "test_evaluate", "test_monitor", "test_profile", "test_record", "test_sampler",
              "test_sampling", "test_serve", "test_top")
 
 

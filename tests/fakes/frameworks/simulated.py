@@ -6,6 +6,7 @@ is what the script says of its kernel. Nothing here is like a framework but the 
 import ctypes
 import os
 
+import launches
 import numpy
 
 _device = ctypes.CDLL(os.environ["GPUPROF_CUDA"])
@@ -42,6 +43,7 @@ pool = Pool()
 
 
 def launch(kernel, stream):
+    launches.launch()
     assert _launch(kernel, ctypes.c_void_p(stream)) == 0
 
 

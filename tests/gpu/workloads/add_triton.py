@@ -1,4 +1,10 @@
-"""A Triton kernel, launched 200 times: prints how many times."""
+"""A Triton kernel `add`, launched 200 times after compiling: add_triton.py [--proton FILE]; prints how many times.
+
+With --proton, Triton's own profiler records the last hundred and writes FILE.hatchet.
+"""
+
+import json
+import sys
 
 import torch
 import triton
@@ -14,7 +20,14 @@ def add(x, y, out, size, block: tl.constexpr):
 
 x = torch.randn(1 << 22, device="cuda")
 out = torch.empty_like(x)
-for _ in range(200):
+for number in range(200):
+    if number == 100 and sys.argv[1:2] == ["--proton"]:
+        import triton.profiler as proton
+
+        torch.cuda.synchronize()
+        proton.start(sys.argv[2])
     add[(triton.cdiv(x.numel(), 1024),)](x, x, out, x.numel(), 1024)
 torch.cuda.synchronize()
-print(200)
+if sys.argv[1:2] == ["--proton"]:
+    proton.finalize()
+print(json.dumps({"launches": 200}))

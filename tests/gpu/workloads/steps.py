@@ -1,19 +1,30 @@
-"""PyTorch programs of known shape: steps.py NAME STEPS [--profile JSON]
+"""PyTorch programs of known shape: steps.py NAME STEPS [--profile JSON [--trace FILE]]
 
-NAME: launches (1,200 tiny kernels a step, bound by launching them) or transformer (a training step of a small GPT in bf16).
-Prints milliseconds per step. With --profile, torch.profiler records the same steps, and the JSON says how many kernels,
-copies and fills it saw and how long they took (ns).
+NAME: launches (1,200 tiny kernels a step, bound by launching them), transformer (a training step of a small GPT in bf16), memory (bound by
+bandwidth), matmul (bound by the tensor pipes), busy (products for STEPS seconds). Prints milliseconds per step. With --profile,
+torch.profiler records the same steps, and the JSON says how many kernels, copies and fills it saw and how long they took (ns), in all
+and of each kernel; --trace keeps its own file. GPU_CHECKS_DEVICE=cpu tries the program where there is no GPU.
 """
 
 import contextlib
 import json
+import os
 import sys
 import time
 
 import torch
 import torch.nn.functional as F
 
-DEVICE = "cuda"
+import gpu_profile
+
+DEVICE = os.environ.get("GPU_CHECKS_DEVICE", "cuda")
+SMALL = DEVICE == "cpu" or "GPU_CHECKS_SMALL" in os.environ  # only to see that it runs
+ACTIVITY = torch.profiler.ProfilerActivity
+
+
+def synchronize():
+    if DEVICE != "cpu":
+        torch.cuda.synchronize()
 
 
 def launches():
@@ -21,7 +32,7 @@ def launches():
 
     def step():
         y = x
-        for _ in range(300):
+        for _ in range(3 if SMALL else 300):
             y = F.relu(y + bias) * 0.99 + bias
 
     return step
@@ -45,6 +56,8 @@ class Layer(torch.nn.Module):
 
 
 def transformer(width=1024, layers=8, words=32000, length=1024):
+    if SMALL:
+        width, layers, words, length = 64, 2, 100, 16
     model = torch.nn.Sequential(torch.nn.Embedding(words, width), *[Layer(width, 16) for _ in range(layers)],
                                 torch.nn.LayerNorm(width), torch.nn.Linear(width, words, bias=False)).to(DEVICE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
@@ -63,42 +76,82 @@ def transformer(width=1024, layers=8, words=32000, length=1024):
     return step
 
 
+def memory():
+    x, g = torch.randn(1 if SMALL else 64, 4096, 1024, device=DEVICE), torch.randn(1024, device=DEVICE)
+    return lambda: torch.tanh(x * g + g).sum()
+
+
+def matmul(size=4096):
+    size = 64 if SMALL else size
+    a, b = (torch.randn(size, size, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
+
+    def step():
+        for _ in range(10):
+            torch.matmul(a, b)
+
+    return step
+
+
+def busy(seconds):
+    """Products for so many seconds, timed by events."""
+    step, kernels, ms, begun = matmul(), 0, 0.0, time.perf_counter()
+    while time.perf_counter() - begun < seconds:
+        events = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        events[0].record()
+        step()
+        events[1].record()
+        events[1].synchronize()
+        kernels, ms = kernels + 10, ms + events[0].elapsed_time(events[1])
+    print(json.dumps({"kernels": kernels, "timed_kernels": kernels, "events_ms": ms}))
+
+
 def totals(profile):
-    """What torch.profiler saw on the device: a count and ns by category."""
-    found = {}
+    """What torch.profiler saw on the device: a count and ns by category, and of each kernel under "names"."""
+    found, names = {}, {}
     for event in profile.events():
         if event.device_type != torch.autograd.DeviceType.CUDA:
             continue
         kind = "memcpy" if event.name.startswith("Memcpy") else "memset" if event.name.startswith("Memset") else "kernel"
         count, time_ns = found.get(kind, (0, 0))
-        found[kind] = (count + 1, time_ns + round(event.time_range.elapsed_us() * 1000))
-    return found
+        passed = round(event.time_range.elapsed_us() * 1000)
+        found[kind] = (count + 1, time_ns + passed)
+        if kind == "kernel":
+            count, time_ns = names.get(event.name, (0, 0))
+            names[event.name] = (count + 1, time_ns + passed)
+    return {**found, "names": names}
 
 
 def main():
-    name, steps = sys.argv[1], int(sys.argv[2])
+    name, steps = sys.argv[1], float(sys.argv[2])
     torch.manual_seed(0)
-    step = {"launches": launches, "transformer": transformer}[name]()
+    if name == "busy":
+        return busy(steps)
+    steps = int(steps)
+    step = {"launches": launches, "transformer": transformer, "memory": memory, "matmul": matmul}[name]()
     for _ in range(3):
         step()
-    torch.cuda.synchronize()
+    synchronize()
     profiled = "--profile" in sys.argv
-    session = torch.profiler.profile(activities=list(torch.profiler.ProfilerActivity)[:2]) if profiled else contextlib.nullcontext()
+    session = torch.profiler.profile(activities=[ACTIVITY.CPU, ACTIVITY.CUDA]) if profiled else contextlib.nullcontext()
     with session as profile:
         if profiled:
+            gpu_profile.start()  # for --capture-range start-stop; does nothing when the program is not recorded
             torch.cuda.nvtx.range_push("profiled")
         begun = time.perf_counter()
         for _ in range(steps):
             with torch.cuda.nvtx.range("step"):
                 step()
-        torch.cuda.synchronize()
+        synchronize()
         passed = time.perf_counter() - begun
         if profiled:
             torch.cuda.nvtx.range_pop()
+            gpu_profile.stop()
     print(f"{passed / steps * 1e3:.4f}")
     if profiled:
         with open(sys.argv[sys.argv.index("--profile") + 1], "w") as file:
             json.dump(totals(profile), file)
+        if "--trace" in sys.argv:
+            profile.export_chrome_trace(sys.argv[sys.argv.index("--trace") + 1])
 
 
 if __name__ == "__main__":

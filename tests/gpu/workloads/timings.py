@@ -17,6 +17,8 @@ import time
 
 import torch
 
+QUICK = {"min_time_s": 0.01} if "GPU_CHECKS_SMALL" in os.environ else {}  # only to see that it runs
+
 
 def tensor(*shape, dtype=torch.float32):
     return torch.randn(*shape, device="cuda", dtype=dtype)
@@ -53,11 +55,11 @@ def ours():
     found = {}
     for name, function in functions().items():
         begun = time.monotonic()
-        cold = bench(function, name=name)
+        cold = bench(function, name=name, **QUICK)
         took = time.monotonic() - begun
         rest = {
-            "entropy": bench(function, stop="entropy"), "hot": bench(function, cold=False),
-            "graph": bench(function, cold=False, graph=True), "gaps": bench(function, cold=False, blocking=False),
+            "entropy": bench(function, stop="entropy", **QUICK), "hot": bench(function, cold=False, **QUICK),
+            "graph": bench(function, cold=False, graph=True, **QUICK), "gaps": bench(function, cold=False, blocking=False, **QUICK),
         }
         found[name] = {"cold": cold.median_ns, **{way: each.median_ns for way, each in rest.items()}}
         found[name] |= {"host": cold.host_ns, "settled_s": took, "blocking": cold.blocking, "timer": cold.timer,
@@ -68,7 +70,7 @@ def ours():
 def processes():
     from gpu_profile import bench
 
-    return {name: {"cold": bench(function).median_ns} for name, function in functions().items()}
+    return {name: {"cold": bench(function, **QUICK).median_ns} for name, function in functions().items()}
 
 
 def nvbench():

@@ -2,13 +2,19 @@
 
 import time
 
+import launches
+
 
 class Array:
     __module__ = "jaxlib.xla_extension"
     dtype, shape, nbytes = "float32", (1,), 4
 
     def __matmul__(self, other):
+        launches.launch()
         return Array()
+
+    def __mul__(self, other):
+        return self
 
     def block_until_ready(self):
         time.sleep(1e-3)
@@ -20,3 +26,7 @@ def ones(_shape):
 
 
 zeros = ones
+
+
+def tanh(array):
+    return array

@@ -14,3 +14,6 @@ class jit:
 
 def cdiv(one, other):
     return -(-one // other)
+
+
+__version__ = "0 (a stand-in)"

@@ -1,0 +1,118 @@
+"""Part 2: what recording and sampling cost the program, beside torch.profiler and nsys, in turns (harness/turns.py)."""
+
+from harness import turns
+from harness.check import Checks
+from harness.recording import last_json, storm, workload
+
+CHECKS = Checks("part2")
+ROUNDS = 9  # from here on the interval is narrower than the whole range; --again adds rounds where there was no time
+
+
+def rounds(case):
+    return 2 if case.machine.small else ROUNDS
+
+
+def recorded(case, *options):
+    """A command, recorded; its capture is thrown away."""
+    return [case.machine.program, "record", "--quiet", "--sample", "0", "-o", case.folder / "thrown-away.gpuprof", *options, "--"]
+
+
+def with_cupti(case):
+    return {"GPUPROF_CUPTI": case.machine.cupti()} if case.machine.cupti() else {}
+
+
+def last_number(done):
+    """What steps.py prints; None when it did not."""
+    for line in reversed(done.out.splitlines()):
+        try:
+            return float(line)
+        except ValueError:
+            continue
+    return None
+
+
+def way(case, prefix, command, figure=last_number, env=None):
+    def run():
+        done = case.run([*prefix, *command], env=env)
+        (case.folder / "thrown-away.gpuprof").unlink(missing_ok=True)
+        return figure(done) if done.ok else None
+
+    return run
+
+
+def nsys(case):
+    if case.machine.missing(["nsys"]):
+        case.measured("nsys is not installed")
+        return {}
+    return {"nsys": ["nsys", "profile", "--force-overwrite", "true", "-t", "cuda,nvtx", "-o", case.folder / "nsys"]}
+
+
+def steps(case, name, count, bounds):
+    command = workload(case, "steps.py", name, case.scaled(count))
+    ways = {"nothing": way(case, [], command), "record": way(case, recorded(case), command), "api_all": way(case, recorded(case, "--api", "all"), command)}
+    ways["torch_profiler"] = way(case, [], [*command, "--profile", case.folder / "totals.json"])
+    ways |= {other: way(case, prefix, command) for other, prefix in nsys(case).items()}
+    turns.compare(case, name, "ms", turns.take(case, name, ways, rounds(case)), bounds)
+
+
+@CHECKS.add("launch-bound step (1,200 tiny kernels): `record` at most x1.10", limit_s=120, needs=("gpu", "torch"))
+def cost_launch_bound(case):
+    steps(case, "launches", 100, {"record": 1.10})
+
+
+@CHECKS.add("training step: `record` at most x1.03", limit_s=110, needs=("gpu", "torch"))
+def cost_training_step(case):
+    steps(case, "transformer", 40, {"record": 1.03})
+
+
+def us_per(field):
+    return lambda done: last_json(done).get(field)
+
+
+@CHECKS.add("empty launches of a CUDA program, us each: with nothing, `record`, `--api all`", limit_s=40, needs=("gpu", "programs", "cupti"))
+def cost_empty_launches(case):
+    command, environment = storm(case, "launches", case.scaled(200000)), with_cupti(case)
+    ways = {"nothing": [], "record": recorded(case), "api_all": recorded(case, "--api", "all")} | nsys(case)
+    ways = {name: way(case, prefix, command, us_per("us_per_launch"), environment) for name, prefix in ways.items()}
+    figures = turns.take(case, "empty", ways, rounds(case))
+    turns.compare(case, "empty", "us", figures, {})
+    for name, values in figures.items():
+        if values:
+            case.measured(f"{name}: {sorted(values)[len(values) // 2]:.2f} us a launch")
+
+
+@CHECKS.add("opening a capture window (4,094 names of calls): the first below 100 ms, later ones below 5 ms", limit_s=20, needs=("gpu", "programs", "cupti"))
+def cost_of_windows(case):
+    done = case.run([*recorded(case, "--capture-range", "cudaProfilerApi"), *storm(case, "windows", case.scaled(100))], env=with_cupti(case))
+    said = last_json(done)
+    if case.expect(done.ok and said, done.why()):
+        case.measured(f"opening: first {said['first_open_us']:.0f} us, median {said['open_us']:.0f} us, longest {said['longest_open_us']:.0f} us; closing {said['close_us']:.0f} us", **said)
+        case.expect(said["first_open_us"] < 100_000, f"the first opening took {said['first_open_us'] / 1e3:.1f} ms")
+        case.expect(said["open_us"] < 5_000, f"an opening took {said['open_us'] / 1e3:.1f} ms (median)")
+
+
+@CHECKS.add("graph launches: by node and by launch beside nothing", limit_s=30, needs=("gpu", "programs", "cupti"))
+def cost_of_graphs(case):
+    command, environment = storm(case, "graphs", case.scaled(20000)), with_cupti(case)
+    ways = {"nothing": [], "node": recorded(case), "graph": recorded(case, "--graph", "graph")}
+    ways = {name: way(case, prefix, command, us_per("us_per_graph"), environment) for name, prefix in ways.items()}
+    turns.compare(case, "graphs", "us", turns.take(case, "graphs", ways, rounds(case)), {})
+
+
+@CHECKS.add("counters over time at 1 kHz and 10 kHz: a launch-bound step at most x1.02", limit_s=70, needs=("gpu", "torch"))
+def cost_of_counters(case):
+    command = workload(case, "steps.py", "launches", case.scaled(100))
+    without = recorded(case)
+    ways = {"nothing": way(case, without, command)}
+    for rate in (1000, 10000):
+        prefix = [each if each != "0" else f"0,pm@{rate}" for each in without]
+        ways[f"pm_{rate}"] = way(case, prefix, command)
+    turns.compare(case, "counters", "ms", turns.take(case, "counters", ways, rounds(case)), {"pm_1000": 1.02, "pm_10000": 1.02})
+
+
+@CHECKS.add("sampling every 0.1 s: a training step at most x1.01", limit_s=60, needs=("gpu", "torch"))
+def cost_of_sampling(case):
+    command = workload(case, "steps.py", "transformer", case.scaled(40))
+    profile = [case.machine.program, "profile", "--interval", "0.1", "--"]
+    ways = {"nothing": way(case, [], command), "profile": way(case, profile, command)}
+    turns.compare(case, "sampling", "ms", turns.take(case, "sampling", ways, rounds(case)), {"profile": 1.01})

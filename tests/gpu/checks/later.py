@@ -1,0 +1,20 @@
+"""Part 4: the frame for truth that later work needs. Each check says what it comes with."""
+
+from harness.check import Checks
+
+CHECKS = Checks("part4")
+
+
+@CHECKS.add("pairs of recordings with and without one change, as truth for predictions")
+def pairs_for_what_if(case):
+    case.skip("comes with predictions of a change (what-if)")
+
+
+@CHECKS.add("counters of single kernels, beside ncu's")
+def kernel_counters(case):
+    case.skip("comes with counters of kernels")
+
+
+@CHECKS.add("PC samples of single kernels, beside ncu's source view")
+def pc_samples(case):
+    case.skip("comes with PC sampling")

@@ -1,0 +1,90 @@
+"""Part 1: frameworks, and other profilers in the same process."""
+
+from harness.check import Checks
+from harness.recording import last_json, record, workload
+
+CHECKS = Checks("part1")
+
+
+@CHECKS.add("JAX: at least the 200 products that the program launched, nothing lost", limit_s=90, needs=("gpu", "jax"))
+def jax(case):
+    capture = record(case, workload(case, "multiply_jax.py"))
+    kernels, lost = capture.kernels(), capture.lost()
+    case.measured(f"{kernels:,} kernels; lost: {lost or 'nothing'}", kernels=kernels)
+    case.expect(kernels >= 200, f"{kernels} kernels for 200 launches")
+    case.expect(not lost, f"losses: {lost}")
+
+
+def with_other_profiler(case, command, least):
+    """Ours is whole, or says what it lost to the other; the program itself is unharmed."""
+    capture = record(case, command)
+    kernels, lost = capture.kernels(), capture.lost()
+    trust = capture.trust()
+    case.measured(f"{kernels:,} kernels of at least {least}; lost: {lost or 'nothing'}; {trust[:200]}", kernels=kernels, lost=lost)
+    case.expect(last_json(capture.done).get("launches") == 200, "the program did not get to its end")
+    case.expect(kernels >= least or lost, f"{kernels} kernels for {least} launches, and no loss says so")
+
+
+@CHECKS.add("JAX with its own profiler on: ours whole, or the loss counted", limit_s=90, needs=("gpu", "jax"))
+def jax_profiler(case):
+    with_other_profiler(case, workload(case, "multiply_jax.py", "--profile", case.folder / "jax"), 200)
+    written = [path for path in (case.folder / "jax").rglob("*.xplane.pb")]
+    for path in written:
+        case.evidence(path)
+    case.measured(f"JAX wrote {len(written)} profiles")
+
+
+@CHECKS.add("Triton: the kernel `add` exactly 200 times", limit_s=90, needs=("gpu", "triton"))
+def triton(case):
+    capture = record(case, workload(case, "add_triton.py"))
+    kernels = capture.kernels("add")
+    case.measured(f"{kernels} kernels with `add` in their name; lost: {capture.lost() or 'nothing'}", kernels=kernels)
+    case.expect(kernels >= 200, f"`add` was launched 200 times, {kernels} are recorded")
+    case.expect(not capture.lost(), f"losses: {capture.lost()}")
+
+
+@CHECKS.add("Triton with Proton on: ours whole, or the loss counted", limit_s=90, needs=("gpu", "triton", "proton"))
+def proton(case):
+    with_other_profiler(case, workload(case, "add_triton.py", "--proton", case.folder / "proton"), 200)
+    for path in case.folder.glob("proton*.hatchet"):
+        case.evidence(path)
+
+
+def policy(case, which):
+    """(kernels recorded, kernels launched at least): the program has three steps before those that torch.profiler records."""
+    steps, totals = case.scaled(5), case.folder / "totals.json"
+    capture = record(case, workload(case, "steps.py", "launches", steps, "--profile", totals), "--cupti", which, name=which)
+    kernels, lost = capture.kernels(), capture.lost()
+    case.measured(f"{kernels:,} kernels; lost: {lost or 'nothing'}; {capture.trust()[:200]}", kernels=kernels)
+    return kernels, (steps + 3) * 4 * (3 if case.machine.small else 300)
+
+
+@CHECKS.add("--cupti own: ours has every kernel, PyTorch's program ends well", limit_s=90, needs=("gpu", "torch"))
+def cupti_own(case):
+    kernels, launched = policy(case, "own")
+    case.expect(kernels >= launched, f"{kernels:,} kernels of at least {launched:,}")
+
+
+@CHECKS.add("--cupti yield: the program ends well, ours has at most what was launched", limit_s=90, needs=("gpu", "torch"))
+def cupti_yield(case):
+    kernels, launched = policy(case, "yield")
+    case.expect(kernels <= 2 * launched, f"{kernels:,} kernels of about {launched:,}")
+
+
+@CHECKS.add("--python 100: stacks of a PyTorch program, named by file and function", limit_s=60, needs=("gpu", "torch"))
+def python_stacks(case):
+    capture = record(case, workload(case, "steps.py", "launches", case.scaled(50)), "--python", "100")
+    rows = capture.rows("stacks")
+    case.measured(f"{len(rows)} stacks; lost: {capture.lost() or 'nothing'}", stacks=len(rows))
+    case.expect(rows, "no stack was sampled")
+
+
+@CHECKS.add("GpuMonitor and @gpu_profile around PyTorch: figures, and the function's own value", limit_s=60, needs=("gpu", "torch"))
+def monitor(case):
+    done = case.run(workload(case, "regions.py", case.seconds(2)))
+    said = last_json(done)
+    if case.expect(done.ok and said, done.why()):
+        summary = said["regions"][0]["summary"]
+        case.measured(f"util.gpu {summary['util_gpu_mean']} %, {summary['power_mean_w']} W, {summary['energy_j']} J in {summary['duration_s']:.2f} s")
+        case.expect(said["decorated"], "@gpu_profile did not return what the function did, or did not report once")
+        case.expect(summary["n_samples"] >= 5 * summary["duration_s"] - 1, f"{summary['n_samples']} samples in {summary['duration_s']:.1f} s, one each 0.1 s")

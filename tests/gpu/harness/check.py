@@ -1,0 +1,116 @@
+"""A check: one question to a machine with a GPU, with what is expected, a time limit, and what it needs.
+
+A check is a function of a `Case`, which it tells what it measured and what it expected. It runs in a process of its own, so it
+may crash, hang or be killed: what it told its case by then is on disk. A check decides nothing by exceptions but `skip`.
+"""
+
+import dataclasses
+import json
+import os
+import time
+import typing
+from pathlib import Path
+
+from . import processes
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    name: str
+    part: str
+    expects: str
+    run: typing.Callable
+    limit_s: float
+    needs: tuple
+
+
+class Skip(Exception):
+    """The check cannot be made on this machine; the text is the reason."""
+
+
+class Checks:
+    """The checks of one file, in the order in which they are written there."""
+
+    def __init__(self, part):
+        self.part, self.all = part, []
+
+    def add(self, expects, limit_s=60, needs=("gpu",)):
+        def keep(function):
+            name = function.__name__.replace("_", "-")
+            self.all.append(Check(name, self.part, expects, function, limit_s, tuple(needs)))
+            return function
+
+        return keep
+
+
+class Case:
+    """What a check is given: a folder for its evidence, the machine, and a place for its figures."""
+
+    def __init__(self, folder, machine, limit_s):
+        self.folder, self.machine = Path(folder), machine
+        self.deadline = time.monotonic() + limit_s
+        self.said = {"measured": [], "figures": {}, "failures": [], "evidence": []}
+        self.tell()
+
+    def left(self):
+        """Seconds until the check is ended."""
+        return self.deadline - time.monotonic()
+
+    def scaled(self, count):
+        """How much to do: all of it, or next to nothing when the checks themselves are tried (GPU_CHECKS_SMALL)."""
+        return max(count // 100, 3) if self.machine.small else count
+
+    def seconds(self, seconds):
+        """How long to do it; see scaled()."""
+        return min(seconds, 0.3) if self.machine.small else seconds
+
+    def measured(self, sentence, **figures):
+        """What was found, in words; the figures are kept under their names, with the unit in the name."""
+        self.said["measured"].append(sentence)
+        self.said["figures"].update(figures)
+        self.tell()
+
+    def expect(self, holds, sentence):
+        """An expectation: when it does not hold, the check fails with this sentence, and goes on."""
+        if not holds:
+            self.said["failures"].append(sentence)
+            self.tell()
+        return holds
+
+    def evidence(self, path):
+        """A file of the folder that belongs into the archive: a recording, an answer."""
+        name = os.path.relpath(path, self.folder)
+        if name not in self.said["evidence"]:
+            self.said["evidence"].append(name)
+            self.tell()
+        return path
+
+    def skip(self, reason):
+        raise Skip(reason)
+
+    def run(self, command, limit_s=None, env=None):
+        """Runs a command to its end or its limit, a little before that of the check, and keeps what it said in log.txt."""
+        limit_s = min(limit_s or self.left(), max(self.left() - 2, 1))
+        done = processes.run([str(word) for word in command], limit_s, {**self.machine.environment(), **(env or {})}, self.folder)
+        with open(self.folder / "log.txt", "a", encoding="utf-8") as log:
+            log.write(f"$ {' '.join(map(str, command))}\n# {done.how()}\n{done.out}{done.err}\n")
+        return done
+
+    def tell(self):
+        """Everything said so far, whole, to where the runner reads it when this process is no more."""
+        write_json(self.folder / "said.json", self.said)
+
+
+def write_json(path, value):
+    """The file is the old one or the new one, never a half."""
+    path = Path(path)
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(json.dumps(value, indent=1, default=str) + "\n", encoding="utf-8")
+    os.replace(beside, path)
+
+
+def read_json(path, otherwise=None):
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return otherwise
