@@ -8,6 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 import check_docs  # noqa: E402
+import check_gpu_figures  # noqa: E402
 import check_layers  # noqa: E402
 import check_refs  # noqa: E402
 import check_size  # noqa: E402
@@ -108,3 +109,26 @@ def test_output_of_a_page(tmp_path):
     assert check_docs.shown_problem(page, tmp_path, None, gold=True) is None
     assert page.read_text() == "<!-- output of: echo right -->\n```\nright\n```\nrest\n"
     assert check_docs.shown_problem(page, tmp_path, None, gold=False) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("Measured on one H200: x1.04.", "not which file shows it"),
+        ("Measured on one H200: x1.04. <!-- gpu: docs/README.md -->", None),
+        ("Measured on one H200: x1.04. <!-- gpu: docs/nowhere.md -->", "docs/nowhere.md does not exist"),
+        ("x1.04 (H200; a prototype measured it), not measured\non a GPU yet. <!-- gpu: none -->", None),
+        ("x1.04, not measured on a GPU yet.", "belong together"),
+        ("x1.04. <!-- gpu: none -->", "belong together"),
+        ("The H200 has 132 multiprocessors.", None),
+        ("Say `not measured on a GPU yet` and `<!-- gpu: none -->`.", None),
+    ],
+)
+def test_figures_of_a_gpu(text, complaint):
+    found = check_gpu_figures.problem_of(text)
+    assert (found is None) == (complaint is None) and (complaint or "") in (found or "")
+
+
+def test_figures_of_a_gpu_are_looked_for_by_paragraph():
+    found = list(check_gpu_figures.blocks("one\ntwo\n\n```\nH200 measured\n```\n* three\n* four\n  more\n"))
+    assert found == [(1, "one\ntwo"), (7, "* three"), (8, "* four\n  more")]
