@@ -67,7 +67,8 @@ type Json = Record<string, unknown>;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const maybeText = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const list = (value: unknown): Json[] => (Array.isArray(value) ? value : []);
+const object = (value: unknown): Json => (value !== null && typeof value === "object" ? (value as Json) : {});
+const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(object) : []);
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -80,7 +81,7 @@ export function readManifest(json: string): Outcome<Manifest> {
   }
   if (raw === null || typeof raw !== "object" || raw.format !== 1)
     return failed("This recording is in a format that this viewer does not know; open it with the program that wrote it.");
-  const source = (raw.source ?? {}) as Json;
+  const source = object(raw.source);
   const blobCount = raw.blob_count;
   if (!isTime(raw.window_ns) || !isCount(blobCount)) return failed("The manifest has no window or no blobs.");
   const tracks = list(raw.tracks).map(readTrack);

@@ -28,18 +28,19 @@ export function readPayload(bytes: Uint8Array): Outcome<Payload> {
   const valuesRaw = reader.count();
   const valuesStored = reader.count();
   if (reader.bad) return failed("payload: ends in its head");
-  if (frontRaw !== frontStored || valuesRaw !== valuesStored) return failed(`payload of ${table}: is compressed`);
-  if (rows > bytes.length + FREE_ROWS) return failed(`payload of ${table}: ${rows} rows in ${bytes.length} bytes`);
+  const what = /^\w{1,40}$/.test(table) ? `payload of ${table}` : "payload"; // the name is of the bytes, too
+  if (frontRaw !== frontStored || valuesRaw !== valuesStored) return failed(`${what}: is compressed`);
+  if (rows > bytes.length + FREE_ROWS) return failed(`${what}: ${rows} rows in ${bytes.length} bytes`);
   const front = new ByteReader(reader.take(frontStored));
   const values = new ByteReader(reader.take(valuesStored));
-  if (reader.bad) return failed(`payload of ${table}: ends in its sections`);
+  if (reader.bad) return failed(`${what}: ends in its sections`);
 
   const count = front.count();
-  if (front.bad || count > MAX_COLUMNS) return failed(`payload of ${table}: no list of columns`);
+  if (front.bad || count > MAX_COLUMNS) return failed(`${what}: no list of columns`);
   const columns = new Map<string, Column>();
   for (let i = 0; i < count; i++) {
     const column = readColumn(front, values, rows);
-    if (column === null) return failed(`payload of ${table}: column ${i} does not fit`);
+    if (column === null) return failed(`${what}: column ${i} does not fit`);
     if (!columns.has(column.name)) columns.set(column.name, column);
   }
   return done({ table, rows, columns });
