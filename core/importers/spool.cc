@@ -110,6 +110,7 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         if (bytes < sizeof event) continue;  // padding
         std::memcpy(&event, whole.data(), sizeof event);
         if (event.time == 0) continue;
+        if (static_cast<TimeNs>(event.time) < 0) return false;  // no clock has come so far
         std::string_view text;
         if (event.text_kind == spool::TextKind::inline_text) {
             if (event.text > bytes - sizeof event) return false;
@@ -197,6 +198,7 @@ void SpoolDecoder::finish() {
     add_threads();
     add_facts();
     resolve_external();
+    batch_.tables.close();  // a column is as long as its table, also where the last rows have no value
     settle_clocks();
     leave_out_what_is_outside();
     check_launches();

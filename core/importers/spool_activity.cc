@@ -117,11 +117,13 @@ bool SpoolDecoder::take_activity(std::string_view payload) {
 // running as its buffer was asked for. Such records are counted and left out, so that no sum holds them.
 bool SpoolDecoder::has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start,
                              cupti::Field<std::uint64_t> end) {
-    if (record.get(start) == 0)
+    // What is beyond 64 bits with a sign is no time either: no clock has come so far.
+    auto is_time = [&](cupti::Field<std::uint64_t> field) { return static_cast<TimeNs>(record.get(field)) > 0; };
+    if (!is_time(start))
         batch_.lose(Loss::untimed_op, file_);
-    else if (record.get(end) == 0)
+    else if (!is_time(end))
         batch_.lose(Loss::unfinished_op, file_);
-    return record.get(start) != 0 && record.get(end) != 0;
+    return is_time(start) && is_time(end);
 }
 
 void SpoolDecoder::add_kernel(const cupti::Record& record) {
@@ -216,7 +218,7 @@ void SpoolDecoder::add_memory(const cupti::Record& record) {
     if ((operation != kAllocation && operation != kRelease) || (kind != kDevice && kind != kManaged)) return;
     MemoryEventTable& table = batch_.tables.memory_event;
     Row row = table.add();
-    auto bytes = static_cast<std::int64_t>(record.get(m::bytes));
+    std::uint64_t bytes = record.get(m::bytes);
     auto time = static_cast<TimeNs>(record.get(m::time));
     seen(time);
     constexpr std::int32_t kCuda = 1;
@@ -224,7 +226,7 @@ void SpoolDecoder::add_memory(const cupti::Record& record) {
     table.device_type.set(row, kCuda);
     table.device.set(row, static_cast<std::int32_t>(record.get(m::device)));
     table.address.set(row, static_cast<std::int64_t>(record.get(m::address)));
-    table.bytes.set(row, operation == kAllocation ? bytes : -bytes);
+    table.bytes.set(row, static_cast<std::int64_t>(operation == kAllocation ? bytes : 0 - bytes));
     allocations_.push_back({row, record.get(m::correlation)});
 }
 

@@ -1,0 +1,100 @@
+// Records of CUPTI as a collector left them: odd ones, which a hostile file or a newer CUPTI may have.
+#include "core/importers/spool.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+namespace gpuprof {
+namespace {
+
+using cupti::Kind;
+
+constexpr std::uint32_t kLength = 128;
+
+class Buffer {
+public:
+    explicit Buffer(std::initializer_list<Kind> kinds) {
+        put(static_cast<std::uint32_t>(kinds.size()));
+        for (Kind kind : kinds) put(static_cast<std::uint32_t>(kind)), put(kLength);
+    }
+    Buffer& record(Kind kind) {
+        put(static_cast<std::uint32_t>(kind));
+        bytes_.append(kLength - sizeof(std::uint32_t), '\0');
+        return *this;
+    }
+    // A field of the last record.
+    template <class T>
+    Buffer& with(cupti::Field<T> field, T value) {
+        std::memcpy(bytes_.data() + bytes_.size() - kLength + field.offset, &value, sizeof value);
+        return *this;
+    }
+    Batch decoded() const {
+        Batch batch;
+        SpoolDecoder decoder(batch, "file");
+        RawChunk chunk;
+        chunk.header.kind = static_cast<std::uint32_t>(ChunkKind::spool_activity);
+        chunk.payload.resize(bytes_.size());
+        std::memcpy(chunk.payload.data(), bytes_.data(), bytes_.size());
+        decoder.take(chunk);
+        decoder.finish();
+        return batch;
+    }
+
+private:
+    void put(std::uint32_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+    std::string bytes_;
+};
+
+Buffer& timed_copy(Buffer& buffer, std::uint32_t correlation, std::uint8_t kind) {
+    namespace c = cupti::memcpy;
+    return buffer.record(Kind::memcpy)
+        .with(c::start, std::uint64_t{100})
+        .with(c::end, std::uint64_t{200})
+        .with(c::correlation, correlation)
+        .with(c::copy_kind, kind);
+}
+
+TEST(Spool, ACopyOfUnknownKindBehindKnownOnesHasNone) {
+    namespace a = cupti::api;
+    Buffer buffer{Kind::memcpy, Kind::runtime};
+    buffer.record(Kind::runtime)
+        .with(a::start, std::uint64_t{10})
+        .with(a::end, std::uint64_t{20})
+        .with(a::correlation, 5U);
+    timed_copy(buffer, 1, 1);
+    timed_copy(buffer, 5, 200);
+    Batch batch = buffer.decoded();
+    ASSERT_EQ(batch.tables.memcpy.rows, 2u);
+    EXPECT_EQ(batch.tables.memcpy.kind.size(), 2u);
+    EXPECT_TRUE(batch.tables.memcpy.kind.has(0));
+    EXPECT_FALSE(batch.tables.memcpy.kind.has(1));
+}
+
+TEST(Spool, TimesBeyondAllClocksAreNone) {
+    namespace k = cupti::kernel;
+    constexpr std::uint64_t kBeyond = std::uint64_t{1} << 63U;
+    Buffer buffer{Kind::concurrent_kernel};
+    buffer.record(Kind::concurrent_kernel).with(k::start, kBeyond).with(k::end, std::uint64_t{200});
+    buffer.record(Kind::concurrent_kernel).with(k::start, std::uint64_t{100}).with(k::end, kBeyond);
+    Batch batch = buffer.decoded();
+    EXPECT_EQ(batch.tables.kernel.rows, 0u);
+    EXPECT_EQ(batch.losses[static_cast<std::size_t>(Loss::untimed_op)].count, 1u);
+    EXPECT_EQ(batch.losses[static_cast<std::size_t>(Loss::unfinished_op)].count, 1u);
+}
+
+TEST(Spool, AReleaseOfAnySizeIsANumber) {
+    namespace m = cupti::memory2;
+    Buffer buffer{Kind::memory2};
+    buffer.record(Kind::memory2)
+        .with(m::operation, 2U)
+        .with(m::memory_kind, 3U)
+        .with(m::bytes, std::uint64_t{1} << 63U);
+    Batch batch = buffer.decoded();
+    ASSERT_EQ(batch.tables.memory_event.rows, 1u);
+    EXPECT_EQ(batch.tables.memory_event.bytes[0], std::numeric_limits<std::int64_t>::min());
+}
+
+}  // namespace
+}  // namespace gpuprof
