@@ -50,7 +50,13 @@ void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, 
                 stack.pop_back();
             }
             break;
-        case NvtxOp::start: started_[event.range] = {thread, open}; break;
+        case NvtxOp::start:
+            // The end of one with the same id was lost; it was over by now.
+            if (auto same = started_.find(event.range); same != started_.end())
+                close(same->second.first, same->second.second, time);
+            started_[event.range] = {thread, open};
+            started_by_[thread].push_back(event.range);
+            break;
         case NvtxOp::end:
             if (auto started = started_.find(event.range); started != started_.end()) {
                 close(started->second.first, started->second.second, time);
@@ -68,17 +74,18 @@ void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, 
     }
 }
 
-// What this thread had open ended at `time`.
+// What this thread had open ended at `time`. Each range is looked at once, however many resets there are.
 void SpoolAnnotations::reset(std::uint32_t thread, TimeNs time) {
-    for (auto& [place, stack] : stacks_) {
-        if (place.first != thread) continue;
-        for (const Open& open : stack) close(thread, open, time);
-        stack.clear();
+    auto stack = stacks_.lower_bound({thread, 0});
+    while (stack != stacks_.end() && stack->first.first == thread) {
+        for (const Open& open : stack->second) close(thread, open, time);
+        stack = stacks_.erase(stack);
     }
-    for (auto started = started_.begin(); started != started_.end();) {
-        bool its = started->second.first == thread;
-        if (its) close(thread, started->second.second, time);
-        started = its ? started_.erase(started) : std::next(started);
+    for (std::uint64_t range : std::exchange(started_by_[thread], {})) {
+        auto started = started_.find(range);
+        if (started == started_.end() || started->second.first != thread) continue;
+        close(thread, started->second.second, time);
+        started_.erase(started);
     }
 }
 

@@ -52,6 +52,7 @@ private:
     Batch& batch_;
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Open>> stacks_;  // by thread and domain
     std::map<std::uint64_t, std::pair<std::uint32_t, Open>> started_;              // by range
+    std::map<std::uint32_t, std::vector<std::uint64_t>> started_by_;               // by thread, some of them ended
     std::map<std::uint32_t, About> about_next_;                                    // by thread
     std::unordered_map<std::uint64_t, StringId> texts_, domains_;
     std::map<std::pair<std::uint64_t, std::uint64_t>, StringId> categories_;  // by domain and number
