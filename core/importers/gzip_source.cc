@@ -24,10 +24,11 @@ public:
     Result<std::size_t> read(char* into, std::size_t size) override {
         std::size_t done = 0;
         while (done < size && !ended_) {
-            if (stream_.avail_in == 0) {
-                if (Status status = refill(); !status) return status.error();
-            }
-            done += inflate_into(into + done, size - done);
+            // First without more input: what was read already may hold more than there was room for.
+            std::size_t got = inflate_into(into + done, size - done);
+            done += got;
+            if (got > 0 || stream_.avail_in > 0) continue;
+            if (Status status = refill(); !status) return status.error();
         }
         return done;
     }
@@ -44,7 +45,7 @@ private:
     }
 
     std::size_t inflate_into(char* into, std::size_t size) {
-        if (stream_.avail_in == 0 || (!within_member_ && !begin_member())) return 0;
+        if (!within_member_ && !begin_member()) return 0;
         auto room = static_cast<uInt>(std::min<std::size_t>(size, UINT_MAX));
         stream_.next_out = reinterpret_cast<Bytef*>(into);
         stream_.avail_out = room;

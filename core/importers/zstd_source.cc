@@ -18,7 +18,7 @@ public:
     Result<std::size_t> read(char* into, std::size_t size) override {
         ZSTD_outBuffer out{into, size, 0};
         while (out.pos < size && !ended_) {
-            if (in_.pos == in_.size) {
+            if (in_.pos == in_.size && !holds_more_) {
                 if (Status status = refill(); !status) return status.error();
                 if (ended_) break;
             }
@@ -26,6 +26,7 @@ public:
             std::size_t hint = ZSTD_decompressStream(stream_, &out, &in_);
             if (ZSTD_isError(hint) != 0) stop(true);
             within_frame_ = hint != 0;
+            holds_more_ = within_frame_ && out.pos == out.size;
         }
         return out.pos;
     }
@@ -49,6 +50,7 @@ private:
     ZSTD_DStream* stream_;
     ZSTD_inBuffer in_{nullptr, 0, 0};
     bool within_frame_ = true;
+    bool holds_more_ = false;  // maybe: there was no room for more of what was read
     bool ended_ = false, damaged_ = false;
 };
 

@@ -95,6 +95,18 @@ TEST(Source, DamagedGzipGivesWhatItHas) {
     EXPECT_TRUE(trailing.text == text);
 }
 
+// What a cut file still holds does not depend on how much is read at a time, though little input holds much output.
+TEST(Source, ACutLosesTheSameInPiecesOfAnySize) {
+    std::string zeros(3 << 20, '\0');
+    for (const std::string& whole : {gzip(zeros), zstd(zeros)}) {
+        std::string_view cut = std::string_view(whole).substr(0, whole.size() * 2 / 3);
+        Delivered at_once = drain(cut, 1 << 20);
+        EXPECT_TRUE(at_once.damaged);
+        for (std::size_t piece : {999U, 24'736U, 65'536U})
+            EXPECT_EQ(drain(cut, piece).text.size(), at_once.text.size());
+    }
+}
+
 TEST(Source, Zstd) {
     std::string text = long_text();
     Delivered got = drain(zstd("a") + zstd(text));
