@@ -12,7 +12,7 @@ std::string find_in_path(std::string_view program, std::string_view folders, con
         std::string file(folders.substr(0, end));
         file += '/';
         file += program;
-        if (end > 0 && access((root + file).c_str(), X_OK) == 0) return file;
+        if (file[0] == '/' && end > 0 && access((root + file).c_str(), X_OK) == 0) return file;
         folders.remove_prefix(std::min(end + 1, folders.size()));
     }
     return {};

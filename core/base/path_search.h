@@ -7,7 +7,7 @@
 namespace gpuprof {
 
 // The first of `folders` (a value of PATH) that has `program` to run, with its name; "" when none has. They are looked at below
-// `root`, which is not part of the answer. Empty folders, which shells take for the current one, are not looked at.
+// `root`, which is not part of the answer. Only absolute folders are looked at: what lies in the current one may be anybody's.
 std::string find_in_path(std::string_view program, std::string_view folders, const std::string& root = "");
 
 }  // namespace gpuprof

@@ -46,7 +46,7 @@ int run(const std::vector<std::string>& arguments, const std::string& output) {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t child = 0;
-    int failed = posix_spawnp(&child, words[0], &actions, nullptr, words.data(), environ);
+    int failed = posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) return 127;
     int status = 0;
@@ -65,16 +65,16 @@ Result<ExportedReport> export_closed(const std::string& file, std::string_view h
     auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", file, why)}; };
     if (file == "-") return fail(by_hand + " (a file, not a pipe)");
     const char* path = std::getenv("PATH");
-    if (find_in_path(closed.tool, path == nullptr ? "" : path).empty())
-        return fail(fmt::format("{} ({} is not on PATH)", by_hand, closed.tool));
+    std::string tool = find_in_path(closed.tool, path == nullptr ? "" : path);
+    if (tool.empty()) return fail(fmt::format("{} ({} is not on PATH)", by_hand, closed.tool));
     Result<TemporaryFolder> made_folder = TemporaryFolder::make();
     if (!made_folder.ok()) return made_folder.error();
     auto folder = std::make_shared<TemporaryFolder>(std::move(made_folder).value());
     bool nsys = closed.tool == "nsys";
     std::string made = folder->path() + (nsys ? "/export.sqlite" : "/export.csv");
     std::string whole = std::filesystem::absolute(file).string();  // a name that begins with a dash is no option
-    int status = nsys ? run({"nsys", "export", "--type", "sqlite", "--output", made, whole}, folder->path() + "/said")
-                      : run({"ncu", "--import", whole, "--csv", "--page", "raw"}, made);
+    int status = nsys ? run({tool, "export", "--type", "sqlite", "--output", made, whole}, folder->path() + "/said")
+                      : run({tool, "--import", whole, "--csv", "--page", "raw"}, made);
     if (status != 0)
         return fail(
             fmt::format("{} could not export it (exit status {}); try: {}", closed.tool, status, closed.command));

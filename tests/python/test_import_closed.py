@@ -37,6 +37,18 @@ def test_the_tool_exports(program, report):
     assert list(scratch.iterdir()) == []
 
 
+def test_a_planted_tool_in_the_current_folder_is_not_run(program, report, monkeypatch):
+    """An empty entry of PATH is the current folder; what lies beside a report may be anybody's."""
+    file, script, made, table, _, _ = report
+    planted = file.parent / script.name
+    planted.write_text(f"#!/bin/sh\ntouch {file.parent}/planted\n")
+    planted.chmod(0o755)
+    monkeypatch.chdir(file.parent)
+    monkeypatch.setenv("PATH", f":.:{script.parent}:/usr/bin:/bin")
+    assert tables_of(program, file)[table] == tables_of(program, made)[table]
+    assert not (file.parent / "planted").exists()
+
+
 def test_without_the_tool_it_says_how(program, report):
     file, script, _, _, hint, _ = report
     script.unlink()

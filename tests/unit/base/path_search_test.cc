@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -26,6 +27,9 @@ TEST(PathSearch, FindsTheFirstThatRuns) {
     EXPECT_EQ(find_in_path("tool", "/a:/b", folder->path()), "/b/tool");
     EXPECT_EQ(find_in_path("tool", a), "");
     EXPECT_EQ(find_in_path("tool", ""), "");
+    std::string relative = std::filesystem::relative(b);
+    EXPECT_EQ(access((relative + "/tool").c_str(), X_OK), 0);
+    EXPECT_EQ(find_in_path("tool", relative), "");
 }
 
 TEST(TemporaryFolder, GoesWithItsObject) {
