@@ -12,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kLongestText = 256 << 20;     // bytes of one value, so that one cell cannot fill the memory
+constexpr int kLongestText = 64 << 20;      // bytes of one value, so that one cell cannot fill the memory
 constexpr int kLongestStatement = 1 << 20;  // bytes of SQL
 constexpr int kStepsBetweenLooks = 4000;    // instructions of SQLite between two looks at the clock: well below 1 ms
 
@@ -32,6 +32,16 @@ int authorize(void*, int action, const char* first, const char* second, const ch
             return second != nullptr && sqlite3_stricmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
         case SQLITE_PRAGMA: return first != nullptr && harmless_pragma(first) ? SQLITE_OK : SQLITE_DENY;
         default: return SQLITE_DENY;
+    }
+}
+
+void set_hex(std::string& text, std::string_view bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    text.resize(2 * bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        auto byte = static_cast<unsigned char>(bytes[i]);
+        text[2 * i] = kDigits[byte >> 4u];
+        text[2 * i + 1] = kDigits[byte & 15u];
     }
 }
 
@@ -151,8 +161,8 @@ Cell SqlRows::cell(std::size_t index) {
         case SQLITE_NULL: return kAbsent;
         case SQLITE_BLOB: {
             const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(statement, at));
-            blob_.clear();
-            for (int i = 0; i < sqlite3_column_bytes(statement, at); ++i) blob_ += fmt::format("{:02x}", bytes[i]);
+            set_hex(blob_, {reinterpret_cast<const char*>(bytes),
+                            static_cast<std::size_t>(sqlite3_column_bytes(statement, at))});
             return std::string_view(blob_);
         }
         default: break;

@@ -169,7 +169,10 @@ TEST_F(SqlTest, EndsWhenItIsTold) {
 
 TEST_F(SqlTest, OneTextCannotFillTheMemory) {
     EXPECT_EQ(ask("SELECT length(replace(hex(zeroblob(1e8)), '0', 'abcdefgh'))").find("a text or the statement"), 0U);
+    EXPECT_EQ(ask("SELECT zeroblob(1e8)").find("a text or the statement"), 0U);
 }
+
+TEST_F(SqlTest, BlobsAreHexadecimal) { EXPECT_EQ(ask("SELECT x'00ff7a', x''"), "00ff7a|"); }
 
 }  // namespace
 }  // namespace gpuprof
