@@ -21,7 +21,7 @@ BaseUnit base_of(Unit unit) {
     switch (unit) {
         case Unit::percent: return {"_ratio", 0.01};
         case Unit::mib: return {"_bytes", kMib};
-        case Unit::mib_per_s: return {"_bytes_per_second", kMib};
+        case Unit::mb_per_s: return {"_bytes_per_second", 1e6};
         case Unit::watt: return {"_watts", 1};
         case Unit::joule: return {"_joules", 1};
         case Unit::celsius: return {"_celsius", 1};

@@ -26,7 +26,7 @@ Bounds bounds_of(Metric metric) {
         case Unit::watt: return {0, 10'000};
         case Unit::celsius: return {0, 200};
         case Unit::megahertz: return {0, 10'000};
-        case Unit::mib_per_s: return {0, 1e8};
+        case Unit::mb_per_s: return {0, 1e8};
         case Unit::joule: return {0, 1e13};
         default: return {0, 1e15};
     }

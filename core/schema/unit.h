@@ -17,14 +17,14 @@ enum class Unit {
     flop_per_byte,
     second,
     mib,
-    mib_per_s,
+    mb_per_s,
     watt,
     joule,
     celsius,
     megahertz
 };
 
-// The unit as machine formats spell it; "" for none. GB/s is 1e9 bytes per second.
+// The unit as machine formats spell it; "" for none. MB/s is 1e6 bytes per second, GB/s 1e9.
 constexpr std::string_view name_of(Unit unit) {
     switch (unit) {
         case Unit::none: return "";
@@ -38,7 +38,7 @@ constexpr std::string_view name_of(Unit unit) {
         case Unit::flop_per_byte: return "FLOP/byte";
         case Unit::second: return "s";
         case Unit::mib: return "MiB";
-        case Unit::mib_per_s: return "MiB/s";
+        case Unit::mb_per_s: return "MB/s";
         case Unit::watt: return "W";
         case Unit::joule: return "J";
         case Unit::celsius: return "C";

@@ -5,6 +5,9 @@ namespace gpuprof::nvml {
 
 namespace {
 
+// NVML gives rates in MiB/s.
+constexpr double kMbPerMib = 1024.0 * 1024.0 / 1e6;
+
 struct GpmRow {
     Metric metric;
     unsigned id;
@@ -70,7 +73,7 @@ Return Gpm::read(MetricSet wanted, Reading& to, std::vector<std::pair<Metric, Re
     for (unsigned i = 0; code == kSuccess && i < count; ++i) {
         const GpmMetric& answer = request_->metrics[i];
         if (answer.result == kSuccess)
-            to.set(asked[i], answer.value);
+            to.set(asked[i], spec_of(asked[i]).unit == Unit::mb_per_s ? answer.value * kMbPerMib : answer.value);
         else
             failed.emplace_back(asked[i], answer.result);
     }

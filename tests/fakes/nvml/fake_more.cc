@@ -36,10 +36,10 @@ const char* gpm_field(unsigned id) {
         case kGpmFp32Util: return "gpm_fp32";
         case kGpmFp16Util: return "gpm_fp16";
         case kGpmDramBwUtil: return "gpm_dram";
-        case kGpmPcieTx: return "gpm_pcie_tx_mbps";
-        case kGpmPcieRx: return "gpm_pcie_rx_mbps";
-        case kGpmNvlinkTx: return "gpm_nvlink_tx_mbps";
-        case kGpmNvlinkRx: return "gpm_nvlink_rx_mbps";
+        case kGpmPcieTx: return "gpm_pcie_tx_mib_per_s";
+        case kGpmPcieRx: return "gpm_pcie_rx_mib_per_s";
+        case kGpmNvlinkTx: return "gpm_nvlink_tx_mib_per_s";
+        case kGpmNvlinkRx: return "gpm_nvlink_rx_mib_per_s";
         default: return nullptr;
     }
 }

@@ -70,10 +70,10 @@ const std::map<std::string, double> kIdle = {
     {"gpm_fp32", 0},
     {"gpm_fp16", 0},
     {"gpm_dram", 0},
-    {"gpm_pcie_tx_mbps", 0},
-    {"gpm_pcie_rx_mbps", 0},
-    {"gpm_nvlink_tx_mbps", 0},
-    {"gpm_nvlink_rx_mbps", 0},
+    {"gpm_pcie_tx_mib_per_s", 0},
+    {"gpm_pcie_rx_mib_per_s", 0},
+    {"gpm_nvlink_tx_mib_per_s", 0},
+    {"gpm_nvlink_rx_mib_per_s", 0},
     {"power_limit_w", 700},
     {"sm_clock_max_mhz", 1980},
     {"mem_clock_max_mhz", 3201},
@@ -144,9 +144,11 @@ bool set_series(const Words& words, Machine& to) {
     for (FakeDevice* device : devices) {
         if (!device->fields.count(words[2])) return false;
         bool square = words[0] == "square" && values.size() >= 3;
+        bool counter = words[0] == "counter" && values.size() == 2;
         device->fields[words[2]] =
-            square ? Series::square(values[0], values[1], values[2], values.size() > 3 ? values[3] : 50)
-                   : Series(values, words[0] == "cycle");
+            square    ? Series::square(values[0], values[1], values[2], values.size() > 3 ? values[3] : 50)
+            : counter ? Series::counter(values[0], values[1])
+                      : Series(values, words[0] == "cycle");
     }
     return true;
 }
@@ -228,7 +230,8 @@ bool obey(const Words& words, Machine& to) {
     if (verb == "driver" && words.size() == 2) return to.driver = words[1], true;
     if (verb == "device") return to.gpus.push_back(&add_device(words, to)), true;
     if (verb == "mig") return add_instance(words, to);
-    if (verb == "set" || verb == "series" || verb == "cycle" || verb == "square") return set_series(words, to);
+    if (verb == "set" || verb == "series" || verb == "cycle" || verb == "square" || verb == "counter")
+        return set_series(words, to);
     if (verb == "csv") return read_csv(words, to);
     if (verb == "process") return add_process(words, to);
     if (verb == "xid") return add_xid(words, to);
@@ -249,8 +252,16 @@ Series Series::square(double low, double high, double period_ms, double duty_pct
     return series;
 }
 
+Series Series::counter(double watts, double step_ms) {
+    Series series({0});
+    series.watts_ = watts;
+    series.step_ms_ = step_ms;
+    return series;
+}
+
 double Series::next() {
     if (values_.empty()) return 0;
+    if (step_ms_ > 0) return watts_ * step_ms_ / 1e3 * std::floor(now_ms() / step_ms_);
     if (period_ms_ > 0) {
         double phase = std::fmod(now_ms() - started_ms, period_ms_) / period_ms_;
         return phase * 100 < duty_pct_ ? values_[1] : values_[0];

@@ -6,11 +6,13 @@
 //   device [uuid=GPU-..] [name=NVIDIA_H200] [pci=00000000:06:00.0] [memory_mib=143771]    the next device; _ is a space
 //   mig DEVICE uuid=MIG-.. memory_mib=16384 [gi=1]      an instance of a device, which is in MIG mode from then on
 //   set DEVICE FIELD VALUE                              FIELD as in core/schema/metrics.def, VALUE in its unit;
-//                                                       also power_limit_w, sm_clock_max_mhz, mem_clock_max_mhz
+//                                                       also power_limit_w, sm_clock_max_mhz, mem_clock_max_mhz;
+//                                                       rates of GPM in MiB/s, as NVML gives them: gpm_pcie_tx_mib_per_s
 //   series DEVICE FIELD V1 V2 ...                       one value a call of the function that reads it; the last one stays
 //   cycle DEVICE FIELD V1 V2 ...                        the same, from the beginning again
 //   csv DEVICE FILE                                     the same for all columns of a file whose first line has FIELDs
 //   square DEVICE FIELD LOW HIGH PERIOD_MS [DUTY_PCT]   by the wall clock: HIGH first, since nvmlInit
+//   counter DEVICE FIELD WATTS STEP_MS                  by the wall clock: joules at so many watts, in steps of this length
 //   process DEVICE PID MEMORY_MIB [UTIL_PCT] [graphics]
 //   xid DEVICE NUMBER [after N]                         an error event, at the N+1st poll
 //   cost FUNCTION MICROSECONDS                          how long a call takes; below 200 us as work, else as sleep
@@ -41,6 +43,7 @@ public:
     Series() = default;
     explicit Series(std::vector<double> values, bool cycle = false) : values_(std::move(values)), cycle_(cycle) {}
     static Series square(double low, double high, double period_ms, double duty_pct);
+    static Series counter(double watts, double step_ms);
     // The value of the next call.
     double next();
 
@@ -49,6 +52,7 @@ private:
     bool cycle_ = false;
     std::size_t calls_ = 0;
     double period_ms_ = 0, duty_pct_ = 50;
+    double watts_ = 0, step_ms_ = 0;
 };
 
 struct FakeProcess {

@@ -22,7 +22,7 @@ TEST(NvmlSource, ReadsEveryMetricInItsUnit) {
         set 0 throttle_reasons 4
         set 0 ecc_corrected 3
         set 0 gpm_sm_active 88.5
-        set 0 gpm_nvlink_rx_mbps 1234
+        set 0 gpm_nvlink_rx_mib_per_s 1000
     )");
     ASSERT_TRUE(stage.opened) << stage.error();
     ASSERT_EQ(stage.source().devices().size(), 1u);
@@ -45,7 +45,7 @@ TEST(NvmlSource, ReadsEveryMetricInItsUnit) {
         {Metric::temp, 61},          {Metric::sm_clock, 1980},      {Metric::mem_clock, 3201},
         {Metric::pstate, 0},         {Metric::throttle, 4},         {Metric::pcie_gen, 5},
         {Metric::pcie_width, 16},    {Metric::ecc_corrected, 3},    {Metric::ecc_uncorrected, 0},
-        {Metric::xid_errors, 0},     {Metric::gpm_sm_active, 88.5}, {Metric::gpm_nvlink_rx, 1234},
+        {Metric::xid_errors, 0},     {Metric::gpm_sm_active, 88.5}, {Metric::gpm_nvlink_rx, 1048.576},
         {Metric::gpm_nvlink_tx, 0}};
     for (const auto& [metric, value] : expected) EXPECT_EQ(reading.get(metric), value) << spec_of(metric).name;
 }
