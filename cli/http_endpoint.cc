@@ -66,13 +66,16 @@ std::uint16_t port_of(int socket) {
 }  // namespace
 
 struct HttpEndpoint::State {
+    State(const HttpLimits& limits, MakeStream make) : connections(limits, std::move(make)) {}
+
     HostPort at;
     Base base;
+    HttpConnections connections;  // held longer than by evhttp
     Http http;
     std::function<HttpReply(const HttpRequest&)> page;
     std::function<void()> every_second;
 
-    void answer(evhttp_request* request) const {
+    void answer(evhttp_request* request) {
         evhttp_cmd_type method = evhttp_request_get_command(request);
         HttpReply reply;
         if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD && method != EVHTTP_REQ_POST) {
@@ -84,6 +87,8 @@ struct HttpEndpoint::State {
                           .path = path == nullptr ? "" : path,
                           .header = [request](const char* name) { return header(request, name); }});
         }
+        if (evhttp_connection* connection = evhttp_request_get_connection(request))
+            connections.replying(evhttp_connection_get_bufferevent(connection), reply.body.size());
         send(request, reply, method == EVHTTP_REQ_HEAD);
     }
 
@@ -112,7 +117,8 @@ struct HttpEndpoint::State {
     }
 };
 
-HttpEndpoint::HttpEndpoint() : state_(std::make_unique<State>()) {}
+HttpEndpoint::HttpEndpoint(const HttpLimits& limits, MakeStream make)
+    : state_(std::make_unique<State>(limits, std::move(make))) {}
 HttpEndpoint::~HttpEndpoint() = default;
 const HostPort& HttpEndpoint::at() const { return state_->at; }
 
@@ -138,9 +144,10 @@ Result<HostPort> parse_host_port(std::string_view text) {
     return at;
 }
 
-Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at) {
+Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, const HttpLimits& limits,
+                                                         MakeStream make_stream) {
     event_set_log_callback([](int, const char*) {});
-    std::unique_ptr<HttpEndpoint> endpoint(new HttpEndpoint);
+    std::unique_ptr<HttpEndpoint> endpoint(new HttpEndpoint(limits, std::move(make_stream)));
     State& state = *endpoint->state_;
     state.at = at;
     state.base.reset(event_base_new());
@@ -150,6 +157,9 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at) {
     evhttp_set_max_body_size(state.http.get(), kMostBody);
     evhttp_set_timeout(state.http.get(), kPatienceSeconds);
     evhttp_set_allowed_methods(state.http.get(), kEveryMethod);
+    evhttp_set_bevcb(
+        state.http.get(),
+        [](event_base* base, void* self) { return static_cast<State*>(self)->connections.open(base); }, &state);
     errno = 0;
     evhttp_bound_socket* bound = evhttp_bind_socket_with_handle(state.http.get(), at.host.c_str(), at.port);
     if (bound == nullptr) {
@@ -177,7 +187,7 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     state.every_second = std::move(every_second);
     limit_connections();
     evhttp_set_gencb(
-        state.http.get(), [](evhttp_request* request, void* self) { static_cast<const State*>(self)->answer(request); },
+        state.http.get(), [](evhttp_request* request, void* self) { static_cast<State*>(self)->answer(request); },
         &state);
     auto end = [](evutil_socket_t, short, void* base) { event_base_loopbreak(static_cast<event_base*>(base)); };
     Event terminated(evsignal_new(state.base.get(), SIGTERM, end, state.base.get()));
@@ -185,9 +195,13 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     Event timer(event_new(
         state.base.get(), -1, EV_PERSIST,
         [](evutil_socket_t, short, void* self) { static_cast<const State*>(self)->every_second(); }, &state));
-    timeval second{1, 0};
-    if (!terminated || !interrupted || !timer || event_add(terminated.get(), nullptr) != 0 ||
-        event_add(interrupted.get(), nullptr) != 0 || event_add(timer.get(), &second) != 0)
+    Event sweeper(event_new(
+        state.base.get(), -1, EV_PERSIST,
+        [](evutil_socket_t, short, void* self) { static_cast<State*>(self)->connections.sweep(); }, &state));
+    timeval second{1, 0}, tenth{0, 100'000};
+    if (!terminated || !interrupted || !timer || !sweeper || event_add(sweeper.get(), &tenth) != 0 ||
+        event_add(terminated.get(), nullptr) != 0 || event_add(interrupted.get(), nullptr) != 0 ||
+        event_add(timer.get(), &second) != 0)
         return Error{ExitCode::internal, "cannot wait for signals"};
     ready();
     if (event_base_dispatch(state.base.get()) < 0) return Error{ExitCode::internal, "the server's loop failed"};

@@ -1,6 +1,6 @@
 // A small HTTP endpoint over libevent's evhttp: a few pages, one thread, until SIGTERM or SIGINT. Requests are small (8 KiB of head,
-// a body is ignored), quick (5 s) and few (a connection closes after its reply; 200 at a time). What a method, path or header means
-// is for the page to say; only GET, HEAD and POST get that far.
+// a body is ignored), quick (5 s between bytes, 10 s in all; cli/http_connections.h) and few (a connection closes after its reply;
+// 100 at a time). What a method, path or header means is for the page to say; only GET, HEAD and POST get that far.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/http_connections.h"
 #include "core/base/result.h"
 
 namespace gpuprof {
@@ -46,7 +47,8 @@ HttpReply method_not_allowed(const std::string& allowed);
 class HttpEndpoint {
 public:
     // Listens. An address that is in use or not allowed is not_permitted.
-    static Result<std::unique_ptr<HttpEndpoint>> open(const HostPort& at);
+    static Result<std::unique_ptr<HttpEndpoint>> open(const HostPort& at, const HttpLimits& limits = {},
+                                                      MakeStream make_stream = plain_stream);
     ~HttpEndpoint();
 
     // With the port that was taken.
@@ -59,7 +61,7 @@ public:
     void end();
 
 private:
-    HttpEndpoint();
+    HttpEndpoint(const HttpLimits& limits, MakeStream make_stream);
     struct State;
     std::unique_ptr<State> state_;
 };

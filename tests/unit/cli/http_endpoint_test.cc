@@ -1,0 +1,147 @@
+// Clients that are slow on purpose lose their connection after the deadline, and others are served meanwhile.
+#include "cli/http_endpoint.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr DurNs kMs = 1'000'000;
+
+class Client {
+public:
+    explicit Client(std::uint16_t port, int receive_buffer = 0) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+        if (receive_buffer > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    }
+    ~Client() { close(socket_); }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    bool send(std::string_view text) const {
+        return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+    }
+    // What comes until the end, at most `bytes`; nothing when none comes for 5 s.
+    std::string receive(std::size_t bytes = SIZE_MAX) const {
+        std::string text;
+        char part[4096];
+        for (pollfd ready{socket_, POLLIN, 0}; text.size() < bytes && poll(&ready, 1, 5000) == 1;) {
+            ssize_t got = recv(socket_, part, std::min(sizeof part, bytes - text.size()), 0);
+            if (got <= 0) return text;
+            text.append(part, static_cast<std::size_t>(got));
+        }
+        return text;
+    }
+    // Whether the other end is closed within `patience`, data that comes left unread.
+    bool closed_within(DurNs patience) const {
+        for (TimeNs until = monotonic_ns() + patience; monotonic_ns() < until; usleep(5000)) {
+            pollfd ended{socket_, POLLRDHUP, 0};
+            if (poll(&ended, 1, 0) == 1 && (ended.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) return true;
+        }
+        return false;
+    }
+
+private:
+    int socket_;
+};
+
+class Serving {
+public:
+    explicit Serving(const HttpLimits& limits) {
+        signal(SIGPIPE, SIG_IGN);  // as the program does
+        getrlimit(RLIMIT_NOFILE, &descriptors_);
+        auto opened = HttpEndpoint::open({}, limits);
+        EXPECT_TRUE(opened.ok());
+        endpoint_ = std::move(*opened);
+        thread_ = std::thread([this] {
+            (void)endpoint_->serve(
+                [this](const HttpRequest& request) {
+                    if (request.path == "/end") endpoint_->end();
+                    return HttpReply{.body = request.path == "/large" ? std::string(64 << 20, 'x') : "hello\n"};
+                },
+                [] {}, [] {});
+        });
+    }
+    ~Serving() {
+        Client(port()).send("GET /end HTTP/1.1\r\nHost: x\r\n\r\n");
+        thread_.join();
+        setrlimit(RLIMIT_NOFILE, &descriptors_);
+    }
+    std::uint16_t port() const { return endpoint_->at().port; }
+    std::string get(const char* path) const {
+        Client client(port());
+        client.send(std::string("GET ") + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+        return client.receive();
+    }
+
+private:
+    rlimit descriptors_{};
+    std::unique_ptr<HttpEndpoint> endpoint_;
+    std::thread thread_;
+};
+
+// A byte now and then, so that the pause between two is never long.
+TEST(HttpEndpoint, ARequestHasADeadlineInAll) {
+    Serving serving({.request = 300 * kMs});
+    Client slow(serving.port()), silent(serving.port());
+    slow.send("GET / HTTP/1.1\r\n");
+    bool cut = false;
+    for (TimeNs until = monotonic_ns() + 3000 * kMs; !cut && monotonic_ns() < until;) {
+        slow.send("X");
+        cut = slow.closed_within(50 * kMs);
+    }
+    EXPECT_TRUE(cut);
+    EXPECT_TRUE(silent.closed_within(1000 * kMs));
+    EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
+}
+
+TEST(HttpEndpoint, AReplyThatIsNotTakenHasADeadline) {
+    Serving serving({.reply = 300 * kMs, .slowest_bytes_per_s = 1e9});
+    Client slow(serving.port(), 4096);
+    slow.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_NE(slow.receive(15).find("200"), std::string::npos);
+    EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
+    usleep(1'000'000);
+    EXPECT_LT(slow.receive().size(), 64U << 20);  // the end comes after what the kernel had taken
+}
+
+// Without the size in it, this deadline would be over at once.
+TEST(HttpEndpoint, ALargeReplyMayTakeLongerByItsSize) {
+    Serving serving({.reply = 0, .slowest_bytes_per_s = 4 << 20});
+    EXPECT_GT(serving.get("/large").size(), 64U << 20);
+}
+
+TEST(HttpEndpoint, TheOldestWithoutARequestMakesRoom) {
+    Serving serving({.connections = 3});
+    Client first(serving.port()), second(serving.port()), third(serving.port());
+    first.send("GET / HT"), second.send("GET"), third.send("G");
+    usleep(50'000);
+    EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
+    EXPECT_TRUE(first.closed_within(1000 * kMs));
+    EXPECT_FALSE(third.closed_within(20 * kMs));
+}
+
+TEST(HttpEndpoint, AConnectionEndsAfterItsReply) {
+    Serving serving({});
+    Client client(serving.port());
+    client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n");
+    EXPECT_NE(client.receive().find("Connection: close"), std::string::npos);
+    EXPECT_TRUE(client.closed_within(1000 * kMs));
+}
+
+}  // namespace
+}  // namespace gpuprof
