@@ -3,7 +3,11 @@
 # libc, libstdc++ and zlib are those of the machine that the wheel is installed on, as manylinux has it. Included only
 # under scikit-build-core.
 set(wheel_folder gpu_profile/_native)
-install(TARGETS gpu-profile gpuprof gpuprof_inject COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
+set(wheel_targets gpu-profile gpuprof gpuprof_inject)
+if(TARGET gpuprof_tls)
+  list(APPEND wheel_targets gpuprof_tls)  # needs the machine's OpenSSL, and is loaded only for `serve` with TLS
+endif()
+install(TARGETS ${wheel_targets} COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
 
 # Each library is copied under the name that the loader asks for, which elsewhere is a link: a wheel holds no links.
 install(CODE "

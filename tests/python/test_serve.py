@@ -27,7 +27,7 @@ class Server:
             line = process.stderr.readline()
             assert line, f"ended: {self.said}"
             self.said.append(line)
-            if address := re.search(r"http://([^/]+):(\d+)/metrics", line):
+            if address := re.search(r"https?://([^/]+):(\d+)/metrics", line):
                 self.host, self.port = address[1], int(address[2])
                 return
 
