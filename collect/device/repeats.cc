@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/json_writer.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -69,7 +70,7 @@ std::string repeats_text(const std::vector<GpuSummary>& runs) {
     std::string text = fmt::format("over {} runs\n", runs.size());
     for (const RunStats& stats : run_stats(runs))
         text += fmt::format("  {:<12}mean {:.4g} {}{}, {:.4g} to {:.4g}\n", stats.name, stats.mean, stats.unit,
-                            stats.std ? fmt::format(" +- {:.2g}", *stats.std) : "", stats.min, stats.max);
+                            stats.std ? " +- " + readable_deviation(*stats.std) : "", stats.min, stats.max);
     return text;
 }
 

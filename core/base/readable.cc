@@ -53,6 +53,9 @@ std::string readable_percent(double percent) {
     double size = std::fabs(percent);
     return size > 0 && size < 0.05 ? "<0.1" : fmt::format("{:.1f}", percent);
 }
+std::string readable_deviation(double value) {
+    return std::fabs(value) >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.2g}", value);
+}
 
 std::optional<std::uint64_t> bytes_of_text(std::string_view text) {
     double number = 0;

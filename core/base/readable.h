@@ -18,6 +18,8 @@ std::optional<std::uint64_t> bytes_of_text(std::string_view text);
 std::string readable_count(std::int64_t count);
 // A value in powers of 1000 of `unit`, e.g. (1.2e12, "FLOP/s") -> 1.20 TFLOP/s.
 std::string readable_scaled(double value, std::string_view unit);
+// Two significant digits without an exponent, for what a value may be off by: "0.052", "5.2", "217".
+std::string readable_deviation(double value);
 // One decimal, no sign; "<0.1" for what is not zero but would read so.
 std::string readable_percent(double percent);
 

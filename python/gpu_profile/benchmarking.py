@@ -147,20 +147,24 @@ def benchmark(fn: Callable[..., object] | None = None, /, **options: Any) -> Any
 
 
 def bench_compare(
-    functions: Mapping[str, Callable[..., object]],
+    functions: Mapping[str, Callable[..., object]] | Sequence[Callable[..., object]],
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> BenchComparison:
-    """Times functions against the first of them, samples taken in turn, with the same arguments. Options: bench()'s."""
-    if len(functions) < 2:
-        raise Error(2, f"bench_compare needs two functions or more, here are {len(functions)}")
+    """Times functions against the first of them, samples taken in turn, with the same arguments. Options: bench()'s.
+
+    ``functions``: by name, or a sequence of functions that have names of their own.
+    """
+    named_functions = _by_name(functions)
+    if len(named_functions) < 2:
+        raise Error(2, f"bench_compare needs two functions or more, here are {len(named_functions)}")
     chosen = _options(options)
     if chosen.name is not None:
         raise Error(2, "bench_compare has no name=: the functions' names are the keys")
-    (first, baseline), *others = functions.items()
+    (first, baseline), *others = named_functions.items()
     positional, named = tuple(args), dict(kwargs or {})
-    sides = {name: _Call(fn, positional, named, chosen.prepare) for name, fn in functions.items()}
+    sides = {name: _Call(fn, positional, named, chosen.prepare) for name, fn in named_functions.items()}
     place = find_place(chosen.timer, chosen.stream, chosen.graph, (positional, named), sides[first].prepared)
     uses: dict[str, MemoryUse] = {}
     if chosen.memory or chosen.max_memory_mb is not None:
@@ -179,6 +183,20 @@ def bench_compare(
         if comparison is not None:
             comparisons[name] = comparison
     return BenchComparison(first, measurements, comparisons)
+
+
+def _by_name(functions: Mapping[str, Callable[..., object]] | Sequence[Callable[..., object]]) -> dict[str, Callable[..., object]]:
+    if hasattr(functions, "items"):
+        return dict(functions.items())
+    named: dict[str, Callable[..., object]] = {}
+    for fn in functions:
+        name = getattr(fn, "__name__", None) if callable(fn) else None
+        if name is None:
+            raise Error(2, f"bench_compare cannot name {fn!r}; pass a dictionary, such as {{'name': function}}")
+        if name in named:
+            raise Error(2, f"bench_compare was given two functions called {name}; pass a dictionary, such as {{'name': function}}")
+        named[name] = fn
+    return named
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

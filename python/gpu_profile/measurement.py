@@ -11,7 +11,7 @@ import dataclasses
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .summary import data_frame
+from .summary import data_frame, deviation
 
 if TYPE_CHECKING:
     from .bench_memory import MemoryUse
@@ -129,6 +129,8 @@ class Measurement:
     flops_as: str | None = None
     memory: MemoryUse | None = None
     notes: tuple[str, ...] = ()
+    energy_per_call_uncertainty_j: float | None = None  # either way
+    energy_basis: str | None = None  # "counter", "power"
 
     @classmethod
     def of(cls, values: dict[str, Any], samples: array[float]) -> Measurement:
@@ -205,7 +207,7 @@ class Measurement:
         if self.median_ns is not None:
             times = ("mean", self.mean_ns), ("min", self.min_ns), ("p5", self.p5_ns), ("p95", self.p95_ns)
             shown = " · ".join(f"{name} {scaled_ns(value)}" for name, value in times if value is not None)
-            noise = "" if self.noise is None else f" · noise {self.noise * 100:.2g} %"
+            noise = "" if self.noise is None else f" · noise {deviation(self.noise * 100)} %"
             lines.append(f"{shown}{noise}")
         lines.append(f"{len(self.samples)} samples of {self.batch} call{'s' * (self.batch != 1)}, ended by: {self.stopped} · "
                      f"warm-up {self.warmup.calls} calls{'' if self.warmup.settled else ', not settled'}")
@@ -226,10 +228,11 @@ class Measurement:
 
     def _rate_line(self) -> str:
         least = "at least " if self.bytes_from == "at least" else ""
+        off = self.energy_per_call_uncertainty_j
         rates = (
             (least, self.bytes_per_s, 1e9, "GB/s", _share(self.bytes_pct, self.peak_bytes_per_s, 1e9, "GB/s", "")),
             ("", self.flop_per_s, 1e12, "TFLOP/s", _share(self.flop_pct, self.peak_flop_per_s, 1e12, "TFLOP/s", self.flops_as)),
-            ("", self.energy_per_call_j, 1, "J per call", ""),
+            ("", self.energy_per_call_j, 1, "J per call", "" if off is None else f" +- {deviation(off)}"),
         )
         return " · ".join(f"{head}{value / scale:.4g} {unit}{tail}" for head, value, scale, unit, tail in rates if value is not None)
 

@@ -13,7 +13,8 @@ from typing import Any, Callable, NamedTuple
 
 from .arguments import Device, check_runs
 from .monitor import GpuMonitor
-from .summary import GpuSummary, data_frame
+from .reporting import Report, deliver
+from .summary import GpuSummary, data_frame, deviation
 
 __all__ = ["MultiRunResult", "RunStats", "profile_repeats"]
 
@@ -113,7 +114,7 @@ class MultiRunResult:
         device = f"GPU {self.runs[0].device} {name}".rstrip() if self.runs else "no GPU"
         lines = [f"gpu-profile: {device}, over {len(self.runs)} run{'s' * (len(self.runs) != 1)}"]
         for shown, stats in self._measured():
-            spread = "" if stats.std is None else f" +- {stats.std:.2g}"
+            spread = "" if stats.std is None else f" +- {deviation(stats.std)}"
             line = f"  {shown.name:<11} mean {stats.mean:.4g} {shown.unit}{spread}, {stats.min:.4g} to {stats.max:.4g}"
             missing = len(self.runs) - len(stats.values)
             lines.append(f"{line} (not measured in {missing})" if missing else line)
@@ -183,9 +184,15 @@ def profile_repeats(
     strict: bool = False,
     sync_fn: Callable[[], object] | None = None,
     warmup_s: float = 0.0,
+    report: Report = None,
 ) -> MultiRunResult:
-    """Calls fn() `warmup_runs` times unmonitored and `repeats` times monitored. What fn raises is raised."""
-    return run_repeatedly(GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
+    """Calls fn() `warmup_runs` times unmonitored and `repeats` times monitored. What fn raises is raised.
+
+    ``report`` is that of gpu_profile: True prints the result to standard error, a function is called with it.
+    """
+    result = run_repeatedly(GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
+    deliver(report, [result])
+    return result
 
 
 def run_repeatedly(monitor: GpuMonitor, fn: Callable[[], object], repeats: int, warmup_runs: int) -> MultiRunResult:

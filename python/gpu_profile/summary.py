@@ -43,6 +43,8 @@ class GpuSummary:
     power_mean_w: float | None = None
     power_max_w: float | None = None
     energy_j: float | None = None
+    energy_uncertainty_j: float | None = None
+    energy_basis: str = ""
     temp_mean_c: float | None = None
     temp_max_c: float | None = None
     sm_clock_mean_mhz: float | None = None
@@ -118,6 +120,11 @@ class GpuSummary:
 
 
 _REAL_FIELDS = frozenset(field.name for field in dataclasses.fields(GpuSummary) if str(field.type).startswith("float"))
+
+
+def deviation(value: float) -> str:
+    """Two significant digits of what a value may be off by; never an exponent such as 2.2e+02."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
 
 
 def data_frame(rows: list[dict[str, Any]]) -> Any:

@@ -236,6 +236,23 @@ def test_comparing_needs_two():
         bench_compare({"a": work, "b": work}, name="x")
 
 
+def test_comparing_a_list_names_functions_by_themselves():
+    def same(_):
+        return 0
+
+    found = bench_compare([work, same], (1,), **QUICK)
+    assert list(found.measurements) == ["work", "same"]
+    for functions, said in (([work, work], "two functions called work"), ([work, 3], "cannot name 3")):
+        with pytest.raises(Error, match=said):
+            bench_compare(functions, (1,), **QUICK)
+
+
+def test_large_noise_has_no_exponent():
+    found = dataclasses.replace(bench(work, **QUICK), noise=2.17, energy_per_call_j=0.5, energy_per_call_uncertainty_j=0.0421)
+    assert "noise 217 %" in str(found)
+    assert "0.5 J per call +- 0.042" in str(found)
+
+
 def test_an_exception_in_the_second_of_two():
     with pytest.raises(ZeroDivisionError):
         bench_compare({"a": work, "b": lambda: 1 / 0}, **QUICK)

@@ -367,6 +367,16 @@ def test_profile_repeats(tmp_path):
     assert result.util_gpu.std == pytest.approx(50**0.5)
 
 
+def test_profile_repeats_reports_as_the_decorator_does(recording, capsys):
+    got = []
+    result = profile_repeats(lambda: None, 2, 0, backend=recording, report=got.append)
+    assert got == [result]
+    profile_repeats(lambda: None, 2, 0, backend=recording)
+    assert capsys.readouterr().err == ""
+    profile_repeats(lambda: None, 2, 0, backend=recording, report=True)
+    assert "over 2 runs" in capsys.readouterr().err
+
+
 def test_profile_repeats_raises_what_the_function_raises(recording):
     with pytest.raises(ZeroDivisionError):
         profile_repeats(lambda: 1 / 0, 2, 0, backend=recording)

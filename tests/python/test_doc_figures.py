@@ -1,0 +1,13 @@
+"""Figures that the documentation takes from the sources agree with them."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_buffers_of_a_recording():
+    source = (ROOT / "collect/inject/buffers.h").read_text()
+    kib = int(re.search(r"kBytes = std::size_t\{(\d+)\} << 10", source)[1])
+    most = int(re.search(r"kMost = (\d+);", source)[1])
+    assert f"buffers of {kib} KiB, at most {most} ({kib * most // 1024} MiB)" in (ROOT / "docs/recording.md").read_text()
