@@ -158,7 +158,11 @@ void ProgramRuns::add_devices() {
         device.device = summary.device, device.name = summary.name, device.samples = summary.n_samples;
         device.busy_pct = summary.util_gpu_mean;
         if (summary.busy_time_est_s) device.busy_s = *summary.busy_time_est_s / runs;
-        if (summary.energy_j) device.energy_j = *summary.energy_j / runs;
+        if (summary.energy_j) {
+            device.energy_j = *summary.energy_j / runs;
+            device.energy_uncertainty_j = *summary.energy_uncertainty_j / runs;
+            device.energy_basis = summary.energy_basis;
+        }
         if (summary.mem_used_max_mb) device.peak_memory = *summary.mem_used_max_mb * 1024 * 1024;
         device.notes = summary.notes;
         use_.devices.push_back(std::move(device));
@@ -179,8 +183,8 @@ void add_notes(Measurement& found) {
     if (found.stopped == StopReason::timeout && s.precision)
         found.notes.push_back(
             fmt::format("the time-out came before the median was known to the precision asked for; "
-                        "it is known within +-{:.2g} %",
-                        *s.precision * 100));
+                        "it is known within +-{} %",
+                        readable_deviation(*s.precision * 100)));
 }
 
 Benchmark ProgramRuns::result() {

@@ -48,6 +48,7 @@ constexpr ResultColumn kDeviceColumns[] = {
     {"busy_pct", CellType::real, Unit::percent, "Share of the time in which at least one kernel ran, of any process."},
     {"busy_per_run", CellType::real, Unit::second, "The same as time, by run."},
     {"energy_per_run", CellType::real, Unit::joule, "Energy of the board, by run."},
+    {"energy_uncertainty", CellType::real, Unit::joule, "Most that energy_per_run is off, either way."},
     {"peak_memory", CellType::real, Unit::bytes, "Most device memory in use, by all processes."},
 };
 
@@ -115,7 +116,7 @@ ResultTable device_table(const BenchDocument& document) {
         for (const ProgramDevice& device : each.program->devices) {
             table.add_row({std::string_view(each.measurement.name), device.device, std::string_view(device.name),
                            device.samples, cell(device.busy_pct), cell(device.busy_s), cell(device.energy_j),
-                           cell(device.peak_memory)});
+                           cell(device.energy_uncertainty_j), cell(device.peak_memory)});
             for (const std::string& note : device.notes) table.notes.push_back(note);
         }
     }

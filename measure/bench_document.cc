@@ -57,6 +57,8 @@ constexpr auto visit_device = [](auto& device, auto& visitor) {
     visitor.member("busy_pct", device.busy_pct);
     visitor.member("busy_s_per_run", device.busy_s);
     visitor.member("energy_j_per_run", device.energy_j);
+    visitor.member("energy_uncertainty_j_per_run", device.energy_uncertainty_j);
+    visitor.member_if("energy_basis", device.energy_basis, !device.energy_basis.empty());
     visitor.member("peak_memory_bytes", device.peak_memory);
     visitor.member("notes", device.notes);
 };

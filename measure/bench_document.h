@@ -38,8 +38,9 @@ struct ProgramRun {
 struct ProgramDevice {
     std::int64_t device = 0;
     std::string name;
-    std::optional<double> busy_pct, busy_s, energy_j,
-        peak_memory;  // busy_s and energy_j of one run, peak_memory in bytes
+    std::optional<double> busy_pct, peak_memory;                   // peak_memory in bytes
+    std::optional<double> busy_s, energy_j, energy_uncertainty_j;  // of one run
+    std::string energy_basis;                                      // "counter", "power", ""
     std::int64_t samples = 0;
     std::vector<std::string> notes;
 };

@@ -12,6 +12,10 @@ namespace {
 
 constexpr MetricSet kAroundSamples{Metric::sm_clock, Metric::mem_clock, Metric::throttle, Metric::power, Metric::temp};
 
+// Enough to see a counter that moves ten times a second do so several times.
+constexpr int kEnergyReadings = 12;
+constexpr DurNs kEnergyEvery = 50'000'000;
+
 std::optional<double> mean_of(const std::vector<double>& values) {
     if (values.empty()) return std::nullopt;
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -47,7 +51,10 @@ bool DeviceWatch::take(MetricSet due) {
     keep(*reading, Metric::mem_clock, mem_clocks_);
     keep(*reading, Metric::power, powers_);
     if (auto now = reading->get(Metric::temp)) temp_ = std::max(temp_.value_or(*now), *now);
-    if (auto now = reading->get(Metric::energy)) (energy_begin_ ? energy_end_ : energy_begin_) = *now;
+    if (begun_ == 0) begun_ = reading->time;
+    last_ = reading->time;
+    energy_.add(*reading);
+    if (reading->get(Metric::energy)) ++energy_readings_, last_energy_ = reading->time;
     auto reasons = reading->get(Metric::throttle);
     if (!reasons) return false;
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(*reasons));
@@ -57,12 +64,14 @@ bool DeviceWatch::take(MetricSet due) {
 
 void DeviceWatch::begin() { held_down_ = take(kAroundSamples | MetricSet{Metric::energy}); }
 void DeviceWatch::end() {
-    if (energy_begin_) take({Metric::energy});
+    if (energy_readings_ > 0) take({Metric::energy});
 }
 
 bool DeviceWatch::held_down() {
     bool before = held_down_;
-    held_down_ = take(kAroundSamples);
+    bool energy_due =
+        energy_readings_ > 0 && energy_readings_ < kEnergyReadings && last_ - last_energy_ >= kEnergyEvery;
+    held_down_ = take(energy_due ? kAroundSamples | MetricSet{Metric::energy} : kAroundSamples);
     return before || held_down_;
 }
 
@@ -77,8 +86,11 @@ DeviceConditions DeviceWatch::conditions() const {
     found.mem_clock_mhz = mean_of(mem_clocks_);
     found.power_w = mean_of(powers_);
     found.temp_c = temp_;
-    // A counter that did not move in between has no answer: drivers update it some ten times a second.
-    if (energy_begin_ && energy_end_ && *energy_end_ > *energy_begin_) found.energy_j = *energy_end_ - *energy_begin_;
+    if (Energy energy = energy_.over({begun_, last_}, {}); energy.basis != EnergyBasis::none) {
+        found.energy_j = energy.joules;
+        found.energy_uncertainty_j = energy.uncertainty_j;
+        found.energy_basis = name_of(energy.basis);
+    }
     for (auto [is, name] : {std::pair{power_, "power"}, std::pair{heat_, "heat"}, std::pair{hardware_, "hardware"}})
         if (is) found.throttle += (found.throttle.empty() ? "" : ", ") + std::string(name);
     return found;

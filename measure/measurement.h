@@ -35,7 +35,7 @@ struct Measurement {
     std::size_t throttled_left_out = 0, throttled_kept = 0;  // samples
     std::size_t invalid = 0;                                 // samples that the timer could not take and took again
     DeviceConditions conditions;
-    std::optional<double> energy_per_call_j;
+    std::optional<double> energy_per_call_j, energy_per_call_uncertainty_j;
     std::optional<double> cycles;  // median times the mean SM clock
     std::optional<double> bytes_per_s, flop_per_s;
     std::optional<double> bytes_pct, flop_pct;  // of the peak

@@ -30,6 +30,8 @@ void visit_conditions(Conditions& found, Visitor& visitor) {
     visitor.member("power_w", found.power_w);
     visitor.member("temp_c", found.temp_c);
     visitor.member("energy_j", found.energy_j);
+    visitor.member("energy_uncertainty_j", found.energy_uncertainty_j);
+    visitor.member_if("energy_basis", found.energy_basis, !found.energy_basis.empty());
     visitor.member_if("throttle", found.throttle, found.readings > 0);
 }
 
@@ -54,6 +56,7 @@ void visit_measurement(M& m, Visitor& visitor) {
     visitor.member("invalid", m.invalid);
     visitor.object("conditions", [&](auto& inner) { visit_conditions(m.conditions, inner); });
     visitor.member("energy_per_call_j", m.energy_per_call_j);
+    visitor.member("energy_per_call_uncertainty_j", m.energy_per_call_uncertainty_j);
     visitor.member("cycles", m.cycles);
     visitor.member("bytes_per_s", m.bytes_per_s);
     visitor.member("flop_per_s", m.flop_per_s);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/readable.h"
+
 namespace gpuprof::measure {
 namespace {
 
@@ -243,8 +245,8 @@ void add_notes(Measurement& found) {
     if (found.stopped == StopReason::timeout && s.precision)
         found.notes.push_back(
             fmt::format("the time-out came before the median was known to the precision asked for; it is "
-                        "known within +-{:.2g} %",
-                        *s.precision * 100));
+                        "known within +-{} %",
+                        readable_deviation(*s.precision * 100)));
 }
 
 // How much of the device's peak the rates are.
@@ -282,8 +284,11 @@ Measurement Run::result_of(Side& side) {
     if (found.conditions.sm_clock_mhz && found.statistics.count > 0)
         found.cycles = median * *found.conditions.sm_clock_mhz / 1e3;
     // Two functions share the board's counter: whose energy it was cannot be told.
-    if (found.conditions.energy_j && sides_.size() == 1)
-        found.energy_per_call_j = *found.conditions.energy_j / static_cast<double>(found.calls);
+    if (found.conditions.energy_j && sides_.size() == 1) {
+        auto calls = static_cast<double>(found.calls);
+        found.energy_per_call_j = *found.conditions.energy_j / calls;
+        found.energy_per_call_uncertainty_j = *found.conditions.energy_uncertainty_j / calls;
+    }
     if (options_.bytes && median > 0) found.bytes_per_s = *options_.bytes / (median / 1e9);
     if (options_.flops && median > 0) found.flop_per_s = *options_.flops / (median / 1e9);
     found.stopped = *side.stopped;

@@ -41,11 +41,13 @@ struct Fault {
 // One turn of a source. Vectors keep their memory from turn to turn.
 struct Harvest {
     std::vector<Reading> readings;
+    std::vector<Reading> energy;  // of the energy counter alone, between turns: no samples of anything else
     std::vector<ProcessReading> processes;
     std::vector<Fault> faults;
 
     void clear() {
         readings.clear();
+        energy.clear();
         processes.clear();
         faults.clear();
     }

@@ -30,10 +30,11 @@ void SampleCapture::write_devices(const std::vector<SampledDevice>& devices) {
 }
 
 void SampleCapture::add(const Harvest& harvest) {
-    for (const Reading& reading : harvest.readings)
-        for (const MetricSpec& spec : kMetrics)
-            if (std::optional<double> value = reading.get(spec.metric))
-                add_row(reading.time, reading.device, spec, *value);
+    for (const std::vector<Reading>* readings : {&harvest.readings, &harvest.energy})
+        for (const Reading& reading : *readings)
+            for (const MetricSpec& spec : kMetrics)
+                if (std::optional<double> value = reading.get(spec.metric))
+                    add_row(reading.time, reading.device, spec, *value);
     for (const ProcessReading& process : harvest.processes) {
         if (process.mem_used_mb)
             add_row(process.time, process.device, spec_of(Metric::mem_used), *process.mem_used_mb)

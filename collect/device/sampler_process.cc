@@ -53,20 +53,69 @@ private:
     TimeNs slow_ = 0, rare_ = 0, gpm_ = 0;
 };
 
+// Reads of the energy counter beside the ticks at the beginning of a region, until it has moved some times: its difference
+// over the region is worth something only with the interval at which it moves (collect/device/energy.h). A read takes
+// milliseconds, so that the next one waits at least four times as long as the last took.
+class EnergyProbe {
+public:
+    explicit EnergyProbe(TimeNs from) : next_(from + kEvery), over_(from + 2 * kSecond) {}
+    // INT64_MAX when it is over.
+    TimeNs next() const { return next_; }
+    void read(DeviceSource& source, Harvest& to) {
+        TimeNs begun = monotonic_ns();
+        Harvest read;
+        source.collect({Metric::energy}, read);
+        bool answered = false;
+        for (const Reading& reading : read.readings) {
+            answered |= reading.present.has(Metric::energy);
+            see(reading);
+            // A source with a pace of its own gives whole readings.
+            (reading.present.has(Metric::util_gpu) ? to.readings : to.energy).push_back(reading);
+        }
+        to.processes.insert(to.processes.end(), read.processes.begin(), read.processes.end());
+        to.faults.insert(to.faults.end(), read.faults.begin(), read.faults.end());
+        TimeNs now = monotonic_ns();
+        bool enough = changes_ > kChanges || now >= over_ || !answered;
+        next_ = enough ? INT64_MAX : now + std::max(kEvery, 4 * (now - begun));
+    }
+
+private:
+    static constexpr DurNs kEvery = 20 * kMillisecond;
+    static constexpr int kChanges = 3;
+    // Of the first device that answers: those of one machine are mostly alike.
+    void see(const Reading& reading) {
+        std::optional<double> joules = reading.get(Metric::energy);
+        if (!joules || (device_ >= 0 && reading.device != device_)) return;
+        device_ = reading.device;
+        changes_ += last_ && *joules != *last_;
+        last_ = joules;
+    }
+
+    TimeNs next_, over_;
+    std::int32_t device_ = -1;
+    std::optional<double> last_;
+    int changes_ = 0;
+};
+
 // One region: from Start to Stop.
 class Region {
 public:
     Region(DeviceSource& source, const Start& start)
         : source_(source),
           interval_(start.request.interval),
-          schedule_(interval_, start.warmup > 0 ? monotonic_ns() + start.warmup : 0) {}
+          schedule_(interval_, start.warmup > 0 ? monotonic_ns() + start.warmup : 0),
+          probe_(monotonic_ns() + start.warmup) {}
 
     // False when the socket ended.
     bool run() {
         double cpu = cpu_seconds();
         TimeNs begun = monotonic_ns(), next = begun;
         if (!tick(false) || !flush()) return false;
-        while (!packet_before(next + interval_)) {
+        while (!packet_before(std::min(next + interval_, probe_.next()))) {
+            if (monotonic_ns() < next + interval_) {
+                probe_.read(source_, batch_.harvest);
+                continue;
+            }
             next += interval_;
             TimeNs now = monotonic_ns();
             lateness_.add(now - next);
@@ -105,6 +154,7 @@ private:
         for (std::size_t begin = 0; begin < all.readings.size(); begin += kSendReadings) {
             std::size_t end = std::min(begin + kSendReadings, all.readings.size());
             HarvestBatch part;
+            part.harvest.energy.swap(all.energy);  // with the first part, so that it can be put in order
             part.harvest.readings.assign(all.readings.begin() + static_cast<std::ptrdiff_t>(begin),
                                          all.readings.begin() + static_cast<std::ptrdiff_t>(end));
             if (!send_message(part)) return false;
@@ -119,6 +169,7 @@ private:
     DeviceSource& source_;
     DurNs interval_;
     Schedule schedule_;
+    EnergyProbe probe_;
     HarvestBatch batch_;
     Lateness lateness_;
     std::uint64_t missed_ = 0;

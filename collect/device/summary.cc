@@ -103,21 +103,8 @@ void DeviceSeries::add(const Reading& reading, TimeNs statistics_from) {
         active_ += *util >= kActiveFrom;
         slices_.add(reading.time, *util);
     }
-    add_energy(reading);
+    energy_.add(reading);
     add_throttle(reading);
-}
-
-void DeviceSeries::add_energy(const Reading& reading) {
-    if (std::optional<double> counter = reading.get(Metric::energy)) {
-        if (!energy_.first) energy_.first = counter, energy_.first_time = reading.time;
-        energy_.last = counter, energy_.last_time = reading.time;
-    }
-    if (std::optional<double> power = reading.get(Metric::power)) {
-        double seconds = static_cast<double>(reading.time - energy_.power_time) / kNsPerSecond;
-        energy_.integral = energy_.integral ? *energy_.integral + (*power + energy_.power) / 2 * seconds : 0;
-        energy_.power = *power;
-        energy_.power_time = reading.time;
-    }
 }
 
 void DeviceSeries::add_throttle(const Reading& reading) {
@@ -150,17 +137,13 @@ void DeviceSeries::fill_percentiles(GpuSummary& summary) const {
         sorted.size(), kept_.seen(), error));
 }
 
-// The counter where it was read at both ends, else the power samples.
-void DeviceSeries::fill_energy(GpuSummary& summary) const {
-    constexpr double kMostOfIt = 0.9;
-    auto covered = static_cast<double>(energy_.last_time - energy_.first_time);
-    if (energy_.first && covered > kMostOfIt * static_cast<double>(last_ - first_) && covered > 0) {
-        summary.energy_j = *energy_.last - *energy_.first;
-        summary.notes.push_back("energy_j is from the device's energy counter");
-    } else if (energy_.integral && last_ > first_) {
-        summary.energy_j = energy_.integral;
-        summary.notes.push_back("energy_j is integrated from power samples, which the driver averages");
-    }
+void DeviceSeries::fill_energy(GpuSummary& summary, RegionBounds region) const {
+    Energy energy = energy_.over(region, device_.power_limit_w);
+    if (!energy.note.empty()) summary.notes.push_back(energy.note);
+    if (energy.basis == EnergyBasis::none) return;
+    summary.energy_j = energy.joules;
+    summary.energy_uncertainty_j = energy.uncertainty_j;
+    summary.energy_basis = name_of(energy.basis);
 }
 
 void DeviceSeries::fill_notes(GpuSummary& summary) const {
@@ -201,7 +184,7 @@ GpuSummary DeviceSeries::summary(RegionBounds region) const {
         summary.mem_util_pct = 100 * *summary.mem_used_max_mb / *summary.mem_total_mb;
     summary.power_mean_w = of(Metric::power).mean();
     summary.power_max_w = of(Metric::power).max();
-    fill_energy(summary);
+    fill_energy(summary, region);
     summary.temp_mean_c = of(Metric::temp).mean();
     summary.temp_max_c = of(Metric::temp).max();
     summary.sm_clock_mean_mhz = of(Metric::sm_clock).mean();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "collect/device/energy.h"
 #include "collect/device/reading.h"
 #include "collect/device/slices.h"
 #include "core/schema/summary_fields.def"
@@ -67,10 +68,6 @@ private:
     std::mt19937_64 random_{20'250'711};
 };
 
-struct RegionBounds {
-    TimeNs start = 0, end = 0;  // CLOCK_REALTIME; the region without its warm-up
-};
-
 // The readings of one device in one region.
 class DeviceSeries {
 public:
@@ -78,6 +75,10 @@ public:
 
     // Readings before `statistics_from` are kept but not counted.
     void add(const Reading& reading, TimeNs statistics_from);
+    // A reading of the energy counter alone, in order of time with the others: no sample.
+    void add_energy(const Reading& reading, TimeNs statistics_from) {
+        if (reading.time >= statistics_from) energy_.add(reading);
+    }
     const SampledDevice& device() const { return device_; }
     std::uint64_t counted() const { return counted_; }
     const Reservoir& kept() const { return kept_; }
@@ -88,10 +89,9 @@ public:
     GpuSummary summary(RegionBounds region) const;
 
 private:
-    void add_energy(const Reading& reading);
     void add_throttle(const Reading& reading);
     void fill_percentiles(GpuSummary& summary) const;
-    void fill_energy(GpuSummary& summary) const;
+    void fill_energy(GpuSummary& summary, RegionBounds region) const;
     void fill_notes(GpuSummary& summary) const;
 
     SampledDevice device_;
@@ -101,11 +101,7 @@ private:
     std::uint64_t counted_ = 0, idle_ = 0, active_ = 0;
     std::uint64_t throttled_ = 0, by_power_ = 0, by_heat_ = 0, by_hardware_ = 0;
     TimeNs first_ = 0, last_ = 0;
-    struct {
-        std::optional<double> first, last, integral;
-        TimeNs first_time = 0, last_time = 0, power_time = 0;
-        double power = 0;
-    } energy_;
+    EnergyMeter energy_;
 };
 
 }  // namespace gpuprof

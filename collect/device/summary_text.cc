@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "collect/device/summary.h"
 #include "core/base/readable.h"
@@ -55,10 +56,20 @@ std::string heading(const GpuSummary& summary) {
                            : fmt::format("GPU {} {}", summary.device, summary.name);
     std::string text =
         fmt::format("gpu-profile: {}, {}", what, readable_duration(summary.duration_s.value_or(0) * 1e9));
-    if (summary.n_samples > 0)
+    if (summary.n_samples > 0 && summary.backend == "replay")  // at the recording's own times
+        text += fmt::format(", {} samples (replay)", readable_count(summary.n_samples));
+    else if (summary.n_samples > 0)
         text += fmt::format(", {} samples every {} ({})", readable_count(summary.n_samples),
                             readable_duration(summary.interval_s.value_or(0) * 1e9), summary.backend);
     return text + '\n';
+}
+
+// "3931 +- 110 J": no more digits than the uncertainty allows.
+std::string readable_energy(const GpuSummary& summary) {
+    double off = summary.energy_uncertainty_j.value_or(0);
+    if (off == 0) return fmt::format("{:.0f} J", *summary.energy_j);
+    int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(off))), 0, 3);
+    return fmt::format("{0:.{2}f} +- {1:.{2}f} J", *summary.energy_j, off, decimals);
 }
 
 }  // namespace
@@ -118,11 +129,10 @@ std::string to_text(const GpuSummary& summary, int width) {
     if (summary.mem_total_mb) memory.add("of {}", readable_bytes(*summary.mem_total_mb * 1024 * 1024));
     memory.add_if(summary.mem_util_pct, "{:.0f} %").add_if(summary.util_mem_mean, "traffic in {:.0f} % of the time");
     memory.end(text, "memory");
-    Line()
-        .add_if(summary.power_mean_w, "mean {:.0f} W")
-        .add_if(summary.power_max_w, "max {:.0f} W")
-        .add_if(summary.energy_j, "{:.0f} J")
-        .end(text, "power");
+    Line power;
+    power.add_if(summary.power_mean_w, "mean {:.0f} W").add_if(summary.power_max_w, "max {:.0f} W");
+    if (summary.energy_j) power.add("{}", readable_energy(summary));
+    power.end(text, "power");
     Line()
         .add_if(summary.sm_clock_mean_mhz, "SM mean {:.0f} MHz")
         .add_if(summary.sm_clock_limit_mhz, "of {:.0f}")

@@ -30,7 +30,13 @@ Tally::Device* Tally::find(std::int32_t device) {
 }
 
 void Tally::harvested(const Harvest& harvest) {
+    auto beside = harvest.energy.begin();
+    auto add_energy_before = [&](TimeNs time) {
+        for (; beside != harvest.energy.end() && beside->time < time; ++beside)
+            if (Device* device = find(beside->device)) device->series.add_energy(*beside, statistics_from_);
+    };
     for (const Reading& reading : harvest.readings) {
+        add_energy_before(reading.time);
         Device* device = find(reading.device);
         if (device == nullptr) continue;
         any_reading_ = true;
@@ -39,6 +45,7 @@ void Tally::harvested(const Harvest& harvest) {
         device->last = reading.time;
         device->series.add(reading, immediate_ ? INT64_MIN : statistics_from_);
     }
+    add_energy_before(INT64_MAX);
     for (const Fault& fault : harvest.faults) note(fault.sentence);
 }
 

@@ -38,7 +38,8 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<HarvestBatch> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.harvest.readings), visit(r.harvest.processes), visit(r.harvest.faults), visit(r.ended);
+    visit(r.harvest.readings), visit(r.harvest.energy), visit(r.harvest.processes), visit(r.harvest.faults);
+    visit(r.ended);
 }
 template <SameRecord<Done> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {

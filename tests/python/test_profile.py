@@ -74,6 +74,8 @@ def test_statistics_of_a_replayed_series(program, recorded):
     for key, value in expected.items():
         assert summary[key] == pytest.approx(value, rel=1e-9, abs=1e-6), key
     assert summary["busy_time_est_s"] == pytest.approx(summary["duration_s"] * summary["util_gpu_mean"] / 100)
+    assert summary["energy_basis"] == "counter"
+    assert 0 < summary["energy_uncertainty_j"] < 0.05 * summary["energy_j"]
     assert summary["mem_total_mb"] is None  # the recording does not know it
     assert summary["backend"] == "replay"
     assert any("replayed" in note for note in summary["notes"])

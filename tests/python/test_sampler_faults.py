@@ -38,7 +38,7 @@ class Driver:
         """The summary and how long the program took in seconds."""
         self.script.write_text(device + script)
         begun = time.monotonic()
-        done = subprocess.run([self.program.path, "--backend", "nvml", "--interval", "0.02", *options, "--json", "--",
+        done = subprocess.run([self.program.path, "--backend", "nvml", *(options or ("--interval", "0.02")), "--json", "--",
                                *command], capture_output=True, timeout=30, env=self.environment, check=False)
         took = time.monotonic() - begun
         assert done.returncode == 0, done.stderr
@@ -58,10 +58,23 @@ def test_known_numbers(driver):
     summary, _ = driver.sample("")
     assert summary["n_samples"] >= 10
     expected = {"util_gpu_mean": 75, "util_gpu_std": 0, "util_gpu_p99": 75, "util_mem_mean": 20, "mem_used_max_mb": 1000,
-                "mem_total_mb": 143771, "power_mean_w": 300, "temp_max_c": 50, "sm_clock_mean_mhz": 1500, "energy_j": 0,
+                "mem_total_mb": 143771, "power_mean_w": 300, "temp_max_c": 50, "sm_clock_mean_mhz": 1500,
                 "throttle_pct": 0, "gap_s": 0, "idle_pct": 0, "active_pct": 100}
     assert {key: summary[key] for key in expected} == pytest.approx(expected)
     assert summary["name"] == "NVIDIA H200"
+    assert (summary["energy_j"], summary["energy_basis"]) == (None, "")  # the counter stands still
+    assert said(summary, "energy_j is absent", "not seen to move twice")
+
+
+def test_energy_is_absent_or_right_within_what_is_said(driver):
+    script = "counter 0 energy_j 300 100\n"  # 300 W in steps of 100 ms
+    short, _ = driver.sample(script, command=("sleep", "0.05"))
+    assert short["energy_j"] is None
+    summary, _ = driver.sample(script, "--interval", "0.2", command=("sleep", "1"))
+    assert summary["energy_basis"] == "counter"
+    assert summary["energy_j"] == pytest.approx(300 * summary["duration_s"], abs=summary["energy_uncertainty_j"])
+    assert summary["energy_uncertainty_j"] <= summary["energy_j"] / 2
+    assert said(summary, "energy counter, which moves at least every")
 
 
 @pytest.mark.parametrize("function", ["nvmlDeviceGetTemperature", "nvmlDeviceGetUtilizationRates"])

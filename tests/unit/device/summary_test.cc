@@ -63,18 +63,24 @@ TEST(GpuSummary, WarmupIsKeptButNotCounted) {
     EXPECT_DOUBLE_EQ(*summary.util_gpu_p5, 80.5);
 }
 
-TEST(GpuSummary, EnergyFromTheCounterElseFromPower) {
+TEST(GpuSummary, EnergySaysItsBasisAndUncertainty) {
     DeviceSeries counted(SampledDevice{}, 100, kSecond), integrated(SampledDevice{}, 100, kSecond);
-    for (int i = 0; i <= 4; ++i) {
+    for (int i = 0; i <= 400; ++i) {
         Reading sample;
-        sample.time = i * kSecond;
-        sample.set(Metric::power, 100 + 50 * i);
+        sample.time = i * kSecond / 10;
+        sample.set(Metric::power, 200);
         integrated.add(sample, 0);
-        if (i == 0 || i == 4) sample.set(Metric::energy, 1000 + 210 * i);
+        sample.set(Metric::energy, 1000 + 21 * i);
         counted.add(sample, 0);
     }
-    EXPECT_DOUBLE_EQ(*counted.summary({0, 4 * kSecond}).energy_j, 840);
-    EXPECT_DOUBLE_EQ(*integrated.summary({0, 4 * kSecond}).energy_j, 800);  // trapezoids 125 + 175 + 225 + 275
+    RegionBounds region{0, 40 * kSecond};
+    GpuSummary by_counter = counted.summary(region), by_power = integrated.summary(region);
+    EXPECT_EQ(by_counter.energy_basis, "counter");
+    EXPECT_DOUBLE_EQ(*by_counter.energy_j, 40 * 210);
+    EXPECT_EQ(by_power.energy_basis, "power");
+    EXPECT_DOUBLE_EQ(*by_power.energy_j, 40 * 200);
+    EXPECT_DOUBLE_EQ(*by_power.energy_uncertainty_j, 0.6 * 1500);  // steady: nothing but what may lie at the ends
+    EXPECT_NE(to_text(by_power).find("8000 +- 900 J"), std::string::npos) << to_text(by_power);
 }
 
 TEST(GpuSummary, ThrottleReasonsHaveTheirShares) {

@@ -16,6 +16,9 @@ HarvestBatch example() {
     reading.set(Metric::util_gpu, 97);
     reading.set(Metric::gpm_nvlink_rx, 0.1);
     batch.harvest.readings.push_back(reading);
+    reading.present = {};
+    reading.set(Metric::energy, 17.5);
+    batch.harvest.energy.push_back(reading);
     batch.harvest.processes.push_back({5, 1, 4242, 12.5, std::nullopt});
     batch.harvest.faults.push_back({7, -1, MetricSet{Metric::power}, true, "GPU 3 fell off the bus"});
     batch.ended = true;
@@ -30,6 +33,7 @@ TEST(Wire, MessagesComeBack) {
     EXPECT_EQ(batch.harvest.readings[0].time, 1'700'000'000'123'456'789);
     EXPECT_EQ(batch.harvest.readings[0].get(Metric::gpm_nvlink_rx), 0.1);
     EXPECT_FALSE(batch.harvest.readings[0].get(Metric::power));
+    EXPECT_EQ(batch.harvest.energy[0].get(Metric::energy), 17.5);
     EXPECT_EQ(batch.harvest.processes[0].mem_used_mb, 12.5);
     EXPECT_FALSE(batch.harvest.processes[0].util_gpu);
     EXPECT_EQ(batch.harvest.faults[0].sentence, "GPU 3 fell off the bus");

@@ -50,6 +50,7 @@ public:
     // Readings of the simulated device: a thermal slowdown while `throttle` is on.
     static std::optional<Reading> state(MetricSet due) {
         Reading reading;
+        reading.time = now();
         if (due.has(Metric::throttle)) reading.set(Metric::throttle, throttled() ? 0x20 : 0);
         if (due.has(Metric::sm_clock)) reading.set(Metric::sm_clock, throttled() ? 1200 : 1980);
         if (due.has(Metric::energy)) reading.set(Metric::energy, static_cast<double>(now()) / 1e9 * 500);
