@@ -24,6 +24,13 @@ endif()
 if(GPUPROF_WERROR)
   target_compile_options(gpuprof_options INTERFACE -Werror)
 endif()
+# Hardening of what is shipped, checked by tools/check_elf.py. _FORTIFY_SOURCE needs an optimised build.
+include(CheckPIESupported)
+check_pie_supported()
+target_link_options(gpuprof_options INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+target_compile_options(gpuprof_options INTERFACE
+  $<$<CONFIG:Release>:-fstack-protector-strong> $<$<CONFIG:Release>:-fstack-clash-protection>
+  $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
 if(GPUPROF_SANITIZE)
   # Line tables suffice for a sanitizer's stacks; full debug information costs GCC over a minute for some files.
   target_compile_options(gpuprof_options INTERFACE -Og -g1)

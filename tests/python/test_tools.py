@@ -1,5 +1,6 @@
 """The checks of tools/ find what they are for: each is shown a fault that it must name."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 import check_docs  # noqa: E402
+import check_elf  # noqa: E402
 import check_gpu_figures  # noqa: E402
 import check_layers  # noqa: E402
 import check_refs  # noqa: E402
@@ -132,3 +134,50 @@ def test_figures_of_a_gpu(text, complaint):
 def test_figures_of_a_gpu_are_looked_for_by_paragraph():
     found = list(check_gpu_figures.blocks("one\ntwo\n\n```\nH200 measured\n```\n* three\n* four\n  more\n"))
     assert found == [(1, "one\ntwo"), (7, "* three"), (8, "* four\n  more")]
+
+
+HARDENED = """
+  Type:                              DYN (Position-Independent Executable file)
+  GNU_STACK      0x000000 0x0000000000000000 0x0000000000000000 0x000000 0x000000 RW  0x10
+  GNU_RELRO      0x24d000 0x000000000024e000 0x000000000024e000 0x018000 0x018000 R   0x1
+ 0x000000000000001d (RUNPATH)            Library runpath: [$ORIGIN]
+ 0x000000006ffffffb (FLAGS_1)            Flags: NOW PIE
+     1: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __stack_chk_fail@GLIBC_2.4 (4)
+     2: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __memcpy_chk@GLIBC_2.3.4 (3)
+    20: 00000000000f3c40   170 FUNC    GLOBAL DEFAULT   13 gpuprof_abi_version
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, complaint",
+    [
+        ("", "", None),
+        ("[$ORIGIN]", "[$ORIGIN:/opt/lib]", None),
+        ("[$ORIGIN]", "[:::::::]", "the entry ''"),
+        ("[$ORIGIN]", "[$ORIGIN:]", "the entry ''"),
+        ("[$ORIGIN]", "[lib]", "the entry 'lib'"),
+        ("[$ORIGIN]", "[$ORIGINAL/lib]", "the entry '$ORIGINAL/lib'"),
+        ("(RUNPATH)            Library runpath", "(RPATH)              Library rpath", None),
+        (" RW  0x10", " RWE 0x10", "stack is executable"),
+        ("DYN (Pos", "EXEC (Pos", "not position-independent"),
+        ("NOW PIE", "PIE", "full RELRO"),
+        ("GNU_RELRO", "GNU_NOTE", "full RELRO"),
+        ("__stack_chk_fail", "abort", "stack protector"),
+        ("__memcpy_chk", "memcpy", "_FORTIFY_SOURCE"),
+        ("gpuprof_abi_version", "_ZN7gpuprof5TraceC1Ev", "exports _ZN7gpuprof5TraceC1Ev"),
+    ],
+)
+def test_elf(monkeypatch, old, new, complaint):
+    assert old in HARDENED
+    monkeypatch.setattr(check_elf, "readelf", lambda path: HARDENED.replace(old, new))
+    found = list(check_elf.problems(Path("libgpuprof.so")))
+    assert len(found) == (complaint is not None), found
+    assert not complaint or complaint in found[0]
+
+
+def test_nothing_is_loaded_from_the_current_directory(program, tmp_path):
+    """The loader would stop at these: they are no libraries."""
+    for name in ("libzstd.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libc.so.6"):
+        (tmp_path / name).write_bytes(b"planted")
+    done = subprocess.run([program.path, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
