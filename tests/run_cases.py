@@ -24,6 +24,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -136,13 +137,18 @@ def main():
     program = str(Path(options.binary).resolve())
     cases = [p.parent for p in sorted(CASES.rglob("cmd")) if not options.part or any(part in str(p.parent.relative_to(CASES)) for part in options.part)]
 
+    seconds = {}
+
     def check(case):
+        begun = time.monotonic()
         try:
             if options.gold:
                 rewrite(case, program)
             return problems_of(case, program)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             return [f"{type(error).__name__}: {error}"]
+        finally:
+            seconds[case] = time.monotonic() - begun
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(zip(cases, pool.map(check, cases)))
@@ -151,6 +157,7 @@ def main():
             print(f"--- {case.relative_to(CASES)}: gpu-profile {(case / 'cmd').read_text().strip()}")
             print("\n".join(problems))
     failed = sum(bool(problems) for _, problems in results)
+    print("slowest:", *(f"{seconds[case]:7.2f} s  {case.relative_to(CASES)}" for case in sorted(seconds, key=lambda case: -seconds[case])[:10]), sep="\n  ")
     print(f"{len(results) - failed} cases pass, {failed} fail")
     return 1 if failed or not results else 0
 

@@ -16,6 +16,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,6 +72,18 @@ def run(command, folder, environment):
 
 
 def check_page(page, environment, gold):
+    """[(where, problem or None, seconds)] of a page; its commands run one after another."""
+    return list(timed(results_of(page, environment, gold)))
+
+
+def timed(results):
+    begun = time.monotonic()
+    for where, problem in results:
+        yield where, problem, time.monotonic() - begun
+        begun = time.monotonic()
+
+
+def results_of(page, environment, gold):
     with tempfile.TemporaryDirectory() as folder:
         for entry in ROOT.iterdir():
             if entry.name not in (".git", "build", ".venv"):
@@ -91,8 +105,11 @@ def main():
         return 2
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
     environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "GPUPROF_PYTHON": sys.executable}
-    results = [result for page in pages() if page.exists() for result in check_page(page, environment, gold)]
-    failed = [f"{where}\n    {problem}" for where, problem in results if problem]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # pages do not share anything but the checkout
+        by_page = list(pool.map(lambda page: check_page(page, environment, gold), [page for page in pages() if page.exists()]))
+    results = [result for results in by_page for result in results]
+    failed = [f"{where}\n    {problem}" for where, problem, _ in results if problem]
+    print("slowest:", *(f"{seconds:7.1f} s  {where}" for where, _, seconds in sorted(results, key=lambda result: -result[2])[:10]), sep="\n  ")
     print("\n".join(failed) if failed else f"{len(results)} commands and outputs of the documentation are right")
     return 1 if failed or not results else 0
 

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Runs the unit tests in as many processes as there are cores, and names the slowest.
+
+  run_unit_tests.py BINARY [GOOGLETEST-FILTER]
+
+A process per test would spend most of its time on starting, with sanitizers above all, so each process takes a share of
+the tests, as GoogleTest's sharding deals them out. A failing test's output is printed; a process that dies without a
+result names the test that it was in.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SECONDS = 900
+
+
+def run_share(binary, selection, index, count, folder):
+    """(results by test name, what went wrong with the process)."""
+    report = Path(folder) / f"{index}.json"
+    environment = dict(os.environ, GTEST_TOTAL_SHARDS=str(count), GTEST_SHARD_INDEX=str(index))
+    command = [binary, f"--gtest_output=json:{report}", "--gtest_brief=0", *([f"--gtest_filter={selection}"] if selection else [])]
+    with open(Path(folder) / f"{index}.log", "w+", encoding="utf-8", errors="replace") as log:
+        try:
+            status = subprocess.run(command, env=environment, stdout=log, stderr=subprocess.STDOUT, timeout=SECONDS, check=False).returncode
+        except subprocess.TimeoutExpired:
+            status = "no end after %d s" % SECONDS
+        log.seek(0)
+        lines = log.read().splitlines()
+    if not report.exists():
+        begun = [line for line in lines if line.startswith("[ RUN ")]
+        return {}, "\n".join([f"{begun[-1] if begun else 'before the first test'}: ended with {status}", *lines[-60:]])
+    suites = json.loads(report.read_text())["testsuites"]
+    results = {f"{suite['name']}.{test['name']}": test for suite in suites for test in suite["testsuite"] if test["result"] != "SUPPRESSED"}
+    failed = any("failures" in test for test in results.values())
+    return results, None if status == 0 or failed else "\n".join([f"all tests passed, yet the process ended with {status}", *lines[-60:]])
+
+
+def seconds(test):
+    return float(test["time"].rstrip("s"))
+
+
+def main():
+    binary, selection = Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else None
+    count = os.cpu_count() or 1
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(count) as pool:
+        shares = list(pool.map(lambda index: run_share(binary, selection, index, count, folder), range(count)))
+    results = {name: test for share, _ in shares for name, test in share.items()}
+    died = [problem for _, problem in shares if problem]
+    failed = {name: test for name, test in results.items() if "failures" in test}
+    skipped = {name: test for name, test in results.items() if test["result"] == "SKIPPED"}
+    for name, test in failed.items():
+        print(f"FAILED {name}\n" + "\n".join(failure["failure"] for failure in test["failures"]))
+    for name, test in skipped.items():
+        print(f"skipped {name}: {' '.join(str(reason.get('message', '')) for reason in test.get('skipped', [{}])).strip()}")
+    print("\n".join(died))
+    print("slowest:")
+    for name in sorted(results, key=lambda name: -seconds(results[name]))[:10]:
+        print(f"  {seconds(results[name]):7.2f} s  {name}")
+    print(f"{len(results) - len(failed) - len(skipped)} unit tests passed, {len(failed)} failed, {len(skipped)} skipped")
+    return 1 if failed or died or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
