@@ -10,6 +10,7 @@
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
 #include "core/base/json_writer.h"
+#include "core/base/shell_words.h"
 #include "core/importers/several.h"
 #include "core/model/from_zero.h"
 #include "core/query/arrow.h"
@@ -58,7 +59,7 @@ std::string describe(const Recording& recording) {
     JsonWriter json(sink);
     const Origin& origin = recording.trace.origin();
     json.begin_object();
-    json.member("file", origin.file);
+    json.member("file", plain_files(origin.file));
     json.member("importer", origin.importer);
     json.member("tool", origin.tool);
     json.member("window_ns", recording.trace.window().length());

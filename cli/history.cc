@@ -14,6 +14,7 @@
 #include "cli/program.h"
 #include "cli/report_output.h"
 #include "compare/history.h"
+#include "core/base/shell_words.h"
 #include "core/importers/several.h"
 #include "core/report/report.h"
 
@@ -69,7 +70,7 @@ Result<ExitCode> list(const Arguments& arguments) {
     std::vector<ResultTable> tables;
     tables.push_back(compare::history_table(*runs));
     Report report{.version = {}, .origin = {}, .window = {}, .trust = {}, .tables = tables};
-    report.origin.file = arguments.database;
+    report.origin.file = shell_quoted_file(arguments.database);
     Status written = write(arguments, report);
     return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
 }

@@ -9,6 +9,7 @@
 #include "collect/device/sampler_process.h"
 #include "collect/pm/counter_process.h"
 #include "core/base/exit_code.h"
+#include "core/base/utf8.h"
 
 int main(int argc, char** argv) {
     try {
@@ -20,7 +21,7 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         std::fputs("gpu-profile: out of memory\n", stderr);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "gpu-profile: internal error: %s\n", error.what());
+        std::fprintf(stderr, "gpu-profile: internal error: %s\n", gpuprof::printable(error.what()).c_str());
     } catch (...) {
         std::fputs("gpu-profile: internal error\n", stderr);
     }

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "core/base/utf8.h"
+
 namespace gpuprof {
 
 Status print(std::string_view text) {
@@ -13,10 +15,7 @@ Status print(std::string_view text) {
 }
 
 void note(std::string_view line) {
-    std::string text(line);
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20) c = ' ';  // a file name may hold a line break; a message has one line
-    fmt::print(stderr, "gpu-profile: {}\n", text);
+    fmt::print(stderr, "gpu-profile: {}\n", printable(line));  // a file name may hold anything; a message has one line
 }
 
 }  // namespace gpuprof

@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
+#include "core/base/shell_words.h"
 
 namespace gpuprof {
 namespace {
@@ -33,7 +34,7 @@ Error unknown_command(std::string_view word) {
     for (const Command* command : commands()) names.push_back(command->name);
     std::string hint = did_you_mean(word, names);
     if (hint.empty() && word.find_first_of("./") != std::string_view::npos)
-        hint = fmt::format("; to read a file: gpu-profile report {}", word);
+        hint = fmt::format("; to read a file: gpu-profile report {}", shell_quoted_file(word));
     if (hint.empty()) hint = fmt::format(" (commands: {})", joined(names));
     return usage_error(fmt::format("there is no command {}{}", word, hint));
 }

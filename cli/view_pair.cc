@@ -26,7 +26,7 @@ compare::Run run_of_copy(const Trace& trace) {
 }
 
 Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next) {
-    Result<Trace> trace = open_trace(base);
+    Result<Trace> trace = open_trace(base, Naming::base_names);
     if (!trace.ok()) return trace.error();
     Result<std::string> comparison = comparison_json(run_of_copy(*trace), run_of_copy(next));
     if (!comparison.ok()) return comparison.error();
@@ -38,7 +38,7 @@ Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next)
 }  // namespace
 
 Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base) {
-    Result<Trace> trace = open_trace(files);
+    Result<Trace> trace = open_trace(files, Naming::base_names);
     if (!trace.ok()) return trace.error();
     std::optional<Result<ViewPair::Base>> before;
     if (!base.empty()) before.emplace(compared_with(base, *trace));

@@ -98,6 +98,25 @@ std::string valid_utf8(std::string_view text) {
     return out;
 }
 
+bool is_control(char32_t value) {
+    return value < 0x20 || (value >= 0x7F && value < 0xA0) || (value >= 0x202A && value <= 0x202E) ||
+           (value >= 0x2066 && value <= 0x2069);
+}
+
+std::string printable(std::string_view text) {
+    bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+    if (plain) return std::string(text);
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        CodePoint point = decode_utf8(text);
+        bool blank = point.value == '\n' || point.value == '\t' || point.value == '\r';
+        append_utf8(out, blank ? U' ' : is_control(point.value) ? kReplacement : point.value);
+        text.remove_prefix(point.bytes);
+    }
+    return out;
+}
+
 int cell_width(char32_t value) {
     if (value < 0x300) return 1;
     return within(kZero, value) ? 0 : within(kWide, value) ? 2 : 1;

@@ -23,6 +23,11 @@ CodePoint decode_utf8(std::string_view text);
 void append_utf8(std::string& out, char32_t value);
 // `text` with every broken piece replaced.
 std::string valid_utf8(std::string_view text);
+// Whether it could command a terminal: C0 and C1 controls (line ends and tabs too), DEL, and what turns the direction of writing.
+bool is_control(char32_t value);
+// `text` for a terminal, a table or a message: line ends and tabs become blanks, controls and broken pieces U+FFFD, so that no name
+// can break a line or command the terminal.
+std::string printable(std::string_view text);
 // How many terminal cells a code point takes: 0 for combining marks, 2 for wide East Asian and emoji, else 1.
 int cell_width(char32_t value);
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/base/json_writer.h"
+#include "core/base/shell_words.h"
 #include "core/exporters/exporter.h"
 #include "core/exporters/lanes.h"
 
@@ -22,7 +23,7 @@ public:
         json_.begin_object();
         json_.member("$schema", std::string_view("https://www.speedscope.app/file-format-schema.json"));
         json_.member("exporter", std::string_view("gpu-profile"));
-        json_.member("name", std::string_view(trace_.origin().file));
+        json_.member("name", base_name(plain_files(trace_.origin().file)));
         json_.key("profiles");
         json_.begin_array();
         write_threads();

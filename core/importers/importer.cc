@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/shell_words.h"
 #include "core/importers/capture.h"
 #include "core/importers/closed.h"
 #include "core/importers/kineto.h"
@@ -67,7 +68,7 @@ std::span<const Importer> importers() { return kImporters; }
 Result<Trace> import_trace(Source& source) {
     const Importer* importer = recognise(source.head());
     if (importer == nullptr) return unrecognised(source);
-    TraceBuilder builder(Origin{source.name(), std::string(importer->name), {}});
+    TraceBuilder builder(Origin{shell_quoted_file(source.name()), std::string(importer->name), {}});
     if (Status status = importer->import(source, builder); !status) return status.error();
     return std::move(builder).finish();
 }
@@ -80,8 +81,10 @@ Result<bool> is_recording(const std::string& file) {
     return recognise(head) != nullptr || is_closed_report(file, head);
 }
 
-Result<Trace> open_file(const std::string& file) {
-    Result<std::unique_ptr<Source>> source = open_source(file);
+Result<Trace> open_file(const std::string& file) { return open_file(file, file); }
+
+Result<Trace> open_file(const std::string& file, const std::string& name) {
+    Result<std::unique_ptr<Source>> source = open_source(file, name);
     if (!source) return source.error();
     std::string_view head = (*source)->head();
     if (recognise(head) != nullptr || !is_closed_report(file, head)) return import_trace(**source);

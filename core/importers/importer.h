@@ -29,6 +29,8 @@ Result<Trace> import_trace(Source& source);
 
 // Opens `file`, recognises it, imports it.
 Result<Trace> open_file(const std::string& file);
+// The same of a file that the trace calls by another name.
+Result<Trace> open_file(const std::string& file, const std::string& name);
 
 // Whether open_file() knows what `file` is, by how it begins.
 Result<bool> is_recording(const std::string& file);

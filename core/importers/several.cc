@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/base/shell_words.h"
 #include "core/importers/importer.h"
 #include "core/model/join.h"
 
@@ -93,13 +94,19 @@ Result<std::vector<File>> list_files(std::span<const std::string> paths, Batch& 
     return files;
 }
 
-// Names that tell the files apart: without their folders where those are not needed for it.
+// Names that tell the files apart: without their folders where those are not needed for it, never with those that all share.
 std::vector<std::string> names_of(const std::vector<File>& files) {
     std::set<std::string> distinct;
     std::vector<std::string> names;
     for (const File& file : files) distinct.insert(names.emplace_back(fs::path(file.path).filename().string()));
     if (distinct.size() == files.size()) return names;
-    for (std::size_t i = 0; i < files.size(); ++i) names[i] = files[i].path;
+    std::string_view shared = files[0].path;
+    for (const File& file : files) {
+        auto differ = std::mismatch(shared.begin(), shared.end(), file.path.begin(), file.path.end());
+        shared = shared.substr(0, static_cast<std::size_t>(differ.first - shared.begin()));
+    }
+    std::size_t folders = shared.rfind('/') + 1;  // 0 where there is none
+    for (std::size_t i = 0; i < files.size(); ++i) names[i] = files[i].path.substr(folders);
     return names;
 }
 
@@ -117,19 +124,19 @@ bool is_foreign(const std::string& file) {
     return known.ok() && !*known;
 }
 
-// As it can be typed again.
-std::string as_named(std::span<const std::string> paths) {
-    std::string list;
-    for (const std::string& path : paths) list += (list.empty() ? "" : " ") + path;
-    return list;
+std::vector<std::string> named(std::span<const std::string> paths, Naming naming) {
+    std::vector<std::string> names(paths.begin(), paths.end());
+    if (naming == Naming::base_names) std::transform(names.begin(), names.end(), names.begin(), base_name);
+    return names;
 }
 
 }  // namespace
 
-Result<Trace> open_trace(const std::string& path) { return open_trace(std::span(&path, 1)); }
+Result<Trace> open_trace(const std::string& path, Naming naming) { return open_trace(std::span(&path, 1), naming); }
 
-Result<Trace> open_trace(std::span<const std::string> paths) {
-    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0]);
+Result<Trace> open_trace(std::span<const std::string> paths, Naming naming) {
+    std::vector<std::string> given = named(paths, naming);
+    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0], given[0]);
     Batch about;
     Result<std::vector<File>> files = list_files(paths, about);
     if (!files.ok()) return files.error();
@@ -142,7 +149,7 @@ Result<Trace> open_trace(std::span<const std::string> paths) {
             lose(about, Loss::foreign_file, names[i]);
             continue;
         }
-        Result<Trace> trace = open_file(file.path);
+        Result<Trace> trace = open_file(file.path, naming == Naming::base_names ? names[i] : file.path);
         if (trace.ok()) {
             parts.push_back({names[i], std::move(trace).value()});
         } else {
@@ -152,9 +159,9 @@ Result<Trace> open_trace(std::span<const std::string> paths) {
     }
     if (parts.empty())
         return Error{ExitCode::unreadable,
-                     fmt::format("{}: none of {} files is a recording that can be read{}{}", as_named(paths),
+                     fmt::format("{}: none of {} files is a recording that can be read{}{}", shell_quoted_files(given),
                                  files->size(), first_error.empty() ? "" : "; the first: ", first_error)};
-    Origin origin{as_named(paths), shared(parts, &Origin::importer), shared(parts, &Origin::tool)};
+    Origin origin{shell_quoted_files(given), shared(parts, &Origin::importer), shared(parts, &Origin::tool)};
     return joined(std::move(parts), std::move(origin), std::move(about));
 }
 

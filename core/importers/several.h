@@ -11,8 +11,11 @@
 
 namespace gpuprof {
 
+// What a trace calls its files: as they were given, or without their folders, for what others will see.
+enum class Naming { as_given, base_names };
+
 // One that cannot be read is a loss of the trace; when none can, that is the error.
-Result<Trace> open_trace(std::span<const std::string> paths);
-Result<Trace> open_trace(const std::string& path);
+Result<Trace> open_trace(std::span<const std::string> paths, Naming naming = Naming::as_given);
+Result<Trace> open_trace(const std::string& path, Naming naming = Naming::as_given);
 
 }  // namespace gpuprof

@@ -3,6 +3,7 @@
 // `schema` is the version of this shape: members may be added within one, never renamed or removed. `findings` and
 // `verdict` are there when the report was asked for them; `row_count` counts rows before --limit.
 #include "core/base/json_writer.h"
+#include "core/base/shell_words.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
@@ -21,7 +22,7 @@ void write_source(JsonWriter& json, std::string_view name, const Origin& origin,
     json.key(name);
     if (origin.file.empty()) return json.null();  // an answer that is about no recording
     json.begin_object();
-    json.member("file", origin.file);
+    json.member("file", plain_files(origin.file));
     json.member("importer", origin.importer);
     member_or_null(json, "tool", origin.tool);
     json.member("window_ns", window.length());

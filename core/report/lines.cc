@@ -69,23 +69,6 @@ std::string without_namespaces(std::string_view name) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-    bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-    if (plain) return std::string(text);
-    std::string out;
-    out.reserve(text.size());
-    while (!text.empty()) {
-        CodePoint point = decode_utf8(text);
-        bool blank = point.value == '\n' || point.value == '\t' || point.value == '\r';
-        bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
-        bool direction =
-            (point.value >= 0x202A && point.value <= 0x202E) || (point.value >= 0x2066 && point.value <= 0x2069);
-        append_utf8(out, blank ? U' ' : control || direction ? kReplacement : point.value);
-        text.remove_prefix(point.bytes);
-    }
-    return out;
-}
-
 int display_width(std::string_view text) {
     int width = 0;
     while (!text.empty()) {

@@ -5,11 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/utf8.h"
+
 namespace gpuprof {
 
-// `text` for a terminal or a table: control characters and broken UTF-8 replaced, so that no name can break a line or
-// command the terminal.
-std::string printable(std::string_view text);
 // Terminal cells of a printable text.
 int display_width(std::string_view text);
 // The beginning of a printable text, at most `width` cells of it.

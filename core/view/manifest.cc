@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/json_writer.h"
+#include "core/base/shell_words.h"
 #include "core/view/parts.h"
 
 namespace gpuprof {
@@ -17,7 +18,8 @@ void text_or_null(JsonWriter& json, std::string_view name, std::string_view text
 void write_source(JsonWriter& json, const Origin& origin) {
     json.key("source");
     json.begin_object();
-    json.member("file", origin.file);
+    json.member("file", plain_files(origin.file));
+    json.member("words", origin.file);
     json.member("importer", origin.importer);
     text_or_null(json, "tool", origin.tool);
     json.end_object();

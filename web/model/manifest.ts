@@ -50,7 +50,7 @@ export interface TableSpec {
 
 export interface Manifest {
   program: string;
-  source: { file: string; importer: string; tool: string };
+  source: { file: string; words: string; importer: string; tool: string };
   window_ns: number;
   time_origin_ns: bigint;
   tracks: Track[];
@@ -93,7 +93,7 @@ export function readManifest(json: string): Outcome<Manifest> {
   const part = raw.part_ns as unknown[] | null;
   return done({
     program: text(raw.program),
-    source: { file: text(source.file), importer: text(source.importer), tool: text(source.tool) },
+    source: { file: text(source.file), words: text(source.words), importer: text(source.importer), tool: text(source.tool) },
     window_ns: raw.window_ns > 0 ? raw.window_ns : extentOf(lanes as Lane[]),
     time_origin_ns: /^-?\d{1,30}$/.test(text(raw.time_origin_ns)) ? BigInt(text(raw.time_origin_ns)) : 0n,
     tracks,

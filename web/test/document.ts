@@ -118,7 +118,7 @@ export function buildDocument(input: DocumentInput): Made {
   const manifest = {
     format: 1,
     program: "gpu-profile test",
-    source: { file: input.file ?? "drawn.json", importer: "test", tool: "by hand" },
+    source: { file: input.file ?? "drawn.json", words: input.file ?? "drawn.json", importer: "test", tool: "by hand" },
     window_ns: input.window_ns,
     time_origin_ns: "1795214539410308022",
     tracks: input.tracks,

@@ -20,7 +20,7 @@ export function Part({ viewer, command = false }: { viewer: Viewer; command?: bo
       of {duration(manifest.window_ns)}, the part with most work. The timeline holds all of it
       {command && (
         <>
-          , and <Command text={`gpu-profile report ${manifest.source.file} --whole`} /> answers for all of it
+          , and <Command text={`gpu-profile report ${manifest.source.words} --whole`} /> answers for all of it
         </>
       )}
       .
