@@ -72,6 +72,7 @@ constexpr Belongs kBelongs[] = {
     {"--save", kFunctions | kProgram},
     {"--force", kFunctions | kProgram},
     {"--nvbench-json", kFunctions | kProgram},
+    {"--no-command-line", kFunctions | kProgram},
     {"--warmup-runs", kProgram},
     {"--show-output", kProgram},
     {"--ignore-failure", kProgram},
@@ -173,7 +174,7 @@ Result<ExitCode> bench(const Arguments& arguments, Form form) {
     if (!found.ok()) return found.error();
     measure::BenchDocument& document = found->document;
     if (document.benchmarks.empty()) return found->code;
-    describe_run(document);
+    describe_run(document, !arguments.program.no_command_line);
     if (Status shown = write_bench(document, arguments.format, arguments.output); !shown) return shown.error();
     if (!arguments.nvbench_json.empty())
         if (Status written = write_bench(document, "nvbench", arguments.nvbench_json); !written) return written.error();
@@ -258,6 +259,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("FILE");
     line.option("--save", arguments->save, "Keep the result by this name, or in this file if it has a slash.")
         .value("NAME");
+    line.flag(
+        "--no-command-line", arguments->program.no_command_line,
+        "Leave the command line out of the result; otherwise it is kept without the secrets that are recognised.");
     line.flag("--force", arguments->force, "Write over a result of that name.");
     line.option("--fail-on", arguments->fail_on,
                 "compare: exit 1 for slower, slower>5% or cannot-tell; may be repeated.")

@@ -38,10 +38,10 @@ std::string now_text() {
 
 }  // namespace
 
-void describe_run(measure::BenchDocument& document) {
+void describe_run(measure::BenchDocument& document, bool with_command_line) {
     document.version = program_version();
     document.created = now_text();
-    document.command_line = ProcFiles().command(getpid());
+    if (with_command_line) document.command_line = ProcFiles().command(getpid());
     document.machine = this_machine();
 }
 

@@ -5,7 +5,7 @@
 
 namespace gpuprof {
 
-// Fills everything but the benchmarks. The command line is this process's, without secrets.
-void describe_run(measure::BenchDocument& document);
+// Fills everything but the benchmarks. The command line is this process's, without secrets, or left out.
+void describe_run(measure::BenchDocument& document, bool with_command_line);
 
 }  // namespace gpuprof

@@ -19,6 +19,7 @@
 #include "collect/device/monitor.h"
 #include "collect/launch/target.h"
 #include "core/base/clock.h"
+#include "core/base/command_line.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -39,10 +40,10 @@ std::int64_t own_peak_memory() {
     return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-std::string name_of_command(const std::vector<std::string>& command) {
-    std::string text;
-    for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
-    return text;
+// What the benchmark is called: the command without secrets, or only its program.
+std::string name_of_command(const ProgramBench& bench) {
+    const std::string& program = bench.command[0];
+    return bench.no_command_line ? program.substr(program.rfind('/') + 1) : without_secrets(bench.command);
 }
 
 class ProgramRuns {
@@ -188,7 +189,7 @@ void add_notes(Measurement& found) {
 }
 
 Benchmark ProgramRuns::result() {
-    found_.name = name_of_command(bench_.command);
+    found_.name = name_of_command(bench_);
     found_.timer = "host";
     found_.calls = static_cast<std::int64_t>(found_.samples.size());
     found_.statistics = statistics_of(found_.samples);

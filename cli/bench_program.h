@@ -17,8 +17,9 @@ struct ProgramBench {
     std::vector<std::string> command;
     measure::StoppingOptions rules = kProgramRules;
     int warmup_runs = 1;
-    bool show_output = false;     // the command's standard output goes to standard error, not away
-    bool ignore_failure = false;  // runs that end with another status than 0 count like others
+    bool show_output = false;      // the command's standard output goes to standard error, not away
+    bool ignore_failure = false;   // runs that end with another status than 0 count like others
+    bool no_command_line = false;  // the benchmark has the name of the program only
     std::string devices = "0", backend = "auto";
 };
 

@@ -26,6 +26,7 @@
 #include "core/base/command_line.h"
 #include "core/base/host_name.h"
 #include "core/base/readable.h"
+#include "core/base/shell_words.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/capture.h"
 #include "core/importers/importer.h"
@@ -45,7 +46,7 @@ struct Arguments {
 
 // The command as it ran.
 struct Recording {
-    std::vector<std::string> command;
+    std::string command;  // without secrets; "" when it is not to be kept
     pid_t pid = -1;
     TargetEnd end;
     std::optional<DurNs> full_after = {};  // when its parts reached --max-size
@@ -96,14 +97,6 @@ private:
     std::vector<std::string> remarks_;
 };
 
-std::string command_text(const std::vector<std::string>& command) {
-    std::string raw;
-    for (const std::string& word : command) raw += word + '\0';
-    std::string text(2 * raw.size() + 8, '\0');  // stars may be longer than what they hide
-    text.resize(write_command(raw, text.data(), text.size()));
-    return text;
-}
-
 // What the launcher itself knows: that it recorded, and how the command ended.
 Batch own_facts(const Recording& recording) {
     Batch facts;
@@ -121,14 +114,14 @@ Batch own_facts(const Recording& recording) {
     process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), recording.pid)));
     process.pid.set(row, recording.pid);
     process.exit_status.set(row, recording.end.shell_status());
-    process.command.set(row, facts.intern(command_text(recording.command)));
+    if (!recording.command.empty()) process.command.set(row, facts.intern(recording.command));
     return facts;
 }
 
 // All parts as one trace. Companions' come first: what a process says of itself wins.
 Result<Trace> merge(const Recording& recording, std::vector<std::string> files, const std::string& name) {
     std::stable_partition(files.begin(), files.end(), Companions::wrote);
-    TraceBuilder builder(Origin{.file = name, .importer = "capture", .tool = fact::kRecorderTool});
+    TraceBuilder builder(Origin{.file = shell_quoted_file(name), .importer = "capture", .tool = fact::kRecorderTool});
     builder.append(own_facts(recording));
     for (const std::string& file : files) {
         Result<std::unique_ptr<Source>> source = open_source(file);
@@ -179,10 +172,10 @@ Status conclude(const Arguments& arguments, const Recording& recording, SpoolFol
                                  status.error().message, kept)};
     }
     std::size_t processes = seen > 0 ? seen : trace->tables().process.rows;
-    note(fmt::format(
-        "{} process{} recorded in {}{}", processes, processes == 1 ? "" : "es", arguments.output,
-        seen > 0 ? ""
-                 : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(), arguments.output)));
+    note(fmt::format("{} process{} recorded in {}{}", processes, processes == 1 ? "" : "es", arguments.output,
+                     seen > 0 ? ""
+                              : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(),
+                                            shell_quoted_file(arguments.output))));
     if (arguments.quiet || seen == 0) return {};
     Result<std::string> answer = first_answer_text(std::move(*trace));
     if (!answer.ok()) return answer.error();
@@ -192,7 +185,8 @@ Status conclude(const Arguments& arguments, const Recording& recording, SpoolFol
 
 void prepare(Companions& companions, const Arguments& arguments, const SampleOption& sample,
              const SpoolFolder& folder) {
-    if (arguments.injection.traces("cpu")) companions.prepare(record_processors(folder.path()));
+    if (arguments.injection.traces("cpu"))
+        companions.prepare(record_processors(folder.path(), !arguments.injection.recorder.no_command_line));
     if (arguments.python > 0) companions.prepare(record_python(folder.path(), arguments.python));
     if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
     if (sample.counters) companions.prepare(record_counters(sample, arguments.command.front()));
@@ -237,8 +231,10 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (Status started = target.start(arguments.command); !started) return started.error();
     companions.started(target.pid());
     watch.start();
-    Recording recording{
-        .command = arguments.command, .pid = target.pid(), .end = target.wait([&] { companions.ended(); })};
+    bool keep_command = !arguments.injection.recorder.no_command_line;
+    Recording recording{.command = keep_command ? without_secrets(arguments.command) : "",
+                        .pid = target.pid(),
+                        .end = target.wait([&] { companions.ended(); })};
     watch.stop();
     companions.stop();
     recording.full_after = watch.full_after();

@@ -11,8 +11,8 @@ namespace gpuprof {
 
 // Samples of all visible devices every `interval` seconds.
 std::unique_ptr<Companion> record_devices(double interval);
-// CPU use of the processes that record into `folder`, and what they are.
-std::unique_ptr<Companion> record_processors(const std::string& folder);
+// CPU use of the processes that record into `folder`, and what they are; `commands`: with their command lines.
+std::unique_ptr<Companion> record_processors(const std::string& folder, bool commands);
 // Hardware counters of all visible devices; `program` is the command that is recorded.
 std::unique_ptr<Companion> record_counters(const SampleOption& option, const std::string& program);
 // Their Python stacks, `hz` times a second.

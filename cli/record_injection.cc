@@ -88,6 +88,8 @@ void declare_injection(CommandLine& line, InjectionArguments& arguments) {
     add_choice<bool>(line, "--graph", "LEVEL", recorder.graph_level, {{"node", false}, {"graph", true}},
                      "CUDA graphs: node (every kernel) or graph (every launch).");
     line.flag("--all-children", recorder.all_children, "Record shells, compilers and the like too.");
+    line.flag("--no-command-line", recorder.no_command_line,
+              "Leave out command lines; otherwise they are kept without the secrets that are recognised.");
     line.flag("--memory", recorder.memory, "Record allocations of device memory.");
     add_choice<CuptiPolicy>(
         line, "--cupti", "POLICY", recorder.cupti,

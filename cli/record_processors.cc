@@ -10,10 +10,10 @@ namespace {
 
 class Processors final : public Companion {
 public:
-    explicit Processors(std::string mark) : mark_(std::move(mark)) {}
+    Processors(std::string mark, bool commands) : mark_(std::move(mark)), commands_(commands) {}
     const char* name() const override { return "processors"; }
     Status prepare(const std::string& part) override {
-        Result<std::unique_ptr<ProcessWatch>> watch = ProcessWatch::open(part, mark_);
+        Result<std::unique_ptr<ProcessWatch>> watch = ProcessWatch::open(part, mark_, commands_);
         if (!watch.ok()) return watch.error();
         watch_ = std::move(*watch);
         return {};
@@ -32,13 +32,14 @@ public:
 
 private:
     std::string mark_;
+    bool commands_;
     std::unique_ptr<ProcessWatch> watch_;
 };
 
 }  // namespace
 
-std::unique_ptr<Companion> record_processors(const std::string& folder) {
-    return std::make_unique<Processors>("GPUPROF_RECORD_DIR=" + folder);
+std::unique_ptr<Companion> record_processors(const std::string& folder, bool commands) {
+    return std::make_unique<Processors>("GPUPROF_RECORD_DIR=" + folder, commands);
 }
 
 }  // namespace gpuprof

@@ -11,8 +11,8 @@ constexpr pid_t kWhole = 0;  // in place of a thread
 
 }  // namespace
 
-UsageRecorder::UsageRecorder(ProcFiles& files, CapturePart& part, std::string host)
-    : files_(files), part_(part), host_(std::move(host)), page_bytes_(sysconf(_SC_PAGESIZE)) {}
+UsageRecorder::UsageRecorder(ProcFiles& files, CapturePart& part, std::string host, bool commands)
+    : files_(files), part_(part), host_(std::move(host)), commands_(commands), page_bytes_(sysconf(_SC_PAGESIZE)) {}
 
 void UsageRecorder::look(const std::vector<pid_t>& processes, TimeNs now) {
     ++look_;
@@ -107,7 +107,7 @@ void UsageRecorder::close_threads(Process& process, pid_t pid, bool all) {
 }
 
 void UsageRecorder::describe(Process& process, pid_t pid) {
-    std::string program = files_.program(pid), command = files_.command(pid);
+    std::string program = files_.program(pid), command = commands_ ? files_.command(pid) : std::string();
     if (program.empty() && command.empty()) {  // it has ended already, or is another user's
         if (!process.program.empty()) return;
         program = process.usage.name;

@@ -18,7 +18,7 @@ namespace gpuprof {
 class UsageRecorder {
 public:
     // `host` as in keys of processes. Both references outlive this.
-    UsageRecorder(ProcFiles& files, CapturePart& part, std::string host);
+    UsageRecorder(ProcFiles& files, CapturePart& part, std::string host, bool commands = true);
 
     // Looks at these processes; the ones that are not named any more have ended. `now` on the realtime clock.
     void look(const std::vector<pid_t>& processes, TimeNs now);
@@ -57,6 +57,7 @@ private:
     ProcFiles& files_;
     CapturePart& part_;
     std::string host_;
+    bool commands_;
     std::int64_t tick_ = ns_per_tick(), page_bytes_;
     std::map<pid_t, Process> processes_;
     std::vector<pid_t> threads_;

@@ -15,14 +15,14 @@ constexpr std::int64_t kFlushEvery = 1'000'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<ProcessWatch>> ProcessWatch::open(const std::string& file, std::string mark) {
+Result<std::unique_ptr<ProcessWatch>> ProcessWatch::open(const std::string& file, std::string mark, bool commands) {
     Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
     if (!part.ok()) return part.error();
-    return std::unique_ptr<ProcessWatch>(new ProcessWatch(std::move(*part), std::move(mark)));
+    return std::unique_ptr<ProcessWatch>(new ProcessWatch(std::move(*part), std::move(mark), commands));
 }
 
-ProcessWatch::ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark)
-    : part_(std::move(part)), mark_(std::move(mark)), usage_(files_, *part_, host_name()) {}
+ProcessWatch::ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark, bool commands)
+    : part_(std::move(part)), mark_(std::move(mark)), usage_(files_, *part_, host_name(), commands) {}
 
 ProcessWatch::~ProcessWatch() { (void)stop(); }
 

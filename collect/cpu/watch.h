@@ -27,8 +27,8 @@ struct WatchCost {
 
 class ProcessWatch {
 public:
-    // Writes to `file`. `mark` as for ProcessTree.
-    static Result<std::unique_ptr<ProcessWatch>> open(const std::string& file, std::string mark);
+    // Writes to `file`. `mark` as for ProcessTree; `commands`: with the command lines of the processes.
+    static Result<std::unique_ptr<ProcessWatch>> open(const std::string& file, std::string mark, bool commands = true);
     ~ProcessWatch();
 
     // Looks once, then goes on in a thread of its own.
@@ -46,7 +46,7 @@ public:
     static constexpr std::int64_t kWaitPerCost = 100;  // 1 % of a processor
 
 private:
-    explicit ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark);
+    ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark, bool commands);
     void run();
     void look();
 

@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "collect/inject/scratch.h"
+#include "collect/inject/settings.h"
 #include "core/base/command_line.h"
 
 namespace gpuprof::inject {
@@ -44,7 +45,7 @@ void write_process_facts(SpoolFile& file) noexcept {
     }
     ssize_t size = readlink("/proc/self/exe", text, sizeof text);
     if (size > 0) facts.add_text("program"), facts.add_text({text, static_cast<std::size_t>(size)});
-    add_command(facts);
+    if (!settings().no_command_line) add_command(facts);
     for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE"})
         if (const char* value = std::getenv(name)) facts.add_text(name), facts.add_text(value);
     file.write(ChunkKind::spool_process, facts.view());

@@ -1,4 +1,4 @@
-// What is worth knowing of the process itself: its id, program, command line (secrets removed), host and rank.
+// What is worth knowing of the process itself: its id, program, command line (secrets removed, or left out), host and rank.
 #pragma once
 
 #include "collect/inject/spool_file.h"

@@ -1,46 +1,40 @@
-// A process's arguments as one line of text without the values that are better not kept: "--token=x" and "--token x" lose
-// the x, and so does API_KEY=x. Used by the launcher and, inside other people's programs, by the injected library: a
-// header, and nothing here allocates, throws or locks.
+// A process's arguments as one line of text without secrets; each is replaced by "***". Recognised, also inside the string
+// of `bash -c '...'`, are:
+//   --token X, --token=X, HF_TOKEN=X, ?api_key=X, "password": "X"   names of core/base/secrets.h
+//   Authorization: Bearer X                                         headers of such names, to their end
+//   https://user:password@host                                      what stands before the @
+//   -u user:password, --user user:password                          what stands after the colon
+//   mysql -pX, sshpass -p X, redis-cli -a X                         passwords of programs known for them
+//   hf_..., ghp_..., AKIA..., eyJ....eyJ..., private keys           tokens by their shape, wherever they stand
+// Used by the launcher and, inside other people's programs, by the injected library: nothing here allocates, throws or
+// locks (but without_secrets()), and the time is linear in the length of the text.
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace gpuprof {
 
-// Whether the value of an option or variable called `name` is better not kept.
-inline bool names_a_secret(std::string_view name) noexcept {
-    char lower[128];
-    std::size_t size = name.size() < sizeof lower ? name.size() : sizeof lower;
-    for (std::size_t i = 0; i < size; ++i)
-        lower[i] = static_cast<char>(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
-    std::string_view text(lower, size);
-    for (std::string_view word :
-         {"password", "passwd", "secret", "token", "api_key", "api-key", "apikey", "credential"})
-        if (text.find(word) != std::string_view::npos) return true;
-    return false;
-}
-
 // Writes the arguments of `raw`, each ended by a NUL as /proc/PID/cmdline has them, separated by blanks to `to`; the
 // length. What does not fit is left out, whole arguments at a time.
-inline std::size_t write_command(std::string_view raw, char* to, std::size_t capacity) noexcept {
-    std::size_t at = 0;
-    bool hide_next = false;
-    while (!raw.empty()) {
-        std::string_view word = raw.substr(0, raw.find('\0'));
-        raw.remove_prefix(word.size() < raw.size() ? word.size() + 1 : raw.size());
-        std::size_t equals = word.find('=');
-        bool assigns = equals != std::string_view::npos;
-        bool option = !word.empty() && names_a_secret(word.substr(0, equals)) && (word[0] == '-' || assigns);
-        std::string_view shown = hide_next ? "***" : option && assigns ? word.substr(0, equals + 1) : word;
-        std::string_view hidden = !hide_next && option && assigns ? "***" : "";
-        hide_next = !hide_next && option && !assigns;
-        std::string_view blank = at > 0 ? " " : "";
-        if (blank.size() + shown.size() + hidden.size() > capacity - at) break;
-        for (std::string_view part : {blank, shown, hidden}) at += part.copy(to + at, part.size());
-    }
-    return at;
+std::size_t write_command(std::string_view raw, char* to, std::size_t capacity) noexcept;
+
+// The same of a command line that is one text already, such as those that other recorders stored.
+std::size_t write_command_text(std::string_view text, char* to, std::size_t capacity) noexcept;
+
+inline std::string without_secrets(std::span<const std::string> arguments) {
+    std::string raw;
+    for (const std::string& argument : arguments) raw.append(argument).push_back('\0');
+    std::string text(3 * raw.size() + 8, '\0');  // stars may be longer than what they replace
+    text.resize(write_command(raw, text.data(), text.size()));
+    return text;
+}
+inline std::string without_secrets(std::string_view command) {
+    std::string text(3 * command.size() + 8, '\0');
+    text.resize(write_command_text(command, text.data(), text.size()));
+    return text;
 }
 
 }  // namespace gpuprof

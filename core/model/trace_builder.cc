@@ -8,6 +8,7 @@
 
 #include "core/base/parallel.h"
 #include "core/model/processes.h"
+#include "core/model/recorded_secrets.h"
 
 namespace gpuprof {
 namespace {
@@ -290,6 +291,7 @@ Trace TraceBuilder::finish() && {
     rest_.losses = {};
     append(std::move(rest_));
     append(std::move(losses));
+    remove_secrets(tables, trace_.strings_);
     return std::move(trace_);
 }
 

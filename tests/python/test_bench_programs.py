@@ -224,3 +224,13 @@ def test_a_result_that_is_not_there(bench):
 def test_conditions_that_are_none(bench, tmp_path, condition):
     name = kept("a", samples(1.0), tmp_path)
     assert bench("compare", name, name, "--fail-on", condition).status == 2
+
+
+def test_secrets_are_not_kept_and_command_lines_can_be_left_out(bench):
+    command = (sys.executable, "-c", "", "--api-key", "hush", "https://me:hush@host/x")
+    done = bench("--max-samples", "2", "--min-samples", "2", "--min-time", "0", "--format", "json", "--", *command)
+    assert "hush" not in done.text and done.document["benchmarks"][0]["measurement"]["name"].endswith("--api-key *** https://***@host/x")
+    assert done.document["command_line"].endswith("--api-key *** https://***@host/x")
+    done = bench("--max-samples", "2", "--min-samples", "2", "--min-time", "0", "--format", "json", "--no-command-line", "--", *command)
+    assert done.document["benchmarks"][0]["measurement"]["name"].startswith("python")
+    assert done.document["command_line"] == "" and "api-key" not in done.text

@@ -125,3 +125,11 @@ def test_short_lived_children_leave_no_trace_of_trouble(program, tmp_path):
     outcome, capture = record(program, tmp_path, "sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done")
     assert outcome.status == 0
     assert program.report(capture, "losses")["losses"].rows == []
+
+
+def test_command_lines_can_be_left_out(program, tmp_path):
+    capture = tmp_path / "out.gpuprof"
+    outcome = program.run("record", "--quiet", "--no-command-line", "-o", capture, "--", "sh", "-c", "exec sleep 0.15", "told-nowhere")
+    assert outcome.status == 0, outcome.errors
+    assert program.stored(capture, "process") and all("command" not in row for row in program.stored(capture, "process"))
+    assert b"told-nowhere" not in program.run("export", "csv", capture).stdout

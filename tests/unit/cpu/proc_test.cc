@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "collect/cpu/process_tree.h"
-#include "core/base/command_line.h"
 
 namespace gpuprof {
 namespace {
@@ -38,20 +37,6 @@ TEST(ProcStat, RefusesEveryCutLine) {
     EXPECT_FALSE(parse_stat(") ("));
 }
 
-TEST(CommandLine, LosesSecretsAndNothingElse) {
-    using namespace std::literals;
-    auto shown = [](std::string_view raw, std::size_t capacity = 200) {
-        std::string text(capacity, '\0');
-        text.resize(write_command(raw, text.data(), capacity));
-        return text;
-    };
-    EXPECT_EQ(shown("run\0--token\0abc\0--Password=x\0KEY=1\0API_KEY=2\0last\0"sv),
-              "run --token *** --Password=*** KEY=1 API_KEY=*** last");
-    EXPECT_EQ(shown("token\0x\0"sv), "token x");  // no option
-    EXPECT_EQ(shown("--secret\0--token=a\0b\0"sv), "--secret *** b");
-    EXPECT_EQ(shown("one\0two\0three"sv, 8), "one two");
-    EXPECT_EQ(shown(""sv), "");
-}
 
 class MadeUpSystem : public testing::Test {
 protected:

@@ -40,6 +40,27 @@ std::int64_t losses(const Trace& trace, std::string_view kind) {
     return 0;
 }
 
+TEST(TraceBuilder, RemovesSecretsThatTheRecorderStored) {
+    Made made;
+    ProcessTable& process = made.batch.tables.process;
+    Row row = process.add();
+    process.key.set(row, made.batch.intern("1"));
+    process.name.set(row, made.batch.intern("bash -c TOKEN=abc python train.py"));
+    process.command.set(row, made.batch.intern("train --api-key abc --tokens 5"));
+    MetaTable& meta = made.batch.tables.meta;
+    for (auto [key, value] :
+         {std::pair("WANDB_API_KEY", "abc"), {"cmd", "curl -u me:abc https://h"}, {"tokens", "5"}}) {
+        row = meta.add();
+        meta.key.set(row, made.batch.intern(key)), meta.value.set(row, made.batch.intern(value));
+    }
+    Trace trace = made.finish();
+    EXPECT_EQ(trace.text(trace.tables().process.name[0]), "bash -c TOKEN=*** python train.py");
+    EXPECT_EQ(trace.text(trace.tables().process.command[0]), "train --api-key *** --tokens 5");
+    EXPECT_EQ(trace.meta("WANDB_API_KEY"), "***");
+    EXPECT_EQ(trace.meta("cmd"), "curl -u me:*** https://h");
+    EXPECT_EQ(trace.meta("tokens"), "5");
+}
+
 TEST(TraceBuilder, SortsAndLinksWithinAProcess) {
     Made made;
     made.kernel("1", 300, 10, 5);
