@@ -8,7 +8,7 @@
 #include "cli/program.h"
 #include "core/base/csv.h"
 #include "core/base/json_writer.h"
-#include "core/base/utf8.h"
+#include "core/base/shell_words.h"
 #include "core/report/lines.h"
 #include "core/report/paint.h"
 
@@ -46,10 +46,10 @@ private:
         const auto* text = std::get_if<std::string_view>(&cell);
         if (text == nullptr)
             line_ += number_text(cell);
-        else if (text->empty() || needs_csv_quotes(*text))  // "": an empty text, which is not an absent one
-            append_csv_quoted(line_, valid_utf8(*text));
+        else if (text->empty())
+            line_ += "\"\"";  // which is not an absent one
         else
-            line_ += valid_utf8(*text);
+            append_csv_text(line_, *text);
     }
     Sink& sink_;
     std::string line_;
@@ -66,7 +66,7 @@ public:
         json_.member("schema", 1);
         json_.key("source");
         json_.begin_object();
-        json_.member("file", origin.file);
+        json_.member("file", plain_files(origin.file));
         json_.member("importer", origin.importer);
         json_.end_object();
         json_.key("tables");

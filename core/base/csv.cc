@@ -1,12 +1,50 @@
 #include "core/base/csv.h"
 
+#include <charconv>
+
+#include "core/base/utf8.h"
+
 namespace gpuprof {
+namespace {
 
-bool needs_csv_quotes(std::string_view text) { return text.find_first_of(",\"\r\n") != std::string_view::npos; }
+// Of full-width forms too: Excel takes them for the others.
+bool begins_formula(char32_t value) {
+    return std::u32string_view(U"=+-@\t\n\r\uFF1D\uFF0B\uFF0D\uFF20").find(value) != std::u32string_view::npos;
+}
 
-void append_csv_quoted(std::string& line, std::string_view text) {
+bool is_number(std::string_view text) {
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+    double value = 0;
+    std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool named = !text.empty() && text.find_first_of("nN") != std::string_view::npos;  // inf, nan
+    return read.ec == std::errc{} && read.ptr == text.data() + text.size() && !named;
+}
+
+}  // namespace
+
+std::string harmless_text(std::string_view text) {
+    std::string out;
+    if (!text.empty()) {
+        char32_t first = decode_utf8(text).value;
+        if (first == '\'' || (begins_formula(first) && !is_number(text))) out = "'";
+    }
+    while (!text.empty()) {
+        CodePoint point = decode_utf8(text);
+        bool kept = !is_control(point.value) || point.value == '\n' || point.value == '\t';
+        append_utf8(out, kept ? point.value : kReplacement);
+        text.remove_prefix(point.bytes);
+    }
+    return out;
+}
+
+void append_csv_text(std::string& line, std::string_view text) {
+    std::string field = harmless_text(text);
+    if (field.find_first_of(",\"\n") == std::string::npos && !field.starts_with('#')) {
+        line += field;
+        return;
+    }
     line += '"';
-    for (char c : text) {
+    for (char c : field) {
         if (c == '"') line += '"';
         line += c;
     }

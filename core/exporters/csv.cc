@@ -1,7 +1,7 @@
 // The CSV exporter: every table of a trace that has rows, one after the other in one file. A table begins with the line
 // "# NAME", then the column names, then one line per row; an empty line ends it. Columns without a single value are left
 // out. Fields as in RFC 4180 with line feeds; an absent value is an empty field, an empty text is "". Times and durations
-// are integer nanoseconds. Text is written as it was recorded, byte by byte.
+// are integer nanoseconds. Text is UTF-8 and harmless (core/base/csv.h); one that begins with "#" stands between quotes.
 #include <fmt/format.h>
 
 #include <functional>
@@ -16,10 +16,7 @@ namespace gpuprof {
 namespace {
 
 void append_text(std::string& line, std::string_view text) {
-    if (text.empty() || text.front() == '#' || needs_csv_quotes(text))
-        append_csv_quoted(line, text);
-    else
-        line += text;
+    text.empty() ? void(line += "\"\"") : append_csv_text(line, text);
 }
 
 template <class T>

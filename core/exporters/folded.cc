@@ -1,9 +1,12 @@
 // Folded stacks, one line each: frames from the outside in with `;` between them, a space, a number. flamegraph.pl, inferno and
-// speedscope read them. `;` and line ends inside a frame become `,` and spaces.
+// speedscope read them. `;` inside a frame becomes `,`; line ends and tabs become spaces; the line is harmless as a field of CSV is.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
+#include "core/base/csv.h"
+#include "core/base/utf8.h"
 #include "core/exporters/call_tree.h"
 #include "core/exporters/exporter.h"
 
@@ -11,8 +14,8 @@ namespace gpuprof {
 namespace {
 
 std::string frame(std::string_view name) {
-    std::string text(name);
-    for (char& c : text) c = c == ';' ? ',' : c == '\n' || c == '\r' ? ' ' : c;
+    std::string text = printable(name);
+    std::replace(text.begin(), text.end(), ';', ',');
     return text;
 }
 
@@ -23,7 +26,8 @@ Status export_folded(const Trace& trace, Sink& sink) {
     std::vector<std::string> paths(tree.nodes.size());
     for (std::size_t i = 0; i < tree.nodes.size() && !sink.failed(); ++i) {
         const CallTree::Node& node = tree.nodes[i];
-        paths[i] = node.parent == CallTree::kNone ? frame(node.name) : paths[node.parent] + ";" + frame(node.name);
+        paths[i] = node.parent == CallTree::kNone ? harmless_text(frame(node.name))
+                                                  : paths[node.parent] + ";" + frame(node.name);
         if (node.device_ns > 0) sink.write(fmt::format("{} {}\n", paths[i], node.device_ns));
     }
     return {};
@@ -38,10 +42,8 @@ Status export_folded_python(const Trace& trace, Sink& sink) {
             ++counts[{samples.thread.value_or(row, kNoString), samples.cut.value_or(row, 0), samples.stack[row]}];
     for (const auto& [key, count] : counts) {
         auto [thread, cut, stack] = key;
-        std::string text(trace.text(stack));
-        for (char& c : text) c = c == '\n' || c == '\r' ? ' ' : c;
         sink.write(fmt::format("thread {};{}{} {}\n", thread == kNoString ? "not known" : frame(trace.text(thread)),
-                               cut != 0 ? "...;" : "", text, count));
+                               cut != 0 ? "...;" : "", printable(trace.text(stack)), count));
     }
     return {};
 }

@@ -1,27 +1,19 @@
 // CSV (RFC 4180): the header is exactly the column names, integers are exact, reals the shortest text that reads back
-// equal, an absent value is an empty field, text is UTF-8. Lines end with a line feed, as every Unix tool expects.
+// equal, an absent value is an empty field, text is UTF-8 and harmless (core/base/csv.h). Lines end with a line feed, as every Unix tool expects.
 #include <cmath>
 
 #include "core/base/csv.h"
 #include "core/base/json_writer.h"
-#include "core/base/utf8.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
 namespace {
 
-void append_field(std::string& line, std::string_view text) {
-    if (needs_csv_quotes(text))
-        append_csv_quoted(line, text);
-    else
-        line += text;
-}
-
 void append_cell(std::string& line, const Cell& cell) {
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) line += std::to_string(*integer);
     if (const auto* real = std::get_if<double>(&cell); real != nullptr && std::isfinite(*real))
         append_real(line, *real);
-    if (const auto* text = std::get_if<std::string_view>(&cell)) append_field(line, valid_utf8(*text));
+    if (const auto* text = std::get_if<std::string_view>(&cell)) append_csv_text(line, *text);
     if (const auto* boolean = std::get_if<bool>(&cell)) line += *boolean ? "true" : "false";
 }
 
@@ -29,7 +21,7 @@ void write_table(const ResultTable& table, std::int64_t limit, Sink& sink) {
     std::string line;
     for (const ResultColumn& column : table.columns()) {
         if (!line.empty()) line += ',';
-        append_field(line, column.name);
+        append_csv_text(line, column.name);
     }
     sink.write(line + '\n');
     std::size_t rows = shown_rows(table, limit);

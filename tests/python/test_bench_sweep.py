@@ -258,3 +258,19 @@ def test_do_bench_that_cannot_be():
         do_bench(int, quantiles=[2])
     with pytest.raises(ZeroDivisionError):
         do_bench(lambda: 1 / 0)
+
+
+def test_texts_are_harmless_in_a_spreadsheet_and_read_back(tmp_path):
+    values = ["=1+1", "'quoted", "-5", "-x", "a\x1b[31m"]
+    seen = []
+
+    @perf_report(benchmark(x_vals=values))
+    def swept(n, provider, scale):
+        seen.append(n)
+        return 1.0
+
+    swept.run(save_path=tmp_path)
+    assert [row[0] for row in rows_of(tmp_path / "grow_fast.csv")[1:]] == ["'=1+1", "''quoted", "-5", "'-x", "a\ufffd[31m"]
+    seen.clear()
+    assert [row["n"] for row in swept.run(save_path=tmp_path)] == values
+    assert seen == []  # every row was in the file

@@ -15,7 +15,17 @@ function cellField(cell: Cell, column: ReportColumn): string {
   return field(String(cell));
 }
 
-const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+function field(cell: string): string {
+  const text = harmlessText(cell);
+  return /[",\n]/.test(text) || text.startsWith("#") ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Harmless in a spreadsheet and on a terminal, by the rule of docs/formats/csv.md (core/base/csv.h). */
+export function harmlessText(text: string): string {
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+  const guard = text.startsWith("'") || (/^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) && !isNumber) ? "'" : "";
+  return guard + text.replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, "\uFFFD");
+}
 
 /** The shortest text that reads back equal, as the program writes it: exponents below 1e-4 and from 1e16, of two digits. */
 export function realText(value: number): string {

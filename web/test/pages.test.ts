@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { busyPath } from "../layout/busy_path.ts";
 import { cellText, exactCell } from "../layout/cell_text.ts";
-import { csvOf, realText } from "../model/csv.ts";
+import { csvOf, harmlessText, realText } from "../model/csv.ts";
 import { piecesOf } from "../model/handles.ts";
 import { longestEvent } from "../model/longest.ts";
 import { readManifest } from "../model/manifest.ts";
@@ -71,6 +71,12 @@ test("groups sum what adds up and nothing else", () => {
   const grouped = groupedTable(KERNELS, [0, 1, 2, 3], 4);
   assert.deepEqual(grouped.columns.map((each) => each.name), ["limiter", "rows", "count", "total_ns"]);
   assert.deepEqual(grouped.rows, [[null, 2, 13, 3_000_000], ["registers", 2, 3, 3_000_000]]);
+});
+
+test("texts of CSV are harmless as the program's are", () => {
+  const texts = ["=1+1", "+x", "-5", "-5e3", "-", "@a", "\t=x", "\r=x", "'x", "\uFF1Dx", "a=b", "a\x1b[31m\rb", "#x"];
+  const expected = ["'=1+1", "'+x", "-5", "-5e3", "'-", "'@a", "'\t=x", "'\uFFFD=x", "''x", "'\uFF1Dx", "a=b", "a\uFFFD[31m\uFFFDb", "#x"];
+  assert.deepEqual(texts.map(harmlessText), expected);
 });
 
 test("CSV is quoted as the program does, reals as it spells them", () => {
