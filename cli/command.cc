@@ -12,6 +12,7 @@ extern const Command kViewCommand;
 extern const Command kCompareCommand;
 extern const Command kHistoryCommand;
 extern const Command kExportCommand;
+extern const Command kScrubCommand;
 extern const Command kBenchCommand;
 extern const Command kEvaluateCommand;
 extern const Command kSchemaCommand;
@@ -20,9 +21,9 @@ extern const Command kCompletionsCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,      &kServeCommand,   &kRecordCommand,  &kReportCommand,
-        &kQueryCommand,   &kViewCommand,     &kCompareCommand, &kHistoryCommand, &kExportCommand,
-        &kBenchCommand,   &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand};
+        &kProfileCommand,  &kTopCommand,     &kServeCommand,   &kRecordCommand,     &kReportCommand, &kQueryCommand,
+        &kViewCommand,     &kCompareCommand, &kHistoryCommand, &kExportCommand,     &kScrubCommand,  &kBenchCommand,
+        &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand};
     return kCommands;
 }
 

@@ -21,6 +21,21 @@ Batch rows_of(Trace trace) {
     return rows;
 }
 
+Batch parts_of(Trace trace) {
+    Batch rows = rows_of(std::move(trace));
+    LossTable& losses = rows.tables.loss;
+    PodVector<Row> kept;
+    for (Row row = 0; row < losses.rows; ++row) {
+        std::string_view kind = losses.kind.has(row) ? rows.strings[losses.kind[row]] : std::string_view();
+        bool derived = std::any_of(std::begin(kDerivedLosses), std::end(kDerivedLosses),
+                                   [&](Loss loss) { return kLosses[static_cast<std::size_t>(loss)].name == kind; });
+        if (!derived) kept.push_back(row);
+    }
+    losses.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
+    losses.rows = kept.size();
+    return rows;
+}
+
 namespace {
 
 // 9 September 2001; no other clock gets that far.
@@ -194,15 +209,6 @@ void name_facts(Batch& rows, std::string_view file) {
 // Losses say the file they are of. Those that are found again when the job is put together are left out.
 void name_losses(Batch& rows, std::string_view file) {
     LossTable& losses = rows.tables.loss;
-    PodVector<Row> kept;
-    for (Row row = 0; row < losses.rows; ++row) {
-        std::string_view kind = losses.kind.has(row) ? rows.strings[losses.kind[row]] : std::string_view();
-        bool derived = std::any_of(std::begin(kDerivedLosses), std::end(kDerivedLosses),
-                                   [&](Loss loss) { return kLosses[static_cast<std::size_t>(loss)].name == kind; });
-        if (!derived) kept.push_back(row);
-    }
-    losses.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
-    losses.rows = kept.size();
     for (Row row = 0; row < losses.rows; ++row) {
         std::string place(losses.place.has(row) ? rows.strings[losses.place[row]] : "");
         if (losses.place.has(row) && place.find(file) == std::string::npos)
@@ -232,7 +238,7 @@ Trace joined(std::vector<PartOfJob> parts, Origin origin, Batch about) {
     Numbers numbers;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::string_view file = parts[i].name;
-        Batch rows = rows_of(std::move(parts[i].trace));
+        Batch rows = parts_of(std::move(parts[i].trace));
         shift_times(rows.tables, moves[i]);
         renumber_devices(rows.tables, devices[i]);
         numbers.move_apart(rows.tables);

@@ -18,6 +18,9 @@ struct PartOfJob {
     Trace trace;
 };
 
+// What a trace consists of, to become part of another; without the losses that TraceBuilder::finish() finds again.
+Batch parts_of(Trace trace);
+
 // `about`: rows and losses of the job itself. There is at least one part.
 Trace joined(std::vector<PartOfJob> parts, Origin origin, Batch about);
 

@@ -1,0 +1,51 @@
+// `scrub`: a recording without what is private, as a capture to share. What goes is declared in core/schema/privacy.def.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/output.h"
+#include "cli/recording.h"
+#include "core/exporters/exporter.h"
+#include "core/importers/several.h"
+#include "core/model/scrub.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> files;
+    std::string output;
+    ScrubOptions options;
+};
+
+Result<ExitCode> run(const Arguments& arguments) {
+    Result<Trace> trace = open_trace(arguments.files);
+    if (!trace.ok()) return trace.error();
+    Trace clean = scrubbed(std::move(trace).value(), arguments.options);
+    Result<Output> output = Output::open(arguments.output);
+    if (!output.ok()) return output.error();
+    Status written = find_exporter("capture")->run(clean, *output);
+    if (Status closed = output->close(); !closed.ok()) return closed.error();
+    if (!written.ok() && !output->failed()) return written.error();
+    return ExitCode::ok;
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
+    line.option("-o,--output", arguments->output, "The capture to write.").required().value("OUT");
+    line.flag("--ranges", arguments->options.ranges,
+              "Replace the names of ranges, of operators of your own and of functions, too.");
+    line.flag("--kernels", arguments->options.kernels, "Replace the names of kernels, too.");
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kScrubCommand;
+const Command kScrubCommand{"scrub", "Read a recording", "FILE... -o OUT",
+                            "Remove names of files, hosts and users and command lines, to share a recording.", declare};
+
+}  // namespace gpuprof

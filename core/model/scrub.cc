@@ -1,0 +1,122 @@
+#include "core/model/scrub.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+#include "core/model/join.h"
+#include "core/schema/facts.h"
+
+namespace gpuprof {
+namespace {
+
+// Facts that are kept; every other one, such as what a program added to its trace, goes.
+constexpr std::string_view kOpenFacts[] = {fact::kTool,
+                                           fact::kOnProgramThreads,
+                                           fact::kOnOwnThread,
+                                           fact::kGivenToOther,
+                                           fact::kYielded,
+                                           fact::kWindowClosedAt,
+                                           fact::kDeviceClock,
+                                           "importer",
+                                           "record.full_after_ns",
+                                           "profiler_span_start_ns",
+                                           "profiler_span_dur_ns",
+                                           "sample_times",
+                                           "nsys.schema",
+                                           "nsys.cuda_graph_trace",
+                                           "nsys.skips_some_api_calls",
+                                           "driver_version",
+                                           "cuda_driver_version",
+                                           "cuda_runtime_version",
+                                           "cupti_version",
+                                           "os",
+                                           "cpu",
+                                           "schemaVersion",
+                                           "displayTimeUnit",
+                                           "baseTimeNanoseconds",
+                                           "record_shapes",
+                                           "with_stack",
+                                           "with_flops",
+                                           "with_modules",
+                                           "profile_memory",
+                                           "distributedInfo.backend",
+                                           "distributedInfo.rank",
+                                           "distributedInfo.world_size",
+                                           "PYTORCH_CUDA_ALLOC_CONF"};
+
+bool is_open(std::string_view key) {
+    return std::find(std::begin(kOpenFacts), std::end(kOpenFacts), key) != std::end(kOpenFacts);
+}
+
+class Scrubber {
+public:
+    Scrubber(const StringPool& texts, StringPool& into, ScrubOptions options)
+        : texts_(texts), into_(into), names_(options) {}
+
+    void learn(const Tables& tables) {
+        for (Row row = 0; row < tables.process.rows; ++row)
+            if (tables.process.host.has(row)) names_.learn_host(texts_[tables.process.host[row]]);
+        each_text(tables, [&](Privacy privacy, const Column<StringId>& column, std::size_t rows) {
+            std::vector<bool> seen(texts_.size());
+            for (Row row = 0; row < rows; ++row) {
+                if (!column.has(row) || seen[index_of(column[row])]) continue;
+                seen[index_of(column[row])] = true;
+                names_.learn(privacy, texts_[column[row]]);
+            }
+        });
+        names_.number();
+    }
+
+    void replace(Tables& tables) {
+        std::vector<bool> open = open_facts(tables.meta);
+        each_text(tables, [&](Privacy privacy, Column<StringId>& column, std::size_t rows) {
+            Column<StringId> made;
+            std::unordered_map<std::uint32_t, StringId> known;
+            for (Row row = 0; row < rows && privacy != Privacy::removed; ++row) {
+                if (!column.has(row) || (privacy == Privacy::fact && !open[row])) continue;
+                auto [found, added] = known.try_emplace(index_of(column[row]), kNoString);
+                if (added) found->second = into_.intern(names_.scrub(privacy, texts_[column[row]]));
+                made.set(row, found->second);
+            }
+            made.pad(rows);
+            column = std::move(made);
+        });
+    }
+
+private:
+    std::vector<bool> open_facts(const MetaTable& meta) const {
+        std::vector<bool> open(meta.rows);
+        for (Row row = 0; row < meta.rows; ++row) open[row] = meta.key.has(row) && is_open(texts_[meta.key[row]]);
+        return open;
+    }
+
+    template <class AnyTables, class Visit>
+    static void each_text(AnyTables& tables, Visit&& visit) {
+        tables.each_table([&](const TableSpec& spec, auto& table) {
+            table.each_column([&](const ColumnSpec& column_spec, auto& column) {
+                if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column)>, Column<StringId>>)
+                    visit(privacy_of(spec.name, column_spec.name), column, table.rows);
+            });
+        });
+    }
+
+    const StringPool& texts_;
+    StringPool& into_;
+    ScrubNames names_;
+};
+
+}  // namespace
+
+Trace scrubbed(Trace given, ScrubOptions options) {
+    TraceBuilder builder({"scrubbed", given.origin().importer, given.origin().tool});
+    Batch old = parts_of(std::move(given)), clean;  // of its own strings: nothing of the old ones is left
+    Scrubber scrubber(old.strings, clean.strings, options);
+    scrubber.learn(old.tables);
+    scrubber.replace(old.tables);
+    clean.tables = std::move(old.tables);
+    builder.append(std::move(clean));
+    return std::move(builder).finish();
+}
+
+}  // namespace gpuprof
