@@ -2,6 +2,7 @@
 
 #include "cli/comparison_report.h"
 #include "cli/program.h"
+#include "core/base/shell_words.h"
 #include "core/importers/several.h"
 #include "core/view/answer_json.h"
 
@@ -25,8 +26,21 @@ compare::Run run_of_copy(const Trace& trace) {
     return compare::run_of(copy_of(trace), options);
 }
 
+// Others will see the page: it has no folders in it. Who asks for it sees what they typed, in messages.
+Result<Trace> open_for_page(const std::vector<std::string>& files) {
+    Result<Trace> trace = open_trace(files, Naming::base_names);
+    if (trace.ok()) return trace;
+    Error error = trace.error();
+    for (const std::string& file : files)
+        if (std::string name = base_name(file); error.message.starts_with(name + ":")) {
+            error.message.replace(0, name.size(), file);
+            break;
+        }
+    return error;
+}
+
 Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next) {
-    Result<Trace> trace = open_trace(base, Naming::base_names);
+    Result<Trace> trace = open_for_page({base});
     if (!trace.ok()) return trace.error();
     Result<std::string> comparison = comparison_json(run_of_copy(*trace), run_of_copy(next));
     if (!comparison.ok()) return comparison.error();
@@ -38,7 +52,7 @@ Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next)
 }  // namespace
 
 Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base) {
-    Result<Trace> trace = open_trace(files, Naming::base_names);
+    Result<Trace> trace = open_for_page(files);
     if (!trace.ok()) return trace.error();
     std::optional<Result<ViewPair::Base>> before;
     if (!base.empty()) before.emplace(compared_with(base, *trace));

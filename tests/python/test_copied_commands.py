@@ -29,5 +29,7 @@ def test_pages_hold_no_folder(program, tmp_path):
     text = page.read_text()
     manifest = json.loads(MANIFEST.search(text)[1])
     assert manifest["source"]["file"] == "run one.json" and manifest["source"]["words"] == "'run one.json'"
+    missing = program.run("export", "html", folder / "nothing.json", "-o", page)
+    assert missing.status == 3 and str(folder / "nothing.json") in missing.errors[0]  # who asks sees what they typed
     segments = [gzip.decompress(base64.b64decode(found[3])) for found in SEGMENT.finditer(text)]
     assert segments and all(b"private_folder" not in part for part in [text.encode(), *segments])
