@@ -30,7 +30,7 @@ void HttpConnections::cut(Connection& connection) {
 }
 
 bufferevent* HttpConnections::open(event_base* base) {
-    if (open_.size() >= limits_.connections) sweep();
+    if (open_.size() >= limits_.connections) sweep();  // those that ended since do not count
     if (open_.size() >= limits_.connections) {
         auto waiting = std::find_if(open_.begin(), open_.end(), [](const Connection& connection) {
             return !connection.replying && connection.deadline != INT64_MAX;
@@ -55,12 +55,17 @@ void HttpConnections::replying(const bufferevent* stream, std::size_t bytes) {
 
 void HttpConnections::sweep() {
     TimeNs now = monotonic_ns();
+    // A page that took long to make held everyone up: that time is not the clients'.
+    DurNs held_up = swept_ == 0 ? 0 : now - swept_ - kSweepEvery;
+    swept_ = now;
+    if (held_up < kSweepEvery) held_up = 0;
     for (auto each = open_.begin(); each != open_.end();) {
         if (freed(*each)) {
             bufferevent_decref(each->stream);
             each = open_.erase(each);
             continue;
         }
+        if (each->deadline != INT64_MAX) each->deadline += held_up;
         if (each->deadline <= now) cut(*each);
         ++each;
     }

@@ -40,7 +40,9 @@ public:
     bufferevent* open(event_base* base);
     // A reply of so many bytes begins.
     void replying(const bufferevent* stream, std::size_t bytes);
+    // Every kSweepEvery.
     void sweep();
+    static constexpr DurNs kSweepEvery = 100'000'000;
 
 private:
     struct Connection {
@@ -53,6 +55,7 @@ private:
 
     HttpLimits limits_;
     MakeStream make_;
+    TimeNs swept_ = 0;
     std::list<Connection> open_;  // in the order in which they came
 };
 

@@ -198,8 +198,8 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     Event sweeper(event_new(
         state.base.get(), -1, EV_PERSIST,
         [](evutil_socket_t, short, void* self) { static_cast<State*>(self)->connections.sweep(); }, &state));
-    timeval second{1, 0}, tenth{0, 100'000};
-    if (!terminated || !interrupted || !timer || !sweeper || event_add(sweeper.get(), &tenth) != 0 ||
+    timeval second{1, 0}, often{0, HttpConnections::kSweepEvery / 1000};
+    if (!terminated || !interrupted || !timer || !sweeper || event_add(sweeper.get(), &often) != 0 ||
         event_add(terminated.get(), nullptr) != 0 || event_add(interrupted.get(), nullptr) != 0 ||
         event_add(timer.get(), &second) != 0)
         return Error{ExitCode::internal, "cannot wait for signals"};

@@ -2,6 +2,8 @@
 #include "cli/http_endpoint.h"
 
 #include <arpa/inet.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -133,6 +135,33 @@ TEST(HttpEndpoint, TheOldestWithoutARequestMakesRoom) {
     EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
     EXPECT_TRUE(first.closed_within(1000 * kMs));
     EXPECT_FALSE(third.closed_within(20 * kMs));
+}
+
+// The loop stood still while a page was made; requests that came meanwhile are not late.
+TEST(HttpEndpoint, TimeThatThePageTookIsNotTheClients) {
+    event_base* base = event_base_new();
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    {
+        HttpConnections connections({.request = 200 * kMs}, plain_stream);
+        bufferevent* stream = connections.open(base);
+        bufferevent_setfd(stream, ends[0]);
+        bufferevent_setcb(
+            stream, nullptr, nullptr, [](bufferevent*, short, void*) {}, nullptr);
+        auto cut = [&] {
+            char byte = 0;
+            return recv(ends[1], &byte, 1, 0) == 0;
+        };
+        connections.sweep();
+        usleep(500'000);
+        connections.sweep();
+        EXPECT_FALSE(cut());
+        for (int i = 0; i < 50 && !cut(); ++i) usleep(100'000), connections.sweep();
+        EXPECT_TRUE(cut());
+        bufferevent_free(stream);
+    }
+    close(ends[1]);
+    event_base_free(base);
 }
 
 TEST(HttpEndpoint, AConnectionEndsAfterItsReply) {
