@@ -17,5 +17,12 @@ TEST(Readable, BytesOfText) {
         EXPECT_EQ(bytes_of_text(readable_bytes(bytes)), static_cast<std::uint64_t>(bytes));
 }
 
+TEST(Readable, DeviationsHaveTwoDigitsAndNoExponent) {
+    EXPECT_EQ(readable_deviation(217.3), "217");
+    EXPECT_EQ(readable_deviation(99.4), "99");
+    EXPECT_EQ(readable_deviation(0.0521), "0.052");
+    EXPECT_EQ(readable_deviation(0), "0");
+}
+
 }  // namespace
 }  // namespace gpuprof
