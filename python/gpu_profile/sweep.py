@@ -17,12 +17,12 @@ import csv
 import dataclasses
 import io
 import os
-import re
 import sys
 from typing import TYPE_CHECKING, Any, Callable
 
 from .errors import Error
 from .measurement import Measurement
+from .plain_text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -159,7 +159,7 @@ class _Table:
 
     def stored(self, at: Row) -> Row | None:
         """The row of these x values, with the values themselves instead of their text."""
-        row = self._rows.get(tuple(_harmless(str(value)) for value in at.values()))
+        row = self._rows.get(tuple(harmless(str(value)) for value in at.values()))
         return None if row is None else {**row, **at}
 
     def append(self, row: Row) -> None:
@@ -201,19 +201,8 @@ def _number(value: Any) -> float | None:
 
 def _line(cells: Sequence[Any]) -> bytes:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(["" if cell is None else _harmless(cell) if isinstance(cell, str) else cell for cell in cells])
+    csv.writer(out, lineterminator="\n").writerow(["" if cell is None else harmless(cell) if isinstance(cell, str) else cell for cell in cells])
     return out.getvalue().encode()
-
-
-def _harmless(text: str) -> str:
-    """As core/base/csv.h has it: no formula for a spreadsheet, nothing that commands a terminal."""
-    guard = text.startswith("'") or (text[:1] in _BEGINS_FORMULA and text != "" and not _NUMBER.fullmatch(text))
-    return ("'" if guard else "") + _CONTROL.sub("\ufffd", text)
-
-
-_BEGINS_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _file(sweep: Benchmark, folder: str, ending: str) -> str:

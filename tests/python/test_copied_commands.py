@@ -2,8 +2,10 @@
 
 import base64
 import gzip
+import importlib
 import json
 
+import pytest
 from conftest import FIXTURES
 from view_document import MANIFEST, SEGMENT
 
@@ -33,3 +35,10 @@ def test_pages_hold_no_folder(program, tmp_path):
     assert missing.status == 3 and str(folder / "nothing.json") in missing.errors[0]  # who asks sees what they typed
     segments = [gzip.decompress(base64.b64decode(found[3])) for found in SEGMENT.finditer(text)]
     assert segments and all(b"private_folder" not in part for part in [text.encode(), *segments])
+
+
+@pytest.mark.parametrize("module", ["bench_command", "evaluation"])
+def test_messages_command_no_terminal(module, tmp_path, capsys):
+    missing = str(tmp_path / "a\x1b[31m.py")
+    status = importlib.import_module(f"gpu_profile.{module}.__main__").main([missing] if module == "bench_command" else [missing, missing])
+    assert status not in (0, None) and "\x1b" not in capsys.readouterr().err

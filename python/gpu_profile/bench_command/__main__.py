@@ -12,6 +12,7 @@ from typing import Any
 from ..benchmarking import Options, measure
 from ..errors import Error
 from ..measurement import Measurement
+from ..plain_text import printable_lines
 from ..user_file import load, said, user_frames
 from .arguments import arguments_of, family_of
 from .options import UsageError, parse
@@ -111,7 +112,7 @@ def _rules(chosen: Options) -> dict[str, Any]:
 
 
 def _say(text: str, status: int) -> int:
-    print(f"gpu-profile: {text}", file=sys.stderr, flush=True)
+    print(f"gpu-profile: {printable_lines(text)}", file=sys.stderr, flush=True)
     return status
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import __version__
+from ..plain_text import printable_lines
 from .options import UsageError, parse
 from .session import Evaluation
 from .verdict import exit_code, fixed_lines, json_text, table
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _say(text: str, status: int = 0) -> int:
-    print(f"gpu-profile: {text}", file=sys.stderr)
+    print(f"gpu-profile: {printable_lines(text)}", file=sys.stderr)
     return status
 
 

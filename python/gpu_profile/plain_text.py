@@ -1,0 +1,22 @@
+"""Texts that command neither a terminal nor a spreadsheet: the rules of docs/formats/csv.md, as core/base/utf8.h and csv.h have them."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["harmless", "printable_lines"]
+
+_BEGINS_FORMULA = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def harmless(text: str) -> str:
+    """`text` as a field of CSV: an apostrophe in front of what would begin a formula, no control characters."""
+    guard = text.startswith("'") or (text[:1] in _BEGINS_FORMULA and text != "" and not _NUMBER.fullmatch(text))
+    return ("'" if guard else "") + _CONTROL.sub("\ufffd", text)
+
+
+def printable_lines(text: str) -> str:
+    """`text` as lines of a terminal."""
+    return _CONTROL.sub("\ufffd", re.sub("[\r\t]", " ", text))
