@@ -21,7 +21,7 @@ def by_name(rows):
 @CHECKS.add("time of each of the 20 longest kernels within 1 % of torch.profiler's in the same run", limit_s=100, needs=("gpu", "torch"))
 def kernel_times(case):
     totals, trace = case.folder / "totals.json", case.folder / "kineto.json.gz"
-    capture = record(case, workload(case, "steps.py", "transformer", case.scaled(10), "--profile", totals, "--trace", trace), "--capture-range", "start-stop")
+    capture = record(case, workload(case, "steps.py", "transformer", case.scaled(10), "--profile", totals, "--trace", trace, "--window"), "--capture-range", "start-stop")
     if not case.expect(totals.exists(), "the program wrote no totals"):
         return
     case.evidence(totals), case.evidence(trace)

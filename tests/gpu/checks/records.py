@@ -49,7 +49,7 @@ def beside_torch_profiler(case, name, steps):
     done = case.run(workload(case, "steps.py", name, case.scaled(steps), "--profile", alone))
     if not case.expect(done.ok, f"without us: {done.why()}"):
         return
-    capture = record(case, workload(case, "steps.py", name, case.scaled(steps), "--profile", shared), "--capture-range", "start-stop")
+    capture = record(case, workload(case, "steps.py", name, case.scaled(steps), "--profile", shared, "--window"), "--capture-range", "start-stop")
     if not shared.exists():
         return
     case.evidence(alone), case.evidence(shared)

@@ -1,9 +1,10 @@
-"""PyTorch programs of known shape: steps.py NAME STEPS [--profile JSON [--trace FILE]]
+"""PyTorch programs of known shape: steps.py NAME STEPS [--profile JSON [--trace FILE] [--window]]
 
 NAME: launches (1,200 tiny kernels a step, bound by launching them), transformer (a training step of a small GPT in bf16), memory (bound by
 bandwidth), matmul (bound by the tensor pipes), busy (products for STEPS seconds). Prints milliseconds per step. With --profile,
 torch.profiler records the same steps, and the JSON says how many kernels, copies and fills it saw and how long they took (ns), in all
-and of each kernel; --trace keeps its own file. GPU_CHECKS_DEVICE=cpu tries the program where there is no GPU.
+and of each kernel; --trace keeps its own file. --window opens and closes a window of `record --capture-range start-stop` with it.
+GPU_CHECKS_DEVICE=cpu tries the program where there is no GPU.
 """
 
 import contextlib
@@ -135,7 +136,8 @@ def main():
     session = torch.profiler.profile(activities=[ACTIVITY.CPU, ACTIVITY.CUDA]) if profiled else contextlib.nullcontext()
     with session as profile:
         if profiled:
-            gpu_profile.start()  # for --capture-range start-stop; does nothing when the program is not recorded
+            if "--window" in sys.argv:
+                gpu_profile.start()
             torch.cuda.nvtx.range_push("profiled")
         begun = time.perf_counter()
         for _ in range(steps):
@@ -145,7 +147,8 @@ def main():
         passed = time.perf_counter() - begun
         if profiled:
             torch.cuda.nvtx.range_pop()
-            gpu_profile.stop()
+            if "--window" in sys.argv:
+                gpu_profile.stop()
     print(f"{passed / steps * 1e3:.4f}")
     if profiled:
         with open(sys.argv[sys.argv.index("--profile") + 1], "w") as file:
