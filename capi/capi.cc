@@ -84,6 +84,7 @@ struct gpuprof_monitor {
     std::unique_ptr<SampleCapture> capture;  // outlives the monitor, whose thread writes to it
     Monitor monitor;
     std::string json;
+    bool started = false;
 };
 
 extern "C" {
@@ -99,7 +100,8 @@ int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor**
         if (!options.ok()) return options.error();
         std::unique_ptr<SampleCapture> capture;
         if (given->capture != nullptr) {
-            Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(given->capture);
+            Result<std::unique_ptr<SampleCapture>> opened =
+                SampleCapture::open(given->capture, CapturePart::Named::when_closed);
             if (!opened.ok()) return opened.error();
             capture = std::move(*opened);
             options->observer = capture->observer();
@@ -113,7 +115,9 @@ int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor**
 int gpuprof_monitor_start(gpuprof_monitor* monitor) {
     return guarded([&]() -> Status {
         if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
-        return monitor->monitor.start();
+        Status started = monitor->monitor.start();
+        monitor->started |= started.ok();
+        return started;
     });
 }
 
@@ -121,14 +125,17 @@ int gpuprof_monitor_stop(gpuprof_monitor* monitor) {
     return guarded([&]() -> Status {
         if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
         monitor->monitor.stop();
-        return monitor->capture ? monitor->capture->flush() : Status();
+        return monitor->capture ? monitor->capture->publish() : Status();
     });
 }
 
 void gpuprof_monitor_free(gpuprof_monitor* monitor) {
     guarded([&]() -> Status {
+        if (monitor == nullptr) return {};
+        monitor->monitor.stop();
+        Status written = monitor->capture && monitor->started ? monitor->capture->close() : Status();
         delete monitor;
-        return {};
+        return written;
     });
 }
 

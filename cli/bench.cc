@@ -163,6 +163,15 @@ Result<FunctionsFound> measured(const Arguments& arguments, Form form) {
     return all;
 }
 
+// The files that a bench writes, and those that it reads: of a program every word may be one.
+Status check_files(const Arguments& arguments, Form form) {
+    std::vector<std::string> outputs = {arguments.output, arguments.nvbench_json}, inputs = arguments.words;
+    if (!arguments.save.empty()) outputs.push_back(bench_file_of(arguments.save));
+    if (form == kFunctions) inputs = files_of_functions(inputs[0], *arguments.passed);
+    if (form == kCompare) inputs = {bench_file_of(inputs[1]), bench_file_of(inputs[2])};
+    return check_outputs(outputs, inputs);
+}
+
 Result<ExitCode> bench(const Arguments& arguments, Form form) {
     std::optional<BenchSaving> saving;
     if (!arguments.save.empty()) {
@@ -215,6 +224,7 @@ Result<ExitCode> run(const Arguments& arguments, const CommandLine& line) {
     if (!form.ok()) return form.error();
     if (Status fits = check_options(line, *form); !fits) return fits.error();
     if (Status sound = check_values(arguments, *form); !sound) return sound.error();
+    if (Status free = check_files(arguments, *form); !free) return free.error();
     return *form == kCompare ? compare(arguments) : bench(arguments, *form);
 }
 

@@ -54,12 +54,18 @@ private:
     int fd_;
 };
 
+// FILE[:FUNCTION]
+std::string_view file_of(std::string_view what) {
+    std::size_t colon = what.rfind(':');
+    bool named = colon != std::string_view::npos && what.find('/', colon) == std::string_view::npos;
+    return what.substr(0, named ? colon : what.size());
+}
+
 std::vector<std::string> words_of(const std::string& what, int result_fd, const std::vector<std::string>& passed) {
     std::vector<std::string> words = python_words("bench", "bench_command");
-    std::size_t colon = what.rfind(':');
-    bool named = colon != std::string::npos && what.find('/', colon) == std::string::npos;
-    words.push_back(fmt::format("--file={}", what.substr(0, named ? colon : what.size())));
-    if (named) words.push_back(fmt::format("--function={}", what.substr(colon + 1)));
+    std::string_view file = file_of(what);
+    words.push_back(fmt::format("--file={}", file));
+    if (file.size() < what.size()) words.push_back(fmt::format("--function={}", what.substr(file.size() + 1)));
     words.push_back(fmt::format("--result-fd={}", result_fd));
     words.insert(words.end(), passed.begin(), passed.end());
     return words;
@@ -68,6 +74,14 @@ std::vector<std::string> words_of(const std::string& what, int result_fd, const 
 }  // namespace
 
 std::span<const PassedOption> function_options() { return kOptions; }
+
+std::vector<std::string> files_of_functions(const std::string& what, const std::vector<std::string>& passed) {
+    constexpr std::string_view kInputs = "--inputs=";
+    std::vector<std::string> files = {std::string(file_of(what))};
+    for (const std::string& word : passed)
+        if (word.starts_with(kInputs)) files.push_back(word.substr(kInputs.size()));
+    return files;
+}
 
 Result<FunctionsFound> bench_functions(const std::string& what, const std::vector<std::string>& passed) {
     ResultFile file;

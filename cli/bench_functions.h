@@ -19,6 +19,9 @@ struct FunctionsFound {
 // `what` is FILE.py or FILE.py:FUNCTION, `passed` the options of the package. Call before other threads exist.
 Result<FunctionsFound> bench_functions(const std::string& what, const std::vector<std::string>& passed);
 
+// The files that the process reads: that of `what`, and that of the inputs.
+std::vector<std::string> files_of_functions(const std::string& what, const std::vector<std::string>& passed);
+
 // The options that only functions have.
 std::span<const PassedOption> function_options();
 

@@ -1,7 +1,6 @@
 #include "cli/bench_store.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -39,7 +38,7 @@ Result<measure::BenchDocument> read_bench_result(const std::string& name) {
 }
 
 Result<BenchSaving> BenchSaving::open(const std::string& name, bool force) {
-    std::string file = bench_file_of(name), part = fmt::format("{}.{}.part", file, getpid());
+    std::string file = bench_file_of(name);
     std::error_code problem;
     if (std::filesystem::path folder = std::filesystem::path(file).parent_path(); !folder.empty()) {
         std::filesystem::create_directories(folder, problem);
@@ -49,22 +48,14 @@ Result<BenchSaving> BenchSaving::open(const std::string& name, bool force) {
     }
     if (!force && std::filesystem::exists(file, problem))
         return Error{ExitCode::usage, fmt::format("{} is there already: take another name, or --force", file)};
-    Result<FileSink> sink = FileSink::open(part);
-    if (!sink.ok()) return sink.error();
-    return BenchSaving(std::move(file), std::move(part), std::move(*sink));
-}
-
-BenchSaving::~BenchSaving() {
-    if (!part_.empty()) unlink(part_.c_str());
+    Result<Output> output = Output::open(file);
+    if (!output.ok()) return output.error();
+    return BenchSaving(std::move(file), std::move(*output));
 }
 
 Status BenchSaving::commit(const measure::BenchDocument& document) {
-    measure::write_json(document, sink_);
-    if (Status closed = sink_.close(); !closed) return closed;
-    if (rename(part_.c_str(), file_.c_str()) != 0)
-        return Error{ExitCode::internal, fmt::format("cannot write {}: {}", file_, std::strerror(errno))};
-    part_.clear();
-    return {};
+    measure::write_json(document, output_);
+    return output_.close();
 }
 
 }  // namespace gpuprof

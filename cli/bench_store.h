@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/file_sink.h"
+#include "cli/output.h"
 #include "core/base/result.h"
 #include "measure/bench_document.h"
 
@@ -21,21 +21,13 @@ class BenchSaving {
 public:
     // Refuses to write over a result unless `force`.
     static Result<BenchSaving> open(const std::string& name, bool force);
-    BenchSaving(BenchSaving&& other) noexcept
-        : file_(std::move(other.file_)), part_(std::move(other.part_)), sink_(std::move(other.sink_)) {
-        other.part_.clear();
-    }
-    BenchSaving& operator=(BenchSaving&&) = delete;
-    ~BenchSaving();
-
     const std::string& file() const { return file_; }
     Status commit(const measure::BenchDocument& document);
 
 private:
-    BenchSaving(std::string file, std::string part, FileSink sink)
-        : file_(std::move(file)), part_(std::move(part)), sink_(std::move(sink)) {}
-    std::string file_, part_;
-    FileSink sink_;
+    BenchSaving(std::string file, Output output) : file_(std::move(file)), output_(std::move(output)) {}
+    std::string file_;
+    Output output_;
 };
 
 }  // namespace gpuprof

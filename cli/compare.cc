@@ -14,6 +14,7 @@
 #include "cli/comparison_report.h"
 #include "cli/conditions.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/report_output.h"
 #include "cli/suggest.h"
 #include "compare/comparison.h"
@@ -94,6 +95,10 @@ Status write(const Plan& plan, const Arguments& arguments, const compare::Compar
 Result<ExitCode> run(const Arguments& arguments) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
+    std::vector<std::string> inputs = {arguments.base, arguments.next};
+    for (const std::vector<std::string>* repeats : {&arguments.base_repeats, &arguments.new_repeats})
+        inputs.insert(inputs.end(), repeats->begin(), repeats->end());
+    if (Status free = check_output(arguments.output, inputs); !free) return free.error();
     auto [base, next] = read_both(arguments);
     if (!base.ok()) return base.error();
     if (!next.ok()) return next.error();

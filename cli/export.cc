@@ -27,6 +27,7 @@ struct Arguments {
     std::string output = "-";
 };
 
+constexpr std::string_view kCapture = "capture";
 constexpr std::string_view kHtml = "html";
 constexpr std::string_view kHtmlDoc = "the viewer with the recording inside, one file that opens in any browser.";
 
@@ -36,19 +37,21 @@ std::vector<std::string_view> formats() {
     return names;
 }
 
-// What `content` writes, to the file `to`. The output knows why writing failed, and that a reader which went away is no failure.
-Status write(const std::string& to, const std::function<Status(Sink&)>& content) {
-    Result<Output> output = Output::open(to);
+// What `content` writes, to the file `to`, if it could write all of it. The output knows why writing failed, and that a reader
+// which went away is no failure.
+Status write(const std::string& to, const std::function<Status(Sink&)>& content, Readers readers) {
+    Result<Output> output = Output::open(to, readers);
     if (!output.ok()) return output.error();
     Status written = content(*output);
-    if (Status closed = output->close(); !closed.ok()) return closed;
-    return output->failed() ? Status() : written;
+    return written.ok() || output->failed() ? output->close() : written;
 }
 
 Status write_trace(const Exporter& exporter, const std::vector<std::string>& files, const std::string& to) {
     Result<Trace> trace = open_trace(files);
     if (!trace.ok()) return trace.error();
-    return write(to, [&](Sink& sink) { return exporter.run(*trace, sink); });
+    bool capture = exporter.name == kCapture;  // all that was recorded, with paths and command lines
+    return write(
+        to, [&](Sink& sink) { return exporter.run(*trace, sink); }, capture ? Readers::owner : Readers::as_umask_says);
 }
 
 Status write_page(const std::vector<std::string>& files, const std::string& base, const std::string& to) {
@@ -56,7 +59,8 @@ Status write_page(const std::vector<std::string>& files, const std::string& base
     if (!page.ok()) return page.error();
     Result<ViewPair> pair = view_pair(files, base);
     if (!pair.ok()) return pair.error();
-    return write(to, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
+    return write(
+        to, [&](Sink& sink) { return write_single_file(*pair, *page, sink); }, Readers::as_umask_says);
 }
 
 Result<ExitCode> run(const Arguments& arguments) {
@@ -68,6 +72,9 @@ Result<ExitCode> run(const Arguments& arguments) {
                                                   exporter->suffix)};
     if (exporter != nullptr && !arguments.base.empty())
         return Error{ExitCode::usage, fmt::format("--base is of html; {} holds one recording", exporter->name)};
+    std::vector<std::string> inputs = arguments.files;
+    inputs.push_back(arguments.base);
+    if (Status free = check_output(arguments.output, inputs); !free.ok()) return free.error();
     Status written = exporter != nullptr ? write_trace(*exporter, arguments.files, arguments.output)
                                          : write_page(arguments.files, arguments.base, arguments.output);
     if (!written.ok()) return written.error();

@@ -1,13 +1,14 @@
 #include "cli/line_reader.h"
 
 #include <dlfcn.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+
+#include "cli/output.h"
 
 namespace gpuprof {
 namespace {
@@ -60,9 +61,10 @@ LineReader::LineReader(const std::string& history) {
 
 LineReader::~LineReader() {
     if (readline_ == nullptr || file_.empty()) return;
-    mode_t before = umask(0077);
-    call(library_, "write_history", file_.c_str());
-    umask(before);
+    Result<Output> file = Output::open(file_, Readers::owner);
+    if (!file.ok()) return;
+    call(library_, "write_history", file->part().c_str());
+    (void)file->close();
 }
 
 std::optional<std::string> LineReader::read(const char* prompt) {

@@ -1,12 +1,98 @@
 #include "cli/output.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "core/importers/importer.h"
 
 #include "core/base/utf8.h"
 
 namespace gpuprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What makes two names the same file. Only of regular files: nothing else is replaced.
+using Identity = std::pair<dev_t, ino_t>;
+
+std::optional<Identity> identity(const std::string& file, int stream) {
+    struct stat found {};
+    int failed = file == "-" ? fstat(stream, &found) : stat(file.c_str(), &found);
+    if (failed != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
+    return Identity{found.st_dev, found.st_ino};
+}
+
+bool is_folder(const std::string& input) {
+    std::error_code failed;
+    return input != "-" && fs::is_directory(input, failed);
+}
+
+// The files that reading `input` reads: itself, or those of a folder. What is in a folder and is not a recording is not read.
+bool reads(const std::string& input, const Identity& file) {
+    if (!is_folder(input)) return identity(input, STDIN_FILENO) == file;
+    std::error_code failed;
+    for (fs::directory_iterator entry(input, failed), end; !failed && entry != end; entry.increment(failed)) {
+        std::string path = entry->path().string();
+        if (identity(path, -1) != file) continue;
+        Result<bool> recording = is_recording(path);
+        return !recording.ok() || *recording;
+    }
+    return false;
+}
+
+// What the output is to someone who named `input`.
+std::string as_input(const std::string& input, const std::string& output) {
+    if (input == output) return "also the input";
+    if (input == "-") return "also the standard input";
+    return fmt::format("{} {}", is_folder(input) ? "one of the recordings in" : "the same file as the input", input);
+}
+
+std::string place_of(const std::string& file) {
+    std::error_code failed;
+    fs::path place = fs::weakly_canonical(file, failed);
+    return failed ? file : place.string();
+}
+
+}  // namespace
+
+Result<Output> Output::open(const std::string& file, Readers readers) {
+    UnfinishedFile part;
+    Result<FileSink> sink = FileSink::open(file, {.owner_only = readers == Readers::owner,
+                                                  .announce = [&part](const std::string& path) { part.set(path); }});
+    if (!sink.ok()) return sink.error();
+    return Output(std::move(*sink), std::move(part));
+}
+
+Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
+    std::vector<std::string> places;
+    for (const std::string& output : outputs) {
+        if (output.empty()) continue;
+        std::string name = output == "-" ? "standard output" : output;
+        if (std::optional<Identity> file = identity(output, STDOUT_FILENO))
+            for (const std::string& input : inputs)
+                if (!input.empty() && reads(input, *file))
+                    return Error{ExitCode::usage, fmt::format("cannot write {}: it is {}; choose another output", name,
+                                                              as_input(input, output))};
+        if (output == "-" || (fs::exists(output) && !fs::is_regular_file(output))) continue;
+        std::string place = place_of(output);
+        for (const std::string& other : places)
+            if (other == place)
+                return Error{ExitCode::usage,
+                             fmt::format("cannot write {} twice; give each output its own file", name)};
+        places.push_back(place);
+    }
+    return {};
+}
+
+Status check_output(const std::string& output, std::span<const std::string> inputs) {
+    return check_outputs(std::span(&output, 1), inputs);
+}
 
 Status print(std::string_view text) {
     Result<Output> output = Output::open("-");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -14,13 +15,13 @@
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/sample_csv.h"
 #include "cli/terminal.h"
 #include "collect/device/monitor.h"
 #include "collect/device/repeats.h"
 #include "collect/device/sample_capture.h"
 #include "collect/launch/target.h"
 #include "core/base/clock.h"
-#include "core/format/series_csv.h"
 
 namespace gpuprof {
 namespace {
@@ -37,20 +38,20 @@ struct Arguments {
 // Files that samples go to while they come.
 struct Records {
     std::unique_ptr<SampleCapture> capture;
-    std::unique_ptr<FileSink> csv;
+    std::unique_ptr<SampleCsv> csv;
     std::unique_ptr<LiveLine> live;
 
     Status open(const Arguments& arguments) {
         if (!arguments.capture.empty()) {
-            Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(arguments.capture);
+            Result<std::unique_ptr<SampleCapture>> opened =
+                SampleCapture::open(arguments.capture, CapturePart::Named::when_closed);
             if (!opened.ok()) return opened.error();
             capture = std::move(*opened);
         }
         if (!arguments.csv.empty()) {
-            Result<FileSink> opened = FileSink::open(arguments.csv);
+            Result<std::unique_ptr<SampleCsv>> opened = SampleCsv::open(arguments.csv);
             if (!opened.ok()) return opened.error();
-            csv = std::make_unique<FileSink>(std::move(*opened));
-            csv->write(series_heading());
+            csv = std::move(*opened);
         }
         if (arguments.live && isatty(STDERR_FILENO) != 0) live = std::make_unique<LiveLine>();
         return {};
@@ -59,10 +60,12 @@ struct Records {
         Observer to_capture = capture ? capture->observer() : Observer{};
         return {.opened = to_capture.opened, .harvested = [this, to_capture, started](const Harvest& harvest) {
                     if (to_capture.harvested) to_capture.harvested(harvest);
-                    if (csv)
-                        for (const Reading& reading : harvest.readings) csv->write(series_line(reading, started));
+                    if (csv) csv->add(harvest, started);
                     if (live) live->show(harvest);
                 }};
+    }
+    void command_started() const {
+        if (csv) csv->publish();
     }
     Status close() {
         if (live) live->clear();
@@ -99,6 +102,16 @@ Status check(const Arguments& arguments) {
     return {};
 }
 
+// What it writes, and what it reads: a recorded series. Any word of the command may be a file that matters to it.
+Status check_files(const Arguments& arguments) {
+    std::vector<std::string> inputs = arguments.command;
+    if (std::string_view series = arguments.backend; series.substr(0, 7) == "replay:") {
+        inputs.emplace_back(series.substr(7));
+        inputs.emplace_back(series.substr(7, series.rfind('@') - 7));
+    }
+    return check_outputs(std::array{arguments.output, arguments.csv, arguments.capture}, inputs);
+}
+
 // One line of JSON: the summary; {"devices": [...]} of several; {"runs": [...], "stats": {...}} of repeated runs.
 std::string json_line(const std::vector<std::vector<GpuSummary>>& runs) {
     auto one = [](const std::vector<GpuSummary>& devices) {
@@ -128,6 +141,7 @@ Status show(const Arguments& arguments, const std::vector<std::vector<GpuSummary
 
 Result<ExitCode> profile(const Arguments& arguments) {
     if (Status sound = check(arguments); !sound) return sound.error();
+    if (Status free = check_files(arguments); !free) return free.error();
     Target target;  // before any thread
     Records records;
     if (Status opened = records.open(arguments); !opened) return opened.error();
@@ -141,6 +155,7 @@ Result<ExitCode> profile(const Arguments& arguments) {
         Monitor monitor(monitor_options(arguments, records.observer(realtime_ns())));
         if (Status sampling = monitor.start(); !sampling) return sampling.error();
         if (Status started = target.start(arguments.command); !started) return started.error();
+        records.command_started();
         end = target.wait();
         monitor.stop();
         runs.push_back(monitor.summaries());

@@ -132,6 +132,8 @@ std::string_view program_version() { return GPUPROF_VERSION; }
 int run_program(int argc, char** argv) {
     fill_standard_streams();
     signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(), which Output handles
+    // So is a file that has reached the limit of its size (ulimit -f). Not ignored: started commands would inherit that.
+    signal(SIGXFSZ, [](int) {});
     Result<ExitCode> result = dispatch(argc, argv);
     if (!result.ok()) return finish(result.error());
     return static_cast<int>(*result);

@@ -79,6 +79,7 @@ Result<ExitCode> run(const Arguments& given) {
     bool from_input = std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end();
     if (from_input && arguments.sql.empty())
         return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
+    if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
     Result<Trace> opened = open_trace(arguments.files);
     if (!opened.ok()) return opened.error();
     Trace trace = from_zero(std::move(opened).value());
@@ -94,7 +95,9 @@ Result<ExitCode> run(const Arguments& given) {
                  arguments.time_out};
     Result<ExitCode> done = answer(run, arguments);
     if (done.ok()) writer->finish();
-    if (Status closed = output->close(); !closed.ok()) return closed.error();
+    output->flush();
+    bool whole = done.ok() && *done == ExitCode::ok;
+    if (Status closed = whole || output->failed() ? output->close() : Status(); !closed.ok()) return closed.error();
     return done;
 }
 

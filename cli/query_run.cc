@@ -18,27 +18,26 @@ constexpr ExitCode kInterrupted{128 + SIGINT};
 
 std::atomic<Sql*> running;
 
-// While it lives, the first Ctrl-C ends the query, and a second one the program.
+struct sigaction before_ctrl_c {};
+
+// While it lives, the first Ctrl-C ends the query; a second one does what it did before, which is to end the program.
 class CtrlC {
 public:
     explicit CtrlC(Sql& sql) {
         running = &sql;
         struct sigaction action {};
         action.sa_handler = [](int) {
+            sigaction(SIGINT, &before_ctrl_c, nullptr);
             if (Sql* connection = running) connection->interrupt();
         };
-        action.sa_flags = static_cast<int>(SA_RESETHAND);
-        sigaction(SIGINT, &action, &before_);
+        sigaction(SIGINT, &action, &before_ctrl_c);
     }
     ~CtrlC() {
-        sigaction(SIGINT, &before_, nullptr);
+        sigaction(SIGINT, &before_ctrl_c, nullptr);
         running = nullptr;
     }
     CtrlC(const CtrlC&) = delete;
     CtrlC& operator=(const CtrlC&) = delete;
-
-private:
-    struct sigaction before_ {};
 };
 
 // Names the tables that a wrong name may have meant.

@@ -132,11 +132,10 @@ Result<Trace> merge(const Recording& recording, std::vector<std::string> files, 
 }
 
 Status write_capture_file(const Trace& trace, const std::string& file) {
-    Result<Output> output = Output::open(file);
+    Result<Output> output = Output::open(file, Readers::owner);
     if (!output.ok()) return output.error();
     Status written = find_exporter("capture")->run(trace, *output);
-    Status closed = output->close();
-    return closed ? written : closed;
+    return written.ok() || output->failed() ? output->close() : written;
 }
 
 // What to tell when the library was in no process: what was not seen, and what of a GPU's software is missing here.
@@ -204,6 +203,7 @@ std::optional<PreloadPath> preload_path(const std::string& library, const Inject
 Result<ExitCode> record(const Arguments& arguments) {
     if (arguments.command.empty())
         return Error{ExitCode::usage, "no command to run; gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
+    if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
     Result<SampleOption> sample = parse_sample_option(arguments.sample);
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);

@@ -142,6 +142,7 @@ Result<ExitCode> run(const Arguments& given) {
     Arguments arguments = sorted_words(given);
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
+    if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
     Result<Trace> whole = open_trace(arguments.files);
     if (!whole.ok()) return whole.error();
     Result<Trace> trace = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());

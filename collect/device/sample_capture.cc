@@ -9,8 +9,8 @@ constexpr std::size_t kRowsPerFlush = 16'384;
 
 }  // namespace
 
-Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& file) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kSamplerTool);
+Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& file, CapturePart::Named named) {
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kSamplerTool, named);
     if (!part.ok()) return part.error();
     return std::unique_ptr<SampleCapture>(new SampleCapture(std::move(*part)));
 }
@@ -42,7 +42,7 @@ void SampleCapture::add(const Harvest& harvest) {
         if (process.util_gpu)
             add_row(process.time, process.device, spec_of(Metric::util_gpu), *process.util_gpu).set("pid", process.pid);
     }
-    if (part_->waiting() >= kRowsPerFlush) (void)flush();
+    if (part_->waiting() >= kRowsPerFlush) (void)part_->flush();
 }
 
 RowBuffer& SampleCapture::add_row(TimeNs time, std::int32_t device, const MetricSpec& spec, double value) {

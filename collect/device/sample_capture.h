@@ -1,4 +1,4 @@
-// Samples as a capture file, written while they come: what is in the file is readable whenever the process dies.
+// Samples as a capture file, written while they come: what is written is readable whenever the process dies.
 // Tables: device, sample, meta. Every metric present in a reading is one row.
 #pragma once
 
@@ -14,14 +14,12 @@ namespace gpuprof {
 
 class SampleCapture {
 public:
-    // Opens `file`, emptied first.
-    static Result<std::unique_ptr<SampleCapture>> open(const std::string& file);
+    static Result<std::unique_ptr<SampleCapture>> open(const std::string& file, CapturePart::Named named);
 
     // Feeds this object, which must outlive the monitor.
     Observer observer();
-    // Writes the rows so far; the first failure of the file, said once and kept.
-    Status flush() { return part_->flush(); }
-    // Writes the rest and the end, as destruction does; nothing may come after.
+    // As those of CapturePart.
+    Status publish() { return part_->publish(); }
     Status close() { return part_->close(); }
 
 private:

@@ -1,45 +1,52 @@
 #include "core/base/file_sink.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace gpuprof {
 
-Result<FileSink> FileSink::open(const std::string& file) {
-    if (file == "-") return FileSink("standard output", STDOUT_FILENO);
-    int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd >= 0) return FileSink(file, fd);
-    ExitCode code = errno == EACCES || errno == EPERM ? ExitCode::not_permitted : ExitCode::usage;
-    return Error{code, fmt::format("cannot write {}: {}", file, std::strerror(errno))};
-}
-
-FileSink::FileSink(FileSink&& other) noexcept
-    : Sink(std::move(other)), name_(std::move(other.name_)), fd_(std::exchange(other.fd_, -1)), error_(other.error_) {}
-
-FileSink::~FileSink() {
-    if (fd_ > STDERR_FILENO) ::close(fd_);
+Result<FileSink> FileSink::open(const std::string& file, const OutputOptions& options) {
+    if (file == "-") return FileSink(OutputFile("standard output", STDOUT_FILENO));
+    Result<OutputFile> opened = OutputFile::open(file, options);
+    if (!opened.ok()) return opened.error();
+    return FileSink(std::move(*opened));
 }
 
 void FileSink::put(std::string_view bytes) {
+    auto size = static_cast<off_t>(bytes.size());
     while (!bytes.empty() && error_ == 0) {
-        ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+        ssize_t written = ::write(file_.fd(), bytes.data(), bytes.size());
         if (written >= 0)
             bytes.remove_prefix(static_cast<std::size_t>(written));
         else if (errno != EINTR)
             error_ = errno;
     }
+    if (error_ == 0)
+        whole_ += size;
+    else if (published_ && ftruncate(file_.fd(), whole_) != 0)
+        return;  // no file, or one that cannot be mended
+}
+
+Status FileSink::status() const {
+    if (error_ == 0 || error_ == EPIPE) return {};
+    return file_.failure(error_);
+}
+
+Status FileSink::publish() {
+    flush();
+    if (Status written = status(); !written.ok()) return written;
+    // A second try could succeed although bytes were lost: an error of fsync is reported once.
+    if (!published_ && publishing_) publishing_ = file_.publish();
+    published_ = publishing_.ok();
+    return publishing_;
 }
 
 Status FileSink::close() {
     flush();
-    if (fd_ > STDERR_FILENO && ::close(std::exchange(fd_, -1)) != 0 && error_ == 0) error_ = errno;
-    if (error_ == 0 || error_ == EPIPE) return {};
-    return Error{ExitCode::internal, fmt::format("cannot write {}: {}", name_, std::strerror(error_))};
+    if (Status written = status(); !written.ok()) return written;
+    return publishing_ ? file_.close() : publishing_;
 }
 
 }  // namespace gpuprof

@@ -1,5 +1,7 @@
 #include "core/format/capture_part.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstdlib>
 
@@ -82,14 +84,18 @@ void RowBuffer::clear() {
         values.wide.clear(), values.narrow.clear(), values.texts.clear(), values.present.clear();
 }
 
-Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, std::string_view tool) {
-    Result<FileSink> sink = FileSink::open(file);
+Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, std::string_view tool, Named named) {
+    Result<FileSink> sink = FileSink::open(file, {.owner_only = true, .in_place = named == Named::at_once});
     if (!sink.ok()) return sink.error();
-    std::unique_ptr<CapturePart> part(new CapturePart(std::move(*sink)));
+    std::unique_ptr<CapturePart> part(new CapturePart(std::move(*sink), named == Named::at_once));
     part->status_ = part->writer_.begin();
     part->add_fact(fact::kTool, tool);
     (void)part->flush();
     return part;
+}
+
+CapturePart::~CapturePart() {
+    if (named_) (void)close();
 }
 
 RowBuffer& CapturePart::table(std::string_view name) {
@@ -124,7 +130,16 @@ Status CapturePart::flush() {
     }
     strings_.clear();
     file_.flush();
-    if (status_ && file_.failed()) status_ = file_.close();
+    if (file_.failed()) give_up(file_.close());
+    return status_;
+}
+
+Status CapturePart::publish() {
+    if (!flush() || named_) return status_;
+    if (Status written = file_.publish(); !written)
+        give_up(written);
+    else
+        named_ = true;
     return status_;
 }
 
@@ -133,9 +148,19 @@ Status CapturePart::close() {
     closed_ = true;
     (void)flush();
     if (status_) status_ = writer_.end();
-    Status written = file_.close();
-    if (status_) status_ = written;
+    if (status_ || file_.failed()) give_up(file_.close());
     return status_;
+}
+
+// The file knows better why writing failed than who wrote into it.
+void CapturePart::give_up(const Status& file) {
+    if (file || given_up_) return;
+    given_up_ = true;
+    std::string part = file_.keep_part();
+    status_ = part.empty() ? file
+                           : Error{file.error().code, fmt::format("{}; what was written until then is in {}, which "
+                                                                  "gpu-profile report reads",
+                                                                  file.error().message, part)};
 }
 
 }  // namespace gpuprof

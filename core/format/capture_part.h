@@ -1,6 +1,7 @@
 // A capture file that grows while something is observed: rows of any tables of the schema are gathered and written as whole
 // chunks, so that a killed process leaves what it had flushed. Columns are named as in tables.def; what a row does not set
 // is absent. After a failure of the file nothing more is written, and flush() and close() say what it was. One thread.
+// Its owner alone can read it: names, paths and command lines are in it.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +52,16 @@ private:
 
 class CapturePart {
 public:
-    // Opens `file`, emptied first; `tool` is what a reader is told wrote it.
-    static Result<std::unique_ptr<CapturePart>> open(const std::string& file, std::string_view tool);
-    ~CapturePart() { (void)close(); }
+    // When the file has its name: at once, so that it can be read while it grows (a part of a recording), or when it is
+    // closed, in place of what was there (a file that a user named). What a user named and could not be completed stays
+    // beside it under another name, which close() says; a killed process leaves that, too.
+    enum class Named { at_once, when_closed };
+
+    // `tool` is what a reader is told wrote it.
+    static Result<std::unique_ptr<CapturePart>> open(const std::string& file, std::string_view tool,
+                                                     Named named = Named::at_once);
+    // As close(); but what a user named and was neither closed nor published is given up.
+    ~CapturePart();
     CapturePart(const CapturePart&) = delete;
     CapturePart& operator=(const CapturePart&) = delete;
 
@@ -69,16 +77,19 @@ public:
     // Rows that wait to be written.
     std::size_t waiting() const;
     Status flush();
+    // Writes the rows so far and gives the file its name, as close() does; more may follow.
+    Status publish();
     // Writes the rest and the end.
     Status close();
 
 private:
-    explicit CapturePart(FileSink file) : file_(std::move(file)), writer_(file_) {}
+    CapturePart(FileSink file, bool named) : file_(std::move(file)), writer_(file_), named_(named) {}
+    void give_up(const Status& file);
 
     FileSink file_;
     CaptureWriter writer_;
     Status status_;
-    bool closed_ = false;
+    bool named_, closed_ = false, given_up_ = false;
     StringPool strings_;
     std::list<std::pair<std::string_view, RowBuffer>> tables_;
 };

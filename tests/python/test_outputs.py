@@ -1,0 +1,256 @@
+"""Files that the program writes: whole or absent, never one of the inputs, private where they may hold secrets. The long run, with
+a fault at every disk call of every kind of output, is tests/soak/outputs.py."""
+
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "soak"))
+
+from outputs import BURSTY, ERRORS, TRACE, Kind, full, small_disk  # noqa: E402
+
+OTHER = ROOT / "tests" / "fixtures" / "kineto" / "memory_bound.json.gz"
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+# Whole or absent.
+
+
+@pytest.mark.parametrize("name", ["report", "profile capture", "history"])
+def test_a_disk_call_that_fails_leaves_the_old_file(program, tmp_path, name):
+    kind = Kind(program.path, name, tmp_path / "files")
+    calls = kind.calls(tmp_path / "calls")
+    assert {"create", "write", "sync"} <= set(calls)
+    # The first and the last of each call: what lies between them is alike.
+    telling = {calls.index(call) + 1 for call in calls} | {len(calls) - calls[::-1].index(call) for call in calls}
+    for number in sorted(telling):
+        for what in random.Random(number).sample(ERRORS, 3):
+            kind.fault(number, calls[number - 1], what)
+
+
+@pytest.mark.parametrize("name", ["export nsys", "query", "bench save"])
+def test_a_full_disk_leaves_the_old_file(program, tmp_path, name):
+    assert full(program.path, name, tmp_path / "small") is not None
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_a_signal_while_writing_leaves_the_old_file(program, tmp_path, how):
+    kind = Kind(program.path, "bench save", tmp_path / "files")
+    kind.prepare()
+    kind.command[-1:] = ["sleep", "0.2"]
+    kind.command[kind.command.index("--min-time") + 1] = "60"
+    process = subprocess.Popen(kind.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    while not kind.beside():
+        time.sleep(0.005)
+    os.killpg(process.pid, how)
+    process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert kind.state() == "old"
+    assert len(kind.beside()) == (how == signal.SIGKILL)
+
+
+def test_a_query_that_is_interrupted_twice_leaves_nothing(program, tmp_path):
+    out, endless = tmp_path / "out", "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+    process = subprocess.Popen([program.path, "query", TRACE, endless, "-o", out], stderr=subprocess.PIPE)
+    while not list(tmp_path.iterdir()):
+        time.sleep(0.005)
+    for _ in range(40):
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=0.05)
+            break
+        except subprocess.TimeoutExpired:
+            pass
+    process.communicate(timeout=20)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_answer_that_ends_in_an_error_is_no_file(program, tmp_path):
+    out = tmp_path / "out"
+    out.write_text("old")
+    outcome = program.run("query", TRACE, "select 1; select nothing from nowhere", "-o", out)
+    assert outcome.status != 0
+    assert out.read_text() == "old"
+
+
+def test_a_command_that_does_not_start_leaves_the_files(program, tmp_path):
+    for option in ("--csv", "--capture", "--output"):
+        (tmp_path / option).write_text("old")
+    options = [word for option in ("--csv", "--capture", "--output") for word in (option, tmp_path / option)]
+    assert program.run(*options, "--backend", f"replay:{BURSTY}@max", "--", "/no/such/program").status == 127
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(("--csv", "--capture", "--output"), "old")
+
+
+def test_a_capture_that_cannot_be_completed_is_kept_beside(program, tmp_path):
+    with small_disk(tmp_path / "small") as how:
+        capture = tmp_path / "small" / "run.gpuprof"
+        if how == "tmpfs":
+            (tmp_path / "small" / "filler").write_bytes(bytes(60 * 1024))
+        outcome = program.run("--backend", f"replay:{BURSTY}@max", "--capture", capture, "--", "true")
+        (said,) = [line for line in outcome.errors if line.startswith("gpu-profile: cannot write")]
+        part = said.split(" is in ")[1].split(",")[0]
+        assert not capture.exists()
+        assert program.report(part, "losses").document["source"]["importer"] == "capture"
+
+
+# What is no regular file is written as before.
+
+
+def test_pipes_devices_and_links(program, tmp_path):
+    whole = program.run("report", TRACE, "kernels").stdout
+    assert program.run("report", TRACE, "kernels", "-o", "/dev/stdout").stdout == whole
+    assert program.run("report", TRACE, "kernels", "-o", "/dev/null").status == 0
+    done = subprocess.run(["bash", "-c", '"$0" report "$1" kernels -o >(cat)', program.path, TRACE], capture_output=True, timeout=20, check=True)
+    assert done.stdout == whole
+    with (tmp_path / "shared").open("wb") as shared:  # by whoever started it, who goes on writing
+        subprocess.run([program.path, "report", TRACE, "kernels", "-o", "/dev/stdout"], stdout=shared, timeout=20, check=True)
+        assert (tmp_path / "shared").stat().st_ino == os.fstat(shared.fileno()).st_ino
+    (tmp_path / "link").symlink_to("target")
+    assert program.run("report", TRACE, "kernels", "-o", tmp_path / "link").status == 0
+    assert (tmp_path / "target").read_bytes() == whole
+
+
+# Never one of the inputs.
+
+
+@pytest.fixture
+def files(tmp_path):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for name, source in (("a.json.gz", TRACE), ("b.json.gz", OTHER)):
+        (folder / name).write_bytes(source.read_bytes())
+    (tmp_path / "hard").hardlink_to(folder / "a.json.gz")
+    (tmp_path / "soft").symlink_to(folder / "a.json.gz")
+    (tmp_path / "bench.py").write_text("def one(): pass\n")
+    (tmp_path / "result.json").write_text("{}")
+    (tmp_path / "series.csv").write_bytes(BURSTY.read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", [
+    "report A -o A", "report A -o hard", "report soft -o A", "report runs -o B", "report B A -o soft",
+    "report A kernels --format csv -o A", "compare A B -o B", "compare A B -o hard", "compare A A --repeat-base B -o B",
+    "query A select(1) -o A", "export capture A -o A", "export html B --base A -o hard", "export chrome runs -o A",
+    "history add A --label x --db A", "history list --db A -o A", "record -o A -- cat A", "record -o hard -- cat A",
+    "bench bench.py -o bench.py", "bench bench.py:one --save ./bench.py --force", "bench compare ./result.json B -o result.json",
+    "bench --nvbench-json bench.py -- python3 bench.py", "--csv series.csv --backend replay:series.csv@max -- true",
+    "--capture A -- cat A", "--output series.csv --backend replay:series.csv -- true",
+])
+def test_an_input_is_not_written(program, files, words):
+    names = {"A": "runs/a.json.gz", "B": "runs/b.json.gz"}
+    before = {path: path.read_bytes() for path in files.rglob("*") if path.is_file()}
+    done = subprocess.run([program.path, *(names.get(word, word) for word in words.split())], cwd=files, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "cannot write" in done.stderr and "choose another output" in done.stderr
+    assert {path: path.read_bytes() for path in files.rglob("*") if path.is_file()} == before
+
+
+def test_standard_input_is_not_written(program, files):
+    with (files / "soft").open("rb") as trace:
+        done = subprocess.run([program.path, "report", "-", "-o", files / "hard"], stdin=trace, capture_output=True, timeout=20, check=False)
+    assert done.returncode == 2 and b"also the standard input" in done.stderr
+
+
+def test_two_outputs_are_two_files(program, tmp_path):
+    outcome = program.run("--csv", tmp_path / "x", "--capture", tmp_path / "." / "x", "--", "true")
+    assert outcome.status == 2 and "give each output its own file" in outcome.errors[0]
+
+
+# Private.
+
+
+def test_captures_and_histories_are_the_owners_alone(program, tmp_path):
+    before = os.umask(0o022)
+    try:
+        assert program.run("export", "capture", TRACE, "-o", tmp_path / "capture").status == 0
+        assert program.run("--backend", f"replay:{BURSTY}@max", "--capture", tmp_path / "samples", "--csv", tmp_path / "csv", "--", "true").status == 0
+        assert program.run("record", "--quiet", "--sample", "0", "-o", tmp_path / "recording", "--", "true").status == 0
+        assert program.run("history", "add", TRACE, "--label", "x", "--db", tmp_path / "history").status == 0
+    finally:
+        os.umask(before)
+    assert {path.name: oct(mode_of(path)) for path in tmp_path.iterdir()} == {
+        "capture": "0o600", "samples": "0o600", "recording": "0o600", "history": "0o600", "csv": "0o644"}
+
+
+def test_a_replaced_file_keeps_its_mode(program, tmp_path):
+    for name, format_of, mode in (("capture", "capture", 0o640), ("trace", "chrome", 0o600)):
+        (tmp_path / name).write_text("old")
+        (tmp_path / name).chmod(mode)
+        assert program.run("export", format_of, TRACE, "-o", tmp_path / name).status == 0
+        assert mode_of(tmp_path / name) == mode
+
+
+# The output that streams.
+
+
+def test_csv_can_be_followed(program, tmp_path):
+    csv = tmp_path / "series.csv"
+    csv.write_text("old")
+    process = subprocess.Popen([program.path, "--backend", f"replay:{BURSTY}", "--csv", csv, "--interval", "0.05", "--", "sleep", "20"],
+                               stderr=subprocess.DEVNULL)
+    try:
+        begun, lines = time.monotonic(), []
+        while len(lines) < 3:
+            assert time.monotonic() - begun < 15
+            text = csv.read_text()
+            assert text == "old" or text.endswith("\n")
+            lines = text.splitlines()
+            time.sleep(0.02)
+        assert lines[0].startswith("time_s,")
+    finally:
+        process.kill()
+        process.wait()
+    assert csv.read_text().endswith("\n")
+
+
+# Histories.
+
+
+def half_an_addition(database):
+    """What a process leaves that is killed within a transaction whose pages are in the file already."""
+    script = """if True:
+        import os, sqlite3, sys
+        database = sqlite3.connect(sys.argv[1], isolation_level=None)
+        database.execute("pragma cache_size=1")
+        database.execute("begin immediate")
+        database.executemany("insert into value values (1, ?, 0)", [(f"metric {i} {'x' * 500}",) for i in range(100)])
+        os.kill(os.getpid(), 9)
+    """
+    subprocess.run([sys.executable, "-c", script, database], check=False, timeout=20)
+    assert Path(f"{database}-journal").stat().st_size > 0
+
+
+@pytest.mark.parametrize("command", [["list"], ["check", TRACE, "--label", "x"], ["add", TRACE, "--label", "x"]])
+def test_a_history_whose_writer_was_killed_is_read(program, tmp_path, command):
+    database = tmp_path / "history"
+    assert program.run("history", "add", TRACE, "--label", "x", "--db", database).status == 0
+    half_an_addition(database)
+    outcome = program.run("history", *command, "--db", database)
+    assert outcome.status == 0, outcome.errors
+    assert sqlite3.connect(database).execute("select count(*) from value where metric like 'metric%'").fetchone() == (0,)
+
+
+# Commands that do not start.
+
+
+@pytest.mark.parametrize("before", [["--"], ["record", "-o", "out", "--"], ["bench", "--"]])
+def test_a_command_that_does_not_start_ends_as_in_a_shell(program, tmp_path, before):
+    (tmp_path / "text").write_text("no program\n")
+    for command, status in (("no-such-command", 127), ("./no-such-file", 127), ("./text", 126), ("./", 126), ("./text/below", 126)):
+        done = subprocess.run([program.path, *before, command], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False)
+        assert (done.returncode, done.stderr.count("cannot start")) == (status, 1), (command, done.stderr)
+    assert [path.name for path in tmp_path.iterdir()] == ["text"]
