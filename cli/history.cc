@@ -49,7 +49,9 @@ Status write(const Arguments& arguments, Report report) {
 Result<ExitCode> add(const Arguments& arguments) {
     Result<compare::Run> run = read_run(arguments);
     if (!run.ok()) return run.error();
-    Result<compare::History> history = compare::History::open_to_add(arguments.database);
+    UnfinishedFile part;
+    Result<compare::History> history =
+        compare::History::open_to_add(arguments.database, [&part](const std::string& path) { part.set(path); });
     if (!history.ok()) return history.error();
     compare::HistoryRun entry;
     entry.key = compare::key_of(*run, arguments.label, arguments.machine);
@@ -115,6 +117,10 @@ Result<ExitCode> run(const Arguments& arguments) {
         return unknown_choice("format", arguments.format, names_of(report_formats()));
     Result<std::vector<compare::Condition>> conditions = conditions_of(arguments.fail_on);
     if (!conditions.ok()) return conditions.error();
+    std::vector<std::string> inputs = {arguments.file, arguments.database};
+    if (Status free = check_output(arguments.output, inputs); !free.ok()) return free.error();
+    if (arguments.action == "add")
+        if (Status free = check_output(arguments.database, std::span(inputs).first(1)); !free.ok()) return free.error();
     if (arguments.action == "add") return add(arguments);
     if (arguments.action == "list") return list(arguments);
     if (arguments.action == "check") return check(arguments, *conditions);

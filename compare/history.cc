@@ -2,13 +2,17 @@
 #include "compare/history.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <initializer_list>
 
 #include "core/analyze/cells.h"
 #include "core/base/host_name.h"
+#include "core/base/output_file.h"
 
 namespace gpuprof::compare {
 namespace {
@@ -64,6 +68,23 @@ public:
 private:
     sqlite3_stmt* statement_ = nullptr;
     int code_ = SQLITE_OK;
+};
+
+// While it lives, signals that would end this thread's process wait: they would leave SQLite's journal behind.
+class SignalsHeld {
+public:
+    SignalsHeld() {
+        sigset_t orderly;
+        sigemptyset(&orderly);
+        for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&orderly, signal);
+        pthread_sigmask(SIG_BLOCK, &orderly, &before_);
+    }
+    ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsHeld(const SignalsHeld&) = delete;
+    SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+private:
+    sigset_t before_;
 };
 
 std::string host_of(const Run& run) {
@@ -152,10 +173,28 @@ Status History::check() {
     return {};
 }
 
-Result<History> History::open_to_add(const std::string& path) {
+Status History::make(const std::string& path, const std::function<void(const std::string&)>& announce) {
+    Result<OutputFile> file = OutputFile::open(path, {.owner_only = true, .in_place = false, .announce = announce});
+    if (!file.ok())
+        return Error{file.error().code == ExitCode::usage ? ExitCode::not_permitted : file.error().code,
+                     fmt::format("{}; --db names another place", file.error().message)};
+    if (file->part().empty()) return {};  // no place for a history, as open() says
+    {
+        History history(file->part());
+        if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened;
+        if (Status made = history.run_all("PRAGMA journal_mode=OFF"); !made.ok()) return made;
+        if (Status made = history.run_all(kCreate); !made.ok()) return made;
+    }
+    return file->publish_unless_there();
+}
+
+Result<History> History::open_to_add(const std::string& path, const std::function<void(const std::string&)>& announce) {
+    struct stat found = {};
+    if (stat(path.c_str(), &found) != 0 && errno == ENOENT)
+        if (Status made = make(path, announce); !made.ok()) return made.error();
     History history(path);
-    if (Status opened = history.open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened.ok()) return opened.error();
-    if (history.new_) {
+    if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened.error();
+    if (history.new_) {  // an empty file
         if (Status made = history.run_all(kCreate); !made.ok()) return made.error();
         return history;
     }
@@ -170,12 +209,15 @@ Result<History> History::open_to_read(const std::string& path) {
     History history(path);
     struct stat found = {};
     if (stat(path.c_str(), &found) != 0 && errno == ENOENT) return history;
-    if (Status opened = history.open(SQLITE_OPEN_READONLY); !opened.ok()) return opened.error();
+    // Undoing what a killed process left half done needs writing. A file that may only be read is opened for that.
+    if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened.error();
+    if (Status only = history.run_all("PRAGMA query_only=ON"); !only.ok()) return only.error();
     return history;
 }
 
 Result<std::int64_t> History::add(const HistoryRun& run) {
     if (Status begun = run_all("BEGIN IMMEDIATE"); !begun.ok()) return begun.error();
+    SignalsHeld until_it_is_whole;
     Statement insert(database_.get(),
                      "INSERT INTO run (added_at, label, machine, hardware, tool, file)"
                      " VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?, ?)");

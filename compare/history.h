@@ -4,10 +4,12 @@
 //   value  run, metric, value       one row per metric that the run has, by the names of metrics.def
 //
 // Runs are comparable when label, machine, hardware and tool are equal. Several processes may add at once: each addition is one
-// transaction, and waits for others. A file that is damaged or of something else is never written to.
+// transaction, and waits for others; SQLite's journal undoes one that a kill interrupts. A file that is damaged or of something
+// else is never written to.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,9 +36,11 @@ struct HistoryRun {
 
 class History {
 public:
-    // Made when it is not there yet.
-    static Result<History> open_to_add(const std::string& path);
-    // Never made, never changed. A file that is not there is a history without runs.
+    // Made when it is not there yet, whole, for its owner alone. `announce` as in OutputOptions.
+    static Result<History> open_to_add(const std::string& path,
+                                       const std::function<void(const std::string&)>& announce = {});
+    // Never made, and changed only to undo an addition that a killed process left half done. A file that is not there is a
+    // history without runs.
     static Result<History> open_to_read(const std::string& path);
 
     // Its id and time are chosen here. Answers the id.
@@ -51,6 +55,7 @@ private:
     explicit History(std::string path) : path_(std::move(path)) {}
     Status open(int flags);
     Status check();
+    static Status make(const std::string& path, const std::function<void(const std::string&)>& announce);
     Error error_of(int code) const;
     Status run_all(const char* statements) const;
 
