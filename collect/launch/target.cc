@@ -17,6 +17,9 @@ extern char** environ;
 namespace gpuprof {
 namespace {
 
+// As shells end when they cannot start a command: it is not there, or it cannot be executed.
+constexpr ExitCode kNotFound{127}, kNotExecutable{126};
+
 DurNs ns_of(const timeval& time) { return DurNs{time.tv_sec} * 1'000'000'000 + DurNs{time.tv_usec} * 1'000; }
 
 TargetEnd end_of(int status, const rusage& usage, int asked) {
@@ -71,7 +74,7 @@ Status Target::start(const std::vector<std::string>& command, const TargetStream
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed == 0) return {};
-    return Error{failed == EACCES ? ExitCode::not_permitted : ExitCode::usage,
+    return Error{failed == ENOENT ? kNotFound : kNotExecutable,
                  fmt::format("cannot start {}: {}", command[0], std::strerror(failed))};
 }
 

@@ -43,7 +43,8 @@ public:
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
 
-    // Starts command[0], found by PATH, with its arguments. An error says why it cannot be started; its code is `usage`.
+    // Starts command[0], found by PATH, with its arguments. An error says why it cannot be started; its code is that of
+    // shells: 127 when there is no such command, 126 when it cannot be executed.
     Status start(const std::vector<std::string>& command, const TargetStreams& streams = {});
     // Until it ends. `ended` is called when it has, while the system still knows its process.
     TargetEnd wait(const std::function<void()>& ended = {});

@@ -58,7 +58,7 @@ def test_faults_of_the_file(bench, name):
     (["bench_me.py", "--warmup-runs", "2"], "--warmup-runs is no option for functions of a file", 2),
     (["bench_me.py", "--fail-on", "slower"], "--fail-on is no option for functions of a file", 2),
     (["--hot", "--", "true"], "--hot is no option for whole programs", 2),
-    (["--", "/no/such/program"], "cannot start /no/such/program", 2),
+    (["--", "/no/such/program"], "cannot start /no/such/program", 127),
     (["--"], "nothing to bench", 2),
     (["--backend", "tape", "--", "true"], "tape", 2),
     (["compare", "one"], "compare needs two results", 2),

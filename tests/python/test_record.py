@@ -138,7 +138,7 @@ def test_another_tools_injection_is_left_alone(program, tmp_path):
         (["--"], 2, "no command"),
         (["-o", "/no/such/folder/x", "--", "true"], 2, "/no/such/folder/x"),
         (["--api", "some", "--", "true"], 2, "--api"),
-        (["--", "/no/such/program"], 2, "/no/such/program"),
+        (["--", "/no/such/program"], 127, "/no/such/program"),
     ],
 )
 def test_wrong_command_lines_are_one_clear_line(program, tmp_path, arguments, status, words):
