@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import errno
 import io
 import os
 import sys
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from .errors import Error
 from .measurement import Measurement
 from .plain_text import harmless
+from .whole_file import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -146,7 +148,7 @@ class _Table:
         text = self._stored() if resume else b""
         whole = text[: text.rfind(b"\n") + 1]
         if not whole and header.startswith(text):
-            with open(self._path, "wb") as file:
+            with replacing(self._path) as part, open(part, "wb") as file:
                 file.write(header)
             return
         if not whole.startswith(header):
@@ -163,8 +165,16 @@ class _Table:
         return None if row is None else {**row, **at}
 
     def append(self, row: Row) -> None:
-        with open(self._path, "ab") as file:
-            file.write(_line([row[column] for column in self._sweep.columns()]))
+        line = _line([row[column] for column in self._sweep.columns()])
+        with open(self._path, "ab", buffering=0) as file:
+            end = file.seek(0, os.SEEK_END)
+            try:
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._path)
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(end)  # whole rows only
+                raise
 
     def _stored(self) -> bytes:
         try:
@@ -261,7 +271,8 @@ def _plot(sweep: Benchmark, rows: list[Row], path: str | None, show: bool) -> No
     axes.set_title(sweep.plot_name)
     axes.legend()
     if path is not None:
-        figure.savefig(path)
+        with replacing(path) as part:
+            figure.savefig(part)
     if show:
         pyplot.show()
     pyplot.close(figure)

@@ -274,3 +274,46 @@ def test_texts_are_harmless_in_a_spreadsheet_and_read_back(tmp_path):
     seen.clear()
     assert [row["n"] for row in swept.run(save_path=tmp_path)] == values
     assert seen == []  # every row was in the file
+
+
+# Files are whole or absent.
+
+
+def test_a_failing_disk_leaves_the_old_sweep(tmp_path, monkeypatch):
+    path = tmp_path / "grow_fast.csv"
+    perf_report(benchmark())(Counted()).run(save_path=tmp_path)
+    path.chmod(0o640)
+    old = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            perf_report(benchmark())(Counted()).run(save_path=tmp_path, resume=False)
+    assert path.read_bytes() == old
+    assert [file.name for file in tmp_path.iterdir() if file.suffix != ".png"] == [path.name]
+    perf_report(benchmark(x_vals=[7]))(Counted()).run(save_path=tmp_path, resume=False)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_row_that_does_not_fit_is_taken_back(tmp_path, monkeypatch):
+    path = tmp_path / "grow_fast.csv"
+    table = sweep_module._Table(benchmark(), str(tmp_path), True)
+    whole = path.read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space left"):
+        table.append(dict.fromkeys(benchmark().columns(), 1))
+    assert path.read_bytes() == whole
+
+
+def test_a_plot_that_fails_leaves_the_old_one(tmp_path):
+    path = tmp_path / "plot.png"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), sweep_module.replacing(str(path)) as part:
+        assert part.endswith(".png")
+        with open(part, "w") as file:
+            file.write("half")
+        raise RuntimeError
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
