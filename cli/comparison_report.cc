@@ -27,7 +27,7 @@ std::vector<std::string_view> comparison_tables() {
 Result<ComparisonReport> ComparisonReport::make(const std::vector<std::string>& names, const compare::Comparison& found,
                                                 const compare::Run& base, const compare::Run& next) {
     ComparisonReport made(base, next);
-    made.trust_ = {found.comparability.statements};
+    made.trust_.statements = found.comparability.statements;
     made.lead_ = compare::headline(found);
     made.answer_.verdict.name = compare::name_of_speed(found.word());
     made.answer_.verdict.because = made.lead_[1];

@@ -16,6 +16,7 @@
 #include "cli/viewer_page.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/several.h"
+#include "core/model/damage.h"
 
 namespace gpuprof {
 namespace {
@@ -49,6 +50,11 @@ Status write(const std::string& to, const std::function<Status(Sink&)>& content,
 Status write_trace(const Exporter& exporter, const std::vector<std::string>& files, const std::string& to) {
     Result<Trace> trace = open_trace(files);
     if (!trace.ok()) return trace.error();
+    if (!exporter.has_content(*trace))
+        return Error{ExitCode::empty,
+                     after_damage(*trace, fmt::format("nothing to export: {} holds no {}, which is what {} is made of",
+                                                      trace->origin().file, exporter.content, exporter.name))};
+    note_damage(*trace);
     bool capture = exporter.name == kCapture;  // all that was recorded, with paths and command lines
     return write(
         to, [&](Sink& sink) { return exporter.run(*trace, sink); }, capture ? Readers::owner : Readers::as_umask_says);

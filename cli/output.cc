@@ -12,6 +12,7 @@
 #include "core/importers/importer.h"
 
 #include "core/base/utf8.h"
+#include "core/model/damage.h"
 
 namespace gpuprof {
 namespace {
@@ -102,6 +103,11 @@ Status print(std::string_view text) {
 
 void note(std::string_view line) {
     fmt::print(stderr, "gpu-profile: {}\n", printable(line));  // a file name may hold anything; a message has one line
+}
+
+void note_damage(const Trace& trace) {
+    if (std::string damage = damage_of(trace); !damage.empty())
+        note(fmt::format("{}: {}", trace.origin().file, damage));
 }
 
 }  // namespace gpuprof

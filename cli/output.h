@@ -8,6 +8,7 @@
 #include "cli/unfinished_file.h"
 #include "core/base/file_sink.h"
 #include "core/base/result.h"
+#include "core/model/trace.h"
 
 namespace gpuprof {
 
@@ -31,5 +32,8 @@ Status check_output(const std::string& output, std::span<const std::string> inpu
 Status print(std::string_view text);
 // One line on standard error, "gpu-profile: ...", for what the user should know beside the answer.
 void note(std::string_view line);
+// The same that bytes of the input could not be read, for answers that have no room for it (CSV, other tools' formats). Nothing when
+// all were read.
+void note_damage(const Trace& trace);
 
 }  // namespace gpuprof

@@ -82,6 +82,7 @@ Result<ExitCode> run(const Arguments& given) {
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
     Result<Trace> opened = open_trace(arguments.files);
     if (!opened.ok()) return opened.error();
+    note_damage(*opened);
     Trace trace = from_zero(std::move(opened).value());
     Catalogue catalogue(trace, arguments.options);
     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);

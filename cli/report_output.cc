@@ -10,6 +10,9 @@ namespace gpuprof {
 Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit) {
     Result<Output> sink = Output::open(output);
     if (!sink.ok()) return sink.error();
+    if (format.one_table)
+        for (const Trust::Statement& statement : report.trust.statements)
+            if (statement.damage) note(fmt::format("{}: {}", report.origin.file, statement.text));
     Style style = style_for(output);
     style.limit = limit;
     format.write(report, style, *sink);

@@ -1,6 +1,7 @@
 #include "cli/view_pair.h"
 
 #include "cli/comparison_report.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "core/base/shell_words.h"
 #include "core/importers/several.h"
@@ -54,6 +55,7 @@ Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next)
 Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base) {
     Result<Trace> trace = open_for_page(files);
     if (!trace.ok()) return trace.error();
+    note_damage(*trace);
     std::optional<Result<ViewPair::Base>> before;
     if (!base.empty()) before.emplace(compared_with(base, *trace));
     if (before && !before->ok()) return before->error();

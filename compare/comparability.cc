@@ -9,7 +9,9 @@
 
 #include "core/analyze/activity.h"
 #include "core/analyze/distortion.h"
+#include "core/analyze/verdict.h"
 #include "core/base/readable.h"
+#include "core/model/damage.h"
 #include "measure/statistics.h"
 
 namespace gpuprof::compare {
@@ -51,6 +53,8 @@ public:
     Comparer(const Run& base, const Run& next) : base_(base), next_(next) {}
 
     Comparability compare() {
+        damage("BASE", base_);
+        damage("NEW", next_);
         hardware();
         versions();
         clocks();
@@ -64,6 +68,10 @@ public:
 private:
     void warn(std::string text) { found_.statements.push_back({true, std::move(text)}); }
 
+    void damage(std::string_view side, const Run& run) {
+        if (std::string found = damage_of(*run.trace); !found.empty())
+            found_.statements.push_back({.warning = true, .text = fmt::format("{}: {}", side, found), .damage = true});
+    }
     void hardware() {
         std::string before = hardware_of(base_), after = hardware_of(next_);
         if (before.empty() || after.empty()) {
@@ -100,6 +108,9 @@ private:
                              a.tool.empty() ? a.importer : a.tool, b.tool.empty() ? b.importer : b.tool));
     }
     void one(std::string_view side, const Run& run) {
+        if (much_missing(*run.trace))
+            warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times say little", side,
+                             100 * run.trace->completeness().missing_share()));
         if (double pct = throttled_pct(*run.trace); pct > kThrottledPart)
             warn(fmt::format("{}: clocks were held down in {:.0f} % of the samples", side, pct));
         Distortion distortion = assess_distortion(*run.study);

@@ -35,7 +35,7 @@ STRUCTURES = {
     "memcpy": ("Memcpy", {"copy_kind": "copyKind", "src": "srcKind", "dst": "dstKind"}),
     "memcpy_p2p": ("MemcpyPtoP", {}),
     "memset": ("Memset", {"memory_kind": "memoryKind"}),
-    "api": ("API", {"process": "processId", "thread": "threadId"}),
+    "api": ("API", {"process": "processId", "thread": "threadId", "error": "returnValue"}),
     "overhead": ("Overhead", {"what": "overheadKind", "object": "objectKind", "thread": "objectId.pt.threadId"}),
     "device": ("Device", {"memory": "globalMemorySize", "warp": "numThreadsPerWarp", "sms": "numMultiprocessors",
                           "warps_per_sm": "maxWarpsPerMultiprocessor", "shared_per_sm": "maxSharedMemoryPerMultiprocessor",

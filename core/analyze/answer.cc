@@ -9,6 +9,8 @@
 #include "core/analyze/diagnosis.h"
 #include "core/analyze/idle_cause.h"
 #include "core/analyze/trust.h"
+#include "core/analyze/verdict.h"
+#include "core/model/damage.h"
 
 namespace gpuprof {
 namespace {
@@ -57,7 +59,7 @@ std::vector<std::string> next_steps(const Study& study, const Verdict& verdict) 
     if (verdict.name == "compute-bound" || verdict.name == "memory-bandwidth-bound" || verdict.name == "underfilled" ||
         verdict.name == "cannot tell" || verdict.name == "mixed")
         show(study.trace().op().rows > 0 ? "kernels ops" : "kernels launches");
-    show("findings");
+    show(much_missing(study.trace()) ? "losses" : "findings");
     return steps;
 }
 
@@ -87,10 +89,12 @@ Error no_timeline(const Trace& trace) {
     });
     const std::string& file = trace.origin().file;
     if (tables.empty())
-        return {ExitCode::empty, fmt::format("{}: the trace holds no event; nothing was captured", file)};
+        return {ExitCode::empty,
+                after_damage(trace, fmt::format("{}: the trace holds no event; nothing was captured", file))};
     std::string next = analyses.empty() ? fmt::format("gpu-profile export csv {}", file)
                                         : fmt::format("gpu-profile report {}{}", file, analyses);
-    return {ExitCode::usage, fmt::format("{}: no timeline, so no first answer; it has {}: {}", file, tables, next)};
+    return {ExitCode::usage,
+            after_damage(trace, fmt::format("{}: no timeline, so no first answer; it has {}: {}", file, tables, next))};
 }
 
 }  // namespace

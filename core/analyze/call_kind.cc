@@ -1,5 +1,7 @@
 #include "core/analyze/call_kind.h"
 
+#include "core/model/submission.h"
+
 namespace gpuprof {
 namespace {
 
@@ -11,22 +13,19 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
     return false;
 }
 
-// The function's name without its API's prefix.
-std::string_view bare(std::string_view name) {
-    for (std::string_view prefix : {"cuda", "hip", "cu"})
-        if (name.starts_with(prefix)) return name.substr(prefix.size());
-    return name;
-}
-
 }  // namespace
 
 CallKind kind_of_call(std::string_view name) {
-    std::string_view what = bare(name);
+    std::string_view what = bare_call_name(name);
     if (contains(what, "Synchronize")) return CallKind::sync;
-    if (contains_any(what, {"Launch"}) && !contains_any(what, {"LaunchHostFunc", "Attribute", "ExtentSet"}))
-        return CallKind::launch;
-    if (what.starts_with("Memcpy") || what.starts_with("MemPrefetch")) return CallKind::copy;
-    if (what.starts_with("Memset")) return CallKind::set;
+    switch (submission_of(name)) {
+        case Submission::kernel:
+        case Submission::graph: return CallKind::launch;
+        case Submission::copy: return CallKind::copy;
+        case Submission::fill: return CallKind::set;
+        case Submission::none: break;
+    }
+    if (what.starts_with("MemPrefetch")) return CallKind::copy;
     if (contains_any(what, {"Malloc", "HostAlloc", "HostRegister", "HostUnregister", "FreeHost", "FreeAsync",
                             "MemAlloc", "MemFree", "MemCreate", "MemMap", "MemUnmap", "MemRelease", "MemSetAccess",
                             "MemAddressReserve", "MemAddressFree"}) ||
@@ -39,7 +38,7 @@ CallKind kind_of_call(std::string_view name) {
 }
 
 bool call_blocks(std::string_view name) {
-    std::string_view what = bare(name);
+    std::string_view what = bare_call_name(name);
     CallKind kind = kind_of_call(name);
     if (kind == CallKind::sync) return true;
     if (kind == CallKind::copy || kind == CallKind::set) return kind == CallKind::copy && !contains(what, "Async");

@@ -20,8 +20,16 @@ Diagnosis diagnose(const Study& study) {
     diagnosis.shares = split_window(study, diagnosis.kernels, diagnosis.distortion);
     diagnosis.verdict = judge(study, diagnosis);
     Case look(study, diagnosis);
-    if (diagnosis.shares.busy > 0)
-        for (const Rule& rule : rules()) rule.look(look);
+    bool incomplete = much_missing(study.trace());
+    for (const Rule& rule : rules()) {
+        if (diagnosis.shares.busy == 0) break;
+        if (incomplete && rule.of_idle_time)
+            look.abstain(rule.id, "much of the device work was not recorded");
+        else
+            rule.look(look);
+    }
+    if (incomplete)
+        for (Finding& finding : diagnosis.findings) finding.confidence = Weight::low;
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
     return diagnosis;

@@ -8,6 +8,7 @@
 #include "core/analyze/activity.h"
 #include "core/analyze/distortion.h"
 #include "core/base/readable.h"
+#include "core/model/damage.h"
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
@@ -49,19 +50,32 @@ std::string what_was_recorded(const Study& study) {
     return text;
 }
 
-// One sentence per kind of loss that touches data or values; notices are left to the `loss` table.
+// The notices that say what the numbers do not cover; the others are left to the `loss` table.
+bool worth_saying(Loss notice, const Completeness& complete) {
+    if (notice == Loss::unmatched_launch) return complete.ops_before_calls > 0;
+    return notice == Loss::unknown_event || notice == Loss::work_at_edge;
+}
+
+// One sentence per kind of loss that touches data or values. That nothing was lost is said only when it was checked.
 void add_losses(const Trace& trace, Trust& trust) {
     const LossTable& losses = trace.tables().loss;
-    std::uint64_t lost = 0;
+    bool lost = !damage_of(trace).empty();
+    std::vector<Trust::Statement> notices;
     for (Row row = 0; row < losses.rows; ++row)
         for (const LossSpec& spec : kLosses) {
-            if (spec.name != trace.text(losses.kind[row]) || spec.severity == Severity::notice) continue;
-            ++lost;
-            trust.statements.push_back({spec.severity == Severity::data,
-                                        fmt::format("{} x {} (first: {}); {}", readable_count(losses.count[row]),
-                                                    spec.doc, trace.text(losses.place[row]), spec.remedy)});
+            if (spec.name != trace.text(losses.kind.value_or(row, kNoString)) || is_damage(spec.kind)) continue;
+            bool notice = spec.severity == Severity::notice;
+            if (notice && !worth_saying(spec.kind, trace.completeness())) continue;
+            lost |= !notice;
+            std::string text = fmt::format("{} x {} ({})", readable_count(losses.count[row]), spec.doc,
+                                           trace.text(losses.place.value_or(row, kNoString)));
+            if (!notice) text += fmt::format("; {}", spec.remedy);
+            (notice ? notices : trust.statements).push_back({spec.severity == Severity::data, std::move(text)});
         }
-    if (lost == 0) trust.statements.push_back({false, "no records lost"});
+    std::string unknown = trace.completeness().unknown_because();
+    if (!unknown.empty()) trust.statements.push_back({false, "completeness unknown: " + unknown});
+    if (unknown.empty() && !lost) trust.statements.push_back({false, "no records lost"});
+    trust.statements.insert(trust.statements.end(), notices.begin(), notices.end());
 }
 
 void add_distortion(const Distortion& distortion, Trust& trust) {
@@ -167,6 +181,8 @@ void add_missing(const Trace& trace, Trust& trust) {
 
 Trust trust_of(const Study& study, bool about_idle) {
     Trust trust;
+    if (std::string damage = damage_of(study.trace()); !damage.empty())
+        trust.statements.push_back({.warning = true, .text = damage, .damage = true});
     trust.statements.push_back({false, what_was_recorded(study)});
     add_losses(study.trace(), trust);
     if (about_idle) add_distortion(assess_distortion(study), trust);

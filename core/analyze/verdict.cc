@@ -17,6 +17,8 @@ constexpr double kMixed = 0.85;
 constexpr double kLeast = 20;
 // Compute-bound with this share of the effective window, at this share of the device's peak or more, is near the limit.
 constexpr double kNearLimitShare = 80, kNearLimitRate = 65;
+// With more than this part of the device work missing, idle time says little.
+constexpr double kMuchMissing = 0.05;
 // Alternatives below this share of the window are not worth a line.
 constexpr double kWorthNaming = 1;
 
@@ -95,9 +97,26 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
 Verdict no_device_work(const Trace& trace) {
     Verdict verdict;
     verdict.name = "cannot tell";
-    verdict.because = trace.op().rows + trace.api_call().rows > 0
-                          ? "the trace holds host work but no GPU work; record with GPU activities on"
-                          : "the trace holds no GPU work";
+    const Completeness& complete = trace.completeness();
+    if (complete.without_work() > 0)
+        verdict.because =
+            fmt::format("none of the work of {} calls that submit some was recorded; record with GPU activities on",
+                        readable_count(static_cast<std::int64_t>(complete.without_work())));
+    else
+        verdict.because = trace.op().rows + trace.api_call().rows > 0
+                              ? "the trace holds host work but no GPU work; record with GPU activities on"
+                              : "the trace holds no GPU work";
+    return verdict;
+}
+
+Verdict too_much_missing(const Trace& trace) {
+    const Completeness& complete = trace.completeness();
+    Verdict verdict;
+    verdict.name = "cannot tell";
+    verdict.because = fmt::format(
+        "at least {:.0f} % of the device work was not recorded, so time that seems idle may have been busy; record a "
+        "shorter part or with larger buffers, and let the program end by itself (`losses`)",
+        100 * complete.missing_share());
     return verdict;
 }
 
@@ -142,9 +161,12 @@ std::optional<double> nearness(const Study& study) {
 
 }  // namespace
 
+bool much_missing(const Trace& trace) { return trace.completeness().missing_share() > kMuchMissing; }
+
 Verdict judge(const Study& study, const Diagnosis& diagnosis) {
     const Shares& shares = diagnosis.shares;
     if (shares.busy == 0 || shares.effective <= 0) return no_device_work(study.trace());
+    if (much_missing(study.trace())) return too_much_missing(study.trace());
     std::vector<Explanation> all = explanations(diagnosis);
     order(all);
     Verdict verdict;

@@ -7,6 +7,9 @@
 
 namespace gpuprof {
 
+// Whether so much device work is known to be missing that idle time may be work.
+bool much_missing(const Trace& trace);
+
 Verdict judge(const Study& study, const Diagnosis& diagnosis);
 
 }  // namespace gpuprof

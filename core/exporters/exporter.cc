@@ -1,23 +1,61 @@
 #include "core/exporters/exporter.h"
 
+#include <type_traits>
+
 namespace gpuprof {
 namespace {
 
+template <class Table>
+bool has_rows_with_time(const Table& table) {
+    if constexpr (requires { table.start; })
+        return table.rows > 0;
+    else if constexpr (requires { table.time; })
+        return table.rows > 0 && !std::is_same_v<Table, ClockTable>;
+    else
+        return false;
+}
+
+bool has_rows(const Trace& trace) {
+    bool any = false;
+    trace.tables().each_table([&](const TableSpec&, const auto& table) {
+        using Table = std::remove_cvref_t<decltype(table)>;
+        any |= table.rows > 0 && !std::is_same_v<Table, LossTable> && !std::is_same_v<Table, MetaTable>;
+    });
+    return any;
+}
+
+bool has_events(const Trace& trace) {
+    bool any = false;
+    trace.tables().each_table([&](const TableSpec&, const auto& table) { any |= has_rows_with_time(table); });
+    return any;
+}
+
+bool has_device_work(const Trace& trace) { return trace.kernel().rows + trace.memcpy().rows + trace.memset().rows > 0; }
+
+bool has_stack_samples(const Trace& trace) { return trace.tables().stack_sample.rows > 0; }
+
+constexpr std::string_view kEvents = "timestamped events", kWork = "kernels, copies or fills with times";
+
 constexpr Exporter kExporters[] = {
-    {"capture", "This program's own file: small, checksummed, keeps every column.", ".gpuprof", true, export_capture},
-    {"chrome", "Chrome trace JSON as PyTorch writes it, for Perfetto and chrome://tracing.", ".json", false,
-     export_chrome},
-    {"perfetto", "Perfetto's protobuf, for ui.perfetto.dev and its trace processor.", ".pftrace", true,
-     export_perfetto},
-    {"nsys", "SQLite as Nsight Systems exports it, for scripts that read that.", ".sqlite", true, export_nsys},
+    {"capture", "This program's own file: small, checksummed, keeps every column.", ".gpuprof", true, "rows", has_rows,
+     export_capture},
+    {"chrome", "Chrome trace JSON as PyTorch writes it, for Perfetto and chrome://tracing.", ".json", false, kEvents,
+     has_events, export_chrome},
+    {"perfetto", "Perfetto's protobuf, for ui.perfetto.dev and its trace processor.", ".pftrace", true, kEvents,
+     has_events, export_perfetto},
+    {"nsys", "SQLite as Nsight Systems exports it, for scripts that read that.", ".sqlite", true, kEvents, has_events,
+     export_nsys},
     {"speedscope", "Threads, streams and Python stacks as timelines of speedscope.app.", ".speedscope.json", false,
-     export_speedscope},
-    {"folded", "Device time in ns by range, operator and kernel, as folded stacks.", ".folded", false, export_folded},
-    {"folded-python", "Samples of Python stacks, as folded stacks.", ".folded", false, export_folded_python},
-    {"pprof", "Device time and launches by range, operator and kernel, for pprof.", ".pb.gz", true, export_pprof},
-    {"hatchet", "Device time by range, operator and kernel, JSON as Proton writes it.", ".hatchet", false,
-     export_hatchet},
-    {"csv", "Every table as CSV, one after the other.", ".csv", false, export_csv},
+     kEvents, has_events, export_speedscope},
+    {"folded", "Device time in ns by range, operator and kernel, as folded stacks.", ".folded", false, kWork,
+     has_device_work, export_folded},
+    {"folded-python", "Samples of Python stacks, as folded stacks.", ".folded", false, "samples of Python stacks",
+     has_stack_samples, export_folded_python},
+    {"pprof", "Device time and launches by range, operator and kernel, for pprof.", ".pb.gz", true, kWork,
+     has_device_work, export_pprof},
+    {"hatchet", "Device time by range, operator and kernel, JSON as Proton writes it.", ".hatchet", false, kWork,
+     has_device_work, export_hatchet},
+    {"csv", "Every table as CSV, one after the other.", ".csv", false, "rows", has_rows, export_csv},
 };
 
 }  // namespace

@@ -17,6 +17,9 @@ struct Exporter {
     std::string_view doc;
     std::string_view suffix;  // usual end of a file name, with the dot
     bool binary;              // not fit for a terminal
+    // What it writes of a trace; a trace without any of it has nothing to export.
+    std::string_view content;
+    bool (*has_content)(const Trace& trace);
     Status (*run)(const Trace& trace, Sink& sink);
 };
 

@@ -60,7 +60,7 @@ inline constexpr Field<std::uint32_t> device{32}, context{36}, stream{40}, corre
 inline constexpr Field<std::uint16_t> memory_kind{50};
 }  // namespace memset
 namespace api {
-inline constexpr Field<std::uint32_t> cbid{4}, process{24}, thread{28}, correlation{32};
+inline constexpr Field<std::uint32_t> cbid{4}, process{24}, thread{28}, correlation{32}, error{36};
 inline constexpr Field<std::uint64_t> start{8}, end{16};
 }  // namespace api
 namespace overhead {

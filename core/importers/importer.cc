@@ -69,7 +69,13 @@ Result<Trace> import_trace(Source& source) {
     const Importer* importer = recognise(source.head());
     if (importer == nullptr) return unrecognised(source);
     TraceBuilder builder(Origin{shell_quoted_file(source.name()), std::string(importer->name), {}});
-    if (Status status = importer->import(source, builder); !status) return status.error();
+    if (Status status = importer->import(source, builder); !status) {
+        Error error = status.error();
+        if (source.damaged())
+            error.message =
+                fmt::format("the input is damaged: {}; {}", spec_of(Loss::bad_compression).doc, error.message);
+        return error;
+    }
     return std::move(builder).finish();
 }
 

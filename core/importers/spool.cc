@@ -201,7 +201,7 @@ void SpoolDecoder::finish() {
     batch_.tables.close();  // a column is as long as its table, also where the last rows have no value
     settle_clocks();
     leave_out_what_is_outside();
-    check_launches();
+    count_left_out();
     for (const auto& [reason, count] : lost_)
         if (count > 0) batch_.lose(Loss::recorder_loss, fmt::format("{}: process {}", file_, process_), count);
 }

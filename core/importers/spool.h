@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "core/format/chunk_reader.h"
@@ -38,7 +37,8 @@ private:
     bool take_facts(std::string_view payload);
     bool take_windows(std::string_view payload);
     bool take_lost(std::string_view payload);
-    bool has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start, cupti::Field<std::uint64_t> end);
+    bool has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start, cupti::Field<std::uint64_t> end,
+                   const char* kind);
     void add_kernel(const cupti::Record& record);
     void add_memcpy(const cupti::Record& record);
     void add_memcpy_p2p(const cupti::Record& record);
@@ -55,7 +55,7 @@ private:
     void settle_clocks();
     bool in_window(TimeNs start, DurNs dur) const;
     void leave_out_what_is_outside();
-    void check_launches();
+    void count_left_out();
     void name_allocator(Row event, std::uint32_t correlation);
     void resolve_external();
 
@@ -75,7 +75,7 @@ private:
     std::unordered_map<std::uint32_t, StringId> threads_;
     std::vector<std::pair<Row, std::uint32_t>> allocations_;  // memory_event and correlation of its call
     std::unordered_map<std::int64_t, Row> call_of_;           // by correlation
-    std::unordered_set<std::int64_t> counted_kernels_;        // correlations of kernels that were left out, and counted
+    std::map<std::string_view, std::uint64_t> left_out_;      // records without times, by the fact that says how many
     std::uint64_t whole_graphs_ = 0;
     std::map<std::string, std::string> facts_;
     std::vector<SpoolClock> clocks_;

@@ -6,6 +6,7 @@
 #include "core/format/bytes.h"
 #include "core/importers/cuda_words.h"
 #include "core/importers/spool.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -116,21 +117,20 @@ bool SpoolDecoder::take_activity(std::string_view payload) {
 // Whether a record's times are there: CUPTI leaves both 0 when it could not take them, and the end when the work was still
 // running as its buffer was asked for. Such records are counted and left out, so that no sum holds them.
 bool SpoolDecoder::has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start,
-                             cupti::Field<std::uint64_t> end) {
+                             cupti::Field<std::uint64_t> end, const char* kind) {
     // What is beyond 64 bits with a sign is no time either: no clock has come so far.
     auto is_time = [&](cupti::Field<std::uint64_t> field) { return static_cast<TimeNs>(record.get(field)) > 0; };
     if (!is_time(start))
         batch_.lose(Loss::untimed_op, file_);
     else if (!is_time(end))
         batch_.lose(Loss::unfinished_op, file_);
-    return is_time(start) && is_time(end);
+    bool both = is_time(start) && is_time(end);
+    if (!both) ++left_out_[kind];
+    return both;
 }
 
 void SpoolDecoder::add_kernel(const cupti::Record& record) {
-    if (!has_times(record, k::start, k::end)) {
-        counted_kernels_.insert(record.get(k::correlation));
-        return;
-    }
+    if (!has_times(record, k::start, k::end, fact::kCountedKernels)) return;
     KernelTable& table = batch_.tables.kernel;
     Row row = add_device_op(table, record, kKernelFields, process_key_);
     seen(table.start[row]);
@@ -146,7 +146,7 @@ void SpoolDecoder::add_kernel(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memcpy(const cupti::Record& record) {
-    if (!has_times(record, c::start, c::end)) return;
+    if (!has_times(record, c::start, c::end, fact::kCountedCopies)) return;
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = add_device_op(table, record, kMemcpyFields, process_key_);
     if (std::string_view kind = cuda::copy_kind(record.get(c::copy_kind)); !kind.empty())
@@ -157,7 +157,7 @@ void SpoolDecoder::add_memcpy(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memcpy_p2p(const cupti::Record& record) {
-    if (!has_times(record, p::start, p::end)) return;
+    if (!has_times(record, p::start, p::end, fact::kCountedCopies)) return;
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = add_device_op(table, record, kPeerFields, process_key_);
     table.kind.set(row, batch_.intern("PtoP"));
@@ -167,7 +167,7 @@ void SpoolDecoder::add_memcpy_p2p(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memset(const cupti::Record& record) {
-    if (!has_times(record, s::start, s::end)) return;
+    if (!has_times(record, s::start, s::end, fact::kCountedCopies)) return;
     MemsetTable& table = batch_.tables.memset;
     Row row = add_device_op(table, record, kMemsetFields, process_key_);
     table.kind.set(row, batch_.intern(cuda::memory_kind(record.get(s::memory_kind))));
@@ -176,7 +176,7 @@ void SpoolDecoder::add_memset(const cupti::Record& record) {
 
 void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::string_view api) {
     namespace a = cupti::api;
-    if (!has_times(record, a::start, a::end)) return;
+    if (!has_times(record, a::start, a::end, fact::kCountedCalls)) return;
     ApiCallTable& table = batch_.tables.api_call;
     Row row = add_span(table, record, a::start, a::end);
     seen(static_cast<TimeNs>(record.get(a::end)));
@@ -185,6 +185,7 @@ void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::st
     table.api.set(row, batch_.intern(api));
     table.name.set(row, function_name(space, record.get(a::cbid)));
     table.correlation.set(row, record.get(a::correlation));
+    if (std::uint32_t error = record.get(a::error); error != 0) table.error.set(row, static_cast<std::int32_t>(error));
 }
 
 void SpoolDecoder::add_overhead(const cupti::Record& record) {
@@ -242,7 +243,7 @@ void SpoolDecoder::add_jit(const cupti::Record& record) {
 
 // At graph level a launch of a graph is all that is known of its work: one row, as long as the whole.
 void SpoolDecoder::add_graph(const cupti::Record& record) {
-    if (!has_times(record, g::start, g::end)) return;
+    if (!has_times(record, g::start, g::end, fact::kCountedGraphs)) return;
     KernelTable& table = batch_.tables.kernel;
     Row row = add_device_op(table, record, kGraphFields, process_key_);
     seen(table.start[row]);

@@ -1,10 +1,8 @@
-// What the decoder does when a process's rows are all there: the clocks are brought together, and what was submitted is
-// compared with what was executed.
+// What the decoder does when a process's rows are all there: the clocks are brought together, and what it left out is counted.
+// Launches and kernels are compared where all importers pass (core/model/completeness.h).
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <unordered_set>
 
 #include "core/base/readable.h"
 #include "core/importers/spool.h"
@@ -12,12 +10,6 @@
 
 namespace gpuprof {
 namespace {
-
-// A call that submits one kernel, unless its stream is being captured into a graph.
-bool launches_kernel(std::string_view call) {
-    return call.substr(0, 16) == "cudaLaunchKernel" || call.substr(0, 14) == "cuLaunchKernel" ||
-           call.substr(0, 27) == "cudaLaunchCooperativeKernel" || call.substr(0, 25) == "cuLaunchCooperativeKernel";
-}
 
 // The error of a device's clock in words: what is left between its bounds.
 std::string stated(const DeviceClock& clock) {
@@ -45,25 +37,13 @@ void SpoolDecoder::settle_clocks() {
     }
 }
 
-// Launches = kernels + captured + missing. What was captured into a graph runs when the graph is launched.
-void SpoolDecoder::check_launches() {
-    const ApiCallTable& calls = batch_.tables.api_call;
-    const KernelTable& kernels = batch_.tables.kernel;
-    std::unordered_set<std::int64_t> executed = counted_kernels_;
-    for (Row row = first_.kernel; row < kernels.rows; ++row) executed.insert(kernels.correlation[row]);
-    std::vector<Row> in_order;
-    for (Row row = first_.api_call; row < calls.rows; ++row) in_order.push_back(row);
-    std::sort(in_order.begin(), in_order.end(), [&](Row a, Row b) { return calls.start[a] < calls.start[b]; });
-    std::map<StringId, int> capturing;  // by thread
-    std::uint64_t missing = 0;
-    for (Row row : in_order) {
-        std::string_view name = batch_.strings[calls.name[row]];
-        if (name.find("StreamBeginCapture") != std::string_view::npos) ++capturing[calls.thread[row]];
-        if (name.find("StreamEndCapture") != std::string_view::npos) --capturing[calls.thread[row]];
-        bool captured = capturing[calls.thread[row]] > 0;
-        missing += launches_kernel(name) && !captured && executed.count(calls.correlation[row]) == 0;
+void SpoolDecoder::count_left_out() {
+    MetaTable& table = batch_.tables.meta;
+    for (const auto& [key, count] : left_out_) {
+        Row row = table.add();
+        table.key.set(row, batch_.intern(key));
+        table.value.set(row, batch_.intern(std::to_string(count)));
     }
-    if (missing > 0) batch_.lose(Loss::launch_without_kernel, fmt::format("process {}", process_), missing);
     if (whole_graphs_ > 0) batch_.lose(Loss::whole_graph, fmt::format("process {}", process_), whole_graphs_);
     for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
 }

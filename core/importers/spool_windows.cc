@@ -5,6 +5,7 @@
 
 #include "core/format/bytes.h"
 #include "core/importers/spool.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -54,7 +55,10 @@ void SpoolDecoder::leave_out_what_is_outside() {
     });
     auto of_device = [&](auto& table, Row first) {
         keep_rows(table, first, [&](Row row) {
-            return launched.count(table.correlation[row]) != 0 || in_window(table.start[row], table.dur[row]);
+            if (launched.count(table.correlation[row]) != 0) return true;
+            bool kept = in_window(table.start[row], table.dur[row]);
+            if (kept) ++left_out_[fact::kCountedCalls];  // submitted outside the windows
+            return kept;
         });
     };
     of_device(tables.kernel, first_.kernel);

@@ -18,6 +18,7 @@ struct Trust {
     struct Statement {
         bool warning = false;  // can change a conclusion
         std::string text;
+        bool damage = false;  // bytes of the input could not be read: said before everything else
     };
     std::vector<Statement> statements;
 };

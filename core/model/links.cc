@@ -43,6 +43,7 @@ public:
         known = row;
         return true;
     }
+    bool before_all(std::int64_t id) const { return id < lowest_; }
     Row find(std::int64_t id) const {
         if (count_ == 0 || id < lowest_ || id > highest_) return kNoRow;
         if (!words_.empty()) return words_[offset_of(id) / 64].present & bit_of(id) ? rows_[rank_of(id)] : kNoRow;
@@ -109,17 +110,21 @@ PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& count
             auto found = by_process.find(index_of(process));
             known = found == by_process.end() ? nullptr : &found->second;
         }
-        launch[row] = known != nullptr && ops.correlation.has(row) ? known->find(ops.correlation[row]) : kNoRow;
-        if (launch[row] == kNoRow) ++counts.unmatched;
+        bool checkable = known != nullptr && ops.correlation.has(row);
+        launch[row] = checkable ? known->find(ops.correlation[row]) : kNoRow;
+        if (launch[row] != kNoRow) continue;
+        bool before = checkable && known->before_all(ops.correlation[row]);
+        ++(!checkable ? counts.ops_uncheckable : before ? counts.ops_before_calls : counts.ops_without_call);
     }
     return launch;
 }
 
 }  // namespace
 
-Links link_launches(const Tables& tables, LinkCounts& counts) {
-    Calls calls = index_calls(tables.api_call, counts);
+Links link_launches(const Tables& tables) {
     Links links;
+    LinkCounts& counts = links.counts;
+    Calls calls = index_calls(tables.api_call, counts);
     links.kernel_launch = link(tables.kernel, calls, counts);
     links.memcpy_launch = link(tables.memcpy, calls, counts);
     links.memset_launch = link(tables.memset, calls, counts);

@@ -10,19 +10,25 @@
 
 namespace gpuprof {
 
+struct LinkCounts {
+    std::uint64_t duplicate_correlations = 0;  // calls whose id an earlier call of the process had
+    // Device ops whose call is not in the trace, by what is known of it. Recorders number calls one after the other.
+    std::uint64_t ops_before_calls = 0;  // its id is below those of all recorded calls of the process
+    std::uint64_t ops_without_call = 0;  // other calls of the process were recorded, before and after it
+    std::uint64_t ops_uncheckable = 0;   // no calls of the process were recorded, or the op has no id
+
+    std::uint64_t unmatched() const { return ops_before_calls + ops_without_call + ops_uncheckable; }
+};
+
 // Each array has one entry per row of the table it starts at; kNoRow where there is no such row.
 struct Links {
     PodVector<Row> kernel_launch;  // kernel -> api_call with its correlation id
     PodVector<Row> memcpy_launch;  // memcpy -> api_call
     PodVector<Row> memset_launch;  // memset -> api_call
-};
-
-struct LinkCounts {
-    std::uint64_t duplicate_correlations = 0;  // calls whose id an earlier call of the process had
-    std::uint64_t unmatched = 0;               // device ops whose call is not in the trace
+    LinkCounts counts;
 };
 
 struct Tables;
-Links link_launches(const Tables& tables, LinkCounts& counts);
+Links link_launches(const Tables& tables);
 
 }  // namespace gpuprof

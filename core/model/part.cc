@@ -85,8 +85,7 @@ Trace part_of(Trace whole, Interval part) {
     Trace trace = std::move(whole);
     Cutter cutter(trace.tables_, trace.links_, part);
     trace.tables_.each_table([&](const TableSpec&, auto& table) { keep_rows(table, cutter); });
-    LinkCounts counts;
-    trace.links_ = link_launches(trace.tables_, counts);
+    trace.links_ = link_launches(trace.tables_);
     trace.window_ = cutter.part();
     return trace;
 }

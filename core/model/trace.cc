@@ -15,6 +15,7 @@ Trace copy_of(const Trace& trace) {
     copy.tables_ = trace.tables_;
     copy.strings_.merge(trace.strings_);  // into an empty pool: every string gets the id it had
     copy.links_ = trace.links_;
+    copy.completeness_ = trace.completeness_;
     copy.origin_ = trace.origin_;
     copy.window_ = trace.window_;
     copy.whole_ = trace.whole_;

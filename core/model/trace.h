@@ -8,6 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/base/string_pool.h"
+#include "core/model/completeness.h"
 #include "core/model/interval.h"
 #include "core/model/links.h"
 #include "core/model/tables.h"
@@ -35,6 +36,8 @@ public:
     const RangeTable& range() const { return tables_.range; }
 
     const Links& links() const { return links_; }
+    // Of the whole recording, also for a part of it.
+    const Completeness& completeness() const { return completeness_; }
     const Origin& origin() const { return origin_; }
     std::string_view text(StringId id) const { return strings_[id]; }
     const StringPool& strings() const { return strings_; }
@@ -59,6 +62,7 @@ private:
     Tables tables_;
     StringPool strings_;
     Links links_;
+    Completeness completeness_;
     Origin origin_;
     Interval window_, whole_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/parallel.h"
+#include "core/model/completeness.h"
 #include "core/model/processes.h"
 #include "core/model/recorded_secrets.h"
 
@@ -221,12 +222,63 @@ void merge_by_key(Table& table, Column<Key>& key, Before before) {
     table = std::move(merged);
 }
 
+void lose_missing_work(const LinkCounts& links, const Completeness& complete, Batch& losses) {
+    auto lose = [&](Loss loss, std::uint64_t count, std::string_view place) {
+        if (count > 0) losses.lose(loss, place, count);
+    };
+    auto part = [](std::uint64_t missing, std::uint64_t all, std::string_view what) {
+        return fmt::format("{} of {} {}", missing, all, what);
+    };
+    const SubmittedWork &kernels = complete[Submission::kernel], &graphs = complete[Submission::graph],
+                        &copies = complete[Submission::copy], &fills = complete[Submission::fill];
+    lose(Loss::duplicate_correlation, links.duplicate_correlations, "api_call");
+    lose(Loss::unmatched_launch, links.ops_before_calls + links.ops_uncheckable, "device ops");
+    lose(Loss::work_without_call, complete.ops_without_call,
+         part(complete.ops_without_call, complete.ops, "device ops"));
+    lose(Loss::launch_without_kernel, kernels.without_work,
+         part(kernels.without_work, kernels.calls, "kernel launches"));
+    lose(Loss::graph_without_nodes, graphs.without_work, part(graphs.without_work, graphs.calls, "graph launches"));
+    lose(Loss::missing_graph_node, complete.nodes_missing, "graph launches");
+    lose(Loss::copy_without_record, copies.without_work + fills.without_work,
+         fmt::format("{} and {}", part(copies.without_work, copies.calls, "copy calls"),
+                     part(fills.without_work, fills.calls, "fill calls")));
+    lose(Loss::work_at_edge, complete.at_edge(), part(complete.at_edge(), complete.calls(), "calls that submit work"));
+}
+
 }  // namespace
 
 void Batch::lose(Loss loss, std::string_view place, std::uint64_t count) {
     LossCount& known = losses[static_cast<std::size_t>(loss)];
     if (known.count == 0) known.place = place;
     known.count += count;
+}
+
+void Batch::lose_named(Loss loss, std::string_view place, std::string_view name, std::uint64_t count) {
+    lose(loss, place, count);
+    LossCount one;
+    one.named.emplace(name, count);
+    losses[static_cast<std::size_t>(loss)].add(one);
+}
+
+void Batch::LossCount::add(const LossCount& other) {
+    constexpr std::size_t kMostNames = 64;  // a damaged file may have a name of its own in every event
+    if (count == 0) place = other.place;
+    count += other.count;
+    for (const auto& [name, times] : other.named)
+        named[named.size() < kMostNames || named.contains(name) ? name : "others"] += times;
+}
+
+std::string Batch::LossCount::text() const {
+    constexpr std::size_t kShown = 12;
+    std::vector<std::pair<std::uint64_t, std::string_view>> order;
+    for (const auto& [name, times] : named) order.emplace_back(times, name);
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(order.size(), kShown); ++i)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", order[i].second, order[i].first);
+    if (order.size() > kShown) text += fmt::format(", {} more kinds", order.size() - kShown);
+    if (text.empty() || place.empty()) return text.empty() ? place : text;
+    return place + ": " + text;
 }
 
 void TraceBuilder::append(Batch&& batch) {
@@ -238,9 +290,7 @@ void TraceBuilder::append(Batch&& batch) {
         append_tables(trace_.tables_, batch.tables, trace_.strings_.merge(batch.strings));
     }
     empty_ = false;
-    for (std::size_t kind = 0; kind < kLossKinds; ++kind)
-        if (batch.losses[kind].count > 0)
-            rest_.lose(Loss{static_cast<int>(kind)}, batch.losses[kind].place, batch.losses[kind].count);
+    for (std::size_t kind = 0; kind < kLossKinds; ++kind) rest_.losses[kind].add(batch.losses[kind]);
     batch.clear();
 }
 
@@ -272,11 +322,9 @@ Trace TraceBuilder::finish() && {
     merge_by_key(tables.device, tables.device.device, std::less<>{});
 
     adopt_processes(tables);
-    LinkCounts counts;
-    trace_.links_ = link_launches(tables, counts);
-    if (counts.duplicate_correlations > 0)
-        rest_.lose(Loss::duplicate_correlation, "api_call", counts.duplicate_correlations);
-    if (counts.unmatched > 0) rest_.lose(Loss::unmatched_launch, "device ops", counts.unmatched);
+    trace_.links_ = link_launches(tables);
+    trace_.completeness_ = check_completeness(tables, trace_.links_, trace_.strings_);
+    lose_missing_work(trace_.links_.counts, trace_.completeness_, rest_);
 
     Batch losses;
     for (std::size_t kind = 0; kind < kLossKinds; ++kind) {
@@ -286,7 +334,7 @@ Trace TraceBuilder::finish() && {
         Row row = table.add();
         table.kind.set(row, losses.intern(kLosses[kind].name));
         table.count.set(row, static_cast<std::int64_t>(known.count));
-        table.place.set(row, losses.intern(known.place));
+        table.place.set(row, losses.intern(known.text()));
     }
     rest_.losses = {};
     append(std::move(rest_));

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -22,10 +23,17 @@ struct Batch {
     StringId intern(std::string_view text) { return strings.intern(text); }
     // Counts a loss; `place` (file, offset, row) is kept for the first of its kind.
     void lose(Loss loss, std::string_view place, std::uint64_t count = 1);
+    // The same of something that has a name (a category of events, a table): the loss says how many of each.
+    void lose_named(Loss loss, std::string_view place, std::string_view name, std::uint64_t count = 1);
 
     struct LossCount {
         std::uint64_t count = 0;
         std::string place;
+        std::map<std::string, std::uint64_t, std::less<>> named;
+
+        void add(const LossCount& other);
+        // The place, then the names with their counts, the most frequent first.
+        std::string text() const;
     };
     std::array<LossCount, kLossKinds> losses;
 
@@ -38,7 +46,9 @@ struct Batch {
 };
 
 // The losses that finish() itself finds, whatever was appended. Files do not store them: reading finds them again.
-inline constexpr Loss kDerivedLosses[] = {Loss::duplicate_correlation, Loss::unmatched_launch};
+inline constexpr Loss kDerivedLosses[] = {
+    Loss::duplicate_correlation, Loss::unmatched_launch,   Loss::work_without_call,   Loss::launch_without_kernel,
+    Loss::graph_without_nodes,   Loss::missing_graph_node, Loss::copy_without_record, Loss::work_at_edge};
 
 class TraceBuilder {
 public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "core/base/readable.h"
 #include "core/report/findings.h"
@@ -52,13 +53,14 @@ private:
 
     // The file and the quiet statements run together, each warning on lines of its own.
     void trust() {
+        for (const std::string& line : damage_lines(report_, style_)) add(line);
         std::string quiet = report_.origin.file + ": ";
         std::size_t name = quiet.size();
         for (const Trust::Statement& statement : report_.trust.statements)
             if (!statement.warning) quiet += fmt::format("{}{}", quiet.size() == name ? "" : "; ", statement.text);
         for (const std::string& line : wrap(printable(quiet), style_.width)) add(paint_.dim(line));
         for (const Trust::Statement& statement : report_.trust.statements) {
-            if (!statement.warning) continue;
+            if (!statement.warning || statement.damage) continue;
             std::vector<std::string> lines = wrap(printable(statement.text), style_.width - 2);
             for (std::size_t i = 0; i < lines.size(); ++i) add((i == 0 ? paint_.warning("!") + " " : "  ") + lines[i]);
         }
@@ -231,6 +233,18 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::string> damage_lines(const Report& report, const Style& style) {
+    Paint paint(style.colour);
+    std::vector<std::string> shown;
+    for (const Trust::Statement& statement : report.trust.statements) {
+        if (!statement.damage) continue;
+        std::string mark = paint.warning("!") + " ";
+        for (const std::string& line : wrap(printable(statement.text), style.width - 2))
+            shown.push_back(std::exchange(mark, "  ") + line);
+    }
+    return shown;
+}
 
 void write_first_answer(const Report& report, const Style& style, Sink& sink) { Screen(report, style).write(sink); }
 

@@ -3,10 +3,15 @@
 // shows it is named.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/report/report.h"
 
 namespace gpuprof {
 
+// What stands before everything else, ready to be written: that bytes of the input could not be read. Empty when all were.
+std::vector<std::string> damage_lines(const Report& report, const Style& style);
 void write_first_answer(const Report& report, const Style& style, Sink& sink);
 // Rows of an answer's table, found by name; null when it has none.
 const ResultTable* table_named(const Answer& answer, std::string_view name);

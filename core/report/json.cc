@@ -1,7 +1,7 @@
 // The JSON envelope, the same for every command that writes tables (docs/commands/report.md has it in words):
-//   {"tool", "version", "schema", "source": {...}, "trust": [...], "tables": [...], "findings": [...], "verdict": {...}}
+//   {"damaged", "tool", "version", "schema", "source": {...}, "trust": [...], "tables": [...], "findings": [...], "verdict": {...}}
 // `schema` is the version of this shape: members may be added within one, never renamed or removed. `findings` and
-// `verdict` are there when the report was asked for them; `row_count` counts rows before --limit.
+// `verdict` are there when the report was asked for them, `damaged` when bytes of the input could not be read; `row_count` counts rows before --limit.
 #include "core/base/json_writer.h"
 #include "core/base/shell_words.h"
 #include "core/report/report.h"
@@ -159,6 +159,10 @@ void write_answer(JsonWriter& json, const Answer& answer) {
 void write_json(const Report& report, const Style& style, Sink& sink) {
     JsonWriter json(sink, kLinesDownTo);
     json.begin_object();
+    std::string damage;
+    for (const Trust::Statement& statement : report.trust.statements)
+        if (statement.damage) damage += (damage.empty() ? "" : "; ") + statement.text;
+    if (!damage.empty()) json.member("damaged", damage);
     json.member("tool", "gpu-profile");
     json.member("version", report.version);
     json.member("schema", kSchema);

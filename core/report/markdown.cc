@@ -29,6 +29,7 @@ void write_titled(const ResultTable& table, const Style& style, Sink& sink) {
 
 void write_trust(const Trust& trust, bool quiet_too, Sink& sink) {
     for (const Trust::Statement& statement : trust.statements) {
+        if (statement.damage) continue;
         if (statement.warning)
             sink.write(fmt::format("\n> **Warning:** {}\n", markdown_escaped(statement.text)));
         else if (quiet_too)
@@ -109,6 +110,8 @@ void write_markdown_table(const ResultTable& table, std::int64_t limit, Sink& si
 }
 
 void write_markdown(const Report& report, const Style& style, Sink& sink) {
+    for (const Trust::Statement& statement : report.trust.statements)
+        if (statement.damage) sink.write(fmt::format("> **Warning:** {}\n\n", markdown_escaped(statement.text)));
     sink.write(fmt::format("## {}\n\n", markdown_escaped(report.origin.file)));
     std::string window = readable_duration(static_cast<double>(report.window.length()));
     sink.write(fmt::format("{}{} window\n",

@@ -32,6 +32,7 @@ void write_lead(const Report& report, const Style& style, Sink& sink) {
 
 void write_head(const Report& report, const Style& style, Sink& sink) {
     Paint paint(style.colour);
+    for (const std::string& line : damage_lines(report, style)) sink.write(line + "\n");
     std::string_view dot = style.unicode ? " · " : " - ";
     std::string head = paint.bold(printable(report.origin.file));
     if (report.base != nullptr)
@@ -43,7 +44,7 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
         head += fmt::format("{}no timeline", dot);
     sink.write(head + "\n");
     for (const Trust::Statement& statement : report.trust.statements) {
-        if (!statement.warning) continue;
+        if (!statement.warning || statement.damage) continue;
         std::string mark = paint.warning("!") + " ";
         for (const std::string& line : wrap(printable(statement.text), style.width - 2))
             sink.write(std::exchange(mark, "  ") + line + "\n");

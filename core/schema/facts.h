@@ -21,7 +21,16 @@ inline constexpr const char* kWindowClosedAt = "window_closed_at";
 inline constexpr const char* kDeviceClock = "device_clock";
 inline constexpr const char* kClockMoved = "moved";
 
+// Records of a process that are missing from the tables and are counted as losses of another kind (untimed_op, unfinished_op); calls
+// also those outside the windows of the recording whose work reached into one.
+inline constexpr const char* kCountedKernels = "kernels_counted_as_lost";
+inline constexpr const char* kCountedGraphs = "graphs_counted_as_lost";
+inline constexpr const char* kCountedCopies = "copies_counted_as_lost";
+inline constexpr const char* kCountedCalls = "calls_counted_as_lost";
+
 // Facts of processes: of a job read from several files there are several of each, and they are added up.
-inline constexpr const char* kOfProcesses[] = {kOnProgramThreads, kOnOwnThread, kGivenToOther, kYielded, kDeviceClock};
+inline constexpr const char* kOfProcesses[] = {kOnProgramThreads, kOnOwnThread,   kGivenToOther,
+                                               kYielded,          kDeviceClock,   kCountedKernels,
+                                               kCountedGraphs,    kCountedCopies, kCountedCalls};
 
 }  // namespace gpuprof::fact

@@ -28,6 +28,12 @@ inline constexpr std::size_t kLossKinds = sizeof(kLosses) / sizeof(kLosses[0]);
 
 constexpr const LossSpec& spec_of(Loss loss) { return kLosses[static_cast<std::size_t>(loss)]; }
 
+// Whether bytes of the input could not be read: what every answer and every refusal says first.
+constexpr bool is_damage(Loss loss) {
+    return loss == Loss::truncated || loss == Loss::bad_compression || loss == Loss::malformed_event ||
+           loss == Loss::damaged_chunk || loss == Loss::damaged_table || loss == Loss::unread_file;
+}
+
 constexpr std::string_view name_of(Severity severity) {
     return severity == Severity::data ? "data" : severity == Severity::value ? "value" : "notice";
 }

@@ -7,6 +7,7 @@
 
 #include "core/exporters/counters.h"
 #include "core/format/bytes.h"
+#include "core/model/damage.h"
 #include "core/model/from_zero.h"
 #include "core/view/parts.h"
 
@@ -44,9 +45,9 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
     std::optional<Interval> window = window_of(trace);
     if (!window)
         return Error{ExitCode::empty,
-                     fmt::format("{}: nothing in it happened at a time, so there is no timeline to show; "
-                                 "gpu-profile report {} losses summary",
-                                 file, file)};
+                     after_damage(trace, fmt::format("{}: no timestamped events, so there is no timeline to "
+                                                     "show; gpu-profile report {} losses summary",
+                                                     file, file))};
     TimeNs origin = window->start;
     if (span_between(window->start, window->end) >= kLongest)
         return Error{ExitCode::usage,

@@ -169,9 +169,10 @@ def test_python_stacks(program, tmp_path):
 
 @pytest.mark.parametrize("form", ["perfetto", "nsys", "speedscope", "folded", "folded-python", "pprof", "hatchet", "chrome", "csv", "capture"])
 def test_a_recording_without_anything(program, tmp_path, form):
-    """Every format of nothing is a sound file, and nothing goes wrong."""
+    """There is nothing to export, and no file is written."""
     empty = tmp_path / "empty.json"
     empty.write_text('{"schemaVersion": 1, "traceEvents": []}')
-    assert program.run("export", form, empty, "-o", tmp_path / "out").status == 0
+    assert program.run("export", form, empty, "-o", tmp_path / "out").status == 4
+    assert not (tmp_path / "out").exists()
     outcome = program.run("export", form, FIXTURES / "kineto/graph.json.gz", "-o", "/dev/full")
     assert form == "folded-python" or (outcome.status != 0 and len(outcome.errors) == 1)

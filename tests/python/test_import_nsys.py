@@ -154,7 +154,7 @@ def test_metrics_system_calls_memory_and_graphs(program, mock):
     assert [(r["name"], r["dur"], r["thread"]) for r in tables["os_call"]] == [("poll", "777", "91186/91186")]
     assert [(r["address"], r["bytes"]) for r in tables["memory_event"]] == [("4096", "512"), ("4096", "-512")]
     assert [(r["name"], r["graph_id"], r["dur"]) for r in tables["kernel"] if "CUDA graph" in r["name"]] == [("CUDA graph 12", "12", "500")]
-    assert losses(program, mock) == {"recorder_warning": 1, "missing_field": 1, "whole_graph": 1, "unread_table": 2, "unmatched_launch": 1}
+    assert losses(program, mock) == {"recorder_warning": 1, "missing_field": 1, "whole_graph": 1, "unread_table": 2, "work_without_call": 1}
 
 
 def test_stacks_of_sampled_processors(program, mock):

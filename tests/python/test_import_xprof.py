@@ -166,4 +166,4 @@ def test_planes_of_other_devices_are_counted(program, tmp_path):
     (row,) = tables_of(program, file)["device_range"]
     assert (row["name"], row["device"], row["start"], row["dur"]) == ("fusion", "1", "6", "3")
     (loss,) = program.report(file, "losses")["losses"].rows
-    assert (loss["kind"], loss["count"], loss["place"]) == ("unread_table", 1, "/device:TPU:0")
+    assert (loss["kind"], loss["count"], loss["place"]) == ("unread_table", 1, "lines of /device:TPU:0 (1)")

@@ -44,6 +44,7 @@ struct Rule {
     std::string_view id;
     std::string_view doc;  // the pattern, in a sentence
     void (*look)(Case&);
+    bool of_idle_time = false;  // what is idle or hidden: it cannot be known when much of the work was not recorded
 };
 
 std::span<const Rule> rules();

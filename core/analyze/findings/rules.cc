@@ -12,13 +12,13 @@ namespace gpuprof {
 namespace {
 
 constexpr Rule kRules[] = {
-    {"input-pipeline", "The device waits while the host fetches or prepares input.", look_for_input_wait},
+    {"input-pipeline", "The device waits while the host fetches or prepares input.", look_for_input_wait, true},
     {"small-kernels", "The device waits for launches: many kernels, each shorter than the cost of submitting it.",
-     look_for_launch_cost},
+     look_for_launch_cost, true},
     {"synchronisation", "The host waits for the device and the device then waits for the host.",
-     look_for_synchronisation},
-    {"idle-gaps", "The device is idle while the host runs other code.", look_for_idle_gaps},
-    {"memory-transfers", "Copies between host and device that nothing hides.", look_for_transfers},
+     look_for_synchronisation, true},
+    {"idle-gaps", "The device is idle while the host runs other code.", look_for_idle_gaps, true},
+    {"memory-transfers", "Copies between host and device that nothing hides.", look_for_transfers, true},
     {"allocation-churn", "Device memory is allocated and freed in the steady state.", look_for_allocation_churn},
     {"memory-bound-kernels", "Kernels that move data and compute little.", look_for_memory_bound_kernels},
     {"underfilled-device", "Kernels with too few blocks to use every multiprocessor.", look_for_underfilled_device},
@@ -27,7 +27,7 @@ constexpr Rule kRules[] = {
     {"slow-convolution", "Convolutions that dominate and could run by a faster algorithm, layout or precision.",
      look_for_slow_convolutions},
     {"no-tensor-cores", "Matrix products on CUDA cores of a device with tensor cores.", look_for_unused_tensor_cores},
-    {"exposed-communication", "Collectives that no other kernel hides.", look_for_exposed_communication},
+    {"exposed-communication", "Collectives that no other kernel hides.", look_for_exposed_communication, true},
     {"throttling", "The device ran below its clocks for heat or power.", look_for_throttling},
     {"profiler-cost", "The recorder itself slowed what it recorded.", look_for_profiler_cost},
 };

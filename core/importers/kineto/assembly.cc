@@ -52,7 +52,9 @@ void Assembly::accept(Block& block) {
     has_events_ |= block.has_events;
     cut_off_ |= block.cut_off;
     events_ += block.events;
+    labels_ += block.labels;
     foreign_ += block.foreign;
+    foreign_kinds_.add(block.rows.losses[static_cast<std::size_t>(Loss::unknown_event)]);
     builder_.append(std::move(block.rows));
 }
 
@@ -92,13 +94,14 @@ Status Assembly::finish() {
     if (!has_events_)
         return Error{ExitCode::unreadable,
                      fmt::format("{}: not a trace: its {} bytes hold no \"traceEvents\"", file_, end_offset_)};
-    if (events_ == 0 && foreign_ > 0)
+    if (events_ == labels_ && foreign_ > 0) {
+        foreign_kinds_.place.clear();
         return Error{
             ExitCode::unreadable,
-            fmt::format(
-                "{}: a Chrome trace, but none of its {} events is of a kind gpu-profile knows; it reads those of the "
-                "PyTorch profiler",
-                file_, foreign_)};
+            fmt::format("{}: not a GPU trace: a Chrome trace whose {} events are all of kinds that gpu-profile "
+                        "does not read: {}; it reads traces of the PyTorch profiler",
+                        file_, foreign_, foreign_kinds_.text())};
+    }
     // A bare array may end without its bracket (Chrome's trace event format allows it), an object may not.
     bool open_end = state_ == State::events || state_ == State::header;
     if (is_object_ && open_end && !cut_off_)

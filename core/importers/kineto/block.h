@@ -55,6 +55,7 @@ struct Block {
     bool has_events = false;    // the array of events has begun
     bool cut_off = false;       // the input ended inside an item
     std::uint64_t events = 0;   // events that were understood, metadata included
+    std::uint64_t labels = 0;   // among them: metadata and arrows, which say nothing alone
     std::uint64_t foreign = 0;  // events of kinds that are not used
 
     // Back to nothing; the memory of the rows is kept for what comes next.

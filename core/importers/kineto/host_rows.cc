@@ -162,6 +162,7 @@ void RowWriter::write_flow(const Event& event, bool begins) {
 
 void RowWriter::write_name(const Event& event) {
     ++block_.events;
+    ++block_.labels;
     std::string_view what = event.text(Field::name);
     bool thread = what == "thread_name";
     if ((!thread && what != "process_name") || !event.has(Field::label_name)) return;

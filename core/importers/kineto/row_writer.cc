@@ -68,6 +68,7 @@ void RowWriter::write(const Event& event, std::uint64_t offset) {
         case 's':
         case 'f':
             ++block_.events;
+            ++block_.labels;
             if (category_of(event) == Category::autograd_flow) write_flow(event, phase[0] == 's');
             return;
         case 'i':
@@ -77,17 +78,17 @@ void RowWriter::write(const Event& event, std::uint64_t offset) {
             if (event.text(Field::name) == "Record Window End" ||
                 event.text(Field::name).starts_with("Iteration Start"))
                 return;
-            return write_foreign();
+            return write_foreign(event);
         case 'M': return write_name(event);
         case '\0': return lose(Loss::missing_field, offset);
-        default: return write_foreign();
+        default: return write_foreign(event);
     }
 }
 
 void RowWriter::write_complete(const Event& event) {
     Category category = category_of(event);
     if (category == Category::other || category == Category::launch_flow || category == Category::autograd_flow)
-        return write_foreign();
+        return write_foreign(event);
     Span span;
     if (!event.has(Field::name)) return lose(Loss::missing_field, offset_);
     if (!read_span(event, span)) return;
@@ -110,14 +111,19 @@ void RowWriter::write_complete(const Event& event) {
     }
 }
 
-void RowWriter::write_foreign() {
+void RowWriter::write_foreign(const Event& event) {
     ++block_.foreign;
-    lose(Loss::unknown_event, offset_);
+    bool first = block_.rows.losses[static_cast<std::size_t>(Loss::unknown_event)].count == 0;
+    std::string_view category = event.text(Field::cat);
+    std::string name = category.empty() ? fmt::format("phase {}", event.text(Field::ph)) : std::string(category);
+    block_.rows.lose_named(Loss::unknown_event, first ? place(offset_) : std::string(), name);
 }
+
+std::string RowWriter::place(std::uint64_t offset) const { return fmt::format("{}: byte {}", file_, offset); }
 
 void RowWriter::lose(Loss loss, std::uint64_t offset) {
     bool first = block_.rows.losses[static_cast<std::size_t>(loss)].count == 0;
-    block_.rows.lose(loss, first ? fmt::format("{}: byte {}", file_, offset) : std::string());
+    block_.rows.lose(loss, first ? place(offset) : std::string());
 }
 
 bool RowWriter::read_time(const Event& event, Field field, std::int64_t& ns) {

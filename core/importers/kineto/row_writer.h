@@ -47,7 +47,8 @@ private:
     void write_flow(const Event& event, bool begins);
     void write_name(const Event& event);
     void write_note(const Event& event);
-    void write_foreign();
+    void write_foreign(const Event& event);
+    std::string place(std::uint64_t offset) const;
 
     // Columns that kernel, memcpy and memset share.
     template <class Table>

@@ -13,7 +13,8 @@ void Reader::read_calls() {
     constexpr std::int64_t kDriver = 1;
     Scan rows = scan("CUPTI_ACTIVITY_KIND_RUNTIME");
     auto start = rows.column("start"), end = rows.column("end"), event = rows.column("eventClass"),
-         thread = rows.column("globalTid"), correlation = rows.column("correlationId"), name = rows.column("nameId");
+         thread = rows.column("globalTid"), correlation = rows.column("correlationId"), name = rows.column("nameId"),
+         result = rows.column("returnValue");
     StringId runtime = batch_.intern("runtime"), driver = batch_.intern("driver");
     std::unordered_map<std::uint32_t, StringId> bare;  // without its version, by the name with it
     ApiCallTable& table = batch_.tables.api_call;
@@ -33,6 +34,8 @@ void Reader::read_calls() {
             table.name.set(*row, known->second);
         }
         set_id(table.correlation, *row, rows.integer(correlation));
+        if (auto error = rows.integer(result); error && *error > 0 && *error <= INT32_MAX)
+            table.error.set(*row, static_cast<std::int32_t>(*error));
     }
 }
 

@@ -122,7 +122,7 @@ void Reader::count_unread() {
         (void)rows.column(columns.begin()->c_str());
         while (rows.next()) {
         }
-        if (rows.rows() > 0) batch_.lose(Loss::unread_table, table, rows.rows());
+        if (rows.rows() > 0) batch_.lose_named(Loss::unread_table, "", table, rows.rows());
     }
 }
 

@@ -1,5 +1,7 @@
 // Of the XProf importers: trace.json. Names of processes and threads come before the events; statistics are texts. Times are us since
 // the recording began, when that was is not in the file.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 
@@ -38,7 +40,7 @@ public:
         std::string_view phase = text_of(event, "ph");
         if (phase == "M") return name(event);
         if (phase == "X") return span(event);
-        if (!phase.empty()) batch_.lose(Loss::unknown_event, phase);
+        if (!phase.empty()) batch_.lose_named(Loss::unknown_event, "", fmt::format("phase {}", phase));
     }
 
 private:

@@ -111,7 +111,7 @@ private:
             else
                 ++unread;
         }
-        if (unread > 0) batch_.lose(Loss::unread_table, about.name, unread);
+        if (unread > 0) batch_.lose_named(Loss::unread_table, "", fmt::format("lines of {}", about.name), unread);
     }
 
     // Devices, when the recording began, and versions.

@@ -286,6 +286,8 @@ TEST(Kineto, UnknownKindsAreCounted) {
                      R"(,{"ph": "C", "name": "util", "pid": "GPU 0 Counters", "ts": 1, "args": {"x": 1}})"));
     EXPECT_EQ(losses(trace, "unknown_event"), 2);
     EXPECT_EQ(trace.tables().loss.rows, 1u);
+    std::string_view place = trace.text(trace.tables().loss.place[0]);
+    EXPECT_TRUE(place.ends_with(": mtia_runtime (1), phase C (1)")) << place;
 }
 
 TEST(Kineto, WhatIsNoTrace) {
@@ -303,7 +305,20 @@ TEST(Kineto, WhatIsNoTrace) {
     EXPECT_EQ(import_error(R"({"traceEvents": 5})").code, ExitCode::unreadable);
     Error foreign = import_error(object_trace(R"({"ph": "X", "name": "xla", "pid": 1, "tid": 1, "ts": 1, "dur": 1})"));
     EXPECT_EQ(foreign.code, ExitCode::unreadable);
-    EXPECT_TRUE(foreign.message.starts_with("t: a Chrome trace, but none of its 1 events")) << foreign.message;
+    EXPECT_TRUE(foreign.message.starts_with("t: not a GPU trace: a Chrome trace whose 1 events are all of kinds"))
+        << foreign.message;
+}
+
+TEST(Kineto, AChromeTraceOfAnotherKindIsNoGpuTrace) {
+    std::string events;
+    for (int i = 0; i < 3; ++i) events += event(i == 0 ? "optimizer" : "forward-compute", "f") + ",";
+    Error error = import_error(
+        object_trace(events + R"({"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "rank 0"}},)" +
+                     R"({"ph": "s", "id": 1, "name": "a", "cat": "a", "pid": 1, "tid": 1, "ts": 1})"));
+    EXPECT_EQ(error.code, ExitCode::unreadable);
+    EXPECT_NE(error.message.find("not a GPU trace"), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("3 events"), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("forward-compute (2), optimizer (1)"), std::string::npos) << error.message;
 }
 
 TEST(Kineto, EmptyTraceIsATrace) {

@@ -76,7 +76,7 @@ TEST(TraceBuilder, SortsAndLinksWithinAProcess) {
     EXPECT_EQ(trace.links().kernel_launch[1], kNoRow);  // correlation 6 has no call
     EXPECT_EQ(trace.links().kernel_launch[2], 0u);
     EXPECT_EQ(trace.window(), (Interval{10, 310}));
-    EXPECT_EQ(losses(trace, "unmatched_launch"), 1);
+    EXPECT_EQ(losses(trace, "work_without_call"), 1);
 }
 
 TEST(TraceBuilder, TimesWeeksOffAndTotalsOfAgesAreLosses) {

@@ -1,0 +1,29 @@
+#include "core/model/damage.h"
+
+#include <fmt/format.h>
+
+#include "core/base/readable.h"
+#include "core/model/trace.h"
+#include "core/schema/losses.h"
+
+namespace gpuprof {
+
+std::string damage_of(const Trace& trace) {
+    const LossTable& losses = trace.tables().loss;
+    std::string text;
+    for (Row row = 0; row < losses.rows; ++row)
+        for (const LossSpec& spec : kLosses) {
+            if (!is_damage(spec.kind) || spec.name != trace.text(losses.kind.value_or(row, kNoString))) continue;
+            text += fmt::format("{}{} x {} (first: {})", text.empty() ? "the input is damaged: " : ", ",
+                                readable_count(losses.count[row]), spec.doc,
+                                trace.text(losses.place.value_or(row, kNoString)));
+        }
+    return text;
+}
+
+std::string after_damage(const Trace& trace, std::string message) {
+    std::string damage = damage_of(trace);
+    return damage.empty() ? message : damage + "; " + message;
+}
+
+}  // namespace gpuprof

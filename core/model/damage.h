@@ -1,0 +1,17 @@
+// What of the input could not be read, in one sentence. Every answer and every refusal begins with it: what follows rests on
+// the rest of the input.
+#pragma once
+
+#include <string>
+
+namespace gpuprof {
+
+class Trace;
+
+// "the input is damaged: 2 x a chunk of the capture ... (first: run.gpuprof: byte 1204)"; "" when all bytes were read.
+std::string damage_of(const Trace& trace);
+
+// `message` behind that sentence.
+std::string after_damage(const Trace& trace, std::string message);
+
+}  // namespace gpuprof

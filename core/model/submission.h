@@ -1,0 +1,24 @@
+// What a CUDA or HIP call hands to the device, by its name. Names are those of the runtime and driver APIs (CUDA Runtime API and
+// CUDA Driver API references; HIP API reference); version suffixes (_v2, _ptsz, _v7000) are ignored.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpuprof {
+
+enum class Submission : std::uint8_t {
+    kernel,  // cudaLaunchKernel, cuLaunchKernelEx, hipModuleLaunchKernel
+    graph,   // cudaGraphLaunch
+    copy,    // cudaMemcpyAsync
+    fill,    // cudaMemsetAsync
+    none,    // every other call
+};
+inline constexpr std::size_t kSubmissions = 4;  // without `none`
+
+Submission submission_of(std::string_view call);
+
+// The function's name without the prefix of its API.
+std::string_view bare_call_name(std::string_view call);
+
+}  // namespace gpuprof
