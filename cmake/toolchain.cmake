@@ -50,6 +50,8 @@ if(GPUPROF_SANITIZE)
   target_link_options(gpuprof_options INTERFACE -fsanitize=${GPUPROF_SANITIZE})
 endif()
 if(GPUPROF_FUZZ)
-  target_compile_options(gpuprof_options INTERFACE -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
-  target_link_options(gpuprof_options INTERFACE -fsanitize=address,undefined)
+  # Coverage of lines too, so that tests/fuzz/run.py can say which lines of each reader the corpus reaches.
+  target_compile_options(gpuprof_options INTERFACE -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+                         -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(gpuprof_options INTERFACE -fsanitize=address,undefined -fprofile-instr-generate)
 endif()

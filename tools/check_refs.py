@@ -2,8 +2,8 @@
 """Checks what the project's texts point at.
 
 In every tracked text file: no path of one machine, no `TODO` without an issue, no `../` path that leads nowhere, and no
-mention of a source file that is not in the tree. In Markdown: relative links and their headings exist. Web addresses are
-not fetched. Recorded data (fixtures, corpora, captures) is not read: it says what it says.
+mention of a source file that is not in the tree, and none of a test (`tests/unit/x_test.cc::Suite.Name`) that its file does not
+have. In Markdown: relative links and their headings exist. Web addresses are not fetched. Recorded data (fixtures, corpora, captures) is not read: it says what it says.
 """
 
 import re
@@ -20,6 +20,7 @@ UPWARDS = re.compile(r"(?<![\w/.])(?:\.\./)+\w[\w./-]*")
 TREE_FILE = re.compile(
     r"(?<![\w/.-])(?:core|cli|capi|collect|bench|python|tests|tools|docs|examples)/[\w/.-]*\w\.(?:h|cc|cu|def|py|sh|md|gz|json|svg)\b"
 )
+TEST = re.compile(r"`((?:tests|web/test)/[\w/.-]+)::([^`]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.*?)\s*$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -44,6 +45,13 @@ def anchors(markdown):
         yield re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
+def has_test(source, name):
+    """Whether a file of C++ (Suite.Name, or a function), Python or TypeScript (the title) has this test."""
+    suite, _, case = name.partition(".")
+    ways = (rf"^TEST\w*\({re.escape(suite)},\s*{re.escape(case)}\)", rf"^(?:def|void) {re.escape(name)}\(", rf'^test\("{re.escape(name)}",')
+    return any(re.search(way, source, re.MULTILINE) for way in ways)
+
+
 def line_problems(name, number, line):
     where = f"{name}:{number}"
     if MACHINE_PATH.search(line):
@@ -57,6 +65,9 @@ def line_problems(name, number, line):
     for target in TREE_FILE.findall(line):
         if "NAME" not in target and not (ROOT / target).exists():
             yield f"{where}: {target} is not in the tree"
+    for file, test in TEST.findall(line):
+        if (ROOT / file).is_file() and not has_test((ROOT / file).read_text(), test):
+            yield f"{where}: {file} has no test {test}"
 
 
 def link_problems(name, text):

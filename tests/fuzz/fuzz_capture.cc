@@ -1,9 +1,6 @@
-// libFuzzer target of the capture reader and writer. An even first byte: the rest is a file as it is. An odd one: the rest is
-// cut into payloads (two bytes of length before each), which get headers with the right checksums, since no fuzzer
-// guesses those; with 3 in its low bits they are chunks of a spool, each with a byte for its kind before it. Any bytes give a trace and losses; memory stays in proportion to them; and what was read, written
-// again and read again, is the same.
-//
-//   build/fuzz/fuzz_capture -max_total_time=60 -max_len=20000 CORPUS_DIR
+// Fuzz target of the capture reader and writer. The first byte chooses what the others are: a file as it is (even), the payloads of
+// tables (1 mod 4), or chunks of every kind, in any order (3 mod 4; chunks.h). Any bytes give a trace and losses; memory stays
+// in proportion to them; and what was read, written again and read again, is the same.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -14,31 +11,20 @@
 #include "core/format/chunk.h"
 #include "core/importers/capture.h"
 #include "core/importers/source.h"
+#include "tests/fuzz/chunks.h"
+#include "tests/fuzz/promise.h"
+#include "tests/fuzz/target.h"
 
+namespace gpuprof::fuzz {
 namespace {
 
-using namespace gpuprof;
-
+// Two bytes of length before each payload; the first is the beginning of a part, the others are tables.
 std::string with_headers(std::string_view rest) {
     std::string file;
-    for (std::uint32_t sequence = 0; rest.size() >= 2; ++sequence) {
-        std::size_t length = static_cast<std::uint8_t>(rest[0]) + 256u * static_cast<std::uint8_t>(rest[1]);
-        std::string_view payload = rest.substr(2, length);
-        rest.remove_prefix(2 + payload.size());
+    std::uint32_t sequence = 0;
+    for (Choices choices(rest); !choices.empty(); ++sequence) {
+        std::string_view payload = choices.take(choices.two_bytes());
         file += encode_header(sequence == 0 ? ChunkKind::begin : ChunkKind::table, sequence, payload);
-        file += payload;
-    }
-    return file;
-}
-
-std::string with_spool_headers(std::string_view rest) {
-    std::string file;
-    for (std::uint32_t sequence = 0; rest.size() >= 3; ++sequence) {
-        auto kind = static_cast<std::uint32_t>(ChunkKind::spool_process) + static_cast<std::uint8_t>(rest[0]) % 7;
-        std::size_t length = static_cast<std::uint8_t>(rest[1]) + 256u * static_cast<std::uint8_t>(rest[2]);
-        std::string_view payload = rest.substr(3, length);
-        rest.remove_prefix(3 + payload.size());
-        file += encode_header(static_cast<ChunkKind>(kind), sequence, payload);
         file += payload;
     }
     return file;
@@ -48,7 +34,7 @@ Trace import_bytes(std::string_view bytes) {
     Result<std::unique_ptr<Source>> source = memory_source("fuzz", bytes);
     if (!source) return TraceBuilder(Origin{}).finish();
     TraceBuilder builder(Origin{});
-    if (!import_capture(**source, builder).ok()) std::abort();
+    promise(import_capture(**source, builder).ok(), "a capture is read as far as it is whole");
     return std::move(builder).finish();
 }
 
@@ -79,20 +65,20 @@ std::string dump(const Trace& trace, std::size_t& bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
-    std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
-    std::string file = data[0] % 2 == 0   ? std::string(rest)
-                       : data[0] % 4 == 3 ? with_spool_headers(rest)
-                                          : with_headers(rest);
+void run_capture(std::string_view bytes) {
+    Choices choices(bytes);
+    std::uint32_t form = choices.byte() % 4u;
+    std::string_view rest = choices.rest();
+    std::string file = form == 3 ? chunks_of(rest) : form == 1 ? with_headers(rest) : std::string(rest);
     Trace trace = import_bytes(file);
-    std::size_t bytes = 0;
-    std::string first = dump(trace, bytes);
-    if (bytes > 1'000'000 + 2000 * file.size()) std::abort();
+    std::size_t memory = 0;
+    std::string first = dump(trace, memory);
+    promise(memory <= 1'000'000 + 2000 * file.size(), "memory in proportion to the file");
 
     StringSink sink;
-    if (!export_capture(trace, sink).ok()) std::abort();
+    promise(export_capture(trace, sink).ok(), "what was read can be written");
     std::size_t ignored = 0;
-    if (dump(import_bytes(sink.text()), ignored) != first) std::abort();
-    return 0;
+    promise(dump(import_bytes(sink.text()), ignored) == first, "what was written is read again");
 }
+
+}  // namespace gpuprof::fuzz

@@ -1,7 +1,5 @@
-// libFuzzer target of the Kineto importer: any bytes, plain or compressed, give a trace or an error and nothing else happens; and
+// Fuzz target of the Kineto importer: any bytes, plain or compressed, give a trace or an error and nothing else happens; and
 // cutting the input into pieces, whose size the first byte chooses, changes nothing of the answer.
-//
-//   build/fuzz/fuzz_kineto -max_total_time=60 -max_len=20000 CORPUS_DIR
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -9,10 +7,10 @@
 #include <iterator>
 
 #include "core/importers/kineto/assembly.h"
+#include "tests/fuzz/target.h"
 
+namespace gpuprof::fuzz {
 namespace {
-
-using namespace gpuprof;
 
 std::string dump(const Trace& trace) {
     std::string text;
@@ -53,10 +51,12 @@ std::string import_bytes(std::string_view bytes, std::size_t piece_bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
-    std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+void run_kineto(std::string_view bytes) {
+    if (bytes.empty()) return;
+    auto choice = static_cast<std::uint8_t>(bytes[0]);
+    bytes.remove_prefix(1);
     std::string whole = import_bytes(bytes, std::size_t{1} << 17);
-    if (import_bytes(bytes, std::size_t{64} + 8 * data[0]) != whole) std::abort();
-    return 0;
+    if (import_bytes(bytes, std::size_t{64} + std::size_t{8} * choice) != whole) std::abort();
 }
+
+}  // namespace gpuprof::fuzz

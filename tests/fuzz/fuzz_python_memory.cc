@@ -1,7 +1,5 @@
-// libFuzzer target of the reader of Python stacks: the input is the memory of a process, at address 0, and a few choices. Any
+// Fuzz target of the reader of Python stacks: the input is the memory of a process, at address 0, and a few choices. Any
 // memory gives stacks or counted losses within bounds, the same when it is read twice.
-//
-//   build/fuzz/fuzz_python_memory -max_total_time=60 -max_len=65536 CORPUS_DIR
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -9,10 +7,13 @@
 
 #include "collect/python/elf_symbols.h"
 #include "collect/python/stack_reader.h"
+#include "tests/fuzz/target.h"
+
+namespace gpuprof::fuzz {
+
+using namespace python;
 
 namespace {
-
-using namespace gpuprof::python;
 
 class InputMemory final : public Memory {
 public:
@@ -32,20 +33,20 @@ private:
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size < 16) return 0;
-    std::string_view text(reinterpret_cast<const char*>(data), size);
+void run_python_memory(std::string_view bytes) {
+    if (bytes.size() < 16) return;
     constexpr std::string_view kNames[] = {"_PyRuntime", "x"};
-    symbol_values(text, kNames);
-    image_address(text, data[1]);
-    InputMemory memory(text.substr(2));
-    std::uint32_t minor = 9 + data[0] % 5;
+    symbol_values(bytes, kNames);
+    image_address(bytes, static_cast<std::uint8_t>(bytes[1]));
+    InputMemory memory(bytes.substr(2));
+    std::uint32_t minor = 9 + static_cast<std::uint8_t>(bytes[0]) % 5u;
     std::optional<Layout> layout = minor == 13 ? read_layout(memory, 0) : layout_of(minor);
-    if (!layout) return 0;
-    StackReader reader(memory, *layout, {.runtime = data[1]});
+    if (!layout) return;
+    StackReader reader(memory, *layout, {.runtime = static_cast<std::uint8_t>(bytes[1])});
     std::size_t first = reader.read().size();
     for (const ThreadStack& stack : reader.read())
         if (stack.depth <= 0 || stack.depth > StackReader::kMostFrames || stack.frames.empty()) std::abort();
     if (reader.read().size() != first || first > StackReader::kMostThreads) std::abort();
-    return 0;
 }
+
+}  // namespace gpuprof::fuzz

@@ -1,19 +1,18 @@
 // What an importer makes of a fuzz target's bytes.
 #pragma once
 
-#include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 
 #include "core/importers/source.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::fuzz {
 
 // Nothing when the importer refuses them.
-inline std::optional<Trace> imported(Status (*import)(Source&, TraceBuilder&), const std::uint8_t* data,
-                                     std::size_t size) {
-    auto source = memory_source("fuzz", {reinterpret_cast<const char*>(data), size});
+inline std::optional<Trace> imported(Status (*import)(Source&, TraceBuilder&), std::string_view bytes) {
+    auto source = memory_source("fuzz", bytes);
     if (!source) return {};
     TraceBuilder builder(Origin{});
     if (!import(**source, builder)) return {};
@@ -29,4 +28,4 @@ inline void check_call_tree(const Tables& tables) {
         if (tables.call_metric.node[row] >= static_cast<std::int64_t>(tables.call_node.rows)) std::abort();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::fuzz

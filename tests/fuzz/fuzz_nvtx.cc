@@ -1,0 +1,81 @@
+// Fuzz target of the annotations of a spool: a chunk as it is, or events made of choices, six bytes each. Of those every push, start and
+// mark is a range, with a duration that is not negative, whatever else is open, lost or closed twice.
+#include <cstring>
+#include <string>
+
+#include "core/importers/spool.h"
+#include "tests/fuzz/choices.h"
+#include "tests/fuzz/promise.h"
+#include "tests/fuzz/spooled.h"
+#include "tests/fuzz/target.h"
+
+namespace gpuprof::fuzz {
+namespace {
+
+using spool::NvtxEvent;
+using spool::NvtxOp;
+using spool::TextKind;
+
+constexpr std::size_t kThreads = 4, kOps = 13;
+
+template <class T>
+void append(std::string& out, const T& value) {
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+struct MadeEvents {
+    std::string payloads[kThreads];
+    std::size_t ranges = 0;
+};
+
+MadeEvents events_of(Choices& choices) {
+    MadeEvents made;
+    for (std::uint32_t thread = 0; thread < kThreads; ++thread) append(made.payloads[thread], thread + 1);
+    std::uint64_t time = 1;
+    while (!choices.empty()) {
+        std::uint32_t what = choices.byte(), who = choices.byte();
+        std::string_view text = choices.take(choices.byte() % 16u);
+        NvtxEvent event{};
+        event.op = static_cast<NvtxOp>(what % kOps);  // one of them is none
+        event.text_kind = static_cast<TextKind>(what / kOps % 4);
+        event.detail = static_cast<std::uint16_t>(who >> 5u);
+        event.time = time += choices.byte();
+        event.domain = who / kThreads % 4;
+        event.range = choices.byte() % 8u;
+        event.text = event.text_kind == TextKind::inline_text ? text.size() : choices.byte() % 8u;
+        event.bytes = static_cast<std::uint32_t>(sizeof event + (text.size() + 7) / 8 * 8);
+        std::string& payload = made.payloads[who % kThreads];
+        append(payload, event);
+        payload += text;
+        payload.resize((payload.size() + 3) / 8 * 8 + 4);
+        made.ranges += event.op == NvtxOp::push || event.op == NvtxOp::start || event.op == NvtxOp::mark;
+    }
+    return made;
+}
+
+}  // namespace
+
+void run_nvtx(std::string_view bytes) {
+    Choices choices(bytes);
+    bool made_here = choices.byte() % 2 == 1;
+    Spooled spooled;
+    std::size_t ranges = 0;
+    if (made_here) {
+        MadeEvents made = events_of(choices);
+        for (const std::string& payload : made.payloads) spooled.take(ChunkKind::spool_nvtx, payload);
+        ranges = made.ranges;
+    } else {
+        spooled.take(ChunkKind::spool_nvtx, choices.rest());
+    }
+    Batch batch = std::move(spooled).finish();
+    const RangeTable& table = batch.tables.range;
+    if (made_here) {
+        promise(lost(batch, Loss::damaged_chunk) == 0, "events in order are not damaged");
+        promise(table.rows == ranges, "every push, start and mark is a range");
+    }
+    for (Row row = 0; row < table.rows; ++row) promise(table.dur[row] >= 0, "no range is shorter than nothing");
+    Trace trace = trace_of(std::move(batch));
+    promise(trace.range().rows >= ranges, "no range is dropped behind the importer");
+}
+
+}  // namespace gpuprof::fuzz

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Fuzzes the targets in turn, guided by coverage, and adds what was done to docs/benchmarks/fuzzing.md.
+
+    cmake --preset fuzz && ninja -C build/fuzz
+    tests/fuzz/run.py --hours 0.5                 every target for half an hour of processor time, one process
+    tests/fuzz/run.py --hours 2 kineto capture    these two only
+    tests/fuzz/run.py --report                    coverage and the page again, from what was run before
+
+Targets that have had least come first, in turns of a few minutes, so that an interrupted run has been fair to all. The corpus grows in
+build/fuzz/corpus and is what the next run begins with. Every input has the limits of tests/fuzz/target.h. An input that
+breaks a promise is minimised and kept in build/fuzz/finds: it becomes a seed or a case together with its mend. What
+was run is kept in tests/fuzz/runs.json, by target, when the page is made (until then in build/fuzz/pending.json); the page
+is made of that and of the coverage of seeds and corpus.
+"""
+import argparse
+import datetime
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build/fuzz"
+SEEDS = ROOT / "tests/fuzz/corpus"
+CORPUS = BUILD / "corpus"
+FINDS = BUILD / "finds"
+RUNS = ROOT / "tests/fuzz/runs.json"
+PENDING = BUILD / "pending.json"  # what was run since the page was made
+PAGE = ROOT / "docs/benchmarks/fuzzing.md"
+MARKS = ("<!-- made by tests/fuzz/run.py -->", "<!-- end -->")
+TURN_S = 150  # wall time; short enough to be fair, long enough that reading the corpus does not matter
+MOST_FINDS = 20  # of one turn; then the target waits for mends
+
+# Wall time: several times what target.h allows of processor time, since the machine may be busy.
+LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=300", "-max_len=65536"]
+
+# What is read by each target: the sources whose lines count for its coverage.
+PARSERS = {
+    "answer": ["core/analyze/"],
+    "bench": ["measure/bench_document.cc", "measure/member_reader.h"],
+    "capture": ["core/format/chunk", "core/format/table_chunk.cc", "core/format/column_decoder.cc", "core/importers/capture"],
+    "compressed": ["core/importers/gzip_source.cc", "core/importers/zstd_source.cc", "core/importers/peekable.cc", "core/format/zstd_frame.cc"],
+    "cupti": ["core/importers/spool_activity.cc", "core/importers/spool.cc", "core/format/cupti_records.h"],
+    "history": ["compare/history.cc"],
+    "http": ["cli/http_endpoint.cc", "cli/view_service.cc"],
+    "kineto": ["core/importers/kineto"],
+    "ncu": ["core/importers/ncu"],
+    "nsys": ["core/importers/nsys", "core/importers/database.cc"],
+    "nvtx": ["core/importers/spool_annotations.cc"],
+    "pprof": ["core/importers/pprof.cc", "core/importers/protobuf.h"],
+    "proton": ["core/importers/proton.cc", "core/importers/json_document.h"],
+    "python_memory": ["collect/python/elf_symbols.cc", "collect/python/stack_reader.cc", "collect/python/layout"],
+    "series": ["core/importers/series.cc", "core/format/series_csv.cc"],
+    "several": ["core/model/join.cc", "core/model/device_numbers", "core/importers/importer.cc"],
+    "smi": ["collect/device/smi/csv.cc", "core/format/smi_cells.cc"],
+    "smi_log": ["core/importers/smi"],
+    "sql": ["core/query/"],
+    "torch": ["core/importers/torch", "core/importers/pickle.cc"],
+    "view": ["core/view/"],
+    "xprof": ["core/importers/xprof"],
+}
+
+
+def targets():
+    return sorted(path.name.removeprefix("fuzz_") for path in BUILD.glob("fuzz_*") if path.is_symlink())
+
+
+def environment(**more):
+    options = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:malloc_context_size=1:quarantine_size_mb=16", "UBSAN_OPTIONS": "print_stacktrace=1",
+               "LLVM_PROFILE_FILE": "/dev/null"}
+    return {**os.environ, **options, **more}
+
+
+def on_one_processor():
+    """Before a target starts: readers that use all processors then start no threads, which would cost more than the input."""
+    os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def number(log, pattern):
+    found = re.findall(pattern, log)
+    return int(found[-1]) if found else 0
+
+
+def fuzz(target, seconds):
+    """One process of libFuzzer, until the time is over or an input breaks a promise: its log and whether it was the latter."""
+    own = CORPUS / target
+    for folder in (own, FINDS):
+        folder.mkdir(parents=True, exist_ok=True)
+    seeds = SEEDS / target
+    arguments = [f"-max_total_time={seconds}", f"-artifact_prefix={FINDS}/{target}-", "-print_final_stats=1", "-use_value_profile=0",
+                 "-reload=0", "-verbosity=1", *LIMITS]
+    command = [str(BUILD / f"fuzz_{target}"), *arguments, str(own), *([str(seeds)] if seeds.is_dir() else [])]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment(), cwd=BUILD, check=False,
+                          preexec_fn=on_one_processor)
+    return done.stderr, done.returncode != 0
+
+
+def minimised(target, log):
+    """The smallest input found that fails as well, beside the one that was found."""
+    found = re.findall(r"Test unit written to (\S+)", log)
+    if not found:
+        return None
+    path = Path(found[-1])
+    small = path.with_name(path.name + ".min")
+    command = [str(BUILD / f"fuzz_{target}"), "-minimize_crash=1", "-max_total_time=30", f"-exact_artifact_path={small}", *LIMITS, str(path)]
+    subprocess.run(command, capture_output=True, env=environment(), cwd=BUILD, check=False)
+    reason = re.findall(r"(broken promise: .*|runtime error: .*|ERROR: .*)", log)
+    path.with_name(path.name + ".log").write_text(log[-20000:])
+    say(f"{target}: find: {reason[0] if reason else 'unknown'}: {small if small.exists() else path}")
+    return path
+
+
+def say(text):
+    print(f"{datetime.datetime.now():%H:%M:%S} {text}", flush=True)
+
+
+def read(path):
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def write(path, runs):
+    path.write_text(json.dumps(runs, indent=1, sort_keys=True) + "\n")
+
+
+def add(one, seconds=0, executions=0, finds=0, edges=0):
+    one["cpu_s"] = round(one.get("cpu_s", 0) + seconds, 1)
+    one["executions"] = one.get("executions", 0) + executions
+    one["finds"] = one.get("finds", 0) + finds
+    one["edges"] = max(one.get("edges", 0), edges)
+
+
+def add_run(runs, target, seconds, log, finds):
+    executed = number(log, r"stat::number_of_executed_units:\s*(\d+)") or number(log, r"(?m)^#(\d+)\s")
+    add(runs.setdefault(target, {}), seconds, executed, finds, number(log, r"cov: (\d+)"))
+    write(PENDING, runs)
+
+
+def turn(target, runs, until):
+    begun, finds = time.monotonic(), 0
+    while (left := min(TURN_S, until) - (time.monotonic() - begun)) > 5 and finds < MOST_FINDS:
+        before = processor_seconds()
+        log, failed = fuzz(target, int(left))
+        seconds = processor_seconds() - before
+        if failed:
+            finds += minimised(target, log) is not None
+        add_run(runs, target, seconds, log, int(failed))
+        say(f"{target}: {number(log, r'stat::number_of_executed_units: *([0-9]+)')} inputs in {seconds:.0f} s, cov {number(log, r'cov: ([0-9]+)')}")
+        if failed and not re.search(r"Test unit written to", log):
+            say(f"{target} does not start: {log[-500:]}")
+            return
+
+
+def run_all(names, hours, until):
+    runs = read(PENDING)
+    aim = {name: runs.get(name, {}).get("cpu_s", 0) + hours * 3600 for name in names}
+    waiting = set()
+    while True:
+        left = until - time.time()
+        open_ = [name for name in names if runs.get(name, {}).get("cpu_s", 0) < aim[name] and name not in waiting]
+        if not open_ or left < 10:
+            return
+        name = min(open_, key=lambda each: runs.get(each, {}).get("cpu_s", 0))
+        before = runs.get(name, {}).get("cpu_s", 0)
+        turn(name, runs, left)
+        if runs.get(name, {}).get("cpu_s", 0) - before < 1:
+            waiting.add(name)
+
+
+def lines_covered(target):
+    """Lines of the target's parser that seeds and corpus reach, and how many there are."""
+    profile = BUILD / f"profile-{target}"
+    folders = [str(folder) for folder in (CORPUS / target, SEEDS / target) if folder.is_dir()]
+    command = [str(BUILD / f"fuzz_{target}"), "-runs=0", *LIMITS, *folders]
+    subprocess.run(command, capture_output=True, env=environment(LLVM_PROFILE_FILE=f"{profile}.raw"), cwd=BUILD, check=False)
+    if not Path(f"{profile}.raw").exists():
+        return 0, 0
+    subprocess.run([tool("llvm-profdata"), "merge", "-sparse", f"{profile}.raw", "-o", f"{profile}.data"], check=True)
+    files = [str(path) for part in PARSERS.get(target, []) for path in sorted(ROOT.glob(part + "*" if not part.endswith("/") else part + "*.cc"))]
+    files += [str(path) for part in PARSERS.get(target, []) if (ROOT / part).is_dir() for path in sorted((ROOT / part).rglob("*.cc"))]
+    report = subprocess.run([tool("llvm-cov"), "export", "-summary-only", f"-instr-profile={profile}.data", str(BUILD / "fuzz"),
+                             *dict.fromkeys(file for file in files if os.path.isfile(file))], capture_output=True, text=True, check=False)
+    for ending in ("raw", "data"):
+        Path(f"{profile}.{ending}").unlink(missing_ok=True)
+    if report.returncode != 0:
+        say(f"{target}: no coverage: {report.stderr[:300]}")
+        return 0, 0
+    lines = json.loads(report.stdout)["data"][0]["totals"]["lines"]
+    return lines["covered"], lines["count"]
+
+
+def tool(name):
+    return shutil.which(name) or shutil.which(name + "-14") or sys.exit(f"cannot measure coverage: {name} is not installed; install llvm")
+
+
+def write_page(names):
+    runs = read(RUNS)
+    for name, one in read(PENDING).items():
+        add(runs.setdefault(name, {}), one["cpu_s"], one["executions"], one["finds"], one["edges"])
+    for name in names:
+        covered, count = lines_covered(name)
+        add(runs.setdefault(name, {}))
+        runs[name].update(lines_covered=covered, lines=count)
+    write(RUNS, runs)
+    PENDING.unlink(missing_ok=True)
+    rows = ["| target | CPU-hours | executions | edges | lines of the parser | finds |", "|---|---:|---:|---:|---:|---:|"]
+    for name, one in sorted(runs.items()):
+        share = f"{one['lines_covered']:,} of {one['lines']:,}, {100 * one['lines_covered'] / one['lines']:.0f} %" if one.get("lines") else "unknown"
+        rows.append(f"| {name} | {one['cpu_s'] / 3600:.2f} | {one['executions']:,} | {one.get('edges', 0):,} | {share} | {one['finds']} |")
+    total = lambda key: sum(one[key] for one in runs.values())
+    rows.append(f"| **all** | **{total('cpu_s') / 3600:.2f}** | **{total('executions'):,}** | | | **{total('finds')}** |")
+    before, after = PAGE.read_text().split(MARKS[0])[0], PAGE.read_text().split(MARKS[1])[1]
+    PAGE.write_text(before + MARKS[0] + "\n" + "\n".join(rows) + "\n" + MARKS[1] + after)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hours", type=float, default=0, help="processor time for each target, in hours")
+    parser.add_argument("--until", help="stop at this time of day, HH:MM (UTC)")
+    parser.add_argument("--report", action="store_true", help="measure coverage and write the page")
+    parser.add_argument("targets", nargs="*", metavar="TARGET")
+    given = parser.parse_args()
+    known = targets()
+    if not known:
+        sys.exit("no fuzz targets in build/fuzz: run cmake --preset fuzz && ninja -C build/fuzz")
+    if unknown := [name for name in given.targets if name not in known]:
+        sys.exit(f"unknown target {unknown[0]}; known: {' '.join(known)}")
+    until = float("inf")
+    if given.until:
+        hour, minute = map(int, given.until.split(":"))
+        until = datetime.datetime.now(datetime.timezone.utc).replace(hour=hour, minute=minute, second=0).timestamp()
+    if given.hours:
+        run_all(given.targets or known, given.hours, until)
+    if given.report or given.hours:
+        write_page(known)
+
+
+if __name__ == "__main__":
+    main()
