@@ -52,6 +52,12 @@ def test_dmon(program):
     assert (units["power"], units["clock.sm"], units["mtemp"], units["enc"]) == ("W", "MHz", "C", "%")
 
 
+def test_a_column_under_the_name_of_a_metric_holds_what_the_metric_can(program, tmp_path):
+    file = log(tmp_path, "# gpu util.mem other\n# Idx % #\n0 540125 540125\n0 40 7\n")
+    assert samples(tables_of(program, file)) == [(None, "0", "other", 540125), (None, "0", "util.mem", 40), (None, "0", "other", 7)]
+    assert losses(program, file) == {"bad_number": 1}
+
+
 def ns(*of):
     return str(int(datetime(*of, tzinfo=timezone.utc).timestamp()) * 10**9)
 

@@ -12,6 +12,7 @@
 
 #include "core/format/smi_cells.h"
 #include "core/schema/metrics.h"
+#include "core/schema/plausible.h"
 
 namespace gpuprof::smi_log {
 namespace {
@@ -152,7 +153,17 @@ private:
         std::string_view unit = trimmed(text_.substr(space));
         std::optional<double> value = smi::number_of(text_.substr(0, space));
         bool is_number = value && text_.find_first_not_of("-0123456789. ") >= space && !text_.starts_with("0x");
-        if (is_number && unit.find(' ') == unit.npos) add(path, unit, *value);
+        if (!is_number || unit.find(' ') != unit.npos) return;
+        if (may_be(path, *value))
+            add(path, unit, *value);
+        else
+            batch_.lose(Loss::bad_number, fmt::format("{}: {}", path, text_));
+    }
+    // Under a metric's own name only what that metric can be.
+    static bool may_be(std::string_view name, double value) {
+        for (const MetricSpec& spec : kMetrics)
+            if (spec.name == name) return plausible(spec.metric, value);
+        return true;
     }
 
     void add(std::string_view metric, std::string_view unit, double value) {

@@ -45,10 +45,17 @@ std::vector<std::string> words_of(std::string_view line) {
     return words;
 }
 
+// A column that nvidia-smi may have and no metric is read from; under a metric's own name it has to hold what that metric can.
+LogColumn other_column(std::string name, std::string unit) {
+    for (const MetricSpec& spec : kMetrics)
+        if (spec.name == name) return {Kind::metric, spec.metric, std::move(name), std::move(unit)};
+    return {Kind::other, {}, std::move(name), std::move(unit)};
+}
+
 std::optional<std::vector<LogColumn>> dmon_header(std::string_view line) {
     std::vector<LogColumn> columns;
     for (const std::string& word : words_of(line.substr(1))) {
-        LogColumn column{Kind::other, {}, word, {}};
+        LogColumn column = other_column(word, {});
         for (const DmonColumn& known : kDmon)
             if (word == known.name) column = {known.kind, known.metric, word, {}};
         columns.push_back(std::move(column));
@@ -69,7 +76,7 @@ LogColumn query_column(std::string_view title) {
     if (!unit.empty()) unit.remove_suffix(1);
     const smi::Field* field = smi::field_of(name);
     if (field != nullptr && field->metric) return {Kind::metric, *field->metric, {}, std::string(unit)};
-    return {Kind::other, {}, std::string(name), std::string(unit)};
+    return other_column(std::string(name), std::string(unit));
 }
 
 // A name of a field of nvidia-smi: words in small letters with points and underscores.
