@@ -167,6 +167,14 @@ Status History::check() {
     if (application != kApplication)
         return Error{ExitCode::unreadable,
                      fmt::format("{}: a SQLite database, but no history; --db names another", path_)};
+    // A view or a trigger would run what its maker wrote, without an end if he likes.
+    std::int64_t others = 0;
+    if (int code = number("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')", others);
+        code != SQLITE_OK)
+        return error_of(code);
+    if (others != 0)
+        return Error{ExitCode::unreadable,
+                     fmt::format("{}: not a history: it holds views or triggers; --db names another", path_)};
     if (version != kVersion)
         return Error{ExitCode::unreadable,
                      fmt::format("{}: a history of version {}, this program knows {}", path_, version, kVersion)};

@@ -73,7 +73,7 @@ def test_many_writers_at_once_lose_nothing(program, database, tmp_path):
     assert listed.stdout.count(b"\n") == 13
 
 
-@pytest.mark.parametrize("damage", ["text", "head", "middle", "foreign", "newer", "folder"])
+@pytest.mark.parametrize("damage", ["text", "head", "middle", "foreign", "newer", "view", "folder"])
 def test_a_file_that_cannot_be_used_is_refused_and_left_alone(program, database, tmp_path, damage):
     file = recording(tmp_path / "a.json", 1)
     if damage == "folder":
@@ -88,6 +88,10 @@ def test_a_file_that_cannot_be_used_is_refused_and_left_alone(program, database,
         if damage == "newer":
             with sqlite3.connect(database) as connection:
                 connection.execute("PRAGMA user_version = 9")
+        elif damage == "view":  # one that never ends
+            with sqlite3.connect(database) as connection:
+                connection.executescript("DROP TABLE value; CREATE VIEW value AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+                                         " SELECT x AS run, 'wall_time' AS metric, x AS value FROM n")
         else:
             content = bytearray((tmp_path / "history.sqlite").read_bytes())
             begin = 100 if damage == "head" else 4096
