@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLongestText = 64 << 20;      // bytes of one value, so that one cell cannot fill the memory
 constexpr int kLongestStatement = 1 << 20;  // bytes of SQL
-constexpr int kStepsBetweenLooks = 4000;    // instructions of SQLite between two looks at the clock: well below 1 ms
+constexpr int kStepsBetweenLooks = 200;     // instructions between two looks at the clock; each may copy a long text
 
 // Pragmas that only tell what is there.
 bool harmless_pragma(std::string_view name) {
