@@ -30,6 +30,11 @@ void bound(DeviceClock& clock, std::optional<DurNs> least, std::optional<DurNs> 
     if (most) clock.most = std::min(clock.most.value_or(*most), *most);
 }
 
+// A damaged file's numbers may be any; they wrap around as span_between's do.
+TimeNs end_of(TimeNs start, DurNs dur) {
+    return static_cast<TimeNs>(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(dur));
+}
+
 class Bounds {
 public:
     Bounds(const Batch& batch, const SpoolRows& first) : batch_(batch), first_(first) {
@@ -66,10 +71,10 @@ private:
             if (call == calls_.end() || table.start[row] == 0) continue;
             DeviceClock& clock = clocks_[table.device[row]];
             clock.device = table.device[row];
-            TimeNs begun = calls.start[call->second], returned = begun + calls.dur[call->second];
-            TimeNs end = table.start[row] + table.dur[row];
-            bound(clock, begun - table.start[row], std::nullopt);
-            if (returns_when_done(table, row, call->second)) bound(clock, std::nullopt, returned - end);
+            TimeNs begun = calls.start[call->second], returned = end_of(begun, calls.dur[call->second]);
+            TimeNs end = end_of(table.start[row], table.dur[row]);
+            bound(clock, span_between(table.start[row], begun), std::nullopt);
+            if (returns_when_done(table, row, call->second)) bound(clock, std::nullopt, span_between(end, returned));
             submitted_.push_back({returned, end, table.device[row]});
         }
     }
@@ -88,7 +93,9 @@ private:
         for (Row wait : waits) {
             for (; next < submitted_.size() && submitted_[next].called <= calls.start[wait]; ++next)
                 latest = std::max(latest, submitted_[next].done);
-            if (latest != 0) bound(clocks_.begin()->second, std::nullopt, calls.start[wait] + calls.dur[wait] - latest);
+            if (latest != 0)
+                bound(clocks_.begin()->second, std::nullopt,
+                      span_between(latest, end_of(calls.start[wait], calls.dur[wait])));
         }
     }
 
