@@ -54,6 +54,12 @@ def test_layers_in_a_circle():
         ("see core/base/" + "absent.h", "not in the tree"),
         ("see core/base/result.h", None),
         ("a / b, and/or, 3/4", None),
+        ("`tests/python/test_tools.py::test_refs`", None),
+        ("`tests/python/test_tools.py::test_absent`", "has no test test_absent"),
+        ("`tests/unit/model/interval_test.cc::Interval.BusyPlusIdleIsTheWindow`", None),
+        ("`tests/unit/model/interval_test.cc::Interval.Absent`", "has no test Interval.Absent"),
+        ("`web/test/payload.test.ts::each encoding`", None),
+        ("`web/test/payload.test.ts::absent`", "has no test absent"),
     ],
 )
 def test_refs(line, complaint):
