@@ -29,6 +29,8 @@ struct Observer {
     std::function<void(const Harvest&)> harvested;
     // Nothing more will come though nobody asked to stop: a recording's end (""), or the sentence that says why.
     std::function<void(const std::string&)> over = {};
+    // The sampler died or hung: no samples until it has been started again, if it is. The sentence says what happened.
+    std::function<void(const std::string&)> broken = {};
 };
 
 struct MonitorOptions {

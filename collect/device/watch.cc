@@ -70,7 +70,9 @@ void Watch::run() {
     constexpr DurNs kBackoff[] = {100 * kMillisecond, 500 * kMillisecond, 2 * kSecond};
     while (open_link()) {
         Outcome outcome = converse();
-        if (!explain(outcome)) break;
+        bool again = explain(outcome);
+        if (!broken_.empty() && options_.observer.broken) options_.observer.broken(broken_);
+        if (!again) break;
         if (!pause(kBackoff[restarts_ - 1])) break;
     }
     std::unique_lock lock(mutex_);
@@ -141,6 +143,7 @@ void Watch::take(const Message& message) {
 bool Watch::explain(Outcome outcome) {
     std::string call = link_->running_call();
     std::string death = outcome == Outcome::died ? link_->death() : "";
+    broken_.clear();
     std::lock_guard lock(mutex_);
     if (outcome == Outcome::finished || outcome == Outcome::refused) {
         // A replay names its file relative to a folder that this process may leave.
@@ -153,6 +156,7 @@ bool Watch::explain(Outcome outcome) {
     bool avoidable = !call.empty() && !starting_library(call) && call.rfind("nvmlDeviceGetHandleBy", 0) != 0;
     std::string what = death.empty() ? fmt::format("the driver did not answer{}", where)
                                      : fmt::format("the sampler {}{}", death, where);
+    if (!stopping_) broken_ = what;
     if (stopping_ || restarts_ == kMostRestarts) {
         ending_ = what + (stopping_ ? "" : "; sampling ended, after three new starts");
         tally_.note(ending_);

@@ -61,6 +61,7 @@ private:
     int restarts_ = 0;
     Status refusal_;
     std::string ending_;  // why sampling ended by itself
+    std::string broken_;  // what explain() found, on the thread of the watch alone
     std::thread thread_;
 };
 

@@ -1,30 +1,20 @@
-#!/usr/bin/env python3
-"""Kills the fake program at random moments while it is recorded, and looks at what it left.
-
-    tests/soak/deaths.py BINARY [--count 2000] [--seed 1] [--jobs 2]
+"""Ends the fake program at random moments while it is recorded, and looks at what it left; of tests/soak/kills.py.
 
 Every death: the exit status is that of the program alone; the capture can be read; it has no more kernels than were played,
 and none with a name that was not; it is called killed if and only if its end chunk is missing, and truncated if and only if
-it ends within a chunk; nothing else is lost but
-what a flush at exit could not get. Prints a table by kind of death. tests/python/test_record_deaths.py runs a few of them.
+it ends within a chunk; nothing else is lost but what a flush at exit could not get.
 """
 
-import argparse
-import collections
-import concurrent.futures
 import random
 import resource
 import signal
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "python"))
 
 from injected import Injected, chunk_kinds, kernels_of  # noqa: E402
-from program import Program  # noqa: E402
 from recordings_of_cupti import KERN, lines, script_of  # noqa: E402
 
 STATUS = {"kill": -signal.SIGKILL, "abort": -signal.SIGABRT, "_exit": 5, "quick": 5, "exit": 5, "thread": 5}
@@ -99,40 +89,3 @@ class Soak:
         assert ended or case.end not in ORDERLY, "an orderly end left no end chunk"
         assert kinds <= {"truncated", "killed_process", "recorder_loss", "unfinished_op", "untimed_op", "launch_without_kernel"}, kinds
         return count, torn, None
-
-
-def run(soak, numbers, jobs):
-    """Results of Soak.die, in any order."""
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(soak.die, numbers)
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Kills recorded programs at random moments.")
-    parser.add_argument("binary", type=Path, help="gpu-profile, with the injected library and fakes/ beside it")
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=0, help="number of the first death, to repeat one")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    begun, deaths, empty, torn_files, kernels, errors = time.monotonic(), collections.Counter(), collections.Counter(), 0, 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        soak = Soak(Program(str(options.binary.resolve())), folder, options.seed)
-        for end, count, torn, error in run(soak, range(options.first, options.first + options.count), options.jobs):
-            deaths[end] += 1
-            empty[end] += count == 0
-            torn_files += torn > 0
-            kernels += count
-            if error:
-                errors.append(error)
-                print(error, flush=True)
-    print(f"{'death':8} {'runs':>6} {'without kernels':>16}")
-    for end, count in sorted(deaths.items()):
-        print(f"{end:8} {count:6} {empty[end]:16}")
-    print(f"{sum(deaths.values())} deaths in {time.monotonic() - begun:.0f} s: {kernels} kernels read, "
-          f"{torn_files} files ended within a chunk, {len(errors)} errors")
-    return len(errors) > 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
