@@ -40,14 +40,17 @@ class Injected:
         self.fakes = program.fakes
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def environment(self, rules="", faults="", counts=None, words=""):
+    def environment(self, rules="", faults="", counts=None, words="", preload=False):
+        """`preload`: the library is preloaded too, as `record` does it."""
         library = Path(self.program.path).parent / "libgpuprof_inject.so"
         environment = {**os.environ, "LD_LIBRARY_PATH": str(self.fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules,
                        "CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
                        "GPUPROF_RECORD_DIR": str(self.folder), "GPUPROF_RECORD": words, **SANITIZERS}
+        if preload:
+            environment["LD_PRELOAD"] = str(library)
         if faults or counts:
-            preload = f"{os.environ.get('LD_PRELOAD', '')} {self.fakes / 'libfaultio.so'}".strip()
-            environment |= {"LD_PRELOAD": preload, "GPUPROF_FAULTIO": faults}
+            libraries = f"{os.environ.get('LD_PRELOAD', '')} {self.fakes / 'libfaultio.so'}".strip()
+            environment |= {"LD_PRELOAD": libraries, "GPUPROF_FAULTIO": faults}
         if counts:
             environment["GPUPROF_FAULTIO_COUNTS"] = str(counts)
         return environment

@@ -18,7 +18,7 @@ from injected import Injected, chunk_kinds, kernels_of  # noqa: E402
 from recordings_of_cupti import KERN, lines, script_of  # noqa: E402
 
 STATUS = {"kill": -signal.SIGKILL, "abort": -signal.SIGABRT, "_exit": 5, "quick": 5, "exit": 5, "thread": 5}
-ORDERLY = {"exit", "thread", "quick"}  # exit handlers run
+ORDERLY = {"exit", "thread", "quick", "_exit"}  # exit handlers run, or the library sees the call
 PLAYS = ("time=paced live", "time=start live", "time=start live copies=2", "time=start live repeat=20", "inline live")
 RULES = ("", "", "late 5", "shuffle 3", "running 2", "slow cuptiActivityFlushAll 20", "keep 1", "unfinished 3", "zero_times 7")
 END = 3  # core/format/chunk.h
@@ -61,7 +61,7 @@ class Soak:
         """One death: what happened in a word, and what is wrong (None: nothing)."""
         case = Case(self.seed, number)
         spool = Injected(self.program, self.folder / str(number), self.script)
-        done = spool.run(*case.arguments(), play=case.play, rules=case.rules)
+        done = spool.run(*case.arguments(), play=case.play, rules=case.rules, preload=True)
         try:
             return (case.end, *self.check(case, done, spool))
         except AssertionError as error:
