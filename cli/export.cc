@@ -38,15 +38,6 @@ std::vector<std::string_view> formats() {
     return names;
 }
 
-// What `content` writes, to the file `to`, if it could write all of it. The output knows why writing failed, and that a reader
-// which went away is no failure.
-Status write(const std::string& to, const std::function<Status(Sink&)>& content, Readers readers) {
-    Result<Output> output = Output::open(to, readers);
-    if (!output.ok()) return output.error();
-    Status written = content(*output);
-    return written.ok() || output->failed() ? output->close() : written;
-}
-
 Status write_trace(const Exporter& exporter, const std::vector<std::string>& files, const std::string& to) {
     Result<Trace> trace = open_trace(files);
     if (!trace.ok()) return trace.error();
@@ -56,7 +47,7 @@ Status write_trace(const Exporter& exporter, const std::vector<std::string>& fil
                                                       trace->origin().file, exporter.content, exporter.name))};
     note_damage(*trace);
     bool capture = exporter.name == kCapture;  // all that was recorded, with paths and command lines
-    return write(
+    return write_output(
         to, [&](Sink& sink) { return exporter.run(*trace, sink); }, capture ? Readers::owner : Readers::as_umask_says);
 }
 
@@ -65,8 +56,7 @@ Status write_page(const std::vector<std::string>& files, const std::string& base
     if (!page.ok()) return page.error();
     Result<ViewPair> pair = view_pair(files, base);
     if (!pair.ok()) return pair.error();
-    return write(
-        to, [&](Sink& sink) { return write_single_file(*pair, *page, sink); }, Readers::as_umask_says);
+    return write_output(to, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }
 
 Result<ExitCode> run(const Arguments& arguments) {

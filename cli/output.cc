@@ -70,6 +70,13 @@ Result<Output> Output::open(const std::string& file, Readers readers) {
     return Output(std::move(*sink), std::move(part));
 }
 
+Status write_output(const std::string& file, const std::function<Status(Sink&)>& content, Readers readers) {
+    Result<Output> output = Output::open(file, readers);
+    if (!output.ok()) return output.error();
+    Status written = content(*output);
+    return written.ok() || output->failed() ? output->close() : written;
+}
+
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
     std::vector<std::string> places;
     for (const std::string& output : outputs) {

@@ -1,6 +1,7 @@
 // Where a command's answer goes: standard output or the file of -o, which appears whole or not at all (core/base/file_sink.h).
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,11 @@ private:
     Output(FileSink sink, UnfinishedFile part) : FileSink(std::move(sink)), part_(std::move(part)) {}
     UnfinishedFile part_;
 };
+
+// What `content` writes, to `file`, if it could write all of it. The output knows why writing failed, and that a reader which
+// went away is no failure.
+Status write_output(const std::string& file, const std::function<Status(Sink&)>& content,
+                    Readers readers = Readers::as_umask_says);
 
 // Whether files may be written: none of them is an input or among the files of a folder that is one, by whatever name or
 // link, and no two are the same. "-" is standard input and output; "" is none. To be asked before anything is read.

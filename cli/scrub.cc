@@ -21,15 +21,14 @@ struct Arguments {
 };
 
 Result<ExitCode> run(const Arguments& arguments) {
+    if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
     Result<Trace> trace = open_trace(arguments.files);
     if (!trace.ok()) return trace.error();
     Trace clean = scrubbed(std::move(trace).value(), arguments.options);
-    Result<Output> output = Output::open(arguments.output);
-    if (!output.ok()) return output.error();
-    Status written = find_exporter("capture")->run(clean, *output);
-    if (Status closed = output->close(); !closed.ok()) return closed.error();
-    if (!written.ok() && !output->failed()) return written.error();
-    return ExitCode::ok;
+    const Exporter* capture = find_exporter("capture");
+    Status written = write_output(
+        arguments.output, [&](Sink& sink) { return capture->run(clean, sink); }, Readers::owner);
+    return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

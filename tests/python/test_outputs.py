@@ -144,6 +144,7 @@ def files(tmp_path):
     "report A -o A", "report A -o hard", "report soft -o A", "report runs -o B", "report B A -o soft",
     "report A kernels --format csv -o A", "compare A B -o B", "compare A B -o hard", "compare A A --repeat-base B -o B",
     "query A select(1) -o A", "export capture A -o A", "export html B --base A -o hard", "export chrome runs -o A",
+    "scrub A -o hard",
     "history add A --label x --db A", "history list --db A -o A", "record -o A -- cat A", "record -o hard -- cat A",
     "bench bench.py -o bench.py", "bench bench.py:one --save ./bench.py --force", "bench compare ./result.json B -o result.json",
     "bench --nvbench-json bench.py -- python3 bench.py", "--csv series.csv --backend replay:series.csv@max -- true",
