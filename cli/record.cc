@@ -19,6 +19,7 @@
 #include "cli/program.h"
 #include "cli/record_companions.h"
 #include "cli/record_injection.h"
+#include "cli/record_parts.h"
 #include "cli/record_watch.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/preload_path.h"
@@ -37,6 +38,7 @@ namespace {
 
 struct Arguments {
     std::string output = "recording.gpuprof";
+    std::string merge;  // a folder of parts, in place of a command
     InjectionArguments injection;
     std::string max_size;
     double python = 0;  // Hz; 0: no stacks
@@ -57,8 +59,7 @@ class Companions {
 public:
     explicit Companions(const SpoolFolder& folder) : folder_(folder) {}
     void prepare(std::unique_ptr<Companion> companion) {
-        Status status =
-            companion->prepare(fmt::format("{}/{}{}", folder_.path(), kPrefix, companion->name()) + ".gpuprof");
+        Status status = companion->prepare(companion_part(folder_.path(), companion->name()));
         if (!status)
             note(status.error().message);
         else
@@ -85,11 +86,8 @@ public:
     }
     // After stop(): what they have to say.
     const std::vector<std::string>& remarks() const { return remarks_; }
-    // Whether a part of the recording is a companion's; the others are of processes.
-    static bool wrote(const std::string& file) { return file.find(std::string("/") + kPrefix) != std::string::npos; }
 
 private:
-    static constexpr const char* kPrefix = "beside-";
     const SpoolFolder& folder_;
     std::vector<std::unique_ptr<Companion>> ready_;
     std::mutex mutex_;  // guards what follows
@@ -118,26 +116,6 @@ Batch own_facts(const Recording& recording) {
     return facts;
 }
 
-// All parts as one trace. Companions' come first: what a process says of itself wins.
-Result<Trace> merge(const Recording& recording, std::vector<std::string> files, const std::string& name) {
-    std::stable_partition(files.begin(), files.end(), Companions::wrote);
-    TraceBuilder builder(Origin{.file = shell_quoted_file(name), .importer = "capture", .tool = fact::kRecorderTool});
-    builder.append(own_facts(recording));
-    for (const std::string& file : files) {
-        Result<std::unique_ptr<Source>> source = open_source(file);
-        if (!source.ok()) return source.error();
-        if (Status status = import_capture(**source, builder); !status) return status.error();
-    }
-    return std::move(builder).finish();
-}
-
-Status write_capture_file(const Trace& trace, const std::string& file) {
-    Result<Output> output = Output::open(file, Readers::owner);
-    if (!output.ok()) return output.error();
-    Status written = find_exporter("capture")->run(trace, *output);
-    return written.ok() || output->failed() ? output->close() : written;
-}
-
 // What to tell when the library was in no process: what was not seen, and what of a GPU's software is missing here.
 std::string nothing_seen() {
     std::string missing;
@@ -147,39 +125,47 @@ std::string nothing_seen() {
                        missing.empty() ? "it" : fmt::format("it (on this machine: {})", missing));
 }
 
-// How many processes left parts, PID-TIME.gpuprof each.
-std::size_t processes_of(const std::vector<std::string>& files) {
-    std::set<std::string> processes;
-    for (const std::string& file : files)
-        if (!Companions::wrote(file)) processes.insert(file.substr(0, file.rfind('-')));
-    return processes.size();
+// What was recorded: a line, and the first answer.
+Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
+    std::size_t processes = seen > 0 ? seen : trace.tables().process.rows;
+    note(fmt::format("{} process{} recorded in {}{}", processes, processes == 1 ? "" : "es", arguments.output,
+                     seen > 0 ? ""
+                              : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(),
+                                            shell_quoted_file(arguments.output))));
+    if (arguments.quiet || seen == 0) return {};
+    Result<std::string> answer = first_answer_text(std::move(trace));
+    if (!answer.ok()) return answer.error();
+    fmt::print(stderr, "{}", *answer);
+    return {};
 }
 
 // Everything after the command has ended; its result does not depend on it.
 Status conclude(const Arguments& arguments, const Recording& recording, SpoolFolder& folder) {
     std::vector<std::string> files = folder.files();
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
-    std::size_t seen = processes_of(files);
-    Result<Trace> trace = merge(recording, files, arguments.output);
-    Status status = trace.ok() ? write_capture_file(*trace, arguments.output) : trace.error();
-    if (!status) {
-        std::string kept = folder.path();
-        folder.keep();
-        return Error{status.error().code,
-                     fmt::format("{}; the parts of the recording are in {}, each of which gpu-profile "
-                                 "report reads",
-                                 status.error().message, kept)};
-    }
-    std::size_t processes = seen > 0 ? seen : trace->tables().process.rows;
-    note(fmt::format("{} process{} recorded in {}{}", processes, processes == 1 ? "" : "es", arguments.output,
-                     seen > 0 ? ""
-                              : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(),
-                                            shell_quoted_file(arguments.output))));
-    if (arguments.quiet || seen == 0) return {};
-    Result<std::string> answer = first_answer_text(std::move(*trace));
-    if (!answer.ok()) return answer.error();
-    fmt::print(stderr, "{}", *answer);
-    return {};
+    Result<Trace> trace = merge_parts(own_facts(recording), files, arguments.output);
+    Status status = trace.ok() ? write_recording(*trace, arguments.output) : trace.error();
+    if (status) return show(arguments, std::move(*trace), processes_of(files));
+    std::string kept = folder.path();
+    folder.keep();
+    return Error{status.error().code,
+                 fmt::format("{}; the parts of the recording are kept; merge them later: {}", status.error().message,
+                             keep_for_merging(own_facts(recording), kept, arguments.output))};
+}
+
+// `record --merge`: of parts that a recording left.
+Result<ExitCode> merge_kept(const Arguments& arguments) {
+    if (!arguments.command.empty()) return Error{ExitCode::usage, "--merge runs no command; leave out what follows --"};
+    if (Status free = check_output(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
+    std::vector<std::string> files = parts_in(arguments.merge);
+    if (files.empty())
+        return Error{ExitCode::unreadable, fmt::format("{}: no parts of a recording found", arguments.merge)};
+    Result<Trace> trace = merge_parts({}, files, arguments.output);
+    if (!trace.ok()) return trace.error();
+    if (Status written = write_recording(*trace, arguments.output); !written) return written.error();
+    if (Status shown = show(arguments, std::move(*trace), processes_of(files)); !shown) return shown.error();
+    note(fmt::format("the parts are no longer needed: rm -r {}", shell_quoted_file(arguments.merge)));
+    return ExitCode::ok;
 }
 
 void prepare(Companions& companions, const Arguments& arguments, const SampleOption& sample,
@@ -201,6 +187,7 @@ std::optional<PreloadPath> preload_path(const std::string& library, const Inject
 }
 
 Result<ExitCode> record(const Arguments& arguments) {
+    if (!arguments.merge.empty()) return merge_kept(arguments);
     if (arguments.command.empty())
         return Error{ExitCode::usage, "no command to run; gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
     if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
@@ -266,6 +253,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--max-size", arguments->max_size,
                 "End the recording, not the command, when its parts reach this size, such as 2GiB.")
         .value("BYTES");
+    line.option("--merge", arguments->merge,
+                "Run no command; merge the parts that a recording left in this folder (full disk, kill).")
+        .value("FOLDER");
     line.flag("--quiet", arguments->quiet, "Do not show the first answer.");
     line.option("command", arguments->command, "The command and its arguments, after --.").value("CMD");
     return [arguments] { return record(*arguments); };

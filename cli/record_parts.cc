@@ -64,7 +64,7 @@ std::string keep_for_merging(Batch own, const std::string& folder, const std::st
     TraceBuilder builder(origin_of(output));
     builder.append(std::move(own));
     Trace trace = std::move(builder).finish();
-    (void)write_recording(trace, companion_part(folder, kLauncher));  // without it the command's exit status is missing
+    (void)write_recording(trace, companion_part(folder, kLauncher));  // no room: its exit status is missing
     return fmt::format("gpu-profile record --merge {} -o {}", shell_quoted_file(folder), shell_quoted_file(output));
 }
 

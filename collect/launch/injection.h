@@ -17,6 +17,9 @@ struct InjectionOptions {
     RecorderSettings recorder;      // for the library
 };
 
+// The spool files in a folder, by name; not those of processes that ended before they wrote anything.
+std::vector<std::string> parts_in(const std::string& folder);
+
 // A folder of its own for the spool files of one run, removed with what is in it when this object goes.
 class SpoolFolder {
 public:
@@ -27,8 +30,7 @@ public:
     ~SpoolFolder();
 
     const std::string& path() const { return path_; }
-    // The spool files, by name; not those of processes that ended before they wrote anything.
-    std::vector<std::string> files() const;
+    std::vector<std::string> files() const { return parts_in(path_); }
     // Bytes of all files in it.
     std::uint64_t bytes() const;
     // Ends the recording in every process that was injected with `limited`, within a quarter of a second.
@@ -37,8 +39,6 @@ public:
     void keep() { path_.clear(); }
 
 private:
-    std::vector<std::string> all_files() const;
-
     explicit SpoolFolder(std::string path) : path_(std::move(path)) {}
     std::string path_;
 };

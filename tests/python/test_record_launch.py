@@ -190,17 +190,27 @@ def test_a_disk_that_fills_while_merging_keeps_the_parts(program, tmp_path):
                         filler.write(bytes(4096))
                 except OSError:
                     print("done")
+            sys.exit(3)
         """)
-        done = subprocess.run([program.path, "record", "-o", small / "run.gpuprof", "--sample", "0", "--quiet", "--",
+        done = subprocess.run([program.path, "record", "-o", small / "run of today.gpuprof", "--sample", "0", "--quiet", "--",
                                sys.executable, path], capture_output=True, text=True, check=False, timeout=20)
         assert done.stdout == "done\n"
-        assert done.returncode == 0
-        parts = list(small.glob("run.gpuprof.parts-*/*.gpuprof"))
+        assert done.returncode == 3
+        parts = list(small.glob("run of today.gpuprof.parts-*/*.gpuprof"))
         assert parts
         assert "No space left" in done.stderr
-        assert str(parts[0].parent) in done.stderr
         found = [ranges(program, part) for part in parts if not part.name.startswith("beside-")]
         assert {"before the disk is full": 1} in found
+        # The command that merges them is there to be copied.
+        (command,) = re.findall(r"merge them later: (.*)", done.stderr)
+        assert str(parts[0].parent) in command
+        (small / "filler").unlink()
+        merged = subprocess.run(["bash", "-c", f"{command} --quiet"], env={**os.environ, "PATH": f"{program.path.parent}:{os.environ['PATH']}"},
+                                capture_output=True, text=True, check=False, timeout=20)
+        assert merged.returncode == 0, merged.stderr
+        assert ranges(program, small / "run of today.gpuprof") == {"before the disk is full": 1}
+        subprocess.run(["bash", "-c", re.findall(r"no longer needed: (.*)", merged.stderr)[0]], check=True, timeout=20)
+        assert [path.name for path in small.iterdir()] == ["run of today.gpuprof"]
     finally:
         for _ in range(20):
             if subprocess.run(["umount", small], capture_output=True, check=False).returncode == 0:
