@@ -31,6 +31,7 @@ struct Arguments {
     std::string format = "text";
     std::string output = "-";
     Options options;
+    ReadLimits limits;
 };
 
 // What the arguments name, all of it existing.
@@ -58,10 +59,10 @@ Result<Plan> plan_of(const Arguments& arguments) {
     return plan;
 }
 
-Result<compare::Run> read_run(const std::string& file, const Options& options) {
-    Result<Trace> trace = open_trace(file);
+Result<compare::Run> read_run(const std::string& file, const Arguments& arguments) {
+    Result<Trace> trace = open_trace(file, arguments.limits);
     if (!trace.ok()) return trace.error();
-    return compare::run_of(std::move(trace).value(), options);
+    return compare::run_of(std::move(trace).value(), arguments.options);
 }
 
 // Side by side, because much of reading one is the work of one thread; but what comes from standard input one after the other.
@@ -70,15 +71,15 @@ std::array<Result<compare::Run>, 2> read_both(const Arguments& arguments) {
     bool from_input = arguments.base == "-" || arguments.next == "-";
     std::array<std::optional<Result<compare::Run>>, 2> runs;
     run_parallel(runs.size(), from_input ? 1 : 2,
-                 [&](std::size_t side, unsigned) { runs[side] = read_run(*files[side], arguments.options); });
+                 [&](std::size_t side, unsigned) { runs[side] = read_run(*files[side], arguments); });
     return {std::move(*runs[0]), std::move(*runs[1])};
 }
 
 // Each is read, measured and let go, so that any number of them fits.
-Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Options& options) {
+Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Arguments& arguments) {
     std::vector<compare::Values> repeats;
     for (const std::string& file : files) {
-        Result<compare::Run> run = read_run(file, options);
+        Result<compare::Run> run = read_run(file, arguments);
         if (!run.ok()) return run.error();
         repeats.push_back(compare::values_of(*run));
     }
@@ -102,9 +103,9 @@ Result<ExitCode> run(const Arguments& arguments) {
     auto [base, next] = read_both(arguments);
     if (!base.ok()) return base.error();
     if (!next.ok()) return next.error();
-    Result<std::vector<compare::Values>> base_repeats = read_repeats(arguments.base_repeats, arguments.options);
+    Result<std::vector<compare::Values>> base_repeats = read_repeats(arguments.base_repeats, arguments);
     if (!base_repeats.ok()) return base_repeats.error();
-    Result<std::vector<compare::Values>> new_repeats = read_repeats(arguments.new_repeats, arguments.options);
+    Result<std::vector<compare::Values>> new_repeats = read_repeats(arguments.new_repeats, arguments);
     if (!new_repeats.ok()) return new_repeats.error();
     compare::Comparison found = compare::compare_runs(*base, *next, *base_repeats, *new_repeats);
     if (Status written = write(*plan, arguments, found, *base, *next); !written.ok()) return written.error();
@@ -122,6 +123,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
+    declare_read_limits(line, arguments->limits);
     line.footer("Analyses: " + joined(comparison_tables()));
     return [arguments] { return run(*arguments); };
 }

@@ -10,6 +10,7 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "cli/view_pair.h"
@@ -26,6 +27,7 @@ struct Arguments {
     std::vector<std::string> files;
     std::string base;
     std::string output = "-";
+    ReadLimits limits;
 };
 
 constexpr std::string_view kCapture = "capture";
@@ -38,8 +40,8 @@ std::vector<std::string_view> formats() {
     return names;
 }
 
-Status write_trace(const Exporter& exporter, const std::vector<std::string>& files, const std::string& to) {
-    Result<Trace> trace = open_trace(files);
+Status write_trace(const Exporter& exporter, const Arguments& arguments) {
+    Result<Trace> trace = open_trace(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
     if (!exporter.has_content(*trace))
         return Error{ExitCode::empty,
@@ -48,15 +50,16 @@ Status write_trace(const Exporter& exporter, const std::vector<std::string>& fil
     note_damage(*trace);
     bool capture = exporter.name == kCapture;  // all that was recorded, with paths and command lines
     return write_output(
-        to, [&](Sink& sink) { return exporter.run(*trace, sink); }, capture ? Readers::owner : Readers::as_umask_says);
+        arguments.output, [&](Sink& sink) { return exporter.run(*trace, sink); },
+        capture ? Readers::owner : Readers::as_umask_says);
 }
 
-Status write_page(const std::vector<std::string>& files, const std::string& base, const std::string& to) {
+Status write_page(const Arguments& arguments) {
     Result<std::string_view> page = viewer_page();
     if (!page.ok()) return page.error();
-    Result<ViewPair> pair = view_pair(files, base);
+    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.limits);
     if (!pair.ok()) return pair.error();
-    return write_output(to, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
+    return write_output(arguments.output, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }
 
 Result<ExitCode> run(const Arguments& arguments) {
@@ -71,8 +74,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     std::vector<std::string> inputs = arguments.files;
     inputs.push_back(arguments.base);
     if (Status free = check_output(arguments.output, inputs); !free.ok()) return free.error();
-    Status written = exporter != nullptr ? write_trace(*exporter, arguments.files, arguments.output)
-                                         : write_page(arguments.files, arguments.base, arguments.output);
+    Status written = exporter != nullptr ? write_trace(*exporter, arguments) : write_page(arguments);
     if (!written.ok()) return written.error();
     return ExitCode::ok;
 }
@@ -87,6 +89,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, fmt::format("html: {}", kBaseDoc)).value("FILE");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    declare_read_limits(line, arguments->limits);
     return [arguments] { return run(*arguments); };
 }
 

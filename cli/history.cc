@@ -29,6 +29,7 @@ struct Arguments {
     std::string format = "text";
     std::string output = "-";
     Options options;
+    ReadLimits limits;
 };
 
 constexpr std::string_view kActions[] = {"add", "list", "check"};
@@ -36,7 +37,7 @@ constexpr std::string_view kActions[] = {"add", "list", "check"};
 Result<compare::Run> read_run(const Arguments& arguments) {
     if (arguments.file.empty() || arguments.label.empty())
         return Error{ExitCode::usage, fmt::format("history {} needs a recording and --label", arguments.action)};
-    Result<Trace> trace = open_trace(arguments.file);
+    Result<Trace> trace = open_trace(arguments.file, arguments.limits);
     if (!trace.ok()) return trace.error();
     return compare::run_of(std::move(trace).value(), arguments.options);
 }
@@ -145,6 +146,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--format", arguments->format, "list and check: text, csv, json or md.").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
+    declare_read_limits(line, arguments->limits);
     return [arguments] { return run(*arguments); };
 }
 

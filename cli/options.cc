@@ -39,4 +39,12 @@ void declare_options(CommandLine& line, Options& options) {
 #undef GPUPROF_OPTION_FLAG
 }
 
+void declare_read_limits(CommandLine& line, ReadLimits& limits) {
+    constexpr double kMost = 1e9;
+#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc) \
+    line.option(flag_of(#name), limits.name, doc).range(0.0, kMost).value(value_name).group("Limits of reading");
+    GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
+#undef GPUPROF_LIMIT_FLAG
+}
+
 }  // namespace gpuprof

@@ -33,6 +33,7 @@ struct Arguments {
     std::int64_t limit = -1;  // -1: the usual one of the format
     double time_out = 0;
     Options options;
+    ReadLimits limits;
 };
 
 Result<std::string> all_of_standard_input() {
@@ -80,7 +81,7 @@ Result<ExitCode> run(const Arguments& given) {
     if (from_input && arguments.sql.empty())
         return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
-    Result<Trace> opened = open_trace(arguments.files);
+    Result<Trace> opened = open_trace(arguments.files, arguments.limits);
     if (!opened.ok()) return opened.error();
     note_damage(*opened);
     Trace trace = from_zero(std::move(opened).value());
@@ -113,6 +114,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--format", arguments->format, "text, csv or json.").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
+    declare_read_limits(line, arguments->limits);
     line.remove("--limit");  // of analyses; here it is about the rows of an answer
     line.option("--limit", arguments->limit, "Rows of an answer; 0: all. 1000 as text, else all.")
         .not_negative()

@@ -9,6 +9,7 @@
 #include "core/schema/losses.h"
 #include "core/schema/metrics.h"
 #include "core/schema/options.h"
+#include "core/schema/read_limits.h"
 #include "core/schema/schema.h"
 #include "core/schema/summary_fields.def"
 
@@ -79,7 +80,7 @@ ResultTable analyses_table() {
 }
 
 std::string shown(std::int64_t value) { return std::to_string(value); }
-[[maybe_unused]] std::string shown(double value) { return fmt::format("{}", value); }
+std::string shown(double value) { return fmt::format("{}", value); }
 std::string shown(const std::string& value) { return value; }
 
 ResultTable options_table() {
@@ -92,6 +93,10 @@ ResultTable options_table() {
 #define GPUPROF_OPTION_ROW(name, type, initial, value, doc) add(#name, value, shown(defaults.name), doc);
     GPUPROF_OPTIONS(GPUPROF_OPTION_ROW)
 #undef GPUPROF_OPTION_ROW
+    ReadLimits limits;
+#define GPUPROF_LIMIT_ROW(name, initial, value, doc) add(#name, value, shown(limits.name), doc);
+    GPUPROF_READ_LIMITS(GPUPROF_LIMIT_ROW)
+#undef GPUPROF_LIMIT_ROW
     return table;
 }
 

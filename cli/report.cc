@@ -40,6 +40,7 @@ struct Arguments {
     double from = 0, to = 0;  // seconds since the beginning; to 0: the end
     bool whole = false;
     Options options;
+    ReadLimits limits;
 };
 
 // What the arguments name, all of it existing.
@@ -143,7 +144,7 @@ Result<ExitCode> run(const Arguments& given) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
     if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
-    Result<Trace> whole = open_trace(arguments.files);
+    Result<Trace> whole = open_trace(arguments.files, arguments.limits);
     if (!whole.ok()) return whole.error();
     Result<Trace> trace = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
     if (!trace.ok()) return trace.error();
@@ -175,6 +176,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.flag("--whole", arguments->whole,
               "First answer: of the whole recording, start-up included, not of the part with most work.");
     declare_options(line, arguments->options);
+    declare_read_limits(line, arguments->limits);
     line.footer("Analyses: " + joined(names_of(analyses())));
     return [arguments] { return run(*arguments); };
 }

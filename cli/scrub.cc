@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "core/exporters/exporter.h"
@@ -18,11 +19,12 @@ struct Arguments {
     std::vector<std::string> files;
     std::string output;
     ScrubOptions options;
+    ReadLimits limits;
 };
 
 Result<ExitCode> run(const Arguments& arguments) {
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
-    Result<Trace> trace = open_trace(arguments.files);
+    Result<Trace> trace = open_trace(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
     Trace clean = scrubbed(std::move(trace).value(), arguments.options);
     const Exporter* capture = find_exporter("capture");
@@ -38,6 +40,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.flag("--ranges", arguments->options.ranges,
               "Replace the names of ranges, of operators of your own and of functions, too.");
     line.flag("--kernels", arguments->options.kernels, "Replace the names of kernels, too.");
+    declare_read_limits(line, arguments->limits);
     return [arguments] { return run(*arguments); };
 }
 

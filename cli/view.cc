@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/http_endpoint.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "cli/view_pair.h"
@@ -32,6 +33,7 @@ struct Arguments {
     std::string base;
     std::uint16_t port = 0;
     bool open_browser = true;
+    ReadLimits limits;
 };
 
 // Starts `program address` with nothing to read or write; false when there is no such program.
@@ -66,7 +68,7 @@ void announce(const Arguments& arguments, const std::string& address) {
 Result<ExitCode> view(const Arguments& arguments) {
     Result<std::string_view> viewer = viewer_page();
     if (!viewer.ok()) return viewer.error();
-    Result<ViewPair> pair = view_pair(arguments.files, arguments.base);
+    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.limits);
     if (!pair.ok()) return pair.error();
     Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open({"127.0.0.1", arguments.port});
     if (!endpoint.ok()) return endpoint.error();
@@ -96,6 +98,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--base", arguments->base, kBaseDoc).value("FILE");
     line.option("--port", arguments->port, "Port on 127.0.0.1; 0 takes a free one.").value("N");
     line.flag("!--no-open", arguments->open_browser, "Only print the address; do not start a browser.");
+    declare_read_limits(line, arguments->limits);
     return [arguments] { return view(*arguments); };
 }
 

@@ -28,8 +28,8 @@ compare::Run run_of_copy(const Trace& trace) {
 }
 
 // Others will see the page: it has no folders in it. Who asks for it sees what they typed, in messages.
-Result<Trace> open_for_page(const std::vector<std::string>& files) {
-    Result<Trace> trace = open_trace(files, Naming::base_names);
+Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {
+    Result<Trace> trace = open_trace(files, limits, Naming::base_names);
     if (trace.ok()) return trace;
     Error error = trace.error();
     for (const std::string& file : files)
@@ -40,8 +40,8 @@ Result<Trace> open_for_page(const std::vector<std::string>& files) {
     return error;
 }
 
-Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next) {
-    Result<Trace> trace = open_for_page({base});
+Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next, const ReadLimits& limits) {
+    Result<Trace> trace = open_for_page({base}, limits);
     if (!trace.ok()) return trace.error();
     Result<std::string> comparison = comparison_json(run_of_copy(*trace), run_of_copy(next));
     if (!comparison.ok()) return comparison.error();
@@ -52,12 +52,12 @@ Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next)
 
 }  // namespace
 
-Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base) {
-    Result<Trace> trace = open_for_page(files);
+Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base, const ReadLimits& limits) {
+    Result<Trace> trace = open_for_page(files, limits);
     if (!trace.ok()) return trace.error();
     note_damage(*trace);
     std::optional<Result<ViewPair::Base>> before;
-    if (!base.empty()) before.emplace(compared_with(base, *trace));
+    if (!base.empty()) before.emplace(compared_with(base, *trace, limits));
     if (before && !before->ok()) return before->error();
     Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
     if (!document.ok()) return document.error();

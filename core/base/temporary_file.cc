@@ -14,37 +14,46 @@ namespace {
 
 Error failed(std::string_view path, std::string_view why) {
     return {ExitCode::unreadable,
-            fmt::format("{} cannot be made or written: {}; TMPDIR names another folder", path, why)};
+            fmt::format("{} cannot be created or written: {}; set TMPDIR to another folder", path, why)};
 }
 
-std::string pattern() {
+std::string folder_for_them() {
     const char* folder = std::getenv("TMPDIR");
-    return fmt::format("{}/gpu-profile-XXXXXX", folder != nullptr && *folder != '\0' ? folder : "/tmp");
+    return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+std::string pattern() { return folder_for_them() + "/gpu-profile-XXXXXX"; }
+
+// File systems without files that have no name give one that is taken away at once.
+int open_nameless() {
+    int fd = open(folder_for_them().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return fd;
+    std::string path = pattern();
+    fd = mkostemp(path.data(), O_CLOEXEC);
+    if (fd >= 0) unlink(path.c_str());
+    return fd;
 }
 
 }  // namespace
 
 Result<TemporaryFile> TemporaryFile::make() {
-    std::string path = pattern();
-    int fd = mkostemp(path.data(), O_CLOEXEC);
-    if (fd < 0) return failed(path, std::strerror(errno));
-    return TemporaryFile(std::move(path), fd);
+    int fd = open_nameless();
+    if (fd < 0) return failed("a file in " + folder_for_them(), std::strerror(errno));
+    return TemporaryFile(fmt::format("/proc/self/fd/{}", fd), fd);
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
     : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
 
 TemporaryFile::~TemporaryFile() {
-    if (fd_ < 0) return;
-    close(fd_);
-    unlink(path_.c_str());
+    if (fd_ >= 0) close(fd_);
 }
 
 Status TemporaryFile::write(std::string_view bytes) {
     while (!bytes.empty()) {
         ssize_t wrote = ::write(fd_, bytes.data(), bytes.size());
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return failed(path_, wrote < 0 ? std::strerror(errno) : "no room");
+        if (wrote <= 0) return failed("a file in " + folder_for_them(), wrote < 0 ? std::strerror(errno) : "no room");
         bytes.remove_prefix(static_cast<std::size_t>(wrote));
     }
     return {};

@@ -1,4 +1,5 @@
-// A file or a folder for a while: made in TMPDIR (/tmp without it), gone with its object.
+// A file or a folder for a while: made in TMPDIR (/tmp without it), gone with its object. A file never has a name, so that it is
+// gone with the process, too, however that ends.
 #pragma once
 
 #include <string>
@@ -16,6 +17,7 @@ public:
     TemporaryFile& operator=(TemporaryFile&&) = delete;
     ~TemporaryFile();
 
+    // By which this process can open it: /proc/self/fd/N.
     const std::string& path() const { return path_; }
     int fd() const { return fd_; }
     Status write(std::string_view bytes);

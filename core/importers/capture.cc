@@ -9,6 +9,7 @@
 
 #include "core/base/parallel.h"
 #include "core/importers/capture_tables.h"
+#include "core/importers/memory_limit.h"
 #include "core/importers/spool.h"
 #include "core/schema/facts.h"
 
@@ -77,7 +78,7 @@ public:
         read(group);
         while (!group.chunks.empty()) {
             Group next;
-            decode(group, next);
+            if (Status fits = decode(group, next); !fits) return fits;
             group = std::move(next);
         }
         if (!group.status) return group.status;
@@ -99,9 +100,13 @@ private:
     }
 
     // Decodes `group` and reads `next` meanwhile.
-    void decode(const Group& group, Group& next) {
+    Status decode(const Group& group, Group& next) {
         std::vector<PlacedChunk> placed;
-        for (const RawChunk& raw : group.chunks) place(raw, placed);
+        MemoryLimit limit(source_);
+        for (const RawChunk& raw : group.chunks) {
+            place(raw, placed);
+            if (limit.is_below(bytes_of(batch_))) return limit.error();
+        }
         std::vector<char> sound(placed.size(), 1);
         run_parallel(placed.size() + 1, static_cast<unsigned>(scratch_.size()), [&](std::size_t task, unsigned worker) {
             if (task == 0)
@@ -111,6 +116,7 @@ private:
         });
         for (std::size_t i = 0; i < placed.size(); ++i)
             if (!sound[i]) tables_.fail(placed[i]);
+        return {};
     }
 
     void place(const RawChunk& raw, std::vector<PlacedChunk>& placed) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "core/base/path_search.h"
@@ -35,31 +36,92 @@ const Closed* closed_of(std::string_view file, std::string_view head) {
     return nullptr;
 }
 
-// The exit status, as shells say it; what it prints goes to `output`, what it complains of is not shown.
-int run(const std::vector<std::string>& arguments, const std::string& output) {
+pid_t start(const std::vector<std::string>& arguments, int input, int output, bool own_session) {
     std::vector<char*> words;
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawnattr_init(&attributes);
+    if (own_session) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    for (auto [wanted, stream] : {std::pair(input, STDIN_FILENO), {output, STDOUT_FILENO}})
+        if (wanted >= 0)
+            posix_spawn_file_actions_adddup2(&actions, wanted, stream);
+        else
+            posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child = 0;
-    int failed = posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
+    pid_t child = -1;
+    if (posix_spawn(&child, words[0], &actions, &attributes, words.data(), environ) != 0) child = -1;
     posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0) return 127;
+    posix_spawnattr_destroy(&attributes);
+    return child;
+}
+
+// The exit status, as shells say it.
+int wait_for(pid_t child) {
+    if (child < 0) return 127;
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+// What it prints goes to `output`, what it complains of is not shown.
+int run(const std::vector<std::string>& arguments, int output = -1) {
+    return wait_for(start(arguments, -1, output, false));
+}
+
+// Takes a folder away as soon as this process is gone, also when it is killed: a shell that waits for the end of a pipe whose other end
+// only this process has.
+class Keeper {
+public:
+    explicit Keeper(const std::string& folder) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) return;
+        child_ = start({"/bin/sh", "-c", "read -r _; rm -rf -- \"$0\"", folder}, ends[0], -1, true);
+        close(ends[0]);
+        held_ = ends[1];
+    }
+    Keeper(const Keeper&) = delete;
+    Keeper& operator=(const Keeper&) = delete;
+    ~Keeper() {
+        if (held_ >= 0) close(held_);
+        if (child_ >= 0) wait_for(child_);
+    }
+
+private:
+    int held_ = -1;
+    pid_t child_ = -1;
+};
+
+// nsys writes by name only.
+Result<std::unique_ptr<Source>> export_nsys(const std::string& tool, const std::string& whole, const std::string& file,
+                                            const ReadLimits& limits, int& status) {
+    Result<TemporaryFolder> folder = TemporaryFolder::make();
+    if (!folder.ok()) return folder.error();
+    Keeper keeper(folder->path());
+    std::string made = folder->path() + "/export.sqlite";
+    status = run({tool, "export", "--type", "sqlite", "--output", made, whole});
+    if (status != 0) return Error{};
+    return open_source(made, file, limits);
+}
+
+Result<std::unique_ptr<Source>> export_ncu(const std::string& tool, const std::string& whole, const std::string& file,
+                                           const ReadLimits& limits, int& status) {
+    Result<TemporaryFile> made = TemporaryFile::make();
+    if (!made.ok()) return made.error();
+    status = run({tool, "--import", whole, "--csv", "--page", "raw"}, made->fd());
+    if (status != 0) return Error{};
+    return open_source(made->path(), file, limits);
+}
+
 }  // namespace
 
 bool is_closed_report(std::string_view file, std::string_view head) { return closed_of(file, head) != nullptr; }
 
-Result<ExportedReport> export_closed(const std::string& file, std::string_view head) {
+Result<std::unique_ptr<Source>> export_closed(const std::string& file, std::string_view head,
+                                              const ReadLimits& limits) {
     const Closed& closed = *closed_of(file, head);
     std::string by_hand = fmt::format("a report that only {} can read; export it: {}", closed.tool, closed.command);
     auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", file, why)}; };
@@ -67,20 +129,14 @@ Result<ExportedReport> export_closed(const std::string& file, std::string_view h
     const char* path = std::getenv("PATH");
     std::string tool = find_in_path(closed.tool, path == nullptr ? "" : path);
     if (tool.empty()) return fail(fmt::format("{} ({} is not on PATH)", by_hand, closed.tool));
-    Result<TemporaryFolder> made_folder = TemporaryFolder::make();
-    if (!made_folder.ok()) return made_folder.error();
-    auto folder = std::make_shared<TemporaryFolder>(std::move(made_folder).value());
-    bool nsys = closed.tool == "nsys";
-    std::string made = folder->path() + (nsys ? "/export.sqlite" : "/export.csv");
     std::string whole = std::filesystem::absolute(file).string();  // a name that begins with a dash is no option
-    int status = nsys ? run({tool, "export", "--type", "sqlite", "--output", made, whole}, folder->path() + "/said")
-                      : run({tool, "--import", whole, "--csv", "--page", "raw"}, made);
+    int status = 0;
+    Result<std::unique_ptr<Source>> source = closed.tool == "nsys" ? export_nsys(tool, whole, file, limits, status)
+                                                                   : export_ncu(tool, whole, file, limits, status);
     if (status != 0)
         return fail(
             fmt::format("{} could not export it (exit status {}); try: {}", closed.tool, status, closed.command));
-    Result<std::unique_ptr<Source>> source = open_source(made, file);
-    if (!source) return source.error();
-    return ExportedReport{std::move(folder), std::move(*source)};
+    return source;
 }
 
 }  // namespace gpuprof

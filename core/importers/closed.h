@@ -14,11 +14,8 @@ namespace gpuprof {
 // Whether `file` is such a report.
 bool is_closed_report(std::string_view file, std::string_view head);
 
-// What its maker's tool made of it, in a temporary folder that goes with the last copy of `folder`.
-struct ExportedReport {
-    std::shared_ptr<void> folder;
-    std::unique_ptr<Source> source;
-};
-Result<ExportedReport> export_closed(const std::string& file, std::string_view head);
+// What its maker's tool made of it. Nothing of it is left behind, however the program ends: a file without a name, or a folder that a
+// process of its own takes away when this one is gone.
+Result<std::unique_ptr<Source>> export_closed(const std::string& file, std::string_view head, const ReadLimits& limits);
 
 }  // namespace gpuprof

@@ -1,15 +1,18 @@
 #include "core/importers/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
-#include "core/base/temporary_file.h"
+#include "core/base/sqlite_descriptor.h"
+#include "core/importers/memory_limit.h"
 
 namespace gpuprof {
 namespace {
@@ -37,6 +40,38 @@ std::uint64_t bytes_by_header(std::string_view head) {
     return (page == 1 ? 65536 : page) * (byte(28) << 24 | byte(29) << 16 | byte(30) << 8 | byte(31));
 }
 
+std::string path_of(int fd) {
+    std::string path(4096, '\0');
+    ssize_t size = readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), path.data(), path.size());
+    path.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return path;
+}
+
+std::string beginning_of(const std::string& path, std::size_t size) {
+    std::string bytes(size, '\0');
+    int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? 0 : ::read(fd, bytes.data(), size);
+    if (fd >= 0) close(fd);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+}
+
+// What an interrupted writer left beside the file, so that the file alone is not what was written; "" when it is.
+// Source: https://www.sqlite.org/fileformat2.html, 3 and 4. A log has frames when its header and that of a frame have the same salt.
+std::string unfinished(const std::string& path) {
+    constexpr std::size_t kLogHeader = 32, kFrameHeader = 24, kSaltInHeader = 16, kSaltInFrame = 8, kSaltBytes = 8;
+    std::string log = beginning_of(path + "-wal", kLogHeader + kFrameHeader);
+    bool is_log = log.starts_with("\x37\x7f\x06\x82") || log.starts_with("\x37\x7f\x06\x83");
+    if (is_log && log.size() == kLogHeader + kFrameHeader &&
+        log.compare(kSaltInHeader, kSaltBytes, log, kLogHeader + kSaltInFrame, kSaltBytes) == 0)
+        return "its latest changes are still in {0}-wal; write them into the file: sqlite3 {0} 'PRAGMA "
+               "wal_checkpoint(TRUNCATE)'";
+    if (beginning_of(path + "-journal", 8) == "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+        return "its writer was interrupted and left {0}-journal; undo the unfinished change: sqlite3 {0} 'PRAGMA "
+               "schema_version'";
+    return "";
+}
+
 std::string quoted(std::string_view name) {
     std::string text = "\"";
     for (char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -60,22 +95,20 @@ void Scan::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finaliz
 Database::~Database() = default;
 
 Result<Database> Database::open(Source& source) {
-    std::optional<TemporaryFile> copy;  // until it is open
+    Database database;
     std::string path = fmt::format("/proc/self/fd/{}", source.plain_fd());
     if (source.plain_fd() < 0) {
         Result<TemporaryFile> file = unpacked(source);
         if (!file.ok()) return Error{file.error().code, fmt::format("{}: {}", source.name(), file.error().message)};
-        copy.emplace(std::move(*file));
-        path = copy->path();
+        database.copy_.emplace(std::move(*file));
+        path = database.copy_->path();
+    } else if (std::string why = unfinished(path_of(source.plain_fd())); !why.empty()) {
+        return Error{ExitCode::unreadable,
+                     fmt::format("{}: {}", source.name(), fmt::format(fmt::runtime(why), source.name()))};
     }
-    std::string uri = "file:";
-    for (char c : path)
-        uri += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", static_cast<unsigned char>(c))
-                                                : std::string(1, c);
-    Database database;
     sqlite3* handle = nullptr;
-    int code = sqlite3_open_v2((uri + "?immutable=1").c_str(), &handle,
-                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+    int code = sqlite3_open_v2(fmt::format("file:{}?immutable=1", path).c_str(), &handle,
+                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, sqlite_by_descriptor());
     database.database_.reset(handle);
     if (code != SQLITE_OK) return unreadable(source.name(), handle);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -85,9 +118,13 @@ Result<Database> Database::open(Source& source) {
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
     sqlite3_exec(handle, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-4096", nullptr, nullptr,
                  nullptr);
+    constexpr std::uint64_t kSmallestRow =
+        5;  // bytes: two of its place on the page, its length, its number, its header
     struct stat file {};
-    if (stat(path.c_str(), &file) == 0) database.most_rows_ = static_cast<std::uint64_t>(file.st_size);
-    database.truncated_ = database.most_rows_ < bytes_by_header(source.head());
+    auto size = stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
+    database.most_rows_ = size / kSmallestRow;
+    database.most_memory_ = MemoryLimit(source).bytes();
+    database.truncated_ = size < bytes_by_header(source.head());
     if (Status status = database.list_tables(source.name()); !status) return status.error();
     return database;
 }
@@ -106,7 +143,9 @@ Status Database::list_tables(const std::string& name) {
         return code == SQLITE_DONE;
     };
     bool listed = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", "",
-                      [&](const char* table) { columns_[table]; });
+                      [&](const char* table) { columns_[table]; }) &&
+                  all("SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND rootpage = 0)", "",
+                      [&](const char* view) { computed_.insert(view); });
     if (!listed) return unreadable(name, handle());
     // Generated columns (hidden 2 and 3) would have the file's own expressions computed.
     for (auto& [table, columns] : columns_)
@@ -127,29 +166,100 @@ Scan::Field Scan::column(const char* name) {
     return {static_cast<int>(wanted_.size()) - 1};
 }
 
-bool Scan::prepare() {
-    if (known_ == nullptr || wanted_.empty()) return false;
-    std::string sql = fmt::format("SELECT {} FROM {}", fmt::join(wanted_, ","), quoted(table_));
+std::unique_ptr<sqlite3_stmt, Scan::Finalize> Scan::statement(const std::string& sql) const {
     sqlite3_stmt* statement = nullptr;
-    bool prepared = sqlite3_prepare_v2(database_.handle(), sql.c_str(), -1, &statement, nullptr) == SQLITE_OK;
-    statement_.reset(statement);
-    if (!prepared) lose_rest(sqlite3_errmsg(database_.handle()));
-    return prepared;
+    sqlite3_prepare_v2(database_.handle(), sql.c_str(), -1, &statement, nullptr);
+    return std::unique_ptr<sqlite3_stmt, Finalize>(statement);
+}
+
+// In the order of the table itself, with the number of each row where rows have one.
+bool Scan::prepare() {
+    if (known_ == nullptr || wanted_.empty() || database_.over_memory()) return false;
+    std::string columns = fmt::format("{}", fmt::join(wanted_, ",")), table = quoted(table_);
+    statement_ = statement(fmt::format("SELECT {}, _rowid_ FROM {} NOT INDEXED WHERE _rowid_ > ?1", columns, table));
+    has_ids_ = statement_ != nullptr && !known_->contains("_rowid_");
+    if (has_ids_) return start_at(std::numeric_limits<std::int64_t>::min());
+    statement_ = statement(fmt::format("SELECT {} FROM {}", columns, table));
+    if (!statement_) lose_rest(sqlite3_errmsg(database_.handle()));
+    return statement_ != nullptr;
+}
+
+bool Scan::start_at(std::int64_t row_id) {
+    sqlite3_reset(statement_.get());
+    last_id_ = row_id;
+    return sqlite3_bind_int64(statement_.get(), 1, row_id) == SQLITE_OK;
 }
 
 void Scan::lose_rest(std::string_view why) {
     losses_.lose(Loss::damaged_table, fmt::format("{}, after {} rows: {}", table_, rows_, why));
 }
 
-bool Scan::next() {
-    if (!statement_ && (rows_ > 0 || !prepare())) return false;
-    int code = sqlite3_step(statement_.get());
-    bool circle = rows_ >= database_.most_rows();
-    if (code == SQLITE_ROW && !circle) return ++rows_, true;
-    if (code != SQLITE_DONE) lose_rest(circle ? "its pages form a circle" : sqlite3_errmsg(database_.handle()));
+// What comes first from a row id on, without its values.
+Scan::Found Scan::look(std::int64_t row_id) {
+    if (!look_)
+        look_ = statement(fmt::format("SELECT _rowid_ FROM {} NOT INDEXED WHERE _rowid_ >= ?1 ORDER BY _rowid_ LIMIT 1",
+                                      quoted(table_)));
+    sqlite3_reset(look_.get());
+    sqlite3_bind_int64(look_.get(), 1, row_id);
+    int code = sqlite3_step(look_.get());
+    return code == SQLITE_ROW ? Found::row : code == SQLITE_DONE ? Found::end : Found::damage;
+}
+
+// Row ids follow one another in what nsys writes, so the end of a damaged page is found by looking ever further on, then in halves.
+// What was jumped over is counted by its ids. Damaged pages with whole ones between them may be taken for one.
+bool Scan::skip_damage(std::string_view why) {
+    constexpr int kMostRepairs = 10'000;
+    constexpr std::int64_t kFarthest = std::int64_t{1} << 44;
+    std::int64_t last = std::max<std::int64_t>(last_id_, 0), damaged = last, sound = last + 1;
+    if (!has_ids_ || ++repairs_ > kMostRepairs || last > kFarthest) return lose_rest(why), false;
+    while (look(sound) == Found::damage) {
+        damaged = sound;
+        sound = last + 2 * (sound - last);
+        if (sound - last > kFarthest) return lose_rest(why), false;
+    }
+    while (sound - damaged > 1) {
+        std::int64_t middle = damaged + (sound - damaged) / 2;
+        (look(middle) == Found::damage ? damaged : sound) = middle;
+    }
+    if (look(sound) == Found::end) return lose_rest(why), false;
+    std::int64_t next = sqlite3_column_int64(look_.get(), 0);
+    bool same_again = next == last + 1 && sound == next;  // the page is sound, a value of the row is not
+    std::int64_t from = same_again ? next : next - 1;
+    losses_.lose(Loss::damaged_table, fmt::format("{}, after {} rows: {}", table_, rows_, why),
+                 static_cast<std::uint64_t>(from - last));
+    return start_at(from);
+}
+
+bool Scan::take_row() {
+    constexpr std::uint64_t kLook = 4096;  // rows
+    if (has_ids_) last_id_ = sqlite3_column_int64(statement_.get(), static_cast<int>(wanted_.size()));
+    if (++rows_ % kLook == 0 && bytes_of(losses_) > database_.most_memory()) {
+        database_.set_over_memory();
+        return end();
+    }
+    return true;
+}
+
+bool Scan::end() {
     statement_.reset();
+    look_.reset();
     known_ = nullptr;
     return false;
+}
+
+bool Scan::next() {
+    if (!statement_ && (rows_ > 0 || !prepare())) return false;
+    for (;;) {
+        int code = sqlite3_step(statement_.get());
+        bool circle = rows_ >= database_.most_rows();
+        if (code == SQLITE_ROW && !circle) return take_row();
+        if (code == SQLITE_DONE) return end();
+        if (circle) {
+            lose_rest("its pages form a circle");
+            return end();
+        }
+        if (!skip_damage(sqlite3_errmsg(database_.handle()))) return end();
+    }
 }
 
 std::optional<std::int64_t> Scan::integer(Field field) {

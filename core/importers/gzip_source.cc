@@ -33,6 +33,7 @@ public:
         return done;
     }
     bool damaged() const override { return damaged_; }
+    std::uint64_t own_bytes() const override { return compressed_->own_bytes(); }
 
 private:
     Status refill() {

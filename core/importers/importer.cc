@@ -79,24 +79,24 @@ Result<Trace> import_trace(Source& source) {
     return std::move(builder).finish();
 }
 
-Result<bool> is_recording(const std::string& file) {
-    Result<std::unique_ptr<Source>> source = open_source(file);
+Result<bool> is_recording(const std::string& file, const ReadLimits& limits) {
+    Result<std::unique_ptr<Source>> source = open_source(file, limits);
     if (!source) return source.error();
     std::string_view head = (*source)->head();
     if (head.empty()) return unrecognised(**source);
     return recognise(head) != nullptr || is_closed_report(file, head);
 }
 
-Result<Trace> open_file(const std::string& file) { return open_file(file, file); }
+Result<Trace> open_file(const std::string& file, const ReadLimits& limits) { return open_file(file, file, limits); }
 
-Result<Trace> open_file(const std::string& file, const std::string& name) {
-    Result<std::unique_ptr<Source>> source = open_source(file, name);
+Result<Trace> open_file(const std::string& file, const std::string& name, const ReadLimits& limits) {
+    Result<std::unique_ptr<Source>> source = open_source(file, name, limits);
     if (!source) return source.error();
     std::string_view head = (*source)->head();
     if (recognise(head) != nullptr || !is_closed_report(file, head)) return import_trace(**source);
-    Result<ExportedReport> exported = export_closed(file, head);
+    Result<std::unique_ptr<Source>> exported = export_closed(file, head, limits);
     if (!exported.ok()) return exported.error();
-    return import_trace(*exported->source);
+    return import_trace(**exported);
 }
 
 }  // namespace gpuprof

@@ -28,11 +28,11 @@ std::span<const Importer> importers();
 Result<Trace> import_trace(Source& source);
 
 // Opens `file`, recognises it, imports it.
-Result<Trace> open_file(const std::string& file);
+Result<Trace> open_file(const std::string& file, const ReadLimits& limits = {});
 // The same of a file that the trace calls by another name.
-Result<Trace> open_file(const std::string& file, const std::string& name);
+Result<Trace> open_file(const std::string& file, const std::string& name, const ReadLimits& limits);
 
 // Whether open_file() knows what `file` is, by how it begins.
-Result<bool> is_recording(const std::string& file);
+Result<bool> is_recording(const std::string& file, const ReadLimits& limits = {});
 
 }  // namespace gpuprof

@@ -1,12 +1,13 @@
 // A JSON document in memory, for formats that are small or that nest; traces of gigabytes have a reader of their own (kineto/scan.h).
-// Nested at most kDeepest values deep, and at most 4 GiB long, which simdjson asks for.
+// Nested at most kDeepest values deep, and at most 4 GiB long, which simdjson asks for. Of one that is damaged or cut off, what comes
+// before is read.
 #pragma once
 
 #include <simdjson.h>
 
-#include <fmt/format.h>
+#include <string>
 
-#include "core/importers/whole.h"
+#include "core/importers/source.h"
 
 namespace gpuprof {
 
@@ -14,27 +15,19 @@ class JsonDocument {
 public:
     static constexpr std::size_t kDeepest = 1024;
 
-    // Reads all of `source`. What it holds lives as long as this object.
-    Result<simdjson::dom::element> read(Source& source) {
-        constexpr std::size_t kMostBytes = (std::size_t{4} << 30) - 64;
-        Result<std::string> text = read_whole(source, kMostBytes, simdjson::SIMDJSON_PADDING);
-        if (!text.ok()) return text.error();
-        text_ = std::move(*text);
-        simdjson::dom::element root;
-        auto error = parser_.allocate(text_.size() + 1, kDeepest);
-        if (error == simdjson::SUCCESS)
-            error =
-                parser_.parse(text_.data(), text_.size(), text_.capacity() < text_.size() + simdjson::SIMDJSON_PADDING)
-                    .get(root);
-        if (error != simdjson::SUCCESS)
-            return Error{ExitCode::unreadable, fmt::format("{}: no JSON that can be read: {}", source.name(),
-                                                           simdjson::error_message(error))};
-        return root;
-    }
+    // Reads all of `source`. What it holds lives as long as this object. `deepest` as in json_prefix.h.
+    Result<simdjson::dom::element> read(Source& source, std::size_t deepest);
+    // Where reading stopped in a document that is not whole; "" of one that is.
+    const std::string& cut() const { return cut_; }
+    // What it takes in memory, at most.
+    std::size_t bytes() const { return bytes_; }
 
 private:
+    simdjson::error_code parse(simdjson::dom::element& root);
+
     simdjson::dom::parser parser_;
-    std::string text_;
+    std::string text_, cut_;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace gpuprof

@@ -1,6 +1,9 @@
 #include "core/importers/kineto.h"
 
+#include <atomic>
+
 #include "core/importers/kineto/assembly.h"
+#include "core/importers/memory_limit.h"
 
 namespace gpuprof {
 namespace {
@@ -13,6 +16,29 @@ std::string_view without_space(std::string_view text) {
     while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
     return text;
 }
+
+// Ends with an error once the events need more memory than they may; pieces are read ahead on other threads.
+class StoppableSource final : public Source {
+public:
+    explicit StoppableSource(Source& source) : source_(source) {}
+    void stop() { stopped_ = true; }
+
+    Result<std::size_t> read(char* into, std::size_t size) override {
+        if (stopped_) return MemoryLimit(source_).error();
+        return source_.read(into, size);
+    }
+    std::string_view head() override { return source_.head(); }
+    const std::string& name() const override { return source_.name(); }
+    std::uint64_t plain_size() const override { return source_.plain_size(); }
+    int plain_fd() const override { return source_.plain_fd(); }
+    bool damaged() const override { return source_.damaged(); }
+    std::uint64_t own_bytes() const override { return source_.own_bytes(); }
+    const ReadLimits& limits() const override { return source_.limits(); }
+
+private:
+    Source& source_;
+    std::atomic<bool> stopped_ = false;
+};
 
 }  // namespace
 
@@ -29,8 +55,14 @@ int sniff_kineto(std::string_view head) {
 
 Status import_kineto(Source& source, TraceBuilder& builder) {
     kineto::Assembly assembly(source.name(), builder);
-    Status status =
-        kineto::parse_all(source, kineto::usual_shape(), [&](kineto::ParsedPiece& piece) { assembly.take(piece); });
+    StoppableSource stoppable(source);
+    MemoryLimit limit(source);
+    std::uint64_t held = 0;
+    Status status = kineto::parse_all(stoppable, kineto::usual_shape(), [&](kineto::ParsedPiece& piece) {
+        held += bytes_of(piece.block.rows) + bytes_of(piece.block.late);
+        if (limit.is_below(held)) return stoppable.stop();
+        assembly.take(piece);
+    });
     if (!status) return status;
     if (source.damaged()) builder.lose(Loss::bad_compression, source.name());
     return assembly.finish();

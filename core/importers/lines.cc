@@ -18,6 +18,7 @@ bool Lines::fill() {
 std::optional<std::string_view> Lines::next() {
     line_.clear();
     bool any = false, too_long = false;
+    ended_ = false;
     while (at_ < piece_.size() || fill()) {
         any = true;
         std::size_t end = std::min(piece_.find('\n', at_), piece_.size());
@@ -27,6 +28,7 @@ std::optional<std::string_view> Lines::next() {
         at_ = end;
         if (end == piece_.size()) continue;
         ++at_;
+        ended_ = true;
         break;
     }
     if (!any) return std::nullopt;

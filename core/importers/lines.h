@@ -21,6 +21,8 @@ public:
     std::optional<std::string_view> next();
     // Why reading stopped; fine at the end of the input.
     const Status& status() const { return status_; }
+    // Whether the last line had its end; one that has none may be cut off.
+    bool ended() const { return ended_; }
     std::uint64_t number() const { return number_; }  // of the last line, from 1
     std::uint64_t cut() const { return cut_; }
 
@@ -31,6 +33,7 @@ private:
     std::string piece_, line_;
     std::size_t at_ = 0;
     std::uint64_t number_ = 0, cut_ = 0;
+    bool ended_ = false;
     Status status_;
 };
 

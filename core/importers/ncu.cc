@@ -4,6 +4,7 @@
 
 #include "core/base/csv.h"
 #include "core/importers/lines.h"
+#include "core/importers/memory_limit.h"
 #include "core/importers/ncu/reader.h"
 
 namespace gpuprof {
@@ -33,6 +34,7 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
     ncu::Reader reader(batch);
     Lines lines(source);
     std::vector<std::string> fields;
+    MemoryLimit limit(source);
     std::string record;  // begun with a quote that was not closed yet
     std::uint64_t begun = 0;
     while (auto line = lines.next()) {
@@ -47,6 +49,7 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
         record += *line;
         if (record.size() <= Lines::kLongest && !split_csv(record, fields)) continue;
         (void)reader.take(fields, begun);
+        if (limit.is_below(batch)) return limit.error();
         record.clear();
     }
     if (!lines.status().ok()) return lines.status();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/importers/memory_limit.h"
 #include "core/importers/nsys/reader.h"
 
 namespace gpuprof {
@@ -12,7 +13,8 @@ int sniff_nsys(std::string_view head) { return is_sqlite(head) ? 50 : 0; }
 Status import_nsys(Source& source, TraceBuilder& builder) {
     Result<Database> database = Database::open(source);
     if (!database.ok()) return database.error();
-    bool known = database->has("StringIds") || database->has("META_DATA_EXPORT");
+    bool known =
+        database->has("StringIds") || database->has("META_DATA_EXPORT") || database->computed().contains("StringIds");
     if (!known)
         return Error{
             ExitCode::unreadable,
@@ -20,6 +22,12 @@ Status import_nsys(Source& source, TraceBuilder& builder) {
     Batch batch;
     nsys::Reader reader(*database, batch);
     reader.read();
+    if (database->over_memory()) return MemoryLimit(source).error();
+    if (std::string view = reader.computed_table(); !view.empty())
+        return Error{ExitCode::unreadable,
+                     fmt::format("{}: {} is a view or a virtual table, and views of other people's files are not "
+                                 "evaluated; export the report again with nsys",
+                                 source.name(), view)};
     if (database->truncated()) batch.lose(Loss::truncated, source.name());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     batch.tables.close();

@@ -15,14 +15,15 @@ public:
     virtual std::uint64_t plain_size() const { return 0; }
     virtual int plain_fd() const { return -1; }
     virtual bool damaged() const { return false; }
+    virtual std::uint64_t own_bytes() const = 0;
 };
 
 class PeekableSource final : public Source {
 public:
     static constexpr std::size_t kHeadBytes = 64 * 1024;
 
-    PeekableSource(std::string name, std::unique_ptr<ByteStream> bytes)
-        : name_(std::move(name)), bytes_(std::move(bytes)) {}
+    PeekableSource(std::string name, std::unique_ptr<ByteStream> bytes, const ReadLimits& limits)
+        : name_(std::move(name)), bytes_(std::move(bytes)), limits_(limits) {}
 
     // Reads the head; call it once, before anything else.
     Status fill();
@@ -32,10 +33,13 @@ public:
     std::uint64_t plain_size() const override { return bytes_->plain_size(); }
     int plain_fd() const override { return bytes_->plain_fd(); }
     bool damaged() const override { return bytes_->damaged(); }
+    std::uint64_t own_bytes() const override { return bytes_->own_bytes(); }
+    const ReadLimits& limits() const override { return limits_; }
 
 private:
     std::string name_;
     std::unique_ptr<ByteStream> bytes_;
+    ReadLimits limits_;
     PodVector<char> head_;
     std::size_t taken_ = 0;  // bytes of the head already read
 };

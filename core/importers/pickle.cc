@@ -32,14 +32,16 @@ constexpr Counted kCounted[] = {{0x8C, 1, Kind::text}, {'X', 4, Kind::text},   {
 
 class Unpickler {
 public:
-    explicit Unpickler(std::string_view bytes) : bytes_(bytes) {}
+    Unpickler(std::string_view bytes, std::uint64_t most_memory) : bytes_(bytes), most_memory_(most_memory) {}
 
     Result<Pickle> run() {
         while (!stopped_) {
             begun_ = at_;
-            if (at_ == bytes_.size()) return Error{ExitCode::unreadable, cut_off()};
-            if (!step(static_cast<unsigned char>(bytes_[at_++])))
-                return Error{ExitCode::unreadable, why_.empty() ? damaged() : why_};
+            bool sound = at_ < bytes_.size() && step(static_cast<unsigned char>(bytes_[at_++]));
+            if (refused_) return Error{ExitCode::unreadable, why_};
+            if (!sound) return put_together(at_ == bytes_.size() || !why_.empty() ? cut_off() : damaged());
+            if (pickle_.memory_ + stack_.capacity() * sizeof stack_[0] > most_memory_)
+                return Error{ExitCode::internal, "too much memory"};
         }
         return std::move(pickle_);
     }
@@ -70,13 +72,16 @@ private:
         return true;
     }
 
+    void hold(std::size_t bytes) { pickle_.memory_ += bytes; }
     bool push(PickleValue value) { return stack_.push_back(value), true; }
     bool push_integer(std::int64_t value) { return push({Kind::integer, value}); }
     bool push_text(std::string_view text, Kind kind = Kind::text) {
+        hold(sizeof text);
         pickle_.texts_.push_back(text);
         return push({kind, static_cast<std::int64_t>(pickle_.texts_.size() - 1)});
     }
     bool push_container(Kind kind, std::vector<PickleValue> items = {}) {
+        hold(sizeof items + items.size() * sizeof items[0]);
         pickle_.containers_.push_back(std::move(items));
         return push({kind, static_cast<std::int64_t>(pickle_.containers_.size() - 1)});
     }
@@ -111,16 +116,27 @@ private:
             return false;
         auto& into = pickle_.containers_[static_cast<std::size_t>(to.bits)];
         into.insert(into.end(), items.begin(), items.end());
+        hold(items.size() * sizeof items[0]);
         return true;
     }
     bool extend_from_mark(bool into_dictionary) {
         std::size_t mark = 0;
         return pop_mark(mark) && extend(mark, into_dictionary);
     }
-    bool remember(std::uint64_t place) { return has(1) && (memo_[place] = stack_.back(), true); }
+    // Numbers of places follow one another in what Python writes; others are kept apart.
+    bool remember(std::uint64_t place) {
+        constexpr std::size_t kOfNode = 32;  // of a hash table, besides the value
+        if (!has(1)) return false;
+        if (place == memo_.size()) memo_.push_back({});
+        bool dense = place < memo_.size();
+        hold(sizeof(PickleValue) + (dense ? 0 : kOfNode));
+        (dense ? memo_[place] : sparse_memo_[place]) = stack_.back();
+        return true;
+    }
     bool recall(std::uint64_t place) {
-        auto known = memo_.find(place);
-        return known != memo_.end() && push(known->second);
+        if (place < memo_.size()) return push(memo_[place]);
+        auto known = sparse_memo_.find(place);
+        return known != sparse_memo_.end() && push(known->second);
     }
 
     // Two's complement, little-endian. One that does not fit 64 bits is nothing.
@@ -146,8 +162,10 @@ private:
         if (text.ends_with('L')) text.remove_suffix(1);
         PickleValue value{real ? Kind::real : Kind::integer};
         const char *begin = text.data(), *end = begin + text.size();
-        auto read = real ? std::from_chars(begin, end, value.number) : std::from_chars(begin, end, value.bits);
+        double number = 0;
+        auto read = real ? std::from_chars(begin, end, number) : std::from_chars(begin, end, value.bits);
         if (read.ec == std::errc::result_out_of_range) return push({});
+        if (real) value.bits = std::bit_cast<std::int64_t>(number);
         return read.ec == std::errc{} && read.ptr == end && push(value);
     }
     bool big_endian_real() {
@@ -155,7 +173,7 @@ private:
         if (!take(8, raw)) return false;
         std::uint64_t bits = 0;
         for (char c : raw) bits = bits << 8 | static_cast<unsigned char>(c);
-        return push({Kind::real, 0, std::bit_cast<double>(bits)});
+        return push({Kind::real, static_cast<std::int64_t>(bits)});
     }
     bool line_text(bool quoted) {
         std::string_view text;
@@ -176,6 +194,7 @@ private:
             if (opcode == refused) {
                 why_ = fmt::format("the pickle would run or name code ({} at byte {}); only plain values are read",
                                    name, begun_);
+                refused_ = true;
                 return false;
             }
         for (const Counted& counted : kCounted)
@@ -233,7 +252,7 @@ private:
             case 'p': return place(0, number) && remember(number);
             case 'q': return place(1, number) && remember(number);
             case 'r': return place(4, number) && remember(number);
-            case 0x94: return remember(memo_.size());
+            case 0x94: return remember(memo_.size() + sparse_memo_.size());
             case 'g': return place(0, number) && recall(number);
             case 'h': return place(1, number) && recall(number);
             case 'j': return place(4, number) && recall(number);
@@ -252,17 +271,63 @@ private:
         return marks_.pop_back(), true;  // a mark is dropped like a value
     }
 
+    static bool is_container(const PickleValue& value) { return value.kind >= Kind::list; }
+    std::vector<PickleValue>& items_of(const PickleValue& container) {
+        return pickle_.containers_[static_cast<std::size_t>(container.bits)];
+    }
+    // Puts `value` into a list, or drops it: a tuple or dictionary without its key takes nothing.
+    void give(const PickleValue& container, const PickleValue& value) {
+        if (!is_container(container)) return;
+        pickle_.open_.insert(container.bits);
+        if (container.kind == Kind::list || container.kind == Kind::set) items_of(container).push_back(value);
+    }
+    // What stood above a mark, or above the root, into the container below it. In a dictionary keys and values alternate; a container
+    // where a key should be is the only element of the list before it, which was to be appended to it next.
+    void fill(const PickleValue& container, const std::vector<PickleValue>& values) {
+        pickle_.open_.insert(container.bits);
+        if (container.kind != Kind::dictionary) {
+            for (const PickleValue& value : values) give(container, value);
+            return;
+        }
+        for (std::size_t i = 0; i + 1 < values.size();) {
+            PickleValue last = values[i + 1];
+            items_of(container).push_back(values[i]);
+            items_of(container).push_back(last);
+            for (i += 2; i < values.size() && is_container(values[i]); ++i) {
+                give(last, values[i]);
+                last = values[i];
+            }
+        }
+    }
+    // The pickle as far as it was read.
+    Result<Pickle> put_together(std::string why) {
+        if (stack_.empty() || !is_container(stack_.front())) return Error{ExitCode::unreadable, why};
+        for (std::size_t mark = 0; !marks_.empty();) {
+            if (!pop_mark(mark) || mark > stack_.size() || mark == 0) continue;
+            std::vector<PickleValue> values = above(mark);
+            if (is_container(stack_.back())) fill(stack_.back(), values);
+        }
+        fill(stack_.front(), above(1));
+        pickle_.root_ = stack_.front();
+        pickle_.cut_ = std::move(why);
+        return std::move(pickle_);
+    }
+
     std::string_view bytes_;
+    std::uint64_t most_memory_;
     std::size_t at_ = 0, begun_ = 0;
     std::vector<PickleValue> stack_;
     std::vector<std::size_t> marks_;
-    std::unordered_map<std::uint64_t, PickleValue> memo_;
+    std::vector<PickleValue> memo_;
+    std::unordered_map<std::uint64_t, PickleValue> sparse_memo_;
     Pickle pickle_;
     std::string why_;
-    bool stopped_ = false;
+    bool stopped_ = false, refused_ = false;
 };
 
-Result<Pickle> Pickle::read(std::string_view bytes) { return Unpickler(bytes).run(); }
+Result<Pickle> Pickle::read(std::string_view bytes, std::uint64_t most_memory) {
+    return Unpickler(bytes, most_memory).run();
+}
 
 std::span<const PickleValue> Pickle::items(const PickleValue& value) const {
     if (value.kind < Kind::list) return {};

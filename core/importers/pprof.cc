@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/importers/memory_limit.h"
 #include "core/importers/protobuf.h"
 #include "core/importers/whole.h"
 
@@ -38,23 +39,30 @@ std::optional<std::int32_t> device_number(std::string_view text) {
 
 class ProfileReader {
 public:
-    explicit ProfileReader(Batch& batch) : batch_(batch) {}
+    ProfileReader(Batch& batch, const Source& source) : batch_(batch), limit_(source) {}
 
-    // Samples come before the texts that they use, so the profile is walked twice.
-    void read(std::string_view profile) {
+    // Samples come before the texts that they use, so the profile is walked twice. False when it needs more memory than it may.
+    bool read(std::string_view profile) {
+        constexpr std::size_t kMostFramesOfByte = 64, kOfEntry = 64, kOfSum = 96;
+        frames_left_ = kDeepest + kMostFramesOfByte * profile.size();
         ProtobufFields names(profile);
-        while (names.next()) switch (names.number()) {
+        std::size_t fields = 0;
+        while (names.next() && !limit_.is_below(profile.size() + ++fields * kOfEntry)) switch (names.number()) {
                 case kText: texts_.push_back(names.bytes()); break;
                 case kSampleType: types_.push_back(pair_of(names.bytes(), kType, kUnit)); break;
                 case kLocation: locations_[id_of(names.bytes(), kLocationId)] = names.bytes(); break;
                 case kFunction: functions_[id_of(names.bytes(), kFunctionId)] = names.bytes(); break;
                 default: break;
             }
+        if (limit_.is_below(profile.size() + fields * kOfEntry)) return false;
         if (names.damaged()) batch_.lose(Loss::truncated, "Profile");
         ProtobufFields samples(profile);
-        while (samples.next())
+        while (samples.next()) {
             if (samples.number() == kSample) sample(samples.bytes());
+            if (limit_.is_below(batch_, profile.size() + fields * kOfEntry + sums_.size() * kOfSum)) return false;
+        }
         write_metrics();
+        return true;
     }
     bool any_type() const { return !types_.empty(); }
 
@@ -88,7 +96,7 @@ private:
         ProtobufFields fields(location);
         while (fields.next()) {
             if (fields.number() == kAddress) address = fields.value();
-            if (fields.number() == kLine) frames.push_back(frame(fields.bytes()));
+            if (fields.number() == kLine && frames.size() < kDeepest) frames.push_back(frame(fields.bytes()));
         }
         if (frames.size() == before)
             frames.push_back(batch_.intern(address == 0 ? "unknown" : fmt::format("0x{:x}", address)));
@@ -112,7 +120,7 @@ private:
         while (fields.next()) {
             if (fields.number() == kLocations)
                 fields.each_integer([&](std::uint64_t id) {
-                    if (frames.size() < kDeepest) add_frames(id, frames);
+                    if (frames.size() < kDeepest && frames_left_ > 0) add_frames(id, frames);
                 });
             if (fields.number() == kValues)
                 fields.each_integer([&](std::uint64_t value) { values.push_back(static_cast<std::int64_t>(value)); });
@@ -122,6 +130,8 @@ private:
             }
         }
         bool sound = !fields.damaged() && !frames.empty() && values.size() == types_.size();
+        frames_left_ -=
+            std::min(frames_left_, frames.size());  // a few bytes may name a place of a thousand lines again and again
         if (!sound) return batch_.lose(Loss::malformed_event, "Sample");
         if (frames.size() >= kDeepest) batch_.lose(Loss::too_deep, "Sample");
         std::int64_t at = kNone;
@@ -159,6 +169,8 @@ private:
 
     static constexpr std::int64_t kNone = -1;
     Batch& batch_;
+    MemoryLimit limit_;
+    std::size_t frames_left_ = 0;
     std::vector<std::string_view> texts_;
     std::vector<Pair> types_;
     std::unordered_map<std::uint64_t, std::string_view> locations_, functions_;
@@ -182,8 +194,8 @@ Status import_pprof(Source& source, TraceBuilder& builder) {
     Result<std::string> bytes = read_whole(source, kMostBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
-    ProfileReader reader(batch);
-    reader.read(*bytes);
+    ProfileReader reader(batch, source);
+    if (!reader.read(*bytes)) return MemoryLimit(source).error();
     if (!reader.any_type())
         return Error{ExitCode::unreadable, fmt::format("{}: no profile of pprof (it has no values)", source.name())};
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());

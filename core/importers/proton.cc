@@ -1,11 +1,14 @@
 #include "core/importers/proton.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "core/importers/json_document.h"
+#include "core/importers/memory_limit.h"
 
 namespace gpuprof {
 namespace {
@@ -29,16 +32,19 @@ std::optional<std::int32_t> device_number(const element& value) {
 
 class Forest {
 public:
-    explicit Forest(Batch& batch) : batch_(batch) {}
+    // `besides` is what is held in memory apart from the rows.
+    Forest(Batch& batch, Source& source, std::size_t besides) : batch_(batch), limit_(source), besides_(besides) {}
 
     // Parents before their children, in the order of the file.
-    void take(const element& root) {
+    Status take(const element& root) {
         pending_.push_back({root, std::nullopt});
         while (!pending_.empty()) {
             auto [at, parent] = pending_.back();
             pending_.pop_back();
             node(at, parent);
+            if (limit_.is_below(batch_, besides_ + pending_.capacity() * sizeof pending_[0])) return limit_.error();
         }
+        return {};
     }
     // {"CUDA": {"0": {"arch": "90", "num_sms": 132, ...}}}
     void take_devices(const element& devices) {
@@ -68,7 +74,8 @@ private:
         simdjson::dom::array children;
         if (at["children"].get(children) != simdjson::SUCCESS) return;
         std::size_t first = pending_.size();
-        for (element child : children) pending_.push_back({child, number});
+        for (element child : children)
+            if (child.is_object()) pending_.push_back({child, number});
         std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(first), pending_.end());
     }
 
@@ -112,6 +119,8 @@ private:
     }
 
     Batch& batch_;
+    MemoryLimit limit_;
+    std::size_t besides_;
     std::vector<std::pair<element, std::optional<std::int64_t>>> pending_;
     std::int64_t next_ = 0;
 };
@@ -127,20 +136,24 @@ int sniff_proton(std::string_view head) {
 
 Status import_proton(Source& source, TraceBuilder& builder) {
     JsonDocument document;
-    Result<element> root = document.read(source);
+    Result<element> root = document.read(source, JsonDocument::kDeepest);
     if (!root.ok()) return root.error();
     simdjson::dom::array items;
     if (root->get(items) != simdjson::SUCCESS)
-        return Error{ExitCode::unreadable, fmt::format("{}: no tree of Hatchet (it is no list)", source.name())};
+        return Error{ExitCode::unreadable, fmt::format("{}: not a Hatchet tree: expected a JSON list", source.name())};
     Batch batch;
-    Forest forest(batch);
+    Forest forest(batch, source, document.bytes());
     for (element item : items) {
-        element frame;
-        if (item["frame"].get(frame) == simdjson::SUCCESS)
-            forest.take(item);
-        else
+        element known;
+        // Of a tree that is cut off the root may have no frame yet: it stands behind the children.
+        bool tree = item["frame"].get(known) == simdjson::SUCCESS || item["children"].get(known) == simdjson::SUCCESS;
+        if (!tree) {
             forest.take_devices(item);
+        } else if (Status taken = forest.take(item); !taken) {
+            return taken.error();
+        }
     }
+    if (!document.cut().empty()) batch.lose(Loss::truncated, document.cut());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("Proton");
     builder.append(std::move(batch));

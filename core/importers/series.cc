@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/format/series_csv.h"
+#include "core/importers/memory_limit.h"
 #include "core/importers/whole.h"
 #include "core/schema/plausible.h"
 
@@ -18,6 +21,10 @@ int sniff_series(std::string_view head) { return is_series_heading(head.substr(0
 Status import_series(Source& source, TraceBuilder& builder) {
     Result<std::string> text = read_whole(source, kMostBytes);
     if (!text.ok()) return text.error();
+    // A line is a reading and a row for each of its metrics.
+    constexpr std::size_t kOfLine = sizeof(Reading) + 512;
+    auto lines = static_cast<std::size_t>(std::count(text->begin(), text->end(), '\n'));
+    if (MemoryLimit limit(source); limit.is_below(text->size() + lines * kOfLine)) return limit.error();
     Result<RecordedSeries> series = parse_series(*text, source.name());
     if (!series.ok()) return series.error();
     Batch batch;

@@ -119,8 +119,8 @@ std::string shared(const std::vector<PartOfJob>& parts, std::string Origin::*fie
     return list;
 }
 
-bool is_foreign(const std::string& file) {
-    Result<bool> known = is_recording(file);
+bool is_foreign(const std::string& file, const ReadLimits& limits) {
+    Result<bool> known = is_recording(file, limits);
     return known.ok() && !*known;
 }
 
@@ -132,11 +132,13 @@ std::vector<std::string> named(std::span<const std::string> paths, Naming naming
 
 }  // namespace
 
-Result<Trace> open_trace(const std::string& path, Naming naming) { return open_trace(std::span(&path, 1), naming); }
+Result<Trace> open_trace(const std::string& path, const ReadLimits& limits, Naming naming) {
+    return open_trace(std::span(&path, 1), limits, naming);
+}
 
-Result<Trace> open_trace(std::span<const std::string> paths, Naming naming) {
+Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& limits, Naming naming) {
     std::vector<std::string> given = named(paths, naming);
-    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0], given[0]);
+    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0], given[0], limits);
     Batch about;
     Result<std::vector<File>> files = list_files(paths, about);
     if (!files.ok()) return files.error();
@@ -145,11 +147,11 @@ Result<Trace> open_trace(std::span<const std::string> paths, Naming naming) {
     std::string first_error;
     for (std::size_t i = 0; i < files->size(); ++i) {
         const File& file = (*files)[i];
-        if (file.of_folder && is_foreign(file.path)) {
+        if (file.of_folder && is_foreign(file.path, limits)) {
             lose(about, Loss::foreign_file, names[i]);
             continue;
         }
-        Result<Trace> trace = open_file(file.path, naming == Naming::base_names ? names[i] : file.path);
+        Result<Trace> trace = open_file(file.path, naming == Naming::base_names ? names[i] : file.path, limits);
         if (trace.ok()) {
             parts.push_back({names[i], std::move(trace).value()});
         } else {

@@ -8,6 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/model/trace.h"
+#include "core/schema/read_limits.h"
 
 namespace gpuprof {
 
@@ -15,7 +16,8 @@ namespace gpuprof {
 enum class Naming { as_given, base_names };
 
 // One that cannot be read is a loss of the trace; when none can, that is the error.
-Result<Trace> open_trace(std::span<const std::string> paths, Naming naming = Naming::as_given);
-Result<Trace> open_trace(const std::string& path, Naming naming = Naming::as_given);
+Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& limits = {},
+                         Naming naming = Naming::as_given);
+Result<Trace> open_trace(const std::string& path, const ReadLimits& limits = {}, Naming naming = Naming::as_given);
 
 }  // namespace gpuprof

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/importers/lines.h"
+#include "core/importers/memory_limit.h"
 #include "core/importers/smi/answer.h"
 #include "core/importers/smi/log.h"
 #include "core/importers/whole.h"
@@ -25,6 +26,8 @@ Status import_answers(Source& source, TraceBuilder& builder) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 30;
     Result<std::string> xml = read_whole(source, kMostBytes);
     if (!xml.ok()) return xml.error();
+    constexpr std::size_t kOfByte = 8;  // rows that a short element becomes
+    if (MemoryLimit limit(source); limit.is_below(xml->size() * kOfByte)) return limit.error();
     Batch batch;
     builder.set_meta("sample_times", smi_log::read_answers(*xml, batch));
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
@@ -38,9 +41,21 @@ Status import_smi(Source& source, TraceBuilder& builder) {
     Batch batch;
     smi_log::Log log(batch);
     Lines lines(source);
-    while (auto line = lines.next()) log.take(*line, lines.number());
+    MemoryLimit limit(source);
+    bool cut_off = false;
+    while (auto line = lines.next()) {
+        // nvidia-smi ends each line: one without an end is cut off, and its last number may be, too.
+        cut_off = !lines.ended();
+        if (cut_off) break;
+        log.take(*line, lines.number());
+        if (limit.is_below(batch)) return limit.error();
+    }
     if (!lines.status().ok()) return lines.status();
-    if (!log.any()) return Error{ExitCode::unreadable, fmt::format("{}: no log of nvidia-smi", source.name())};
+    if (!log.any())
+        return Error{ExitCode::unreadable, fmt::format("{}: {}", source.name(),
+                                                       cut_off ? "a log of nvidia-smi, cut off within its header"
+                                                               : "not a log of nvidia-smi")};
+    if (cut_off) batch.lose(Loss::truncated, fmt::format("line {}", lines.number()));
     if (lines.cut() > 0) batch.lose(Loss::malformed_event, "lines over 16 MiB", lines.cut());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("nvidia-smi");

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "core/schema/read_limits.h"
 
 namespace gpuprof {
 
@@ -27,14 +28,19 @@ public:
     virtual int plain_fd() const { return -1; }
     // Whether the compressed stream was damaged or cut off; what came before it was delivered.
     virtual bool damaged() const { return false; }
+    // Bytes of the input itself, compressed as it is: its size, or how much was read so far where that is not known. Any thread may ask.
+    virtual std::uint64_t own_bytes() const = 0;
+    virtual const ReadLimits& limits() const = 0;
 };
 
-// Opens a file (or standard input for "-"). A directory, a missing or unreadable file: ExitCode::unreadable.
-Result<std::unique_ptr<Source>> open_source(const std::string& file);
+// Opens a file, or standard input for "-" (and what is the same, such as /dev/stdin). ExitCode::unreadable: a folder, a device, a
+// missing or unreadable file. Reading fails where compressed input goes beyond `limits`, and where nothing comes through a named
+// pipe for as long as they say; process substitution, <(zcat FILE), is such a pipe.
+Result<std::unique_ptr<Source>> open_source(const std::string& file, const ReadLimits& limits = {});
 // The same of a file that users know by another name.
-Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::string& name);
+Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::string& name, const ReadLimits& limits);
 
 // The same over bytes in memory, which must outlive it. For tests and fuzzing.
-Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes);
+Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes, const ReadLimits& limits = {});
 
 }  // namespace gpuprof

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/importers/memory_limit.h"
 #include "core/importers/pickle.h"
 #include "core/importers/torch/snapshot.h"
 #include "core/importers/whole.h"
@@ -57,12 +58,19 @@ Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
     auto fail = [&](std::string_view why) {
         return Error{ExitCode::unreadable, fmt::format("{}: {}", source.name(), why)};
     };
-    Result<Pickle> pickle = Pickle::read(*bytes);
+    MemoryLimit limit(source);
+    Result<Pickle> pickle = Pickle::read(*bytes, limit.bytes() - std::min<std::uint64_t>(limit.bytes(), bytes->size()));
+    if (!pickle.ok() && pickle.error().code == ExitCode::internal) return limit.error();
     if (!pickle.ok()) return fail(pickle.error().message);
     Batch batch;
     constexpr std::size_t kStackRoom = std::size_t{16} << 20;
-    torch::Snapshot snapshot(*pickle, batch, kStackRoom + 64 * bytes->size());
-    if (!snapshot.read()) return fail("a pickle, but no memory snapshot of PyTorch (it has no segments)");
+    torch::Snapshot snapshot(*pickle, batch, kStackRoom + std::min<std::size_t>(64 * bytes->size(), limit.bytes() / 4),
+                             limit.bytes() - std::min(limit.bytes(), bytes->size() + pickle->bytes()));
+    if (!snapshot.read())
+        return fail(pickle->cut().empty() ? "a pickle, but not a memory snapshot of PyTorch (it has no segments)"
+                                          : pickle->cut());
+    if (snapshot.over_limit()) return limit.error();
+    if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("torch.cuda.memory");
     builder.append(std::move(batch));
     return {};
@@ -84,7 +92,12 @@ Status import_torch_timeline(Source& source, TraceBuilder& builder) {
     TimelineEvent event{};
     Batch batch;
     bool begun = skip_to(*text, at, '[');
-    while (begun && next_event(*text, at, event)) events.push_back(event);
+    constexpr std::size_t kOfEvent = 2 * sizeof event + 64;  // here and as a row
+    MemoryLimit limit(source);
+    while (begun && next_event(*text, at, event)) {
+        events.push_back(event);
+        if (limit.is_below(text->size() + events.size() * kOfEvent)) return limit.error();
+    }
     if (!begun || !skip_to(*text, at, ']')) batch.lose(Loss::truncated, fmt::format("byte {}", at));
     TimeNs first = std::numeric_limits<TimeNs>::max();
     for (const TimelineEvent& each : events)

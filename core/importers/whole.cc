@@ -4,11 +4,15 @@
 
 #include <algorithm>
 
+#include "core/importers/memory_limit.h"
+
 namespace gpuprof {
 
 Result<std::string> read_whole(Source& source, std::size_t most, std::size_t padding) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     std::string bytes;
+    constexpr std::size_t kWhileGrowing = 2;  // the text is in memory twice while it moves to a larger place
+    MemoryLimit limit(source);
     bytes.reserve(std::min<std::size_t>(source.plain_size(), most) + padding + 1);
     for (;;) {
         std::size_t size = bytes.size();
@@ -19,6 +23,7 @@ Result<std::string> read_whole(Source& source, std::size_t most, std::size_t pad
         if (bytes.size() > most)
             return Error{ExitCode::unreadable, fmt::format("{}: longer than the {} MiB that are read of this format",
                                                            source.name(), most >> 20)};
+        if (limit.is_below(kWhileGrowing * bytes.size())) return limit.error();
         if (*got == 0) break;
     }
     bytes.reserve(bytes.size() + padding);

@@ -141,4 +141,4 @@ def test_through_a_pipe_and_to_a_full_disk(program, monkeypatch):
     assert outcome.status != 0 and len(outcome.errors) == 1 and "No space left" in outcome.errors[0]
     monkeypatch.setenv("TMPDIR", "/nowhere")
     outcome = program.run("export", "nsys", recording, "-o", "-")
-    assert outcome.status == 3 and "TMPDIR names another folder" in outcome.errors[0] and len(outcome.errors) == 1
+    assert outcome.status == 3 and "set TMPDIR to another folder" in outcome.errors[0] and len(outcome.errors) == 1

@@ -1,6 +1,8 @@
 """.nsys-rep and .ncu-rep: handed to nsys and ncu (here scripts), or said how to export."""
 
 import gzip
+import subprocess
+import time
 
 import pytest
 from conftest import FIXTURES
@@ -70,3 +72,22 @@ def test_what_it_holds_comes_before_its_name(program, tmp_path):
     file = tmp_path / "kernels.ncu-rep"
     file.write_bytes((FIXTURES / "ncu/kernels.raw.csv.gz").read_bytes())
     assert len(tables_of(program, file)["profiled_kernel"]) == 9
+
+
+def test_killed_while_the_tool_exports(program, report):
+    """The folder that nsys writes into is taken away by a process of its own; what ncu prints goes to a file without a name."""
+    file, script, _, _, _, scratch = report
+    script.write_text(f"#!/bin/sh\ntouch {file.parent}/begun\nexec sleep 3\n")
+    child = subprocess.Popen([program.path, "report", file], stdout=subprocess.DEVNULL)
+    wait_for((file.parent / "begun").exists)
+    assert len(list(scratch.iterdir())) == (1 if script.name == "nsys" else 0)
+    child.kill()
+    child.wait()
+    wait_for(lambda: list(scratch.iterdir()) == [])
+
+
+def wait_for(happened):
+    ends = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < ends
+        time.sleep(0.005)

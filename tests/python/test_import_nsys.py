@@ -1,8 +1,11 @@
 """Nsight Systems databases: every count and sum against SQLite's own answer; other schemas; damaged and hostile files."""
 
 import gzip
+import os
 import re
 import sqlite3
+import subprocess
+import time
 from collections import Counter
 from contextlib import closing
 
@@ -219,15 +222,20 @@ def test_damaged_pages_cost_their_table(program, mock):
 
 
 @pytest.mark.parametrize("trick", [
-    # A view that never ends, a virtual table, a computed column: none of them is read.
+    # A view that never ends, a virtual table: neither is evaluated.
     ["DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", """CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM n)
         SELECT start, start AS end, 0 AS deviceId FROM n"""],
     ["DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "CREATE VIRTUAL TABLE CUPTI_ACTIVITY_KIND_KERNEL USING fts5(start, end, deviceId)"],
-    ["DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (x, start AS (length(printf('%.*c', 100000000 * x, 'x'))), end AS (5))",
-     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(x) VALUES (1)"],
 ])
-def test_tricks_of_a_schema(program, mock, trick):
+def test_views_are_refused(program, mock, trick):
     change(mock, *trick)
+    outcome = program.run("report", mock)
+    assert outcome.status == 3 and "CUPTI_ACTIVITY_KIND_KERNEL is a view or a virtual table" in outcome.errors[0] and len(outcome.errors) == 1
+
+
+def test_computed_columns_are_not_read(program, mock):
+    change(mock, "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (x, start AS (length(printf('%.*c', 100000000 * x, 'x'))), end AS (5))",
+           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(x) VALUES (1)")
     tables = tables_of(program, mock)
     assert "kernel" not in tables and len(tables["memcpy"]) == 1
 
@@ -246,5 +254,27 @@ def test_values_of_other_types_and_sizes(program, mock):
 def test_no_room_to_unpack(program, mock, monkeypatch):
     monkeypatch.setenv("TMPDIR", "/nowhere")
     outcome = program.run("report", FIXTURES / "nsys/mock.sqlite.gz")
-    assert outcome.status == 3 and "TMPDIR names another folder" in outcome.errors[0] and len(outcome.errors) == 1
+    assert outcome.status == 3 and "set TMPDIR to another folder" in outcome.errors[0] and len(outcome.errors) == 1
     assert program.run("report", mock).status == 0  # a plain file needs none
+
+
+def test_killed_while_it_unpacks(program, mock, monkeypatch):
+    """The temporary file has no name, so that nothing can leave it behind."""
+    scratch = mock.parent / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    child = subprocess.Popen([program.path, "report", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    child.stdin.write(mock.read_bytes())
+    child.stdin.flush()
+    wait_for(lambda: any(str(scratch) in os.readlink(f"/proc/{child.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{child.pid}/fd")))
+    assert list(scratch.iterdir()) == []
+    child.kill()
+    child.wait()
+    child.stdin.close()
+
+
+def wait_for(happened):
+    ends = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < ends
+        time.sleep(0.005)

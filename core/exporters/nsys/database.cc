@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/base/sqlite_descriptor.h"
+
 #include "core/exporters/nsys/tables.def"
 
 namespace gpuprof::nsys {
@@ -30,7 +32,8 @@ Result<Writer> Writer::open() {
     if (!file.ok()) return file.error();
     Writer writer(std::move(*file));
     sqlite3* database = nullptr;
-    sqlite3_open_v2(writer.path().c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+    sqlite3_open_v2(writer.path().c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                    sqlite_by_descriptor());
     writer.database_.reset(database);
     // The file is ours alone and worth nothing before it is whole.
     writer.run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN");
@@ -40,7 +43,8 @@ Result<Writer> Writer::open() {
 void Writer::run(const std::string& sql) {
     if (failure_ || sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return;
     failure_ = Error{ExitCode::unreadable,
-                     fmt::format("the database cannot be written to {}: {}", path(), sqlite3_errmsg(database_.get()))};
+                     fmt::format("cannot write the database to a temporary file: {}; set TMPDIR to another folder",
+                                 sqlite3_errmsg(database_.get()))};
 }
 
 bool Writer::begin_row(const char* name) {
@@ -66,8 +70,9 @@ bool Writer::begin_row(const char* name) {
 
 void Writer::end_row() {
     if (sqlite3_step(row_) != SQLITE_DONE && !failure_)
-        failure_ = Error{ExitCode::unreadable, fmt::format("the database cannot be written to {}: {}", path(),
-                                                           sqlite3_errmsg(database_.get()))};
+        failure_ = Error{ExitCode::unreadable,
+                         fmt::format("cannot write the database to a temporary file: {}; set TMPDIR to another folder",
+                                     sqlite3_errmsg(database_.get()))};
     sqlite3_reset(row_);
     sqlite3_clear_bindings(row_);
 }

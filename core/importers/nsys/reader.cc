@@ -42,6 +42,12 @@ std::string Reader::recorder() const {
     return version == facts_.end() ? name : name + " " + version->second;
 }
 
+std::string Reader::computed_table() const {
+    for (const std::string& name : database_.computed())
+        if (used_.contains(name)) return name;
+    return "";
+}
+
 void Reader::read_strings() {
     Scan rows = scan("StringIds");
     auto id = rows.column("id"), value = rows.column("value");

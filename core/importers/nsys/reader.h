@@ -25,6 +25,8 @@ public:
     // What is added to every time of the file; absent when it does not say.
     std::optional<TimeNs> session_start() const { return session_start_; }
     std::string recorder() const;
+    // What it read of the database is a view or virtual table, which is not evaluated; "" when nothing is.
+    std::string computed_table() const;
 
 private:
     struct Text {

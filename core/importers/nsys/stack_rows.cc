@@ -54,10 +54,16 @@ void Reader::read_stacks() {
         std::int32_t depth = 0;
     };
     std::unordered_map<std::int64_t, Stack> stacks;  // by sample
+    std::uint64_t stack_bytes = 0;                   // a row of a few bytes names a symbol of hundreds
     for (auto first = frames.begin(), last = first; first != frames.end(); first = last) {
         std::string stack;
+        if (stack_bytes > database_.most_memory() / 4) {
+            batch_.lose(Loss::too_deep, "SAMPLING_CALLCHAINS");
+            break;
+        }
         for (; last != frames.end() && last->sample == first->sample; ++last)
             stack.append(last == first ? "" : ";").append(batch_.strings[last->text]);
+        stack_bytes += stack.size();
         stacks[first->sample] = {batch_.intern(stack), static_cast<std::int32_t>(last - first)};
     }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/importers/memory_limit.h"
+
 namespace gpuprof::torch {
 namespace {
 
@@ -34,6 +36,12 @@ bool is_bytes(const PickleValue& value) {
 
 }  // namespace
 
+// Asked before each row; looks once in a thousand.
+bool Snapshot::has_room() {
+    if (++rows_ % 1024 == 0) over_limit_ = over_limit_ || bytes_of(batch_) > most_bytes_;
+    return !over_limit_;
+}
+
 bool Snapshot::read() {
     PickleValue segments = pickle_.find(pickle_.root(), "segments"),
                 traces = pickle_.find(pickle_.root(), "device_traces");
@@ -44,6 +52,7 @@ bool Snapshot::read() {
     std::int32_t device = 0;
     for (const PickleValue& events : pickle_.items(traces)) read_history(device++, events);
     read_settings();
+    if (!pickle_.cut().empty()) batch_.lose(Loss::truncated, pickle_.cut());
     std::size_t unread = pickle_.items(pickle_.find(pickle_.root(), "external_annotations")).size();
     if (unread > 0) batch_.lose(Loss::unread_table, "external_annotations", unread);
     return true;
@@ -55,7 +64,8 @@ void Snapshot::read_segment(const PickleValue& segment) {
     if (!is_bytes(size) || blocks.kind != PickleValue::Kind::list) return batch_.lose(Loss::missing_field, "segments");
     if (device && *device >= 0 && *device < 4096) live_[static_cast<std::int32_t>(*device)].reserved += size.bits;
     std::int64_t address = Pickle::integer(pickle_.find(segment, "address")).value_or(0);
-    for (const PickleValue& block : pickle_.items(blocks)) read_block(segment, block, address);
+    for (const PickleValue& block : pickle_.items(blocks))
+        if (!pickle_.is_open(block) && has_room()) read_block(segment, block, address);
 }
 
 // `address` is where the block lies when it does not say so itself, and moves on to the next one.
@@ -93,6 +103,11 @@ void Snapshot::read_history(std::int32_t device, const PickleValue& events) {
     Live before = live_[device];
     std::vector<const Action*> actions;
     for (const PickleValue& entry : entries) {
+        if (!has_room()) return;
+        if (pickle_.is_open(entry)) {
+            actions.push_back(nullptr);
+            continue;
+        }
         const Action* action = action_of(pickle_.text(pickle_.find(entry, "action")));
         PickleValue size = pickle_.find(entry, "size");
         actions.push_back(action != nullptr && is_bytes(size) ? action : nullptr);
@@ -103,12 +118,14 @@ void Snapshot::read_history(std::int32_t device, const PickleValue& events) {
         before.reserved -= action->reserved * size.bits;
     }
     // Below zero the history and the blocks are not of one moment; then no total is known.
-    bool sound = before.allocated >= 0 && before.reserved >= 0;
-    if (!entries.empty() && !sound) batch_.lose(Loss::bad_number, "device_traces: totals");
+    bool cut = pickle_.is_open(events);  // then what came last, from which totals are counted backwards, is not there
+    bool sound = !cut && before.allocated >= 0 && before.reserved >= 0;
+    if (!entries.empty() && !sound && !cut) batch_.lose(Loss::bad_number, "device_traces: totals");
     Live now = before;
     MemoryEventTable& table = batch_.tables.memory_event;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (actions[i] == nullptr) continue;
+        if (!has_room()) return;
         const PickleValue& entry = entries[i];
         std::int64_t size = pickle_.find(entry, "size").bits;
         now.allocated += actions[i]->allocated * size;

@@ -15,11 +15,13 @@ namespace gpuprof::torch {
 class Snapshot {
 public:
     // Texts of stacks are kept up to `most_stack_bytes`, then no more: a small file can name one frame any number of times.
-    Snapshot(const Pickle& pickle, Batch& batch, std::size_t most_stack_bytes)
-        : pickle_(pickle), batch_(batch), stack_room_(most_stack_bytes) {}
+    // Rows are made up to `most_bytes`; then over_limit() tells: one entry may be named any number of times, too.
+    Snapshot(const Pickle& pickle, Batch& batch, std::size_t most_stack_bytes, std::uint64_t most_bytes)
+        : pickle_(pickle), batch_(batch), stack_room_(most_stack_bytes), most_bytes_(most_bytes) {}
 
     // False when it is no snapshot.
     bool read();
+    bool over_limit() const { return over_limit_; }
 
 private:
     // In use on a device when the snapshot was taken; requested, as the history counts.
@@ -34,7 +36,11 @@ private:
 
     const Pickle& pickle_;
     Batch& batch_;
+    bool has_room();
+
     std::size_t stack_room_;
+    std::uint64_t most_bytes_, rows_ = 0;
+    bool over_limit_ = false;
     std::map<std::int32_t, Live> live_;
     std::map<std::int64_t, StringId> stacks_;  // by the list of frames
 };

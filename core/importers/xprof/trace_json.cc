@@ -5,7 +5,10 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "core/importers/json_document.h"
+#include "core/importers/memory_limit.h"
 #include "core/importers/xprof.h"
 #include "core/importers/xprof/rows.h"
 
@@ -98,15 +101,20 @@ int sniff_xprof_json(std::string_view head) {
 
 Status import_xprof_json(Source& source, TraceBuilder& builder) {
     JsonDocument document;
-    Result<element> root = document.read(source);
+    constexpr std::size_t kOfEvent = 2;  // the object, the list of events
+    Result<element> root = document.read(source, kOfEvent);
     if (!root.ok()) return root.error();
     simdjson::dom::array events;
     if ((*root)["traceEvents"].get(events) != simdjson::SUCCESS)
         return Error{ExitCode::unreadable, fmt::format("{}: no trace (it has no traceEvents)", source.name())};
     Batch batch;
     TraceJson trace(batch);
-    for (element event : events)
+    MemoryLimit limit(source);
+    for (element event : events) {
         if (event.is_object()) trace.take(event);
+        if (limit.is_below(batch, document.bytes())) return limit.error();
+    }
+    if (!document.cut().empty()) batch.lose(Loss::truncated, document.cut());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("XProf");
     builder.append(std::move(batch));

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "core/importers/memory_limit.h"
 #include "core/importers/protobuf.h"
 #include "core/importers/whole.h"
 #include "core/importers/xprof.h"
@@ -33,18 +34,22 @@ enum StatField : std::uint32_t {
 
 class XPlaneReader {
 public:
-    explicit XPlaneReader(Batch& batch) : batch_(batch), rows_(batch) {}
+    // `besides` is what is held in memory apart from the rows.
+    XPlaneReader(Batch& batch, const Source& source, std::size_t besides)
+        : batch_(batch), rows_(batch), limit_(source), besides_(besides) {}
 
     void read(std::string_view space) {
         ProtobufFields names(space);
         while (names.next())
             if (names.number() == kHostNames && host_.empty()) host_ = names.bytes();
         ProtobufFields planes(space);
-        while (planes.next())
+        while (!over_limit_ && planes.next())
             if (planes.number() == kPlanes) plane(planes.bytes());
         if (planes.damaged()) batch_.lose(Loss::truncated, "XSpace");
     }
     TimeNs began() const { return began_; }
+    // Whether reading stopped because the rows need more memory than they may.
+    bool over_limit() const { return over_limit_; }
     bool any_plane() const { return planes_ > 0; }
 
 private:
@@ -63,6 +68,8 @@ private:
                 if (metadata.number() == 2) name = metadata.bytes();
         }
         names[id] = name;
+        constexpr std::size_t kOfName = 64;
+        over_limit_ = over_limit_ || limit_.is_below(batch_, besides_ + names.size() * kOfName);
     }
     static std::string_view name_of(const Names& names, std::int64_t id) {
         auto known = names.find(id);
@@ -104,8 +111,9 @@ private:
         StringId process = pid && wanted ? rows_.process(*pid, host_) : kNoString;
         std::uint64_t unread = 0;
         ProtobufFields lines(message);
-        while (lines.next()) {
+        while (!over_limit_ && lines.next()) {
             if (lines.number() != kLines) continue;
+            over_limit_ = over_limit_ || limit_.is_below(batch_, besides_);
             if (wanted)
                 line(lines.bytes(), device, process, event_names, stat_names);
             else
@@ -154,8 +162,10 @@ private:
         }
         Line place = rows_.line(name.empty() ? shown : name, id, device, process);
         ProtobufFields events(message);
-        while (events.next())
+        while (!over_limit_ && events.next()) {
             if (events.number() == kEvents) event(events.bytes(), place, start, event_names, stat_names);
+            over_limit_ = limit_.is_below(batch_, besides_);
+        }
     }
 
     // Times are in ps from the start of the line.
@@ -181,6 +191,9 @@ private:
 
     Batch& batch_;
     Rows rows_;
+    MemoryLimit limit_;
+    std::size_t besides_;
+    bool over_limit_ = false;
     std::string_view host_;
     TimeNs began_ = 0;
     std::size_t planes_ = 0;
@@ -199,8 +212,9 @@ Status import_xplane(Source& source, TraceBuilder& builder) {
     Result<std::string> bytes = read_whole(source, kMostBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
-    XPlaneReader reader(batch);
+    XPlaneReader reader(batch, source, bytes->size());
     reader.read(*bytes);
+    if (reader.over_limit()) return MemoryLimit(source).error();
     if (!reader.any_plane())
         return Error{ExitCode::unreadable, fmt::format("{}: no profile of XProf (it has no plane)", source.name())};
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());

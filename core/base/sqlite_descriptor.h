@@ -1,0 +1,110 @@
+// A database of SQLite by its descriptor, "/proc/self/fd/N": also of a file that has no name any more. SQLite's own layer for files
+// follows links before it opens one, and then opens no link: neither leads anywhere where there is no name. This layer reads and
+// writes the descriptor, for one connection at a time and without locks; what else SQLite opens, such as a file to sort in, is left to its own.
+#pragma once
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace gpuprof {
+
+struct SqliteDescriptor {
+    sqlite3_file base;
+    int fd;  // of whoever opened the database, who closes it later
+
+    static int fd_of(sqlite3_file* file) { return reinterpret_cast<SqliteDescriptor*>(file)->fd; }
+
+    static int read(sqlite3_file* file, void* into, int size, sqlite3_int64 at) {
+        auto* bytes = static_cast<char*>(into);
+        for (int done = 0; done < size;) {
+            ssize_t got = pread(fd_of(file), bytes + done, static_cast<std::size_t>(size - done), at + done);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) return SQLITE_IOERR_READ;
+            if (got == 0) {
+                std::memset(bytes + done, 0, static_cast<std::size_t>(size - done));  // as SQLite asks for
+                return SQLITE_IOERR_SHORT_READ;
+            }
+            done += static_cast<int>(got);
+        }
+        return SQLITE_OK;
+    }
+    static int write(sqlite3_file* file, const void* from, int size, sqlite3_int64 at) {
+        const auto* bytes = static_cast<const char*>(from);
+        for (int done = 0; done < size;) {
+            ssize_t wrote = pwrite(fd_of(file), bytes + done, static_cast<std::size_t>(size - done), at + done);
+            if (wrote < 0 && errno == EINTR) continue;
+            if (wrote <= 0) return errno == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+            done += static_cast<int>(wrote);
+        }
+        return SQLITE_OK;
+    }
+    static int truncate(sqlite3_file* file, sqlite3_int64 size) {
+        return ftruncate(fd_of(file), size) == 0 ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
+    }
+    static int size(sqlite3_file* file, sqlite3_int64* size) {
+        struct stat status {};
+        if (fstat(fd_of(file), &status) != 0) return SQLITE_IOERR_FSTAT;
+        *size = status.st_size;
+        return SQLITE_OK;
+    }
+
+    static int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* flags_out) {
+        sqlite3_vfs* usual = sqlite3_vfs_find(nullptr);
+        if (name == nullptr || (flags & SQLITE_OPEN_MAIN_DB) == 0)
+            return usual->xOpen(usual, name, file, flags, flags_out);
+        static const sqlite3_io_methods kMethods = {
+            .iVersion = 1,
+            .xClose = [](sqlite3_file*) { return SQLITE_OK; },
+            .xRead = read,
+            .xWrite = write,
+            .xTruncate = truncate,
+            .xSync = [](sqlite3_file*, int) { return SQLITE_OK; },
+            .xFileSize = size,
+            .xLock = [](sqlite3_file*, int) { return SQLITE_OK; },
+            .xUnlock = [](sqlite3_file*, int) { return SQLITE_OK; },
+            .xCheckReservedLock = [](sqlite3_file*, int* locked) { return *locked = 0, SQLITE_OK; },
+            .xFileControl = [](sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; },
+            .xSectorSize = [](sqlite3_file*) { return 4096; },
+            .xDeviceCharacteristics = [](sqlite3_file*) { return 0; },
+            .xShmMap = nullptr,
+            .xShmLock = nullptr,
+            .xShmBarrier = nullptr,
+            .xShmUnmap = nullptr,
+            .xFetch = nullptr,
+            .xUnfetch = nullptr,
+        };
+        auto* mine = reinterpret_cast<SqliteDescriptor*>(file);
+        const char* number = std::strrchr(name, '/');
+        mine->fd = number == nullptr ? -1 : std::atoi(number + 1);
+        mine->base.pMethods = &kMethods;
+        if (flags_out != nullptr) *flags_out = flags;
+        return mine->fd >= 0 ? SQLITE_OK : SQLITE_CANTOPEN;
+    }
+};
+
+// Name of the layer, for sqlite3_open_v2. Registered once for the process, as SQLite has it. The descriptor must stay open as long as
+// the connection.
+inline const char* sqlite_by_descriptor() {
+    static const char* const name = [] {
+        static sqlite3_vfs layer = *sqlite3_vfs_find(nullptr);
+        layer.pNext = nullptr;
+        layer.zName = "gpu-profile-descriptor";
+        layer.szOsFile = std::max<int>(layer.szOsFile, sizeof(SqliteDescriptor));
+        layer.xOpen = SqliteDescriptor::open;
+        layer.xFullPathname = [](sqlite3_vfs*, const char* path, int size, char* out) {
+            return std::snprintf(out, static_cast<std::size_t>(size), "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;
+        };
+        sqlite3_vfs_register(&layer, 0);
+        return layer.zName;
+    }();
+    return name;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,102 @@
+#include "core/importers/json_prefix.h"
+
+#include <algorithm>
+
+namespace gpuprof {
+namespace {
+
+class PrefixScan {
+public:
+    PrefixScan(std::string_view text, std::size_t deepest) : text_(text), deepest_(deepest) {}
+
+    JsonPrefix run() {
+        while (skip_space() && step()) {
+        }
+        prefix_.ends = at_;
+        for (std::size_t i = open_at_whole_; i-- > 0;) prefix_.closing += open_[i] == '{' ? '}' : ']';
+        return prefix_;
+    }
+
+private:
+    enum class Wants { value, value_or_end, key, key_or_end, colon, comma_or_end, nothing };
+
+    bool skip_space() {
+        at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+        return at_ < text_.size() && wants_ != Wants::nothing;
+    }
+    bool step() {
+        char c = text_[at_];
+        switch (wants_) {
+            case Wants::value_or_end:
+            case Wants::value: return c == ']' && wants_ == Wants::value_or_end ? close(c) : value(c);
+            case Wants::key_or_end:
+            case Wants::key:
+                if (c == '}' && wants_ == Wants::key_or_end) return close(c);
+                return c == '"' && string() && (wants_ = Wants::colon, true);
+            case Wants::colon: return c == ':' && (++at_, wants_ = Wants::value, true);
+            case Wants::comma_or_end:
+                if (c != ',') return close(c);
+                ++at_;
+                wants_ = open_.back() == '{' ? Wants::key : Wants::value;
+                return true;
+            case Wants::nothing: break;
+        }
+        return false;
+    }
+    bool value(char c) {
+        if (c == '{' || c == '[') {
+            open_ += c;
+            ++at_;
+            wants_ = c == '{' ? Wants::key_or_end : Wants::value_or_end;
+            note_whole();
+            return true;
+        }
+        return (c == '"' ? string() : scalar()) && complete();
+    }
+    bool close(char c) {
+        if (open_.empty() || c != (open_.back() == '{' ? '}' : ']')) return false;
+        open_.pop_back();
+        ++at_;
+        return complete();
+    }
+    bool complete() {
+        wants_ = open_.empty() ? Wants::nothing : Wants::comma_or_end;
+        note_whole();
+        return true;
+    }
+    void note_whole() {
+        if (open_.size() > deepest_) return;
+        prefix_.whole = at_;
+        open_at_whole_ = open_.size();
+    }
+    // Behind the closing quote; false within the string when it has none.
+    bool string() {
+        for (std::size_t at = at_ + 1; at < text_.size(); ++at) {
+            if (static_cast<unsigned char>(text_[at]) < ' ') return at_ = at, false;
+            if (text_[at] == '\\')
+                ++at;
+            else if (text_[at] == '"')
+                return at_ = at + 1, true;
+        }
+        return at_ = text_.size(), false;
+    }
+    // A number, true, false or null; what it is, the parser checks.
+    bool scalar() {
+        std::size_t end = text_.find_first_not_of("+-.0123456789abcdefghijklmnopqrstuvwxyzE", at_);
+        if (end == at_) return false;
+        at_ = std::min(end, text_.size());
+        return end != text_.npos;
+    }
+
+    std::string_view text_;
+    std::size_t deepest_, at_ = 0, open_at_whole_ = 0;
+    std::string open_;
+    Wants wants_ = Wants::value;
+    JsonPrefix prefix_;
+};
+
+}  // namespace
+
+JsonPrefix whole_prefix(std::string_view text, std::size_t deepest) { return PrefixScan(text, deepest).run(); }
+
+}  // namespace gpuprof

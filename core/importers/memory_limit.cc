@@ -1,0 +1,23 @@
+#include "core/importers/memory_limit.h"
+
+#include <fmt/format.h>
+
+namespace gpuprof {
+
+std::uint64_t bytes_of(const Batch& batch) {
+    constexpr std::uint64_t kOfString = 32;  // its view and its slot
+    std::uint64_t bytes = batch.strings.bytes() + batch.strings.size() * kOfString;
+    batch.tables.each_table([&](const TableSpec&, const auto& table) {
+        table.each_column([&](const ColumnSpec&, const auto& column) { bytes += column.bytes(); });
+    });
+    return bytes;
+}
+
+Error MemoryLimit::error() const {
+    return {ExitCode::unreadable,
+            fmt::format(
+                "{}: its contents need more than {:.2f} GiB of memory; if you trust it, --memory-gib raises the limit",
+                source_.name(), static_cast<double>(bytes()) / ReadLimits::kGiB)};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,32 @@
+// How much memory the contents of an input may take, by the limits of reading: a few bytes can stand for a row of a hundred, and a
+// format may let one value be named any number of times. Readers ask while they read, and stop with the error.
+#pragma once
+
+#include <cstdint>
+
+#include "core/importers/source.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+
+std::uint64_t bytes_of(const Batch& batch);
+
+class MemoryLimit {
+public:
+    explicit MemoryLimit(const Source& source) : source_(source) {}
+
+    std::uint64_t bytes() const { return source_.limits().memory(source_.own_bytes()); }
+    bool is_below(std::uint64_t needed) const { return bytes() < needed; }
+    // The same of a batch and what is held `besides`; looks once in a thousand calls, so that every row may ask.
+    bool is_below(const Batch& batch, std::uint64_t besides = 0) {
+        if (++calls_ % 1024 != 0) return false;
+        return is_below(bytes_of(batch) + besides);
+    }
+    Error error() const;
+
+private:
+    const Source& source_;
+    std::uint64_t calls_ = 0;
+};
+
+}  // namespace gpuprof
