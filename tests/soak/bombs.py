@@ -84,7 +84,8 @@ def library():
 
 def zstd(data):
     room = ctypes.create_string_buffer(library().ZSTD_compressBound(len(data)))
-    return room.raw[: library().ZSTD_compress(room, len(room), data, len(data), 3)]
+    size = library().ZSTD_compress(room, len(room), data, len(data), 3)
+    return room.raw[:size]
 
 
 def gzip(data):
