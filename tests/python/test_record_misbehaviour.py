@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from injected import Injected, in_parallel, kernels_of
+from nightly import sample
 from recordings_of_cupti import KERN, ROOT, kernels_in, lines, script_of
 
 KERNELS = len(kernels_in(lines()))
@@ -49,9 +50,7 @@ def test_each_function_may_answer_each_code(injected, tmp_path):
         assert kernels <= KERNELS
         assert kernels == KERNELS or losses, f"{KERNELS - kernels} kernels are missing and nothing says so"
 
-    if injected.sanitized:
-        cases = cases[::7]
-    assert in_parallel(check, cases, jobs=2) == []
+    assert in_parallel(check, sample(cases, 7 if injected.sanitized else 5), jobs=2) == []
 
 
 @pytest.mark.parametrize("after", [0, 2])
