@@ -18,7 +18,10 @@ Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& fi
 Observer SampleCapture::observer() {
     return {.opened = [this](const Opened& opened) { write_devices(opened.devices); },
             .harvested = [this](const Harvest& harvest) { add(harvest); },
-            .broken = [this](const std::string& what) { part_->add_loss("recorder_loss", 1, "samples of the devices: " + what); }};
+            .broken =
+                [this](const std::string& what) {
+                    part_->add_loss("recorder_loss", 1, "samples of the devices: " + what);
+                }};
 }
 
 void SampleCapture::write_devices(const std::vector<SampledDevice>& devices) {

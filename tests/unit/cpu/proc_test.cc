@@ -37,7 +37,6 @@ TEST(ProcStat, RefusesEveryCutLine) {
     EXPECT_FALSE(parse_stat(") ("));
 }
 
-
 class MadeUpSystem : public testing::Test {
 protected:
     void SetUp() override {
