@@ -1,5 +1,5 @@
 // What libgpuprof_tls.so offers: connections with TLS for an endpoint over libevent. A module of its own, loaded when `serve`
-// is given a certificate, because OpenSSL costs every start of the program 2 ms otherwise (decision 0022). It uses the
+// is given a certificate, because OpenSSL costs every start of the program 2 ms otherwise (decision 0019). It uses the
 // program's libevent, whose functions the program exports to it (libevent_symbols.txt), and the machine's OpenSSL.
 #pragma once
 
