@@ -20,6 +20,7 @@ from pathlib import Path
 OWN = {
     "gpu-profile": None,
     "libgpuprof.so": r"gpuprof_\w+",
+    "libgpuprof_tls.so": r"gpuprof_\w+",
     "libgpuprof_inject.so": r"InitializeInjection(Nvtx2)?|_exit|_Exit|cupti[A-Z]\w+|gpuprof_record_(start|stop|step)",
 }
 
