@@ -92,7 +92,7 @@ def machine(program, packed, tmp_path_factory):
     """The environment of a machine with a GPU, as far as the checks can see."""
     folder = tmp_path_factory.mktemp("machine")
     make_counters(folder / "counters.csv")
-    (folder / "driver.txt").write_text(DEVICE + "fail nvmlDeviceGetTotalEnergyConsumption 3\nset 0 gpm_sm_active 90\nset 0 gpm_sm_occupancy 60\n")
+    (folder / "driver.txt").write_text(DEVICE + "counter 0 energy_j 300 20\nset 0 gpm_sm_active 90\nset 0 gpm_sm_occupancy 60\n")
     fakes = program.fakes
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GPUPROF_", "PYTHON"))}
     environment |= {

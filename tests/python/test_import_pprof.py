@@ -94,5 +94,5 @@ def test_cut_off(program, tmp_path, kept):
     file = tmp_path / "cut.prof"
     file.write_bytes(gzip.decompress(FILE.read_bytes())[:kept])
     outcome = program.run("export", "csv", file)
-    assert outcome.status == 0, outcome.errors
+    assert outcome.status == (0 if kept > 100 else 4), outcome.errors  # before any sample there is nothing to export
     assert {row["kind"] for row in program.report(file, "losses")["losses"].rows} <= {"truncated", "malformed_event"}

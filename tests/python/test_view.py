@@ -163,9 +163,9 @@ def test_what_is_compared_is_served_beside(program, server):
     with view(program, "--base", EARLIER) as both:
         headers = {"Cookie": both.open()}
         source = lambda path: json.loads(both.ask(path, headers=headers)[2])["source"]["file"]
-        assert (source("/manifest"), source("/base/manifest")) == (str(RECORDING), str(EARLIER))
+        assert (source("/manifest"), source("/base/manifest")) == (RECORDING.name, EARLIER.name)
         said = json.loads(both.ask("/comparison", headers=headers)[2])
-        assert (said["source"]["file"], said["base"]["file"]) == (str(RECORDING), str(EARLIER))
+        assert (said["source"]["file"], said["base"]["file"]) == (RECORDING.name, EARLIER.name)
         blobs = [both.ask(f"{under}/blobs/0,1", headers=headers) for under in ("", "/base")]
         assert [status for status, _, _ in blobs] == [200, 200] and blobs[0][2] != blobs[1][2]
         assert both.ask("/base/base/manifest", headers=headers)[0] == 404
