@@ -93,9 +93,15 @@ TEST(Energy, TheStatedBoundOfACounterHolds) {
                 Trials found = trials(counter_ms, 1000, region_ms, counter_reads == 0 ? 50 : 200, counter_reads);
                 EXPECT_EQ(found.wrong, 0) << counter_ms << ' ' << region_ms << ' ' << counter_reads;
                 EXPECT_EQ(found.by_counter, found.answered);
-                if (region_ms >= 1000) EXPECT_GT(found.answered, 50) << counter_ms << ' ' << region_ms;
-                if (region_ms >= 5000) EXPECT_LT(found.relative, 0.1) << counter_ms << ' ' << region_ms;
-                if (region_ms <= 100 && counter_ms == 100) EXPECT_LE(found.answered, 2) << region_ms;
+                if (region_ms >= 1000) {
+                    EXPECT_GT(found.answered, 50) << counter_ms << ' ' << region_ms;
+                }
+                if (region_ms >= 5000) {
+                    EXPECT_LT(found.relative, 0.1) << counter_ms << ' ' << region_ms;
+                }
+                if (region_ms <= 100 && counter_ms == 100) {
+                    EXPECT_LE(found.answered, 2) << region_ms;
+                }
             }
 }
 
@@ -105,8 +111,12 @@ TEST(Energy, TheStatedIntervalOfPowerSamplesHolds) {
         for (double region_ms : {100.0, 500.0, 2000.0, 10'000.0}) {
             Trials found = trials(0, averages_ms, region_ms, 100, 0);
             EXPECT_LE(found.wrong, found.answered / 20) << averages_ms << ' ' << region_ms;
-            if (region_ms <= 500) EXPECT_EQ(found.answered, 0) << averages_ms;
-            if (region_ms >= 10'000) EXPECT_GT(found.answered, 50) << averages_ms;
+            if (region_ms <= 500) {
+                EXPECT_EQ(found.answered, 0) << averages_ms;
+            }
+            if (region_ms >= 10'000) {
+                EXPECT_GT(found.answered, 50) << averages_ms;
+            }
         }
 }
 
