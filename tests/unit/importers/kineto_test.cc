@@ -50,13 +50,14 @@ TEST(Kineto, RangesAndPython) {
 }
 
 TEST(Kineto, Calls) {
-    EXPECT_EQ(rows_of(event("cuda_runtime", "cudaLaunchKernel", R"("External id": 9,"cbid": 211, "correlation": 15)")),
-              "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaLaunchKernel correlation=15 "
-              "external_id=9\n");
-    EXPECT_EQ(rows_of(event("cuda_driver", "cuLaunchKernel", R"("correlation": 15)")),
-              "api_call start=1000 dur=2000 thread=7/8 process=7 api=driver name=cuLaunchKernel correlation=15\n");
-    EXPECT_EQ(rows_of(event("cuda_runtime", "hipMemset", R"("correlation": 15)")),
-              "api_call start=1000 dur=2000 thread=7/8 process=7 api=hip name=hipMemset correlation=15\n");
+    EXPECT_EQ(
+        rows_of(event("cuda_runtime", "cudaStreamSynchronize", R"("External id": 9,"cbid": 131, "correlation": 15)")),
+        "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaStreamSynchronize correlation=15 "
+        "external_id=9\n");
+    EXPECT_EQ(rows_of(event("cuda_driver", "cuStreamSynchronize", R"("correlation": 15)")),
+              "api_call start=1000 dur=2000 thread=7/8 process=7 api=driver name=cuStreamSynchronize correlation=15\n");
+    EXPECT_EQ(rows_of(event("cuda_runtime", "hipDeviceSynchronize", R"("correlation": 15)")),
+              "api_call start=1000 dur=2000 thread=7/8 process=7 api=hip name=hipDeviceSynchronize correlation=15\n");
 }
 
 TEST(Kineto, Kernel) {

@@ -41,7 +41,7 @@ TEST(Csv, is_exact_and_quotes_what_must_be) {
               "plain,9223372036854775807,0.1,true\n"
               "\"comma, \"\"quote\"\"\nline\",-9223372036854775808,3.0,false\n"
               ",,,\n"
-              "\xEF\xBF\xBD\x01,0,,\n");
+              "\xEF\xBF\xBD\xEF\xBF\xBD,0,,\n");
 }
 
 TEST(Csv, honours_the_limit) {
