@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from . import decorator
 from . import monitor as plain
 from .repeats import MultiRunResult, run_repeatedly
+from .reporting import Report, deliver
 
 if TYPE_CHECKING:
     import os
@@ -94,10 +95,12 @@ def profile_repeats(
     strict: bool = False,
     sync_fn: Callable[[], object] | None = None,
     warmup_s: float = 0.0,
+    report: Report = None,
 ) -> MultiRunResult:
     """gpu_profile.profile_repeats, with ``device=None`` for the current device."""
-    monitor = GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s)
-    return run_repeatedly(monitor, fn, repeats, warmup_runs)
+    result = run_repeatedly(GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
+    deliver(report, [result])
+    return result
 
 
 def synchronize(devices: str = "all") -> None:

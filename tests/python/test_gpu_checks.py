@@ -42,7 +42,7 @@ def only(records, kind, **wanted):
 
 def make_scripts(folder):
     """kernel, copy, graph and whole_graph.script: one launch each, of the recording of a real program."""
-    records = lines(KERN)
+    records = lines(KERN, graphs=True)
     always = [only(records, "DEVICE"), only(records, "CONTEXT")]
     kernel = {**only(records, "KERNEL"), "name": "add_nothing_spin", "start": 1000, "end": 2000, "completed": 2000, "correlationId": 5}
     call = {**only(records, "RUNTIME", name="cudaLaunchKernel_v7000"), "start": 100, "end": 500, "correlationId": 5}

@@ -57,7 +57,7 @@ def test_no_allocations_without_the_option(program, record):
 
 
 def test_a_graph_launch_as_a_whole(program, record):
-    records = lines()
+    records = lines(graphs=True)
     capture, _ = record(records, "--graph", "graph")
     graphs = [r for r in records if r["kind"] == "GRAPH_TRACE"]
     rows = program.report(capture, "kernels")["kernels"].by("name")
@@ -81,7 +81,7 @@ def nodes_of(records, per_graph=3):
 
 
 def test_the_kernels_of_a_graph(program, record):
-    records = lines()
+    records = lines(graphs=True)
     capture, _ = record(nodes_of(records))
     graphs = sum(r["kind"] == "GRAPH_TRACE" for r in records)
     rows = program.report(capture, "kernels")["kernels"].by("name")

@@ -87,5 +87,6 @@ class Soak:
         said = {"truncated"} if torn else set() if ended else {"killed_process"}
         assert kinds & {"truncated", "killed_process"} == said, f"end chunk: {ended}, {torn} torn bytes, losses: {kinds}"
         assert ended or case.end not in ORDERLY, "an orderly end left no end chunk"
-        assert kinds <= {"truncated", "killed_process", "recorder_loss", "unfinished_op", "untimed_op", "launch_without_kernel"}, kinds
+        assert kinds <= {"truncated", "killed_process", "recorder_loss", "unfinished_op", "untimed_op", "launch_without_kernel",
+                         "copy_without_record", "work_without_call"}, kinds
         return count, torn, None
