@@ -4,6 +4,7 @@ The program comes from GPUPROF_BIN, else from build/release, else build/dev. Tes
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -25,6 +26,11 @@ WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.replace(".json.gz", ".
 # Of tests/python: what times programs, or watches them against a clock. Beside others on two cores it would tell of those.
 MEASURING = ("test_api", "test_bench", "test_decorator", "test_evaluate", "test_monitor", "test_profile", "test_record", "test_sampler",
              "test_sampling", "test_serve", "test_top")
+
+
+def pytest_configure():
+    """A run in the background of a shell ignores SIGINT, and the programs that tests interrupt would inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
