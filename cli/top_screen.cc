@@ -79,6 +79,7 @@ attr_t attributes_of(Tone tone, bool colour) {
 Result<std::unique_ptr<TopScreen>> TopScreen::open(bool colour) {
     tcgetattr(STDIN_FILENO, &settings_before);
     bool unicode = choose_locale();
+    for (const char* name : {"LINES", "COLUMNS"}) unsetenv(name);  // exported ones hide every change of the size
     SCREEN* screen = newterm(nullptr, stdout, stdin);
     if (screen == nullptr) {
         const char* kind = std::getenv("TERM");

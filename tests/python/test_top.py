@@ -18,6 +18,7 @@ from fake_driver import DEVICE, children_of, fake_driver, no_driver
 BURSTY = Path(__file__).parent.parent / "fixtures" / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}"
 LEAVES = "\x1b[?1049l"  # the alternate screen
+CLEARS = b"\x1b[H\x1b[J"
 ECHOES = termios.ICANON | termios.ECHO  # what a terminal does unless told otherwise
 PATIENCE_S = 20
 
@@ -119,7 +120,8 @@ class Panel:
         os.write(self.terminal, keys.encode())
 
     def resize(self, columns, rows):
-        self.screen.resize(rows, columns)
+        """What is read next may still be drawn for the size before: our screen has room for all sizes."""
+        self.screen.resize(max(rows, self.screen.lines), max(columns, self.screen.columns))
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def end(self):
@@ -163,13 +165,19 @@ def test_keys(program, tmp_path):
     assert panel.end() == 0
 
 
-def test_it_follows_the_size(program):
-    panel = Panel(program, "--interval", "0.1", "--backend", REPLAY)
+@pytest.mark.parametrize("exported", [{}, {"LINES": "24", "COLUMNS": "80"}], ids=["", "exported"])
+def test_it_follows_the_size(program, exported):
+    environment = {name: value for name, value in os.environ.items() if name not in ("LINES", "COLUMNS")}
+    panel = Panel(program, "--interval", "0.1", "--backend", REPLAY, environment={**environment, **exported})
     panel.wait_for("util.mem")
-    for columns, rows in ((20, 4), (1, 1), (200, 60), (80, 24)):
+    for columns, rows in ((20, 4), (200, 60), (1, 1), (80, 24)):
+        drawn = len(panel.raw)
         panel.resize(columns, rows)
         for _ in range(4):
             assert panel.read(0.3)
+    deadline = time.monotonic() + PATIENCE_S
+    while CLEARS not in panel.raw[drawn:]:  # drawn anew
+        assert panel.read(0.2) and time.monotonic() < deadline, panel.raw[drawn:]
     panel.wait_for("q quit")
     panel.type("q")
     assert panel.end() == 0
