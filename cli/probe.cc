@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "collect/pm/places.h"
+#include "core/base/ascii.h"
 #include "core/base/path_search.h"
 #include "core/base/readable.h"
 
@@ -60,7 +61,7 @@ std::string driver_version(const Machine& machine) {
     // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
     std::istringstream words(text.substr(0, text.find('\n')));
     for (std::string word; words >> word;)
-        if (word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) return word;
+        if (is_digit(word[0]) && word.find('.') != std::string::npos) return word;
     return {};
 }
 

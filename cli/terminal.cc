@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof {
 namespace {
 
@@ -30,8 +32,7 @@ bool shows_unicode() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         std::string value(environment(name));
         if (value.empty()) continue;
-        std::transform(value.begin(), value.end(), value.begin(),
-                       [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+        std::transform(value.begin(), value.end(), value.begin(), to_lower);
         return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
     }
     return true;  // nothing said, as in containers and services: text files are UTF-8 today

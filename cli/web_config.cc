@@ -11,6 +11,8 @@
 #include <memory>
 #include <string_view>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof {
 namespace {
 
@@ -140,8 +142,7 @@ private:
     static bool bcrypt(std::string_view hash) {
         if (hash.size() != 60 || hash.substr(0, 2) != "$2" || hash[3] != '$' || hash[6] != '$') return false;
         if (std::string_view("abxy").find(hash[2]) == std::string_view::npos) return false;
-        auto digit = [](char c) { return c >= '0' && c <= '9'; };
-        int cost = digit(hash[4]) && digit(hash[5]) ? (hash[4] - '0') * 10 + hash[5] - '0' : 0;
+        int cost = is_digit(hash[4]) && is_digit(hash[5]) ? (hash[4] - '0') * 10 + hash[5] - '0' : 0;
         return cost >= 4 && cost <= 16;
     }
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof::compare {
 namespace {
 
@@ -16,8 +18,7 @@ constexpr std::uint32_t kNobody = KernelPair::kNobody;
 std::string without_numbers(std::string_view name) {
     std::string text;
     for (char c : name) {
-        bool digit = c >= '0' && c <= '9';
-        if (!digit)
+        if (!is_digit(c))
             text += c;
         else if (text.empty() || text.back() != '#')
             text += '#';

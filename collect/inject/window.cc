@@ -1,5 +1,6 @@
 #include "collect/inject/window.h"
 
+#include "core/base/ascii.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {
@@ -7,8 +8,7 @@ namespace {
 
 // Names of iterations when none was given; a number at the end, as in "ProfilerStep#7", does not count.
 bool is_iteration(std::string_view text) noexcept {
-    while (!text.empty() && ((text.back() >= '0' && text.back() <= '9') || text.back() == ' ' || text.back() == '#'))
-        text.remove_suffix(1);
+    while (!text.empty() && (is_digit(text.back()) || text.back() == ' ' || text.back() == '#')) text.remove_suffix(1);
     return text == "step" || text == "Step" || text == "iteration" || text == "Iteration" || text == "ProfilerStep";
 }
 

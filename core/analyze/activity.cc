@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/analyze/knowledge/collective_name.h"
+#include "core/base/ascii.h"
 #include "core/model/trace.h"
 
 namespace gpuprof {
@@ -69,9 +70,7 @@ std::vector<bool> collective_names(const Trace& trace) {
 bool is_collective_kernel(std::string_view name) {
     auto begins = [name](std::string_view prefix) {
         return name.size() >= prefix.size() &&
-               std::equal(prefix.begin(), prefix.end(), name.begin(), [](char a, char b) {
-                   return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
-               });
+               std::equal(prefix.begin(), prefix.end(), name.begin(), [](char a, char b) { return a == to_lower(b); });
     };
     return begins("nccl") || begins("rccl") || parse_collective(name).has_value();
 }

@@ -5,25 +5,25 @@
 
 #include <fmt/format.h>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
-
-bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 // The words of a name in small letters, numbers left out: "Train_Step 12" -> train, step.
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words;
     std::string word;
     auto end_word = [&] {
-        bool number = std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+        bool number = std::all_of(word.begin(), word.end(), is_digit);
         if (!number) words.push_back(word);
         word.clear();
     };
     for (char c : name) {
-        if (is_letter_or_digit(c)) {
-            word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        if (is_alphanumeric(c)) {
+            word += to_lower(c);
         } else {
             end_word();
         }

@@ -1,5 +1,6 @@
 #include "core/base/command_line.h"
 
+#include "core/base/ascii.h"
 #include "core/base/secrets.h"
 
 namespace gpuprof {
@@ -7,9 +8,6 @@ namespace {
 
 constexpr std::string_view kHidden = "***";
 
-bool is_alphanumeric(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 // Letters, digits and what joins them to names: a run of these is looked at as a whole.
 bool in_run(char c) noexcept { return is_alphanumeric(c) || c == '_' || c == '-' || c == '.'; }
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -262,7 +260,7 @@ private:
     }
     bool is_port(std::size_t i) const noexcept {
         std::size_t begin = i;
-        while (peek(i) >= '0' && peek(i) <= '9' && i < begin + 5) ++i;
+        while (is_digit(peek(i)) && i < begin + 5) ++i;
         return i > begin && (peek(i) == '/' || peek(i) == '?' || peek(i) == '#' || i == text_.size());
     }
 

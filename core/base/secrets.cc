@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof {
 namespace {
 
@@ -36,11 +38,6 @@ bool among(std::string_view word, Words words) noexcept {
 }
 bool has(std::string_view text, std::string_view part) noexcept { return text.find(part) != std::string_view::npos; }
 
-bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
-bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_alphanumeric(char c) noexcept { return is_upper(c) || is_lower(c) || is_digit(c); }
-
 // The words of a name in lower case: "--dbPassword_2" is "db", "password". Of a very long name its end, which decides.
 class NameWords {
 public:
@@ -50,7 +47,7 @@ public:
         for (std::size_t i = 0; i < name.size(); ++i) {
             char c = name[i];
             if (is_upper(c) && i > 0 && is_lower(name[i - 1])) begin = end_word(begin, i);
-            text_[i] = is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+            text_[i] = to_lower(c);
             lower_ |= is_lower(c);
             if (!is_alphanumeric(c)) begin = end_word(begin, i) + 1;
         }

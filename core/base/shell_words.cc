@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
+#include "core/base/ascii.h"
 #include "core/base/utf8.h"
 
 namespace gpuprof {
 namespace {
 
 bool needs_no_quotes(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+    return is_alphanumeric(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
 }
 
 // Between the quotes of $'...'. Bytes as three octal digits: "\x" would take further digits along in some shells.

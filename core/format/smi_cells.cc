@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/ascii.h"
 #include "core/schema/plausible.h"
 
 namespace gpuprof::smi {
@@ -131,8 +132,7 @@ std::string_view trim(std::string_view text) {
 std::optional<Problem> problem_of(std::string_view cell) {
     if (cell.starts_with('[') && cell.ends_with(']')) cell = trim(cell.substr(1, cell.size() - 2));
     std::string lower(cell);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+    std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
     for (const Word& word : kWords)
         if (lower == word.text) return word.problem;
     return std::nullopt;

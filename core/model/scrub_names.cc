@@ -6,6 +6,8 @@
 #include <array>
 #include <span>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof {
 namespace {
 
@@ -75,14 +77,13 @@ constexpr FrameworkName kFrameworkNames[] = {{"aten::", true},
 
 // "python3.11" is python.
 bool is_public_program(std::string_view name) {
-    while (!name.empty() && ((name.back() >= '0' && name.back() <= '9') || name.back() == '.')) name.remove_suffix(1);
+    while (!name.empty() && (is_digit(name.back()) || name.back() == '.')) name.remove_suffix(1);
     return std::find(std::begin(kPublicPrograms), std::end(kPublicPrograms), name) != std::end(kPublicPrograms);
 }
 bool begins_with_any(std::string_view text, Words beginnings) {
     return std::any_of(beginnings.begin(), beginnings.end(),
                        [&](std::string_view each) { return text.starts_with(each); });
 }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool all_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
 std::string_view base(std::string_view path) { return path.substr(path.rfind('/') + 1); }

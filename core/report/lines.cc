@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/ascii.h"
 #include "core/base/utf8.h"
 
 namespace gpuprof {
@@ -34,10 +35,7 @@ std::string shorten(const std::string& text, int width, int head_percent, bool u
     return fmt::format("{}{}{}", front, mark, std::string_view(text).substr(skip));
 }
 
-bool is_identifier(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           static_cast<unsigned char>(c) >= 0x80;
-}
+bool is_identifier(char c) { return is_alphanumeric(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
 
 // "void f<int>(int*, long)" -> "f<int>": without result and parameters of the function.
 std::string_view without_signature(std::string_view name) {

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof {
 namespace {
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool starts_with_folded(std::string_view text, std::string_view word) noexcept {
     if (text.size() < word.size()) return false;
     for (std::size_t i = 0; i < word.size(); ++i) {
-        if (lower(text[i]) != word[i]) return false;
+        if (to_lower(text[i]) != word[i]) return false;
     }
     return true;
 }
@@ -24,7 +24,7 @@ bool contains_folded(std::string_view text, std::string_view word) noexcept {
         std::size_t i = 0;
         for (std::size_t j = at; j < text.size() && i < word.size(); ++j) {
             if (text[j] == '_') continue;
-            if (lower(text[j]) != word[i]) break;
+            if (to_lower(text[j]) != word[i]) break;
             ++i;
         }
         if (i == word.size()) return true;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/analyze/knowledge/sm_limits.h"
+#include "core/base/ascii.h"
 
 namespace gpuprof {
 namespace {
@@ -70,13 +71,11 @@ constexpr Rates kRates[] = {
 
 constexpr double kMemoryTolerance = 0.12;  // ECC and the driver's share make a "16 GB" T4 report 14.6 GiB
 
-bool word_char(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 bool contains_words(std::string_view name, std::string_view words) noexcept {
     for (std::size_t at = name.find(words); at != std::string_view::npos; at = name.find(words, at + 1)) {
         const std::size_t end = at + words.size();
-        const bool starts = at == 0 || !word_char(name[at - 1]);
-        if (starts && (end == name.size() || !word_char(name[end]))) return true;
+        const bool starts = at == 0 || !is_alphanumeric(name[at - 1]);
+        if (starts && (end == name.size() || !is_alphanumeric(name[end]))) return true;
     }
     return false;
 }

@@ -5,15 +5,14 @@
 #include <array>
 #include <optional>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof {
 namespace {
 
 bool contains(std::string_view text, std::string_view part) noexcept {
     return text.find(part) != std::string_view::npos;
 }
-
-bool digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 struct TypeName {
     std::string_view spelling;
@@ -87,13 +86,13 @@ struct MmaShape {
 
 std::optional<MmaShape> find_mma(std::string_view name) noexcept {
     for (std::size_t at = 0; at + 1 < name.size(); ++at) {
-        const bool starts = at == 0 || !(letter(name[at - 1]) || digit(name[at - 1]));
+        const bool starts = at == 0 || !is_alphanumeric(name[at - 1]);
         if (!starts || std::string_view("shdi").find(name[at]) == std::string_view::npos) continue;
         std::size_t end = at + 1;
-        while (end < name.size() && digit(name[end])) ++end;
+        while (end < name.size() && is_digit(name[end])) ++end;
         const std::string_view digits = name.substr(at + 1, end - at - 1);
         for (std::string_view shape : {"884", "1688", "16816", "16832", "8816", "8832", "161616", "16864"}) {
-            if (digits == shape && end < name.size() && letter(name[end])) return MmaShape{name[at], digits};
+            if (digits == shape && end < name.size() && is_letter(name[end])) return MmaShape{name[at], digits};
         }
     }
     return std::nullopt;
@@ -161,7 +160,7 @@ MathPath of_tensile(std::string_view name) noexcept {
     for (int i = 0; i < 3 && at != std::string_view::npos; ++i) at = name.find('_', at + 1);
     if (at == std::string_view::npos) return {};
     const std::size_t mi = name.find("_MI");
-    const bool mfma = mi != std::string_view::npos && mi + 3 < name.size() && digit(name[mi + 3]);
+    const bool mfma = mi != std::string_view::npos && mi + 3 < name.size() && is_digit(name[mi + 3]);
     MathPath path{mfma ? MathUnit::tensor : MathUnit::simt, MathType::unknown};
     const std::string_view types = name.substr(at + 1);
     if (types.starts_with("F8") || types.starts_with("B8"))

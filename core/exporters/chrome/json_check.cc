@@ -1,5 +1,6 @@
 #include "core/exporters/chrome/json_check.h"
 
+#include "core/base/ascii.h"
 #include "core/base/utf8.h"
 
 namespace gpuprof {
@@ -96,7 +97,7 @@ private:
         return true;
     }
 
-    bool digit() const { return !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9'; }
+    bool digit() const { return !rest_.empty() && is_digit(rest_.front()); }
     bool digits() {
         bool any = digit();
         while (digit()) rest_.remove_prefix(1);

@@ -2,6 +2,7 @@
 // Device and stream of an event are its arguments of that name, else its pid and tid, which is where Kineto draws them.
 #include <algorithm>
 
+#include "core/base/ascii.h"
 #include "core/importers/kineto/number.h"
 #include "core/importers/kineto/put.h"
 #include "core/importers/kineto/row_writer.h"
@@ -48,8 +49,7 @@ CopyName parse_copy_name(std::string_view name) {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    for (char& c : result) c = to_lower(c);
     return result;
 }
 

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <cstring>
 
+#include "core/base/ascii.h"
+
 namespace gpuprof::kineto {
 namespace {
 
 constexpr std::int64_t kPowers[] = {1, 10, 100, 1000};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A decimal number taken apart: digits of `whole` then `fraction`, times 10^exponent.
 struct Parts {
