@@ -98,6 +98,23 @@ def test_every_op_has_its_launch(program, tables):
     assert program.report(XPLANE, "losses")["losses"].rows == []
 
 
+def test_launches_among_what_the_recorder_did(program, space, tmp_path):
+    """ROCm's tracer writes HIP's calls on the line of the recorder."""
+    changed = XSpace()
+    changed.CopyFrom(space)
+    (plane,) = [plane for plane in changed.planes if plane.name == "/host:CPU"]
+    for line in plane.lines:
+        line.name = "Host Threads/7"
+    for entry in plane.event_metadata:
+        entry.value.name = {"wrapped_subtract": "hipLaunchKernel"}.get(entry.value.name, entry.value.name)
+    path = tmp_path / "rocm.xplane.pb"
+    path.write_bytes(changed.SerializeToString())
+    tables = tables_of(program, path)
+    calls = {row["correlation"]: row for row in tables["api_call"]}
+    assert sum(row["correlation"] in calls for table in ("kernel", "memcpy", "memset") for row in tables[table]) == 720
+    assert Counter(row["api"] for row in calls.values() if row["name"] == "hipLaunchKernel") == {"hip": 80}
+
+
 def test_steps(program, space):
     wanted = [(f"{name} {stats['step_num']}", dur // 1000) for _, _, name, _, dur, stats in events(space) if "step_num" in stats]
     rows = program.report(XPLANE, "steps")["steps"].rows

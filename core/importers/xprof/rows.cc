@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/ascii.h"
 #include "core/importers/ids.h"
 
 namespace gpuprof::xprof {
@@ -48,8 +49,7 @@ std::string_view copy_kind(std::string_view name) {
 }
 
 bool is_driver_call(std::string_view name) {
-    return name.starts_with("cu") && name.size() > 2 &&
-           ((name[2] >= 'A' && name[2] <= 'Z') || name.starts_with("cuda"));
+    return name.starts_with("cu") && name.size() > 2 && (is_upper(name[2]) || name.starts_with("cuda"));
 }
 
 // "profiler.py:151 start_trace" as "profiler.py(151): start_trace"; anything else as it is.
@@ -185,9 +185,10 @@ void Rows::call(const Line& line, const Event& event) {
     ApiCallTable& table = batch_.tables.api_call;
     Row row = host_row(table, line, event);
     if (line.process != kNoString) table.process.set(row, line.process);
-    table.api.set(row, batch_.intern("driver"));
     std::string_view name = event.name.substr(0, event.name.find(" ("));
-    if (!is_driver_call(name)) {
+    bool hip = name.starts_with("hip");
+    table.api.set(row, batch_.intern(hip ? "hip" : "driver"));
+    if (!hip && !is_driver_call(name)) {
         bool copies = event.find("memcpy_details") != nullptr,
              async = event.text("memcpy_details").ends_with("async:1");
         bool fills = event.find("memset_details") != nullptr || event.find("Memset_details") != nullptr;
@@ -230,11 +231,11 @@ void Rows::add(const Line& line, const Event& event) {
             return fill(line, event);
         return kernel(line, event);
     }
+    if (event.find("correlation_id") != nullptr) return call(line, event);
     if (line.of_recorder) {
         Row row = host_row(tables.overhead, line, event);
         return tables.overhead.name.set(row, batch_.intern(event.name));
     }
-    if (event.find("correlation_id") != nullptr) return call(line, event);
     if (event.name == "MemoryAllocation" || event.name == "MemoryDeallocation")
         return allocation(line, event, event.name == "MemoryDeallocation");
     if (event.name.starts_with('$')) {
