@@ -1,4 +1,4 @@
-// `scrub`: a recording without what is private, as a capture to share. What goes is declared in core/schema/privacy.def.
+// `scrub`: a recording without what is private, as a capture to share. What goes is declared in core/schema/tables.def.
 #include <memory>
 #include <string>
 #include <vector>

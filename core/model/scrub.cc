@@ -93,10 +93,10 @@ private:
 
     template <class AnyTables, class Visit>
     static void each_text(AnyTables& tables, Visit&& visit) {
-        tables.each_table([&](const TableSpec& spec, auto& table) {
+        tables.each_table([&](const TableSpec&, auto& table) {
             table.each_column([&](const ColumnSpec& column_spec, auto& column) {
                 if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column)>, Column<StringId>>)
-                    visit(privacy_of(spec.name, column_spec.name), column, table.rows);
+                    visit(column_spec.privacy, column, table.rows);
             });
         });
     }

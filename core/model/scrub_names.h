@@ -1,4 +1,4 @@
-// Made-up names for real ones. A text of a column (core/schema/privacy.def) is taken apart into what is public, which stays, and
+// Made-up names for real ones. A text of a column (core/schema/tables.def) is taken apart into what is public, which stays, and
 // names, which are replaced: the same name by the same one everywhere, "file-07.py", numbered in the order of the real ones, so
 // that rows which are sorted by name stay in their order. All texts are shown once (learn) before the first is replaced.
 #pragma once

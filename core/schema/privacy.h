@@ -1,30 +1,23 @@
-// What the texts of a column tell of people, machines and programs, as privacy.def declares it.
+// What the texts of a column tell of people, machines and programs, and so what `gpu-profile scrub` does with them.
 #pragma once
-
-#include <string_view>
-
-#include "core/schema/schema.h"
 
 namespace gpuprof {
 
 enum class Privacy {
-    open,
-    identity,
-    host,
-    device,
-    program,
-    thread,
-    stack,
-    op,
-    range,
-    kernel,
-    scope,
-    arguments,
-    fact,
-    removed
+    open,       // a word of a closed list, a metric, a function of CUDA, a shape: kept
+    identity,   // the key of a process or thread: the host in it gets another name
+    host,       // replaced, as devices are
+    device,     //
+    program,    // replaced, except for programs that everyone has (python3); threads likewise
+    thread,     //
+    stack,      // frames with files, and functions; python_call.name is one frame
+    op,         // framework operators; those of frameworks themselves are kept
+    range,      // names in the program: kept unless asked for
+    kernel,     //
+    scope,      // a range or a kernel
+    arguments,  // scalars as JSON; texts among them are removed
+    fact,       // of table meta: only keys that scrub knows are kept
+    removed,    // command lines, places of losses: nothing is kept
 };
-
-// Of a text column of tables.def; every one is declared, which the compiler checks.
-Privacy privacy_of(std::string_view table, std::string_view column);
 
 }  // namespace gpuprof

@@ -7,7 +7,17 @@
 namespace gpuprof {
 namespace {
 
-#define GPUPROF_SPEC(name, type, unit, doc) {#name, ColumnType::type, Unit::unit, doc},
+// The third word of a column is a unit or, of a text alone, its privacy.
+consteval ColumnSpec column(std::string_view name, ColumnType type, Unit unit, std::string_view doc) {
+    return type == ColumnType::Str ? throw "a text column needs its privacy" : ColumnSpec{name, type, unit, doc};
+}
+consteval ColumnSpec column(std::string_view name, ColumnType type, Privacy privacy, std::string_view doc) {
+    return type == ColumnType::Str ? ColumnSpec{name, type, Unit::none, doc, privacy} : throw "a number needs a unit";
+}
+
+using enum Unit;
+using enum Privacy;
+#define GPUPROF_SPEC(name, type, unit_or_privacy, doc) column(#name, ColumnType::type, unit_or_privacy, doc),
 #define GPUPROF_SPECS(name, type, doc) \
     constexpr ColumnSpec k_##name##_columns[] = {GPUPROF_COLUMNS_##name(GPUPROF_SPEC)};
 GPUPROF_TABLES(GPUPROF_SPECS)

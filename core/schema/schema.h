@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/schema/privacy.h"
 #include "core/schema/unit.h"
 
 namespace gpuprof {
@@ -18,8 +19,9 @@ std::string_view name_of(ColumnType type);
 struct ColumnSpec {
     std::string_view name;
     ColumnType type;
-    Unit unit;
+    Unit unit;  // none of a text
     std::string_view doc;
+    Privacy privacy = Privacy::open;  // of a text
 };
 
 struct TableSpec {

@@ -25,7 +25,7 @@ TEST(Scrub, EveryTextColumnIsDeclared) {
     std::set<Privacy> kinds;
     for (const TableSpec& table : table_specs())
         for (const ColumnSpec& column : table.columns)
-            if (column.type == ColumnType::Str) kinds.insert(privacy_of(table.name, column.name));
+            if (column.type == ColumnType::Str) kinds.insert(column.privacy);
     EXPECT_EQ(kinds.size(), static_cast<std::size_t>(Privacy::removed) + 1);  // every kind is used
 }
 
@@ -35,11 +35,11 @@ TEST(Scrub, NothingPrivateIsLeftOfAnyColumn) {
          {"/data/acme/run.py(12): acme", "acme (/data/acme/run.py:3);acme", "acme", "acme:12/13", "node12.acme:5",
           "[\"acme\", \"1\"]", "python /data/acme/run.py", "add (acme.so);acme", "acme/7 9"}) {
         Batch batch;
-        batch.tables.each_table([&](const TableSpec& spec, auto& table) {
+        batch.tables.each_table([&](const TableSpec&, auto& table) {
             Row row = table.add();
             table.each_column([&](const ColumnSpec& column, auto& values) {
                 if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, Column<StringId>>)
-                    if (privacy_of(spec.name, column.name) != Privacy::open) values.set(row, batch.intern(text));
+                    if (column.privacy != Privacy::open) values.set(row, batch.intern(text));
                 if constexpr (std::is_same_v<std::remove_cvref_t<decltype(values)>, Column<std::int64_t>>)
                     values.set(row, 0);
             });
