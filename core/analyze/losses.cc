@@ -20,13 +20,6 @@ constexpr ResultColumn kColumns[] = {
     {"remedy", CellType::text, Unit::none, "What to do."},
 };
 
-// The declaration of a kind, or null for a kind of a newer version.
-const LossSpec* spec_named(std::string_view kind) {
-    for (const LossSpec& spec : kLosses)
-        if (spec.name == kind) return &spec;
-    return nullptr;
-}
-
 Cell severity_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{name_of(spec->severity)}; }
 Cell doc_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->doc}; }
 Cell remedy_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->remedy}; }

@@ -51,9 +51,8 @@ std::string what_was_recorded(const Study& study) {
 }
 
 // The notices that say what the numbers do not cover; the others are left to the `loss` table.
-bool worth_saying(Loss notice, const Completeness& complete) {
-    if (notice == Loss::unmatched_launch) return complete.ops_before_calls > 0;
-    return notice == Loss::unknown_event || notice == Loss::work_at_edge;
+bool worth_saying(const LossSpec& notice, const Completeness& complete) {
+    return notice.is(loss_trait::said) && (notice.kind != Loss::unmatched_launch || complete.ops_before_calls > 0);
 }
 
 // One sentence per kind of loss that touches data or values. That nothing was lost is said only when it was checked.
@@ -61,17 +60,17 @@ void add_losses(const Trace& trace, Trust& trust) {
     const LossTable& losses = trace.tables().loss;
     bool lost = !damage_of(trace).empty();
     std::vector<Trust::Statement> notices;
-    for (Row row = 0; row < losses.rows; ++row)
-        for (const LossSpec& spec : kLosses) {
-            if (spec.name != trace.text(losses.kind.value_or(row, kNoString)) || is_damage(spec.kind)) continue;
-            bool notice = spec.severity == Severity::notice;
-            if (notice && !worth_saying(spec.kind, trace.completeness())) continue;
-            lost |= !notice;
-            std::string text = fmt::format("{} x {} ({})", readable_count(losses.count[row]), spec.doc,
-                                           trace.text(losses.place.value_or(row, kNoString)));
-            if (!notice) text += fmt::format("; {}", spec.remedy);
-            (notice ? notices : trust.statements).push_back({spec.severity == Severity::data, std::move(text)});
-        }
+    for (Row row = 0; row < losses.rows; ++row) {
+        const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
+        if (spec == nullptr || spec->is(loss_trait::damage)) continue;
+        bool notice = spec->severity == Severity::notice;
+        if (notice && !worth_saying(*spec, trace.completeness())) continue;
+        lost |= !notice;
+        std::string text = fmt::format("{} x {} ({})", readable_count(losses.count[row]), spec->doc,
+                                       trace.text(losses.place.value_or(row, kNoString)));
+        if (!notice) text += fmt::format("; {}", spec->remedy);
+        (notice ? notices : trust.statements).push_back({spec->severity == Severity::data, std::move(text)});
+    }
     std::string unknown = trace.completeness().unknown_because();
     if (!unknown.empty()) trust.statements.push_back({false, "completeness unknown: " + unknown});
     if (unknown.empty() && !lost) trust.statements.push_back({false, "no records lost"});

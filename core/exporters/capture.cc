@@ -8,8 +8,8 @@
 
 #include "core/exporters/column_views.h"
 #include "core/exporters/exporter.h"
-#include "core/model/trace_builder.h"
 #include "core/schema/facts.h"
+#include "core/schema/losses.h"
 
 namespace gpuprof {
 namespace {
@@ -20,17 +20,11 @@ Status write_table(CaptureWriter& writer, const TableSpec& spec, const Table& ta
     return writer.write({spec.name, table.rows, columns}, strings);
 }
 
-bool derived(std::string_view kind) {
-    for (Loss loss : kDerivedLosses)
-        if (spec_of(loss).name == kind) return true;
-    return false;
-}
-
 Status write_losses(CaptureWriter& writer, const Trace& trace) {
     LossTable kept = trace.tables().loss;
     PodVector<Row> rows;
     for (Row row = 0; row < kept.rows; ++row)
-        if (!kept.kind.has(row) || !derived(trace.text(kept.kind[row]))) rows.push_back(row);
+        if (!is_derived_loss(trace.text(kept.kind.value_or(row, kNoString)))) rows.push_back(row);
     kept.each_column([&](const ColumnSpec&, auto& column) { column.gather(rows); });
     kept.rows = rows.size();
     return write_table(writer, LossTable::spec(), kept, trace.strings());

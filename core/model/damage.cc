@@ -11,13 +11,13 @@ namespace gpuprof {
 std::string damage_of(const Trace& trace) {
     const LossTable& losses = trace.tables().loss;
     std::string text;
-    for (Row row = 0; row < losses.rows; ++row)
-        for (const LossSpec& spec : kLosses) {
-            if (!is_damage(spec.kind) || spec.name != trace.text(losses.kind.value_or(row, kNoString))) continue;
-            text += fmt::format("{}{} x {} (first: {})", text.empty() ? "the input is damaged: " : ", ",
-                                readable_count(losses.count[row]), spec.doc,
-                                trace.text(losses.place.value_or(row, kNoString)));
-        }
+    for (Row row = 0; row < losses.rows; ++row) {
+        const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
+        if (spec == nullptr || !spec->is(loss_trait::damage)) continue;
+        text += fmt::format("{}{} x {} (first: {})", text.empty() ? "the input is damaged: " : ", ",
+                            readable_count(losses.count[row]), spec->doc,
+                            trace.text(losses.place.value_or(row, kNoString)));
+    }
     return text;
 }
 

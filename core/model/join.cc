@@ -10,6 +10,7 @@
 
 #include "core/model/device_numbers.h"
 #include "core/schema/facts.h"
+#include "core/schema/losses.h"
 
 namespace gpuprof {
 
@@ -25,12 +26,8 @@ Batch parts_of(Trace trace) {
     Batch rows = rows_of(std::move(trace));
     LossTable& losses = rows.tables.loss;
     PodVector<Row> kept;
-    for (Row row = 0; row < losses.rows; ++row) {
-        std::string_view kind = losses.kind.has(row) ? rows.strings[losses.kind[row]] : std::string_view();
-        bool derived = std::any_of(std::begin(kDerivedLosses), std::end(kDerivedLosses),
-                                   [&](Loss loss) { return kLosses[static_cast<std::size_t>(loss)].name == kind; });
-        if (!derived) kept.push_back(row);
-    }
+    for (Row row = 0; row < losses.rows; ++row)
+        if (!losses.kind.has(row) || !is_derived_loss(rows.strings[losses.kind[row]])) kept.push_back(row);
     losses.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
     losses.rows = kept.size();
     return rows;

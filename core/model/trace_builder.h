@@ -45,11 +45,6 @@ struct Batch {
     }
 };
 
-// The losses that finish() itself finds, whatever was appended. Files do not store them: reading finds them again.
-inline constexpr Loss kDerivedLosses[] = {
-    Loss::duplicate_correlation, Loss::unmatched_launch,   Loss::work_without_call,   Loss::launch_without_kernel,
-    Loss::graph_without_nodes,   Loss::missing_graph_node, Loss::copy_without_record, Loss::work_at_edge};
-
 class TraceBuilder {
 public:
     explicit TraceBuilder(Origin origin) { trace_.origin_ = std::move(origin); }
