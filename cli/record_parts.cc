@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "cli/output.h"
@@ -20,6 +21,12 @@ constexpr const char* kLauncher = "launcher";
 
 Origin origin_of(const std::string& name) {
     return {.file = shell_quoted_file(name), .importer = "capture", .tool = fact::kRecorderTool};
+}
+
+// Samplers that were killed at once are counted by the launcher.
+bool is_empty_companion(const std::string& file) {
+    std::error_code failed;
+    return is_companion_part(file) && std::filesystem::file_size(file, failed) == 0 && !failed;
 }
 
 bool is_launcher_part(const std::string& file) {
@@ -47,6 +54,7 @@ Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::
     TraceBuilder builder(origin_of(name));
     builder.append(std::move(own));
     for (const std::string& file : files) {
+        if (is_empty_companion(file)) continue;
         Result<std::unique_ptr<Source>> source = open_source(file);
         if (!source.ok()) return source.error();
         if (Status status = import_capture(**source, builder); !status) return status.error();

@@ -88,7 +88,7 @@ void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
 }
 
 void begin_part(Collector& c) noexcept {
-    for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);  // the first chunk of a part
+    for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);
     write_clock(c);
     write_names_so_far(c);
     c.part_began = monotonic_ns();
@@ -221,13 +221,15 @@ bool begin() noexcept {
     if (memory == nullptr) return false;
     collector = new (memory) Collector;
     collector->process = getpid();
-    return collector->file.open(settings().folder);
+    if (!collector->file.open(settings().folder)) return false;
+    write_process_facts(
+        collector->file);  // at once: a program that is killed now leaves a part without an end, not nothing
+    return true;
 }
 
 // A recording that cannot begin says so, for the launcher.
 void give_up(const char* what) noexcept {
     SpoolFile& file = collector->file;
-    write_process_facts(file);
     file.write(ChunkKind::spool_refused, what);
     file.write(ChunkKind::end, {});
     file.remove_if_empty();

@@ -62,12 +62,10 @@ bool SpoolFile::holds() noexcept {
     return false;
 }
 
-void SpoolFile::close_own() noexcept {
+void SpoolFile::forget() noexcept {
     if (is_ours(fd_)) ::close(fd_);
     fd_ = -1;
 }
-
-void SpoolFile::forget() noexcept { close_own(); }
 
 bool SpoolFile::open(const char* folder) noexcept {
     int length = std::snprintf(path_, sizeof path_, "%s/%d-%lld.gpuprof", folder, static_cast<int>(getpid()),
@@ -92,7 +90,7 @@ bool SpoolFile::next(const char* folder) noexcept {
         return false;
     }
     old.write(ChunkKind::end, {});
-    old.close_own();
+    old.forget();
     unwritten_ += old.unwritten_;
     if (before_[0] != '\0') unlink(before_);
     std::memcpy(before_, old.path_, sizeof before_);

@@ -32,14 +32,13 @@ public:
     // A chunk whose payload is `head` followed by `body`; whether it was written.
     bool write(ChunkKind kind, std::string_view head, std::string_view body = {}) noexcept;
     std::uint64_t unwritten() const noexcept { return unwritten_; }
-    // In a child of fork(): the file is the parent's.
+    // Lets go of the file without a word in it: in a child of fork() it is the parent's.
     void forget() noexcept;
 
 private:
     bool adopt(int fd) noexcept;
     bool is_ours(int fd) const noexcept;
     bool holds() noexcept;
-    void close_own() noexcept;
     bool worth_trying(ChunkKind kind) const noexcept;
     bool put_all(const iovec* parts, int count, std::size_t whole) noexcept;
     bool put(const char* bytes, std::size_t size) noexcept;

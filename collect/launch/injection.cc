@@ -25,7 +25,9 @@ std::string absolute(const std::string& path) {
     return getcwd(folder.data(), folder.size()) != nullptr ? fmt::format("{}/{}", folder.data(), path) : path;
 }
 
-std::vector<std::string> all_parts_in(const std::string& path) {
+}  // namespace
+
+std::vector<std::string> parts_in(const std::string& path) {
     std::vector<std::string> files;
     std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
     while (folder) {
@@ -38,8 +40,6 @@ std::vector<std::string> all_parts_in(const std::string& path) {
     return files;
 }
 
-}  // namespace
-
 Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
     std::string pattern = absolute(output) + ".parts-XXXXXX";
     if (mkdtemp(pattern.data()) == nullptr)
@@ -48,18 +48,10 @@ Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
     return SpoolFolder(pattern);
 }
 
-std::vector<std::string> parts_in(const std::string& folder) {
-    std::vector<std::string> files = all_parts_in(folder);
-    struct stat about {};
-    auto nothing_in = [&](const std::string& file) { return stat(file.c_str(), &about) == 0 && about.st_size == 0; };
-    files.erase(std::remove_if(files.begin(), files.end(), nothing_in), files.end());
-    return files;
-}
-
 std::uint64_t SpoolFolder::bytes() const {
     std::uint64_t bytes = 0;
     struct stat about {};
-    for (const std::string& file : all_parts_in(path_))
+    for (const std::string& file : parts_in(path_))
         if (stat(file.c_str(), &about) == 0) bytes += static_cast<std::uint64_t>(about.st_size);
     return bytes;
 }
@@ -72,7 +64,7 @@ void SpoolFolder::say_full() const {
 SpoolFolder::~SpoolFolder() {
     if (path_.empty()) return;
     unlink((path_ + "/full").c_str());
-    for (const std::string& file : all_parts_in(path_)) unlink(file.c_str());
+    for (const std::string& file : parts_in(path_)) unlink(file.c_str());
     rmdir(path_.c_str());
 }
 

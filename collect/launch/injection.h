@@ -17,7 +17,7 @@ struct InjectionOptions {
     RecorderSettings recorder;      // for the library
 };
 
-// The spool files in a folder, by name; not those of processes that ended before they wrote anything.
+// The spool files in a folder, by name. An empty one is of a process that ended before it wrote anything.
 std::vector<std::string> parts_in(const std::string& folder);
 
 // A folder of its own for the spool files of one run, removed with what is in it when this object goes.

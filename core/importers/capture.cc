@@ -82,6 +82,7 @@ public:
             group = std::move(next);
         }
         if (!group.status) return group.status;
+        if (reader_.offset() == 0) batch_.lose(Loss::killed_process, fmt::format("{}: empty", source_.name()));
         finish();
         return {};
     }

@@ -97,10 +97,25 @@ assert all(worker.exitcode == 0 for worker in workers)
     assert run(code)[:2] == (3 * once, {})
 
 
-def test_an_exit_that_no_library_sees_is_counted(run):
-    """A system call: the file has whole chunks and no end, which is not a file that was cut."""
-    code = "import time; init(); play(0); time.sleep(0.5); ctypes.CDLL(None).syscall(231, 0)"  # after the first chunk
-    assert run(code)[1] == {"killed_process": 1}
+@pytest.mark.parametrize("pause", ["", "time.sleep(0.5); "])
+def test_an_exit_that_no_library_sees_is_counted(run, pause):
+    """A system call: the file has whole chunks and no end, which is not a file that was cut. At once, or after some were written."""
+    assert run(f"init(); play(0); {pause}ctypes.CDLL(None).syscall(231, 0)")[1] == {"killed_process": 1}
+
+
+def test_a_part_without_a_byte_is_counted(run, program):
+    """The machine failed before the first chunk was on its disk."""
+    run("init(); play(0)")
+    folder = run.capture.parent / "kept"
+    folder.mkdir()
+    (folder / "4711-1.gpuprof").write_bytes(b"")
+    run.capture.rename(folder / "4712-1.gpuprof")
+    done = subprocess.run([program.path, "record", "--merge", folder, "-o", run.capture, "--quiet"], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    (loss,) = program.report(run.capture, "losses")["losses"].rows
+    assert (loss["kind"], loss["count"]) == ("killed_process", 1)
+    assert "4711-1.gpuprof" in loss["place"]
 
 
 def test_a_child_of_vfork_leaves_its_parent_alone(run, once):
