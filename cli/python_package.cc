@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "core/base/own_program.h"
+#include "core/base/path_search.h"
 
 namespace gpuprof {
 namespace {
@@ -63,7 +64,9 @@ Error become_python(const std::string& command, std::vector<std::string> words) 
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    execvp(argv[0], argv.data());
+    std::string python = find_program(words.front());
+    if (python.empty()) return no_python(command, words, "it is not on PATH");
+    execv(python.c_str(), argv.data());
     return no_python(command, words, std::strerror(errno));
 }
 

@@ -20,6 +20,7 @@
 #include "cli/view_service.h"
 #include "cli/viewer_page.h"
 #include "core/base/clock.h"
+#include "core/base/path_search.h"
 
 extern char** environ;
 
@@ -37,14 +38,15 @@ struct Arguments {
 };
 
 // Starts `program address` with nothing to read or write; false when there is no such program.
-bool start(const char* program, const std::string& address) {
+bool start(const char* name, const std::string& address) {
+    std::string program = find_program(name);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
-    const char* arguments[] = {program, address.c_str(), nullptr};
+    const char* arguments[] = {name, address.c_str(), nullptr};
     pid_t child = 0;
-    int failed = posix_spawnp(&child, program, &actions, nullptr, const_cast<char**>(arguments), environ);
+    int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ);
     posix_spawn_file_actions_destroy(&actions);
     return failed == 0;
 }

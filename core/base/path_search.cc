@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace gpuprof {
 
@@ -16,6 +17,12 @@ std::string find_in_path(std::string_view program, std::string_view folders, con
         folders.remove_prefix(std::min(end + 1, folders.size()));
     }
     return {};
+}
+
+std::string find_program(std::string_view name) {
+    if (name.find('/') != std::string_view::npos) return std::string(name);
+    const char* path = std::getenv("PATH");
+    return find_in_path(name, path == nullptr ? "" : path);
 }
 
 }  // namespace gpuprof

@@ -10,4 +10,7 @@ namespace gpuprof {
 // `root`, which is not part of the answer. Only absolute folders are looked at: what lies in the current one may be anybody's.
 std::string find_in_path(std::string_view program, std::string_view folders, const std::string& root = "");
 
+// A program that a variable or we ourselves name: a name with a slash is the file, another is looked for in PATH as above.
+std::string find_program(std::string_view name);
+
 }  // namespace gpuprof

@@ -17,16 +17,16 @@ Error failed(std::string_view path, std::string_view why) {
             fmt::format("{} cannot be created or written: {}; set TMPDIR to another folder", path, why)};
 }
 
-std::string folder_for_them() {
+std::string temporary_folder() {
     const char* folder = std::getenv("TMPDIR");
     return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-std::string pattern() { return folder_for_them() + "/gpu-profile-XXXXXX"; }
+std::string pattern() { return temporary_folder() + "/gpu-profile-XXXXXX"; }
 
 // File systems without files that have no name give one that is taken away at once.
 int open_nameless() {
-    int fd = open(folder_for_them().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(temporary_folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) return fd;
     std::string path = pattern();
     fd = mkostemp(path.data(), O_CLOEXEC);
@@ -38,7 +38,7 @@ int open_nameless() {
 
 Result<TemporaryFile> TemporaryFile::make() {
     int fd = open_nameless();
-    if (fd < 0) return failed("a file in " + folder_for_them(), std::strerror(errno));
+    if (fd < 0) return failed("a file in " + temporary_folder(), std::strerror(errno));
     return TemporaryFile(fmt::format("/proc/self/fd/{}", fd), fd);
 }
 
@@ -53,7 +53,7 @@ Status TemporaryFile::write(std::string_view bytes) {
     while (!bytes.empty()) {
         ssize_t wrote = ::write(fd_, bytes.data(), bytes.size());
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return failed("a file in " + folder_for_them(), wrote < 0 ? std::strerror(errno) : "no room");
+        if (wrote <= 0) return failed("a file in " + temporary_folder(), wrote < 0 ? std::strerror(errno) : "no room");
         bytes.remove_prefix(static_cast<std::size_t>(wrote));
     }
     return {};

@@ -126,8 +126,7 @@ Result<std::unique_ptr<Source>> export_closed(const std::string& file, std::stri
     std::string by_hand = fmt::format("a report that only {} can read; export it: {}", closed.tool, closed.command);
     auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", file, why)}; };
     if (file == "-") return fail(by_hand + " (a file, not a pipe)");
-    const char* path = std::getenv("PATH");
-    std::string tool = find_in_path(closed.tool, path == nullptr ? "" : path);
+    std::string tool = find_program(closed.tool);
     if (tool.empty()) return fail(fmt::format("{} ({} is not on PATH)", by_hand, closed.tool));
     std::string whole = std::filesystem::absolute(file).string();  // a name that begins with a dash is no option
     int status = 0;
