@@ -91,7 +91,7 @@ Result<ExitCode> run(const Arguments& given) {
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
     Style style = style_for(arguments.output);
-    std::unique_ptr<AnswerWriter> writer = format->make(trace.origin(), style, *output);
+    std::unique_ptr<AnswerWriter> writer = format->make(trace, style, *output);
     QueryRun run{catalogue,         **sql, *writer,
                  *output,           style, arguments.limit < 0 ? format->usual_limit : arguments.limit,
                  arguments.time_out};

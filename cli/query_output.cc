@@ -9,6 +9,7 @@
 #include "core/base/csv.h"
 #include "core/base/json_writer.h"
 #include "core/base/shell_words.h"
+#include "core/model/damage.h"
 #include "core/report/lines.h"
 #include "core/report/paint.h"
 
@@ -59,15 +60,16 @@ private:
 // The envelope of every JSON answer (core/report/json.cc); `row_count` stands after the rows, because they are not counted before.
 class JsonAnswers final : public AnswerWriter {
 public:
-    JsonAnswers(const Origin& origin, Sink& sink) : json_(sink, kLinesDownTo) {
+    JsonAnswers(const Trace& trace, Sink& sink) : json_(sink, kLinesDownTo) {
         json_.begin_object();
+        if (std::string damage = damage_of(trace); !damage.empty()) json_.member("damaged", damage);
         json_.member("tool", "gpu-profile");
         json_.member("version", program_version());
         json_.member("schema", 1);
         json_.key("source");
         json_.begin_object();
-        json_.member("file", plain_files(origin.file));
-        json_.member("importer", origin.importer);
+        json_.member("file", plain_files(trace.origin().file));
+        json_.member("importer", trace.origin().importer);
         json_.end_object();
         json_.key("tables");
         json_.begin_array();
@@ -205,15 +207,15 @@ private:
 
 constexpr AnswerFormat kFormats[] = {
     {"text", 1000,
-     [](const Origin&, const Style& style, Sink& sink) -> std::unique_ptr<AnswerWriter> {
+     [](const Trace&, const Style& style, Sink& sink) -> std::unique_ptr<AnswerWriter> {
          return std::make_unique<TextWriter>(style, sink);
      }},
     {"csv", 0,
-     [](const Origin&, const Style&, Sink& sink) -> std::unique_ptr<AnswerWriter> {
+     [](const Trace&, const Style&, Sink& sink) -> std::unique_ptr<AnswerWriter> {
          return std::make_unique<CsvWriter>(sink);
      }},
-    {"json", 0, [](const Origin& origin, const Style&, Sink& sink) -> std::unique_ptr<AnswerWriter> {
-         return std::make_unique<JsonAnswers>(origin, sink);
+    {"json", 0, [](const Trace& trace, const Style&, Sink& sink) -> std::unique_ptr<AnswerWriter> {
+         return std::make_unique<JsonAnswers>(trace, sink);
      }}};
 
 }  // namespace

@@ -29,7 +29,7 @@ public:
 struct AnswerFormat {
     std::string_view name;
     std::int64_t usual_limit;  // rows written when no limit is given; 0: all
-    std::unique_ptr<AnswerWriter> (*make)(const Origin& origin, const Style& style, Sink& sink);
+    std::unique_ptr<AnswerWriter> (*make)(const Trace& trace, const Style& style, Sink& sink);
 };
 
 std::span<const AnswerFormat> answer_formats();

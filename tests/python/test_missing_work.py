@@ -1,6 +1,6 @@
 """Work that was submitted and not recorded: counted by every importer, and no verdict rests on idle time that may have been busy.
 
-Each trace is a real one with events taken out. `no records lost` is a claim: it stands only where it was checked.
+Each trace is a real one with events taken out. `no records lost` is printed only when that was checked.
 """
 
 import gzip
@@ -160,6 +160,22 @@ def test_damage_is_noted_beside_answers_without_room_for_it(program, damaged, ar
 def test_damage_of_either_side_leads_a_comparison(program, damaged):
     lines = program.run("compare", FIXTURES / "kineto/triton.json.gz", damaged).stdout.decode().splitlines()
     assert lines[0].startswith("! NEW: the input is damaged")
+
+
+def test_answers_to_sql_have_it_too(program, damaged):
+    answer = json.loads(program.run("query", damaged, "SELECT 1", "--format", "json").stdout)
+    assert next(iter(answer)) == "damaged" and "the input is damaged" in answer["damaged"]
+    assert "damaged" not in json.loads(program.run("query", FIXTURES / "kineto/triton.json.gz", "SELECT 1", "--format", "json").stdout)
+
+
+def test_a_comparison_says_what_was_not_recorded(program, made):
+    whole = FIXTURES / "kineto/small_kernels.json.gz"
+    kernels = [e for e in events_of("kineto/small_kernels")["traceEvents"] if e.get("cat") == "kernel"]
+    left = {id(None)} | {e["args"]["correlation"] for e in kernels[::10]}
+    path = made("kineto/small_kernels", lambda e: e.get("cat") != "kernel" or e["args"]["correlation"] in left)
+    said = " ".join(program.run("compare", whole, path).stdout.decode().split())
+    assert "NEW: at least" in said and "of the device work was not recorded" in said
+    assert "was not recorded" not in program.run("compare", whole, whole).stdout.decode()
 
 
 def test_refusals_say_it_too(program, tmp_path):

@@ -61,6 +61,14 @@ def rows(page, column):
     return [line.locator("td").nth(at).inner_text() for line in page.locator(".grid tbody tr[role=row]").all()]
 
 
+def test_the_overview_of_a_damaged_recording_begins_with_that(visit, exported, tmp_path):
+    path = tmp_path / "cut.json.gz"
+    whole = INPUT_BOUND.read_bytes()
+    path.write_bytes(whole[:len(whole) * 3 // 4])
+    page = visit(exported(path), "page=overview")
+    assert page.locator(".trust li").first.inner_text().startswith("! the input is damaged: ")
+
+
 def test_a_recording_without_a_verdict_says_what_it_holds(visit, exported, program):
     page = visit(exported(SAMPLES), "page=overview")
     assert page.locator(".verdict h1").inner_text() == "No verdict"
