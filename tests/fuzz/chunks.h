@@ -4,10 +4,13 @@
 //                                                bit 5: the payload is damaged; bit 6: the numbers begin again
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/format/chunk.h"
+#include "core/importers/importer.h"
 #include "tests/fuzz/choices.h"
 
 namespace gpuprof::fuzz {
@@ -42,6 +45,18 @@ inline std::string chunks_of(std::string_view bytes) {
         if ((choice & 0x20u) != 0 && !payload.empty()) file.back() = static_cast<char>(file.back() ^ 1);
     }
     return file;
+}
+
+// A recording: by the first byte one of chunks, or the bytes behind it as they are. Nothing when no importer takes it.
+inline std::optional<Trace> any_recording(std::string_view bytes) {
+    Choices choices(bytes);
+    bool chunks = choices.byte() % 2 == 1;
+    std::string file = chunks ? chunks_of(choices.rest()) : std::string(choices.rest());
+    Result<std::unique_ptr<Source>> source = memory_source("fuzz", file);
+    if (!source) return {};
+    Result<Trace> trace = import_trace(**source);
+    if (!trace) return {};
+    return std::move(trace).value();
 }
 
 }  // namespace gpuprof::fuzz

@@ -34,7 +34,7 @@ Delivered deliver(std::string_view bytes, std::size_t piece_bytes) {
     while (all.text.size() < kMostRead) {
         Result<std::size_t> got = (*source)->read(piece.data(), piece.size());
         if (!got || *got == 0) break;
-        promise(*got <= piece.size(), "no more than was asked for");
+        promise(*got <= piece.size(), "no more than fits");
         all.text.append(piece.data(), *got);
     }
     all.damaged = (*source)->damaged();

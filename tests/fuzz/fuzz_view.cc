@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/format/table_chunk.h"
-#include "core/importers/importer.h"
 #include "core/view/document.h"
 #include "tests/fuzz/chunks.h"
 #include "tests/fuzz/promise.h"
@@ -34,14 +33,9 @@ std::size_t count(std::string_view text, std::string_view part) {
 }  // namespace
 
 void run_view(std::string_view bytes) {
-    Choices choices(bytes);
-    bool chunks = choices.byte() % 2 == 1;
-    std::string file = chunks ? chunks_of(choices.rest()) : std::string(choices.rest());
-    Result<std::unique_ptr<Source>> source = memory_source("fuzz", file);
-    if (!source) return;
-    Result<Trace> trace = import_trace(**source);
+    std::optional<Trace> trace = any_recording(bytes);
     if (!trace) return;
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), "fuzz");
+    Result<ViewDocument> document = ViewDocument::make(std::move(*trace), "fuzz");
     if (!document) return;
     promise(is_json(document->manifest()), "the manifest is JSON");
     promise(document->early_blobs() <= document->blobs(), "the first picture is made of blobs that are there");

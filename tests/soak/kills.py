@@ -5,8 +5,8 @@ of the devices.
     tests/soak/kills.py BINARY [--count 10000] [--seed 1] [--jobs 2] [--only target|launcher|sampler]
 
     target     deaths.py: eight in ten
-    launcher   SIGKILL to `record`. The program goes on and ends as it does alone; its parts hold every kernel, without a loss, or
-               the capture does when they are gone
+    launcher   SIGKILL to `record`. The program goes on and ends as it does alone; the capture, if there is one, holds every kernel,
+               without a loss, or else the parts do
     sampler    SIGKILL to the process that samples the devices, once to three times. The program and its kernels are untouched; the
                capture says that samples are missing
 
@@ -117,7 +117,7 @@ def kill_launcher(recording):
     recording.check_target()
     parts = [file for file in recording.folder.glob("run.gpuprof.parts-*/*.gpuprof")
              if file.stat().st_size > 0 and not file.name.startswith("beside-")]
-    losses = recording.check_complete(parts or [recording.capture])
+    losses = recording.check_complete([recording.capture] if recording.capture.exists() else parts)
     assert losses == [], losses
     return recording.soak.kernels
 

@@ -94,7 +94,7 @@ def matmul(size=4096):
 
 
 def busy(seconds):
-    """Products for so many seconds, timed by events."""
+    """Matrix products for `seconds` s, timed by events."""
     step, kernels, ms, begun = matmul(), 0, 0.0, time.perf_counter()
     while time.perf_counter() - begun < seconds:
         events = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

@@ -185,7 +185,7 @@ TEST_F(OutputFiles, ANameAsLongAsNamesMayBe) {
     EXPECT_TRUE(fs::exists(path(name)));
 }
 
-TEST_F(OutputFiles, ANameThatIsTakenMeanwhileStaysWithTheOther) {
+TEST_F(OutputFiles, NeverReplacesAFileThatAnotherProcessMadeFirst) {
     Result<OutputFile> mine = OutputFile::open(path("new"));
     ASSERT_TRUE(mine.ok());
     put("new", "theirs");

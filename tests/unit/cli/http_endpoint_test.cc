@@ -1,4 +1,4 @@
-// Clients that are slow on purpose lose their connection after the deadline, and others are served meanwhile.
+// Clients that stall on purpose lose their connection at the deadline; others are served while they do.
 #include "cli/http_endpoint.h"
 
 #include <arpa/inet.h>
@@ -137,7 +137,7 @@ TEST(HttpEndpoint, TheOldestWithoutARequestMakesRoom) {
     EXPECT_FALSE(third.closed_within(20 * kMs));
 }
 
-// The loop stood still while a page was made; requests that came meanwhile are not late.
+// The loop was busy making a page; requests that arrived during that time are not late.
 TEST(HttpEndpoint, TimeThatThePageTookIsNotTheClients) {
     event_base* base = event_base_new();
     int ends[2];

@@ -57,13 +57,4 @@ inline void expect_same_tables(const Trace& a, const Trace& b, std::vector<std::
     }
 }
 
-// A column of losses or facts, looked up by key: the count of a loss, 0 when it is not there.
-inline std::int64_t loss_count(const Trace& trace, std::string_view kind) {
-    const LossTable& loss = trace.tables().loss;
-    std::int64_t count = 0;
-    for (Row row = 0; row < loss.rows; ++row)
-        if (trace.text(loss.kind[row]) == kind) count += loss.count[row];
-    return count;
-}
-
 }  // namespace gpuprof::test

@@ -8,6 +8,7 @@
 #include "core/schema/facts.h"
 #include "tests/unit/exporters/same_tables.h"
 #include "tests/unit/format/capture_bytes.h"
+#include "tests/unit/loss_count.h"
 #include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {
@@ -80,10 +81,10 @@ TEST(CaptureImport, CutAtEveryByteOfTheLastChunks) {
     for (std::size_t cut = last.begin; cut < bytes.size(); ++cut) {
         Trace trace = imported(bytes.substr(0, cut));
         ASSERT_EQ(row_counts_of(trace), cut < last.end ? less : whole) << cut;
-        ASSERT_EQ(loss_count(trace, "truncated"), 1) << cut;
-        ASSERT_EQ(loss_count(trace, "damaged_chunk"), 0) << cut;
+        ASSERT_EQ(losses(trace, "truncated"), 1) << cut;
+        ASSERT_EQ(losses(trace, "damaged_chunk"), 0) << cut;
     }
-    EXPECT_EQ(loss_count(imported(bytes), "truncated"), 0);
+    EXPECT_EQ(losses(imported(bytes), "truncated"), 0);
 }
 
 TEST(CaptureImport, AFlippedBitCostsTheRowsOfItsChunk) {
@@ -96,8 +97,8 @@ TEST(CaptureImport, AFlippedBitCostsTheRowsOfItsChunk) {
             std::string damaged = bytes;
             damaged[byte] = static_cast<char>(damaged[byte] ^ 0x10);
             Trace trace = imported(damaged);
-            ASSERT_EQ(loss_count(trace, "damaged_chunk"), 1) << byte;
-            ASSERT_EQ(loss_count(trace, "truncated"), 0) << byte;
+            ASSERT_EQ(losses(trace, "damaged_chunk"), 1) << byte;
+            ASSERT_EQ(losses(trace, "truncated"), 0) << byte;
             auto expected = whole;
             if (expected.contains(place.table)) expected[place.table] -= place.rows;
             ASSERT_EQ(row_counts_of(trace), expected) << place.table << " byte " << byte;
@@ -109,7 +110,7 @@ TEST(CaptureImport, ConcatenationHoldsTheRowsOfBoth) {
     Trace once = imported(recording()), twice = imported(recording() + recording(7));
     EXPECT_EQ(twice.kernel().rows, 2 * once.kernel().rows);
     EXPECT_EQ(twice.tables().device.rows, once.tables().device.rows);  // the same one
-    EXPECT_EQ(loss_count(twice, "damaged_chunk") + loss_count(twice, "truncated"), 0);
+    EXPECT_EQ(losses(twice, "damaged_chunk") + losses(twice, "truncated"), 0);
 }
 
 // Tables of another version: a column and a table this one does not know, a column of another type, one that is missing.
@@ -129,9 +130,9 @@ TEST(CaptureImport, OtherVersions) {
     EXPECT_EQ(trace.kernel().stream[3], 20);
     EXPECT_TRUE(trace.kernel().registers.none_present());
     EXPECT_TRUE(trace.kernel().name.none_present());
-    EXPECT_EQ(loss_count(trace, "unknown_column"), 2);  // each column once, however many chunks have it
-    EXPECT_EQ(loss_count(trace, "unknown_chunk"), 2);
-    EXPECT_EQ(loss_count(trace, "damaged_chunk"), 0);
+    EXPECT_EQ(losses(trace, "unknown_column"), 2);  // each column once, however many chunks have it
+    EXPECT_EQ(losses(trace, "unknown_chunk"), 2);
+    EXPECT_EQ(losses(trace, "damaged_chunk"), 0);
 }
 
 TEST(CaptureImport, ColumnsThatComeAndGo) {
@@ -165,7 +166,7 @@ TEST(CaptureImport, UnsoundValuesCostTheirChunk) {
     }
     Trace trace = imported(spoiled);
     EXPECT_EQ(trace.range().rows, 4u);
-    EXPECT_EQ(loss_count(trace, "damaged_chunk"), 1);
+    EXPECT_EQ(losses(trace, "damaged_chunk"), 1);
     for (Row row = 0; row < trace.range().rows; ++row) EXPECT_LE(trace.text(trace.range().name[row]).size(), 1u);
 }
 
@@ -175,7 +176,7 @@ TEST(CaptureImport, IsRecognisedByContentEvenWhenItsBeginningIsDamaged) {
     bytes[0] = 'x';
     EXPECT_GT(sniff_capture(bytes), 0);
     Trace trace = imported(bytes);
-    EXPECT_EQ(loss_count(trace, "damaged_chunk"), 1);
+    EXPECT_EQ(losses(trace, "damaged_chunk"), 1);
     EXPECT_EQ(sniff_capture("{\"traceEvents\": []}"), 0);
     EXPECT_EQ(sniff_capture(""), 0);
     EXPECT_EQ(sniff_capture(std::string(kChunkMagic) + std::string(100, 'x')), 100);

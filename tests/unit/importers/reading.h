@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/importers/importer.h"
+#include "tests/unit/loss_count.h"
 
 namespace gpuprof::test {
 
@@ -26,8 +27,6 @@ std::string event(std::string_view category, std::string_view name, std::string_
 // Every table, row and present value as text. With `losses` false, without the table of losses.
 std::string dump(const Trace& trace, bool losses = true);
 
-// Count of a kind of loss; 0 when there is none.
-std::int64_t losses(const Trace& trace, std::string_view kind);
 std::string loss_place(const Trace& trace, std::string_view kind);
 
 // The bytes of a file of tests/fixtures, decompressed.

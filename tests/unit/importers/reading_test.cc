@@ -73,11 +73,6 @@ Row loss_row(const Trace& trace, std::string_view kind) {
 
 }  // namespace
 
-std::int64_t losses(const Trace& trace, std::string_view kind) {
-    Row row = loss_row(trace, kind);
-    return row == kNoRow ? 0 : trace.tables().loss.count[row];
-}
-
 std::string loss_place(const Trace& trace, std::string_view kind) {
     Row row = loss_row(trace, kind);
     return row == kNoRow ? "" : std::string(trace.text(trace.tables().loss.place[row]));

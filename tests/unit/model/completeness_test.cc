@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/model/trace_builder.h"
+#include "tests/unit/loss_count.h"
 
 namespace gpuprof {
 namespace {
@@ -56,13 +57,6 @@ struct Made {
         return std::move(builder).finish();
     }
 };
-
-std::int64_t losses(const Trace& trace, std::string_view kind) {
-    const LossTable& table = trace.tables().loss;
-    for (Row row = 0; row < table.rows; ++row)
-        if (trace.text(table.kind[row]) == kind) return table.count[row];
-    return 0;
-}
 
 TEST(Completeness, WholeWhenEveryLaunchHasItsKernel) {
     Made made;

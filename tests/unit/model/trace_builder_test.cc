@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/loss_count.h"
+
 namespace gpuprof {
 namespace {
 
@@ -32,13 +34,6 @@ struct Made {
         return std::move(builder).finish();
     }
 };
-
-std::int64_t losses(const Trace& trace, std::string_view kind) {
-    const LossTable& table = trace.tables().loss;
-    for (Row row = 0; row < table.rows; ++row)
-        if (trace.text(table.kind[row]) == kind) return table.count[row];
-    return 0;
-}
 
 TEST(TraceBuilder, RemovesSecretsThatTheRecorderStored) {
     Made made;
