@@ -3,8 +3,8 @@
 //
 // Opening: whoever opened the window waits until the kinds are on, for a tenth of a second at most; what is launched after a wait that was
 // in vain is not recorded until they are, and the opening is counted as late. Closing: nobody waits. The kinds stay on for a second, so that
-// work that was in flight when the window closed is delivered, and are on already if the window opens again in that time. What was
-// launched outside all windows meanwhile is left out by the reader, who knows when they were open (core/format/spool.h).
+// work that was in flight when the window closed is delivered, and are on already if the window opens again in that time. The
+// reader leaves out what was launched during that second, outside all windows: the file says when they were open (core/format/spool.h).
 #pragma once
 
 #include <atomic>

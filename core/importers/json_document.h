@@ -15,7 +15,7 @@ class JsonDocument {
 public:
     static constexpr std::size_t kDeepest = 1024;
 
-    // Reads all of `source`. What it holds lives as long as this object. `deepest` as in json_prefix.h.
+    // Reads all of `source`. Values point into this object. `deepest` as in json_prefix.h.
     Result<simdjson::dom::element> read(Source& source, std::size_t deepest);
     // Where reading stopped in a document that is not whole; "" of one that is.
     const std::string& cut() const { return cut_; }

@@ -1,7 +1,8 @@
 // The JSON envelope, the same for every command that writes tables (docs/commands/report.md has it in words):
 //   {"damaged", "tool", "version", "schema", "source": {...}, "trust": [...], "tables": [...], "findings": [...], "verdict": {...}}
 // `schema` is the version of this shape: members may be added within one, never renamed or removed. `findings` and
-// `verdict` are there when the report was asked for them, `damaged` when bytes of the input could not be read; `row_count` counts rows before --limit.
+// `verdict` are present in reports that include them, `damaged` when bytes of the input could not be read; `row_count` counts
+// rows before --limit.
 #include "core/base/json_writer.h"
 #include "core/base/shell_words.h"
 #include "core/report/report.h"
