@@ -116,6 +116,7 @@ Error History::error_of(int code) const {
     switch (code & 0xFF) {
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
+        case SQLITE_ERROR:  // our tables are not in it
             return {
                 ExitCode::unreadable,
                 fmt::format("{}: damaged, or no history ({}); restore it, or move it away to begin anew", path_, said)};
@@ -204,6 +205,7 @@ Result<History> History::open_to_add(const std::string& path, const std::functio
     if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened.error();
     if (history.new_) {  // an empty file
         if (Status made = history.run_all(kCreate); !made.ok()) return made.error();
+        history.new_ = false;
         return history;
     }
     // What is damaged is not written to, wherever the damage is; a history is small.
@@ -249,12 +251,7 @@ Result<std::int64_t> History::add(const HistoryRun& run) {
 
 Result<std::vector<HistoryRun>> History::runs(const std::string& label) const {
     std::vector<HistoryRun> runs;
-    if (!database_) return runs;
-    {
-        Statement tables(database_.get(), "SELECT 1 FROM sqlite_master WHERE name = 'run'");
-        if (!tables.next())
-            return tables.code() == SQLITE_OK ? Result(runs) : Result<decltype(runs)>(error_of(tables.code()));
-    }
+    if (!database_ || new_) return runs;
     Statement rows(database_.get(),
                    "SELECT id, added_at, label, machine, hardware, tool, file FROM run"
                    " WHERE ?1 = '' OR label = ?1 ORDER BY id");

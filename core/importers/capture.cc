@@ -133,6 +133,7 @@ private:
                         fmt::format("{}: byte {}: kind {}", source_.name(), raw.offset, raw.header.kind));
             return;
         }
+        end_spool();  // whose rows end here: those of the table are filled later
         if (std::optional<PlacedChunk> chunk = tables_.place(raw)) placed.push_back(std::move(*chunk));
     }
 

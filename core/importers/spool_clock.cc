@@ -109,7 +109,7 @@ private:
 template <class Table>
 void move_table(Table& table, Row first, std::int32_t device, DurNs by) {
     for (Row row = first; row < table.rows; ++row)
-        if (table.device[row] == device && table.start[row] != 0) table.start.change(row, table.start[row] + by);
+        if (table.device[row] == device && table.start[row] != 0) table.start.change(row, end_of(table.start[row], by));
 }
 
 }  // namespace

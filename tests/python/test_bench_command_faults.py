@@ -132,3 +132,13 @@ def test_no_python_and_no_package(bench, tmp_path):
     done = bench(FINE, "bench_me.py", environment={"GPUPROF_PYTHON": "/no/python"})
     assert (done.status, len(done.said)) == (6, 1)
     assert "bench needs Python, and /no/python cannot be started: No such file or directory; name one in GPUPROF_PYTHON" in done.said[0]
+
+
+def test_a_planted_python_in_the_current_folder_is_not_run(bench, tmp_path):
+    """An empty entry of PATH is the current folder."""
+    planted = tmp_path / "python3"
+    planted.write_text(f"#!/bin/sh\n: > {tmp_path}/was-run\n")
+    planted.chmod(0o755)
+    done = bench(FINE, "bench_me.py", environment={"GPUPROF_PYTHON": "", "PATH": ":/nowhere"})
+    assert "python3 cannot be started: it is not on PATH" in done.said[0]
+    assert not (tmp_path / "was-run").exists()
