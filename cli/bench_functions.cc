@@ -61,14 +61,17 @@ std::string_view file_of(std::string_view what) {
     return what.substr(0, named ? colon : what.size());
 }
 
-std::vector<std::string> words_of(const std::string& what, int result_fd, const std::vector<std::string>& passed) {
-    std::vector<std::string> words = python_words("bench", "bench_command");
+Result<std::vector<std::string>> words_of(const std::string& what, int result_fd,
+                                          const std::vector<std::string>& passed) {
+    Result<std::vector<std::string>> python = python_words("bench", "bench_command");
+    if (!python.ok()) return python;
+    std::vector<std::string>& words = *python;
     std::string_view file = file_of(what);
     words.push_back(fmt::format("--file={}", file));
     if (file.size() < what.size()) words.push_back(fmt::format("--function={}", what.substr(file.size() + 1)));
     words.push_back(fmt::format("--result-fd={}", result_fd));
     words.insert(words.end(), passed.begin(), passed.end());
-    return words;
+    return python;
 }
 
 }  // namespace
@@ -88,10 +91,11 @@ Result<FunctionsFound> bench_functions(const std::string& what, const std::vecto
     if (file.fd() < 0)
         return Error{ExitCode::internal, fmt::format("no memory for the result: {}", std::strerror(errno))};
     Target target;
-    std::vector<std::string> words = words_of(what, file.fd(), passed);
-    if (Status started = target.start(words); !started) {
+    Result<std::vector<std::string>> words = words_of(what, file.fd(), passed);
+    if (!words.ok()) return words.error();
+    if (Status started = target.start(*words); !started) {
         const std::string& why = started.error().message;
-        return no_python("bench", words, why.substr(why.rfind(": ") + 2));
+        return no_python("bench", words->front(), why.substr(why.rfind(": ") + 2));
     }
     TargetEnd end = target.wait();
     if (end.signal != 0)

@@ -18,10 +18,11 @@ struct Arguments {
 };
 
 Result<ExitCode> evaluate(const Arguments& arguments) {
-    std::vector<std::string> words = python_words("evaluate", "evaluation");
-    words.insert(words.end(), {arguments.baseline, arguments.optimized});
-    words.insert(words.end(), arguments.passed->begin(), arguments.passed->end());
-    return become_python("evaluate", std::move(words));
+    Result<std::vector<std::string>> words = python_words("evaluate", "evaluation");
+    if (!words.ok()) return words.error();
+    words->insert(words->end(), {arguments.baseline, arguments.optimized});
+    words->insert(words->end(), arguments.passed->begin(), arguments.passed->end());
+    return become_python("evaluate", std::move(*words));
 }
 
 constexpr PassedOption kPassed[] = {

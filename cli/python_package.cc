@@ -49,25 +49,24 @@ std::string package_folder(const std::string& module) {
 
 }  // namespace
 
-std::vector<std::string> python_words(const std::string& command, const std::string& module) {
+Result<std::vector<std::string>> python_words(const std::string& command, const std::string& module) {
     const char* named = std::getenv("GPUPROF_PYTHON");
-    std::string python = named != nullptr && *named != '\0' ? named : "python3";
-    return {python, "-c", fmt::format(kStart, module, command), package_folder(module)};
+    std::string wanted = named != nullptr && *named != '\0' ? named : "python3", python = find_program(wanted);
+    if (python.empty()) return no_python(command, wanted, "it is not on PATH");
+    return std::vector<std::string>{python, "-c", fmt::format(kStart, module, command), package_folder(module)};
 }
 
-Error no_python(const std::string& command, const std::vector<std::string>& words, const std::string& reason) {
+Error no_python(const std::string& command, const std::string& python, const std::string& reason) {
     return {ExitCode::internal, fmt::format("{} needs Python, and {} cannot be started: {}; name one in GPUPROF_PYTHON",
-                                            command, words.front(), reason)};
+                                            command, python, reason)};
 }
 
 Error become_python(const std::string& command, std::vector<std::string> words) {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    std::string python = find_program(words.front());
-    if (python.empty()) return no_python(command, words, "it is not on PATH");
-    execv(python.c_str(), argv.data());
-    return no_python(command, words, std::strerror(errno));
+    execv(argv[0], argv.data());
+    return no_python(command, words.front(), std::strerror(errno));
 }
 
 void declare_passed(CommandLine& line, std::span<const PassedOption> options,

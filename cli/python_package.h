@@ -14,10 +14,10 @@ namespace gpuprof {
 
 // The interpreter (GPUPROF_PYTHON, else python3) and what makes it run main() of gpu_profile.MODULE.__main__ with the arguments
 // that are appended; `command` is the name of ours, for the message when the package is not there (exit 6).
-std::vector<std::string> python_words(const std::string& command, const std::string& module);
+Result<std::vector<std::string>> python_words(const std::string& command, const std::string& module);
 
-// What to say when `words` cannot be started.
-Error no_python(const std::string& command, const std::vector<std::string>& words, const std::string& reason);
+// What to say when `python` cannot be started.
+Error no_python(const std::string& command, const std::string& python, const std::string& reason);
 
 // Becomes the interpreter: streams, signals and exit status are its own. Returns only when that fails.
 Error become_python(const std::string& command, std::vector<std::string> words);
