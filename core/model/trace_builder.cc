@@ -186,16 +186,20 @@ Interval window_of_moments(const Tables& tables) {
 }
 
 // Captures that were concatenated describe a process, thread or device once per part; the last description of each
-// key wins, field by field. Sorted by key, so that the order does not depend on how the input came in pieces.
+// key wins, field by field. Sorted by key, so that the order does not depend on how the input came in pieces. Rows without a
+// key, of damaged files, are one.
 template <class Table, class Key, class Before>
 void merge_by_key(Table& table, Column<Key>& key, Before before) {
     std::vector<Row> order(table.rows);
     for (Row row = 0; row < table.rows; ++row) order[row] = row;
-    std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) { return before(key[a], key[b]); });
+    std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) {
+        return key.has(a) && key.has(b) ? before(key[a], key[b]) : !key.has(a) && key.has(b);
+    });
+    auto same_key = [&](Row a, Row b) { return key.has(a) == key.has(b) && (!key.has(a) || key[a] == key[b]); };
     Table merged;
     for (std::size_t begin = 0; begin < order.size();) {
         std::size_t end = begin;
-        while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
+        while (end < order.size() && same_key(order[end], order[begin])) ++end;
         Row to = merged.add();
         std::vector<Row> same(order.begin() + static_cast<std::ptrdiff_t>(begin),
                               order.begin() + static_cast<std::ptrdiff_t>(end));
