@@ -18,8 +18,10 @@ std::string stated(const DeviceClock& clock) {
                                    moved == 0 ? "as recorded" : fmt::format("{} by {} ns", fact::kClockMoved, moved));
     if (!clock.least || !clock.most) return text + ", error not bounded on both sides";
     if (*clock.least > *clock.most)
-        return text + fmt::format(", error up to {} ns: its clock drifts", span_between(*clock.most, *clock.least) / 2 + 1);
-    return text + fmt::format(", error from {} to {} ns", span_between(moved, *clock.least), span_between(moved, *clock.most));
+        return text +
+               fmt::format(", error up to {} ns: its clock drifts", span_between(*clock.most, *clock.least) / 2 + 1);
+    return text +
+           fmt::format(", error from {} to {} ns", span_between(moved, *clock.least), span_between(moved, *clock.most));
 }
 
 }  // namespace

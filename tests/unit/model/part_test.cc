@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/analyze/busy_part.h"
 #include "core/model/trace_builder.h"
 
 namespace gpuprof {
@@ -75,36 +74,6 @@ TEST(Part, OfEverythingIsEverything) {
     EXPECT_EQ(part.kernel().rows, 100u);
     EXPECT_EQ(part.api_call().rows, 100u);
     EXPECT_FALSE(part.is_part());
-}
-
-TEST(BusyPart, LeavesOutTheStartUp) {
-    Made made;
-    for (int i = 0; i < 10; ++i) made.kernel(i * 1'000'000, 10, i);                  // warming up
-    for (int i = 0; i < 200; ++i) made.kernel(50'000'000 + i * 1000, 500, 100 + i);  // the work
-    made.kernel(99'000'000, 10, 999);                                                // a late one
-    Trace trace = std::move(made).trace();
-    std::optional<Interval> part = busy_part(trace);
-    ASSERT_TRUE(part.has_value());
-    EXPECT_EQ(part->start, kBase + 50'000'000);
-    EXPECT_EQ(part->end, kBase + 50'199'500);
-}
-
-TEST(BusyPart, GrowsOverPausesLikeThoseInside) {
-    Made made;
-    for (int i = 0; i < 100; ++i) made.kernel(80'000'000 + i * (i % 10 == 0 ? 1001 : 1000), 500, i);
-    made.kernel(0, 10, 1000);
-    std::optional<Interval> part = busy_part(std::move(made).trace());
-    ASSERT_TRUE(part.has_value());
-    EXPECT_EQ(part->start, kBase + 80'000'000);
-}
-
-TEST(BusyPart, IsNotSoughtInSteadyWorkOrFewKernels) {
-    Made steady;
-    for (int i = 0; i < 200; ++i) steady.kernel(i * 1000, 500, i);
-    EXPECT_FALSE(busy_part(std::move(steady).trace()).has_value());
-    Made few;
-    for (int i = 0; i < 8; ++i) few.kernel(i * i * 1'000'000, 500, i);
-    EXPECT_FALSE(busy_part(std::move(few).trace()).has_value());
 }
 
 }  // namespace
