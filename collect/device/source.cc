@@ -29,7 +29,7 @@ Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request) 
     Result<std::unique_ptr<DeviceSource>> smi = open_smi(request);
     if (smi.ok() || smi.error().code == ExitCode::usage) return smi;
     return Error{ExitCode::empty,
-                 fmt::format("no GPU can be sampled: {}; {}", nvml.error().message, smi.error().message)};
+                 fmt::format("no GPU can be sampled: {}; {}", smi.error().message, nvml.error().message)};
 }
 
 }  // namespace gpuprof

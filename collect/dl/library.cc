@@ -20,25 +20,40 @@ std::string real_path(void* handle) {
     return path;
 }
 
+// "A, B: cannot open shared object file; C: a stub": names that fail alike are said together.
+class Reasons {
+public:
+    // `why` as dlerror() has it, with or without "NAME: " before it.
+    void add(const std::string& name, const char* why) {
+        std::string reason = why != nullptr ? why : "cannot be loaded";
+        if (reason.starts_with(name + ": ")) reason.erase(0, name.size() + 2);
+        if (!reason_.empty() && reason != reason_) said_ += names_ + ": " + reason_ + "; ", names_.clear();
+        names_ += (names_.empty() ? "" : ", ") + name;
+        reason_ = reason;
+    }
+    std::string text() const { return said_ + names_ + ": " + reason_; }
+
+private:
+    std::string said_, names_, reason_;  // of the last ones the names and the reason
+};
+
 }  // namespace
 
 Result<Library> Library::open(std::span<const std::string> names) {
-    std::string reasons;
+    Reasons reasons;
     for (const std::string& name : names) {
-        if (!reasons.empty()) reasons += "; ";
         Library library;
         library.handle_ = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
         if (!library.handle_) {
-            const char* why = dlerror();
-            reasons += why ? why : name + ": cannot be loaded";
+            reasons.add(name, dlerror());
             continue;
         }
         library.path_ = real_path(library.handle_);
         if (library.path_.find("/stubs/") == std::string::npos) return library;
-        reasons += library.path_ + " is a stub for linking, not the driver's library";
+        reasons.add(library.path_, "a stub for linking, not the driver's library");
         dlclose(library.handle_);
     }
-    return Error{ExitCode::unreadable, reasons};
+    return Error{ExitCode::unreadable, reasons.text()};
 }
 
 void* Library::symbol(const char* name) const { return dlsym(handle_, name); }

@@ -73,6 +73,8 @@ def test_without_a_gpu_one_sentence(program):
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert "no GPU can be sampled" in done.stderr
+    for said in ("NVIDIA_DRIVER_CAPABILITIES", "cannot open shared object file"):
+        assert done.stderr.count(said) == 1, "each reason and each remedy once"
 
 
 @pytest.mark.parametrize("options", [("--interval", "0"), ("--interval", "nan"), ("--backend", "none"), ("--bogus",)])

@@ -212,10 +212,13 @@ void SmiSource::fail(std::string_view why, TimeNs now, Harvest& to) {
 
 Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience) {
     std::string program = find_nvidia_smi();
-    if (program.empty())
-        return Error{ExitCode::empty,
-                     "nvidia-smi is neither in PATH nor in /usr/bin or /usr/lib/wsl/lib; install the driver's "
-                     "utilities, or in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility"};
+    if (program.empty()) {
+        std::string missing = "nvidia-smi is neither in PATH nor in /usr/bin or /usr/lib/wsl/lib";
+        if (request.backend == "smi")  // else NVML has said so
+            missing +=
+                "; install the driver's utilities, or in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+        return Error{ExitCode::empty, missing};
+    }
     if (std::find(request.avoid.begin(), request.avoid.end(), "nvidia-smi") != request.avoid.end())
         return Error{ExitCode::empty, program + " hung before and is left alone"};
     DurNs interval = std::max(request.interval, kShortestInterval);
