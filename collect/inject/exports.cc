@@ -34,21 +34,24 @@ int pass(Function Cupti::*function, Arguments... arguments) noexcept {
     return cupti != nullptr && cupti->*function != nullptr ? (cupti->*function)(arguments...) : kNotInitialized;
 }
 
-// Calls before we record are noted too: we may begin later.
+// Calls before we record are noted too: we may begin later. Each is noted before CUPTI is switched, because buffers come back on other
+// threads while that takes its time: what is in them is the client's from the moment of its call, or until then.
 int set_kind(std::uint32_t kind, bool on) noexcept {
     if (way() == Way::refused) return kMultipleSubscribers;
+    on ? other_client().note_on(kind) : other_client().note_off(kind);
     int code = switchboard().set_kind(Who::other, kind, on);
-    if (code != kCuptiSuccess) return code;
-    other_client().note_kind(kind, on);
+    if (code != kCuptiSuccess) {
+        if (!on) other_client().note_still_on(kind);
+        return code;
+    }
     if (on && way() == Way::shared) other_client().prepare();
     return code;
 }
 
 int set_function(std::uint32_t domain, std::uint32_t kind, std::uint32_t cbid, std::uint8_t enable) noexcept {
     if (way() == Way::refused) return kMultipleSubscribers;
-    int code = switchboard().set_function(Who::other, domain, cbid, enable != 0);
-    if (code == kCuptiSuccess && enable != 0) other_client().note_kind(kind, true);
-    return code;
+    if (enable != 0) other_client().note_on(kind);
+    return switchboard().set_function(Who::other, domain, cbid, enable != 0);
 }
 
 }  // namespace

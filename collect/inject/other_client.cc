@@ -26,15 +26,18 @@ void OtherClient::set_callbacks(RequestBuffer to_request, CompleteBuffer to_comp
     complete_.store(to_complete, std::memory_order_release);
 }
 
-void OtherClient::note_kind(std::uint32_t kind, bool on) noexcept {
+void OtherClient::note_on(std::uint32_t kind) noexcept {
     if (kind >= Switchboard::kKinds) return;
-    if (on) {
-        if (until_[kind].load(std::memory_order_relaxed) != 0 || since_[kind].load(std::memory_order_relaxed) == 0)
-            since_[kind].store(now(), std::memory_order_relaxed);
-        until_[kind].store(0, std::memory_order_relaxed);
-    } else {
-        until_[kind].store(now(), std::memory_order_relaxed);
-    }
+    if (until_[kind].load() != 0 || since_[kind].load() == 0) since_[kind].store(now());
+    until_[kind].store(0);
+}
+
+void OtherClient::note_off(std::uint32_t kind) noexcept {
+    if (kind < Switchboard::kKinds) until_[kind].store(now());
+}
+
+void OtherClient::note_still_on(std::uint32_t kind) noexcept {
+    if (kind < Switchboard::kKinds) until_[kind].store(0);
 }
 
 OtherClient::Out OtherClient::take() noexcept {
@@ -87,10 +90,11 @@ bool OtherClient::is_its(const cupti::Record& record) const noexcept {
     auto kind = static_cast<std::uint32_t>(record.kind());
     if (kind >= Switchboard::kKinds) return false;
     bool api = record.kind() == cupti::Kind::runtime || record.kind() == cupti::Kind::driver;
-    std::uint64_t until = until_[kind].load(std::memory_order_relaxed);
-    std::uint64_t since = since_[kind].load(std::memory_order_relaxed);
-    bool asked = switchboard().wants(Who::other, kind, api ? record.get(cupti::api::cbid) : 0);
-    if (!asked && (since == 0 || until == 0)) return false;  // nor has it been until lately
+    std::uint32_t cbid = api ? record.get(cupti::api::cbid) : 0;
+    bool asked = switchboard().wants(Who::other, kind, cbid);
+    std::uint64_t until = until_[kind].load(), since = since_[kind].load();  // noted before what is asked changes
+    if (!asked && (since == 0 || until == 0)) return false;                  // nor has it been until lately
+    if (api && switchboard().leaves_out(Who::other, kind, cbid)) return false;
     const cupti::TimesOfKind* times = cupti::times_of(record.kind());
     if (times == nullptr) return true;
     std::uint64_t start = time_at(record, times->at[0]), end = time_at(record, times->at[1]);

@@ -21,8 +21,11 @@ public:
     void set_callbacks(RequestBuffer to_request, CompleteBuffer to_complete) noexcept;
     bool present() const noexcept { return complete_.load(std::memory_order_acquire) != nullptr; }
     void set_clock(ClientClock::Function function) noexcept { clock_.set(function); }
-    // A kind went on or off for it: from when, until when records are its.
-    void note_kind(std::uint32_t kind, bool on) noexcept;
+    // It switches a kind on or off: from now on, or until now, records are its.
+    void note_on(std::uint32_t kind) noexcept;
+    void note_off(std::uint32_t kind) noexcept;
+    // The kind could not be switched off.
+    void note_still_on(std::uint32_t kind) noexcept;
     // Has a buffer of it at hand.
     void prepare() noexcept;
     // Copies what it asked for out of a buffer that came back to us.

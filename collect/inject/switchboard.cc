@@ -61,15 +61,20 @@ std::uint32_t Switchboard::kind_of(std::uint32_t domain) noexcept {
     return domain == kDriverDomain ? kDriverKind : kRuntimeKind;
 }
 
+Switchboard::Wish Switchboard::wish_of(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
+    if ((kind != kDriverKind && kind != kRuntimeKind) || cbid >= kFunctions) return unsaid;
+    return Wish{functions_[static_cast<unsigned>(who)][kind == kRuntimeKind][cbid].load(std::memory_order_acquire)};
+}
+
 bool Switchboard::wants(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
-    auto client = static_cast<unsigned>(who);
     if (kind >= kKinds) return false;
-    bool whole = kinds_[client][kind].load(std::memory_order_relaxed);
-    if (kind != kDriverKind && kind != kRuntimeKind) return whole;
-    std::uint8_t wish = cbid < kFunctions
-                            ? functions_[client][kind == kRuntimeKind][cbid].load(std::memory_order_relaxed)
-                            : std::uint8_t{unsaid};
+    Wish wish = wish_of(who, kind, cbid);
+    bool whole = kinds_[static_cast<unsigned>(who)][kind].load(std::memory_order_acquire);
     return wish == wanted || (whole && wish != unwanted);
+}
+
+bool Switchboard::leaves_out(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
+    return wish_of(who, kind, cbid) == unwanted;
 }
 
 bool Switchboard::anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept {
@@ -123,7 +128,7 @@ int Switchboard::set_function(Who who, std::uint32_t domain, std::uint32_t cbid,
     if (cupti() == nullptr) return kNotInitialized;
     if (cbid >= kFunctions) return kInvalidParameter;
     std::atomic<std::uint8_t>& wish = functions_[static_cast<unsigned>(who)][domain == kRuntimeDomain][cbid];
-    std::uint8_t had = wish.exchange(on ? wanted : unwanted, std::memory_order_relaxed);
+    std::uint8_t had = wish.exchange(on ? wanted : unwanted);
     Turn turn(lock_);
     int code = tell_function(domain, cbid, anyone_wants(kind_of(domain), cbid));
     if (code != kCuptiSuccess) wish.store(had, std::memory_order_relaxed);

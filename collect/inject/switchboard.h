@@ -36,6 +36,8 @@ public:
     void withdraw(Who who) noexcept;
 
     bool wants(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
+    // Whether it has switched this function off, whatever it wants of the kind.
+    bool leaves_out(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool wants_anything(Who who) const noexcept;
     // Ours and others' losses, as CUPTI's counter starts again at each reading; one client's since it asked last.
     std::uint64_t take_dropped(Who who) noexcept;
@@ -44,6 +46,7 @@ private:
     enum Wish : std::uint8_t { unsaid, unwanted, wanted };
     static constexpr unsigned kClients = 2;
     static std::uint32_t kind_of(std::uint32_t domain) noexcept;
+    Wish wish_of(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants_kind(std::uint32_t kind) const noexcept;
     int settle_kind(const Cupti& real, std::uint32_t kind) noexcept;

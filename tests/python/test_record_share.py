@@ -53,7 +53,8 @@ def data_losses(program, capture):
     return {row["kind"] for row in program.report(capture, "losses")["losses"].rows if row["severity"] == "data"}
 
 
-@pytest.mark.parametrize("rules", ["", "shuffle 5", "late 3"])
+@pytest.mark.parametrize("rules", ["", "shuffle 5", "late 3", "slow cuptiActivityEnable 400", "slow cuptiActivityDisable 400",
+                                   "slow cuptiActivityEnableRuntimeApi 20"])
 def test_both_get_everything(program, script, kernels, alone, tmp_path, rules):
     other, capture, _ = record(program, script, tmp_path, rules=rules)
     assert (other["refused"], other["unknown"]) == (0, 0)
