@@ -15,7 +15,8 @@ A row is a label, cells between the first and the last `|`, and a remark. A comm
   op THREAD      framework operators: `[name--]` is a span from bracket to bracket; deeper operators in further rows
   range THREAD   user annotations, drawn like operators
 Calls L, C or P, Z are paired with kernels, copies, memsets in the order of their starts; what is left over stays unpaired.
-A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter.
+A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter. A launch has one block of
+128 threads; the row `shape A = 16 x 256` says blocks and threads of a block. The device has 100 multiprocessors.
 """
 
 import json
@@ -54,6 +55,7 @@ class Drawing:
     def __init__(self, text):
         self.scale = 1.0  # us a cell
         self.events, self.names, self.threads, self.devices = [], {}, {}, set()
+        self.shapes = {}  # letter -> blocks, threads of a block
         for line in text.splitlines():
             self.take(line)
         self.pair()
@@ -69,6 +71,10 @@ class Drawing:
         renamed = re.fullmatch(r"name (\w) = (.+)", line.strip())
         if renamed:
             self.names[renamed.group(1)] = renamed.group(2)
+            return
+        shaped = re.fullmatch(r"shape (\w) = (\d+) x (\d+)", line.strip())
+        if shaped:
+            self.shapes[shaped.group(1)] = int(shaped.group(2)), int(shaped.group(3))
             return
         row = re.fullmatch(r"\s*([^|]+?)\s*\|(.*)\|[^|]*", line)
         if not row:
@@ -113,7 +119,8 @@ class Drawing:
             elif letter == "z":
                 self.add("gpu_memset", "Memset (Device)", device, stream, first, length, **place, bytes=1000 * length)
             elif letter.isupper():
-                shape = {"grid": [1, 1, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 0}
+                blocks, threads = self.shapes.get(letter, (1, 128))
+                shape = {"grid": [blocks, 1, 1], "block": [threads, 1, 1], "registers per thread": 32, "shared memory": 0}
                 self.add("kernel", self.names.get(letter, letter), device, stream, first, length, **place, **shape)
             else:
                 raise DrawingError(f"no device op is drawn as {letter}")

@@ -1,9 +1,12 @@
 #include "core/analyze/bound.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <queue>
 #include <unordered_map>
 
+#include "core/analyze/knowledge/reuse.h"
 #include "core/analyze/op_rates.h"
 #include "core/analyze/study.h"
 
@@ -40,12 +43,16 @@ DeviceSize size_of(const Trace& trace, std::int32_t device) {
     return {};
 }
 
-Bound by_name(const KernelTraits& traits) {
+Bound by_reuse(Reuse reuse) {
+    return reuse == Reuse::high ? Bound::compute : reuse == Reuse::low ? Bound::memory : Bound::unknown;
+}
+
+Bound by_name(const KernelTraits& traits, Reuse reuse) {
     switch (traits.kind) {
         case KernelClass::collective: return Bound::communication;
         case KernelClass::gemm:
         case KernelClass::convolution:
-        case KernelClass::attention: return Bound::compute;
+        case KernelClass::attention: return by_reuse(reuse);
         case KernelClass::gemv:
         case KernelClass::elementwise:
         case KernelClass::reduction:
@@ -58,7 +65,7 @@ Bound by_name(const KernelTraits& traits) {
         case KernelClass::optimizer:
         case KernelClass::embedding_index: return Bound::memory;
         case KernelClass::triton:
-            return traits.triton_kind == TritonKind::matmul_template                                   ? Bound::compute
+            return traits.triton_kind == TritonKind::matmul_template                                   ? by_reuse(reuse)
                    : traits.triton_kind == TritonKind::other || traits.triton_kind == TritonKind::none ? Bound::unknown
                                                                                                        : Bound::memory;
         case KernelClass::sort_scan:
@@ -95,8 +102,8 @@ double unfilled_share(const Launch& launch, const DeviceSize& device) {
     return 1.0 - static_cast<double>(*launch.blocks) / static_cast<double>(device.multiprocessors);
 }
 
-bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device) {
-    if (!launch.blocks || device.multiprocessors == 0) return false;
+bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device, double filled) {
+    if (!launch.blocks || device.multiprocessors == 0 || filled >= kFilled) return false;
     if (unfilled_share(launch, device) > 1.0 - kFilled) return true;
     return dur < kShort && static_cast<double>(*launch.threads) < kFewThreads * static_cast<double>(device.threads);
 }
@@ -108,16 +115,91 @@ bool streams(const KernelTable& kernels, Row row, const Launch& launch, const De
            *launch.threads >= kStreamingWaves * device.threads;
 }
 
-Bound judge(const KernelTable& kernels, Row row, const KernelTraits& traits, const DeviceSize& device,
+// `filled`: the part of the device that it and what ran beside it had blocks for.
+Bound judge(const KernelTable& kernels, Row row, Bound named, const DeviceSize& device, double filled,
             double& unfilled) {
-    Bound named = by_name(traits);
     if (named == Bound::communication) return named;
     Launch launch = launch_shape(kernels, row);
-    unfilled = unfilled_share(launch, device);
-    if (underfills(launch, kernels.dur[row], device)) return Bound::underfilled;
+    unfilled = std::min(unfilled_share(launch, device), 1.0 - filled);
+    if (underfills(launch, kernels.dur[row], device, filled)) return Bound::underfilled;
     if (named == Bound::unknown && streams(kernels, row, launch, device)) return Bound::memory;
     return named;
 }
+
+// How much of its device the kernels that run at one time have blocks for, as the mean over each kernel's own time. Filling is a
+// property of them together: eight streams of sixteen blocks each leave little empty.
+class Filling {
+public:
+    explicit Filling(const Trace& trace) : trace_(trace), kernels_(trace.kernel()) {
+        if (!many_overlap()) return;
+        of_.assign(kernels_.rows, 0);
+        for (Row row = 0; row < kernels_.rows; ++row) begin(row);
+        for (auto& [device, running] : devices_) end_until(running, INT64_MAX);
+    }
+    // 0 where nothing runs beside it.
+    double of(Row row) const { return of_.empty() ? 0 : of_[row]; }
+
+private:
+    struct Running {
+        struct One {
+            TimeNs end;
+            Row row;
+            double fill, before;  // `before`: filled time of the device when it began
+            bool operator>(const One& other) const { return end > other.end; }
+        };
+        DeviceSize size;
+        std::priority_queue<One, std::vector<One>, std::greater<>> ops;
+        TimeNs at = 0;
+        double fill = 0, filled_time = 0;
+
+        void advance(TimeNs to) {
+            filled_time += std::min(1.0, fill) * static_cast<double>(to - at);
+            at = to;
+        }
+    };
+    // Of kernels of one stream each begins a little before the one before it has ended, which is no filling.
+    bool many_overlap() const {
+        std::unordered_map<std::int32_t, Row> latest;
+        std::size_t overlapping = 0;
+        for (Row row = 0; row < kernels_.rows; ++row) {
+            auto [last, first] = latest.try_emplace(kernels_.device.value_or(row, -1), row);
+            if (first) continue;
+            bool beside = end_of(last->second) > kernels_.start[row] &&
+                          kernels_.stream.value_or(last->second, -1) != kernels_.stream.value_or(row, -1);
+            overlapping += beside;
+            if (end_of(last->second) < end_of(row)) last->second = row;
+        }
+        return overlapping * 100 > kernels_.rows;
+    }
+    TimeNs end_of(Row row) const { return kernels_.start[row] + kernels_.dur[row]; }
+
+    void begin(Row row) {
+        std::int32_t device = kernels_.device.value_or(row, -1);
+        auto [found, first] = devices_.try_emplace(device);
+        Running& running = found->second;
+        if (first) running.size = size_of(trace_, device), running.at = kernels_.start[row];
+        end_until(running, kernels_.start[row]);
+        running.advance(kernels_.start[row]);
+        double fill = 1 - unfilled_share(launch_shape(kernels_, row), running.size);
+        running.ops.push({end_of(row), row, fill, running.filled_time});
+        running.fill += fill;
+    }
+    void end_until(Running& running, TimeNs until) {
+        while (!running.ops.empty() && running.ops.top().end <= until) {
+            auto [end, row, fill, before] = running.ops.top();
+            running.ops.pop();
+            running.advance(end);
+            running.fill -= fill;
+            if (kernels_.dur[row] > 0)
+                of_[row] = static_cast<float>((running.filled_time - before) / static_cast<double>(kernels_.dur[row]));
+        }
+    }
+
+    const Trace& trace_;
+    const KernelTable& kernels_;
+    std::unordered_map<std::int32_t, Running> devices_;
+    std::vector<float> of_;
+};
 
 const OpRate* rate_of(const OpRates& rates, Row kernel) {
     if (rates.rate_of_kernel.empty() || rates.rate_of_kernel[kernel] == kNoRow) return nullptr;
@@ -143,7 +225,9 @@ std::vector<KernelGroup> judge_kernels(const Study& study) {
     const OpRates& rates = study.op_rates();
     std::vector<std::uint32_t> group_of(trace.strings().size() + 1, kNoRow);  // by name id; the last is "no name"
     std::vector<KernelGroup> groups;
+    std::vector<Bound> named;  // of each group
     std::unordered_map<std::int32_t, DeviceSize> sizes;
+    Filling filling(trace);
     for (Row row = 0; row < kernels.rows; ++row) {
         if (study.options().device >= 0 && kernels.device.value_or(row, -1) != study.options().device) continue;
         StringId name = kernels.name.value_or(row, kNoString);
@@ -154,12 +238,13 @@ std::vector<KernelGroup> judge_kernels(const Study& study) {
             group.name = name;
             group.traits = classify_kernel(trace.text(name));
             groups.push_back(group);
+            named.push_back(by_name(group.traits, reuse_of(group.traits, trace.text(name))));
         }
         KernelGroup& group = groups[slot];
         auto [size, first] = sizes.try_emplace(kernels.device.value_or(row, -1));
         if (first) size->second = size_of(trace, size->first);
         double unfilled = 0;
-        Bound bound = judge(kernels, row, group.traits, size->second, unfilled);
+        Bound bound = judge(kernels, row, named[slot], size->second, filling.of(row), unfilled);
         DurNs dur = kernels.dur[row];
         if (const OpRate* rate = rate_of(rates, row); rate != nullptr && rate->bound && bound != Bound::communication) {
             bound = *rate->bound;

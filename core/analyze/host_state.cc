@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/analyze/call_kind.h"
+#include "core/analyze/knowledge/loader_name.h"
 
 namespace gpuprof {
 namespace {
@@ -21,17 +22,6 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
     for (std::string_view part : parts)
         if (text.find(part) != text.npos) return true;
     return false;
-}
-
-// Names by which programs call the part that fetches input: PyTorch's own range
-// (enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__), its Python frames, and what people write in NVTX ranges.
-bool names_input(std::string_view text) {
-    std::string name = lower(text);
-    if (contains_any(name, {"dataloader", "data_loader", "data loader", "dataload", "load_batch", "next_batch",
-                            "get_batch", "fetch_batch", "input_pipeline", "prefetch", "dali", "tf.data"}))
-        return true;
-    return name == "data" || name == "input" || name == "dataset" || name == "batch" || name.starts_with("data:") ||
-           name.starts_with("data/");
 }
 
 bool names_compilation(std::string_view text) {
@@ -114,7 +104,7 @@ HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
     if (meaning != Meaning::unknown_yet) return meaning;
     std::string_view name = trace_.text(span.name);
     if (!is_call) {
-        return meaning = names_input(name)                ? Meaning::input
+        return meaning = names_loader(name)               ? Meaning::input
                          : names_communication_wait(name) ? Meaning::communication
                          : names_compilation(name)        ? Meaning::compilation
                                                           : Meaning::inherit;

@@ -56,6 +56,15 @@ std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
     return fmt::format("{} and {} kernels", spoken(sums[0].second), spoken(sums[1].second));
 }
 
+std::string untold_because(DurNs kernels, DurNs idle) {
+    std::string text;
+    if (kernels > 0)
+        text = fmt::format("{} of kernels have limits that neither names, shapes nor counters tell", ns(kernels));
+    if (idle > 0)
+        text += fmt::format("{}{} of idle time has no recorded cause", text.empty() ? "" : ", and ", ns(idle));
+    return text + "; record operator shapes (record_shapes=True), the CUDA calls of every thread, or counters";
+}
+
 std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
     const Shares& shares = diagnosis.shares;
     const Distortion& distortion = diagnosis.distortion;
@@ -75,11 +84,7 @@ std::vector<Explanation> explanations(const Diagnosis& diagnosis) {
         {"underfilled", shares.kernel_of(Bound::underfilled), shares.unfilled,
          fmt::format("{}, with too few blocks or threads to fill the multiprocessors",
                      busy_with(Bound::underfilled, "small"))},
-        {"cannot tell", untold, -1,
-         fmt::format("{} of kernels have limits that neither names, shapes nor counters tell, and {} of idle time has "
-                     "no recorded cause; record operator "
-                     "shapes (record_shapes=True), the CUDA calls of every thread, or counters",
-                     ns(shares.kernel_of(Bound::unknown)), ns(idle(IdleCause::unknown)))},
+        {"cannot tell", untold, -1, untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown))},
         {"input-bound", idle(IdleCause::input_pipeline), idle(IdleCause::input_pipeline),
          fmt::format("the GPU waits {} for the input pipeline", ns(idle(IdleCause::input_pipeline)))},
         {"launch-bound", launch, launch,

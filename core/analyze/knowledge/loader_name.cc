@@ -1,0 +1,55 @@
+#include "core/analyze/knowledge/loader_name.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "core/base/ascii.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kLongest = 256;  // of a name what is looked at; a frame's file and function are at its beginning
+
+// "enumerate(DataLoader)#_next" is enumerate, data, loader, next.
+std::vector<std::string> words_of(std::string_view name) {
+    std::vector<std::string> words(1);
+    for (std::size_t i = 0; i < std::min(name.size(), kLongest); ++i) {
+        bool begins = is_upper(name[i]) && i > 0 && is_lower(name[i - 1]);
+        if ((!is_letter(name[i]) || begins) && !words.back().empty()) words.emplace_back();
+        if (is_letter(name[i])) words.back() += to_lower(name[i]);
+    }
+    return words;
+}
+
+bool among(const std::string& word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_loader(const std::string& word) { return among(word, {"dataloader", "dataloaders", "dali"}); }
+
+bool names_loader_together(const std::string& first, const std::string& second) {
+    if (first == "data")
+        return among(second, {"loader", "loaders", "loading", "load", "wait", "fetch", "prefetch", "pipeline"});
+    if (first == "tf") return second == "data";
+    if (first == "input") return among(second, {"pipeline", "wait", "fetch", "loading"});
+    if (first == "batch") return among(second, {"fetch", "prefetch", "loading", "load"});
+    if (among(first, {"load", "fetch", "prefetch", "read"}))
+        return among(second, {"data", "batch", "batches", "input", "inputs", "sample", "samples"});
+    return among(first, {"next", "get"}) && among(second, {"batch", "batches"});
+}
+
+}  // namespace
+
+bool names_loader(std::string_view name) {
+    std::vector<std::string> words = words_of(name);
+    if (words.size() == 1 || name.starts_with("data:") || name.starts_with("data/"))
+        if (among(words[0], {"data", "input", "dataset", "batch", "prefetch"})) return true;
+    if (std::any_of(words.begin(), words.end(), is_loader)) return true;
+    for (std::size_t i = 0; i + 1 < words.size(); ++i)
+        if (names_loader_together(words[i], words[i + 1])) return true;
+    return false;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,70 @@
+#include "core/analyze/knowledge/reuse.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+#include "core/base/ascii.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kNameLength = 16 * 1024;  // as much as is looked at of hostile ones
+constexpr int kLargestTile = 512;
+
+// A tile with a side of n uses what it loads along the other side n times. Devices need some 20 FLOP for each byte of FP32 and
+// 150 to 300 for tensor cores in BF16 before arithmetic limits them, and libraries choose small tiles for small matrices.
+constexpr int kFew = 16, kFewForTensorCores = 32, kSmall = 48;
+
+bool contains_any(std::string_view name, std::initializer_list<std::string_view> parts) noexcept {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
+// The number that begins at `at`, and the place behind it; 0 when there is none or it is no side of a tile.
+int number_at(std::string_view name, std::size_t& at) noexcept {
+    int value = 0;
+    for (; at < name.size() && is_digit(name[at]); ++at)
+        value = std::min(value * 10 + (name[at] - '0'), kLargestTile + 1);
+    return value <= kLargestTile && value % 8 == 0 ? value : 0;
+}
+
+// The smaller side of the tile: names give it as MxN or MxNxK, first of all pairs (nvjet_sm90_tst_64x8_64x16_1x4, tilesize128x64x32).
+std::optional<int> tile_side(std::string_view name) noexcept {
+    for (std::size_t at = 0; at < name.size();) {
+        if (!is_digit(name[at]) || (at > 0 && is_digit(name[at - 1]))) {
+            ++at;
+            continue;
+        }
+        int rows = number_at(name, at);
+        if (rows == 0 || at >= name.size() || name[at] != 'x') continue;
+        ++at;
+        if (int columns = number_at(name, at); columns != 0) return std::min(rows, columns);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Reuse reuse_of(const KernelTraits& traits, std::string_view name) noexcept {
+    name = name.substr(0, kNameLength);
+    if (traits.kind == KernelClass::convolution)
+        return traits.conv == ConvAlgorithm::depthwise ? Reuse::low : Reuse::high;
+    if (contains_any(name, {"fused_moe", "fusedMoe", "FusedMoe", "moe_gemm", "Marlin", "marlin", "gptq", "awq"}))
+        return Reuse::unknown;
+    if (traits.kind == KernelClass::attention)
+        return contains_any(name, {"paged_attention", "BatchDecode", "batch_decode", "_decode", "Decode", "splitkv",
+                                   "split_kv", "splitKV"})
+                   ? Reuse::low
+                   : Reuse::high;
+    if (contains_any(name, {"splitKreduce"})) return Reuse::low;  // sums what others wrote
+    if (std::optional<int> side = tile_side(name); side && *side <= kSmall) {
+        bool tensor = traits.math.unit == MathUnit::tensor || traits.math.unit == MathUnit::unknown;
+        return *side <= kFew || (tensor && *side <= kFewForTensorCores) ? Reuse::low : Reuse::unknown;
+    }
+    return contains_any(name, {"splitK", "split_k", "splitk", "SplitK", "stream_k", "streamK", "StreamK"})
+               ? Reuse::unknown
+               : Reuse::high;
+}
+
+}  // namespace gpuprof

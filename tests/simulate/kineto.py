@@ -1,0 +1,46 @@
+"""What torch.profiler writes of a simulated run, and what a recording may lack."""
+
+import json
+
+PROCESS, BASE_US = 4711, 1_000_000
+HOST = {"op": "cpu_op", "range": "user_annotation", "python": "python_function", "call": "cuda_runtime"}
+DEVICE = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_017_624_576, "computeMajor": 9, "computeMinor": 0, "maxThreadsPerBlock": 1024,
+          "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "warpSize": 32, "sharedMemPerBlock": 49152, "numSms": 132,
+          "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 232448, "sharedMemPerMultiprocessor": 233472}
+
+
+def us(ns):
+    return round(BASE_US + ns / 1000, 3)
+
+
+def host_event(span, threads):
+    event = {"ph": "X", "cat": HOST[span.table], "name": span.name, "pid": PROCESS, "tid": threads.setdefault(span.thread, PROCESS + len(threads)),
+             "ts": us(span.start), "dur": round((span.end - span.start) / 1000, 3), "args": dict(span.args)}
+    return event
+
+
+def device_event(op):
+    event = {"ph": "X", "cat": "kernel", "pid": 0, "tid": op.stream, "ts": us(op.start), "dur": round((op.end - op.start) / 1000, 3),
+             "args": {"correlation": op.correlation, "device": 0, "context": 1, "stream": op.stream}}
+    if op.kernel is not None:
+        kernel = op.kernel
+        event["name"] = kernel.name
+        event["args"] |= {"grid": list(kernel.grid), "block": list(kernel.block), "registers per thread": kernel.registers, "shared memory": kernel.shared,
+                          "queued": 0}
+    else:
+        host = "Pinned" if op.pinned else "Pageable"
+        ends = f"{host} -> Device" if op.engine == "HtoD" else f"Device -> {host}"
+        event |= {"cat": "gpu_memcpy", "name": f"Memcpy {op.engine} ({ends})"}
+        event["args"] |= {"bytes": op.bytes, "memory bandwidth (GB/s)": round(op.bytes / max(1, op.end - op.start), 3)}
+    return event
+
+
+def trace_of(machine, lacks=(), lost=0.0, random=None):
+    """`lacks`: categories that were not recorded (op, call, range, python). `lost`: the part of the kernels that is missing."""
+    threads = {}
+    events = [host_event(span, threads) for span in machine.spans if span.table not in lacks]
+    for op in machine.ops:
+        if op.kernel is None or not lost or random.random() >= lost:
+            events.append(device_event(op))
+    names = [{"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "args": {"name": name}} for name, tid in threads.items()]
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [DEVICE], "traceEvents": names + events})

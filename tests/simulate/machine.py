@@ -1,0 +1,327 @@
+"""A discrete-event model of a program that uses a GPU: host threads that launch, copy, wait and allocate; streams that keep their
+order; kernels that share multiprocessors and bandwidth; copy engines; a recorder that costs the host time for each record.
+
+A host thread is a generator: it yields what it waits for, a number of ns or an Event, and goes on when that is over. What happened is
+kept as Spans and Ops, with the truth that no recording has: what limits a kernel. All times are integers, in ns.
+"""
+
+import heapq
+import math
+from dataclasses import dataclass, field
+
+QUEUE_DEPTH = 1020  # launches that a stream holds before the next call waits
+LAUNCH_LATENCY = 1_800  # from the return of the call until work can start on an idle stream
+STREAM_GAP = 1_100  # between two kernels of a stream
+GRAPH_GAP = 100  # between two nodes of a graph
+SYNC_RETURN = 4_000  # from the end of the work until the waiting call returns
+PINNED, PAGEABLE = 55.0, 11.0  # bytes per ns
+
+
+class Event:
+    """Something that happens once."""
+
+    def __init__(self):
+        self.done_at, self.waiting = None, []
+
+    def set(self, now):
+        self.done_at = now
+        waiting, self.waiting = self.waiting, []
+        for call in waiting:
+            call()
+
+    def when_done(self, call):
+        if self.done_at is None:
+            self.waiting.append(call)
+        else:
+            call()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """`alone`: ns when nothing else runs. `fill`, `bandwidth`: its parts of the multiprocessors and of the memory's bandwidth."""
+
+    name: str
+    alone: int
+    bound: str  # compute, memory, underfilled
+    fill: float = 1.0
+    bandwidth: float = 0.3
+    grid: tuple = (1056, 1, 1)
+    block: tuple = (256, 1, 1)
+    registers: int = 64
+    shared: int = 0
+    collective: bool = False
+
+
+@dataclass(eq=False)
+class Op:
+    kind: str  # kernel, memcpy, memset
+    stream: int
+    left: float
+    kernel: Kernel = None
+    engine: str = ""  # HtoD, DtoH
+    bytes: int = 0
+    pinned: bool = True
+    correlation: int = 0
+    gap: int = STREAM_GAP
+    start: int = None
+    end: int = None
+    needs: int = 0  # what must be over before it starts
+    done: Event = field(default_factory=Event)
+
+
+@dataclass
+class Span:
+    table: str  # op, range, python, call, overhead
+    thread: str
+    start: int
+    end: int
+    name: str
+    args: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """ns that one record of each kind costs the thread that it is about."""
+
+    call: int = 360
+    op: int = 2_600
+    python: int = 2_500
+
+
+class Machine:
+    def __init__(self, random, recorder=Recorder(), noise=0.05):
+        self.random, self.recorder, self.noise = random, recorder, noise
+        self.now, self.queue, self.number = 0, [], 0
+        self.spans, self.ops = [], []
+        self.last = {}  # of each stream, the op issued last
+        self.depth = {}
+        self.running, self.advanced, self.round = [], 0, 0
+        self.engines = {}
+        self.correlation = 0
+
+    # Time.
+
+    def at(self, time, call):
+        self.number += 1
+        heapq.heappush(self.queue, (time, self.number, call))
+
+    def run(self):
+        while self.queue:
+            self.now, _, call = heapq.heappop(self.queue)
+            call()
+
+    def thread(self, name, body):
+        """Runs `body(Host)`, a generator function, as a host thread; the Event of its end."""
+        host, ended = Host(self, name), Event()
+        steps = body(host)
+
+        def go():
+            try:
+                wanted = next(steps)
+            except StopIteration:
+                ended.set(self.now)
+                return
+            if isinstance(wanted, Event):
+                wanted.when_done(lambda: self.at(self.now, go))
+            else:
+                self.at(self.now + max(0, round(wanted)), go)
+
+        self.at(self.now, go)
+        return ended
+
+    def vary(self, ns):
+        return ns * math.exp(self.random.gauss(0, self.noise)) if self.noise else ns
+
+    # The device.
+
+    def submit(self, op, after=()):
+        """Called when the launching call returns: it may start when it has arrived, its stream is free and `after` has happened."""
+        before = self.last.get(op.stream)
+        self.last[op.stream] = op
+        self.depth[op.stream] = self.depth.get(op.stream, 0) + 1
+        self.ops.append(op)
+        waits = [event for event in after if event is not None]
+        if before is not None:
+            waits.append(before.done)
+        op.needs = 1 + len(waits)
+
+        def satisfied():
+            op.needs -= 1
+            if op.needs == 0:
+                ready = self.now
+                if before is not None and before.end is not None:
+                    ready = max(ready, before.end + op.gap)
+                self.at(ready, lambda: self.enter(op))
+
+        self.at(self.now + LAUNCH_LATENCY, satisfied)
+        for event in waits:
+            event.when_done(satisfied)
+
+    def enter(self, op):
+        if op.engine:
+            free = self.engines.get(op.engine)
+            if free is not None and free.done_at is None:
+                free.when_done(lambda: self.at(self.now, lambda: self.enter(op)))
+                return
+            self.engines[op.engine] = op.done
+        self.advance()
+        op.start = self.now
+        self.running.append(op)
+        self.plan()
+
+    def rates(self):
+        """Kernels that together want more than there is get in proportion; copies have engines of their own."""
+        kernels = [op for op in self.running if op.kernel is not None]
+        want = max(sum(op.kernel.fill for op in kernels), sum(op.kernel.bandwidth for op in kernels), 1.0)
+        return {id(op): 1 / want if op.kernel is not None else 1.0 for op in self.running}
+
+    def advance(self):
+        passed = self.now - self.advanced
+        if passed > 0:
+            rates = self.rates()
+            for op in self.running:
+                op.left -= passed * rates[id(op)]
+        self.advanced = self.now
+
+    def plan(self):
+        self.round += 1
+        if not self.running:
+            return
+        rates, this = self.rates(), self.round
+        soonest = min(max(0.0, op.left) / rates[id(op)] for op in self.running)
+        self.at(self.now + max(1, math.ceil(soonest)), lambda: self.complete(this))
+
+    def complete(self, this):
+        if this != self.round:
+            return
+        self.advance()
+        over = [op for op in self.running if op.left <= 0.5]
+        self.running = [op for op in self.running if op.left > 0.5]
+        for op in over:
+            op.end = self.now
+            self.depth[op.stream] -= 1
+        self.plan()
+        for op in over:
+            op.done.set(self.now)
+
+
+class Host:
+    """What a host thread can do; every method is a generator for `yield from`."""
+
+    def __init__(self, machine, name):
+        self.machine, self.name = machine, name
+
+    @property
+    def now(self):
+        return self.machine.now
+
+    def work(self, ns):
+        yield self.machine.vary(ns)
+
+    def wait(self, event):
+        """Without a call that a recording would show."""
+        yield event
+
+    def span(self, table, name, body, **args):
+        """`body`, a generator, inside an operator, range or Python frame."""
+        begun = self.now
+        span = Span(table, self.name, begun, begun, name, args)
+        self.machine.spans.append(span)
+        yield {"op": self.machine.recorder.op, "python": self.machine.recorder.python, "range": self.machine.recorder.op}[table]
+        result = yield from body
+        span.end = self.now
+        return result
+
+    def call(self, name, ns, body=None, correlation=None):
+        machine = self.machine
+        machine.correlation += 1
+        number = correlation or machine.correlation
+        span = Span("call", self.name, self.now, self.now, name, {"correlation": number})
+        machine.spans.append(span)
+        yield machine.vary(ns)
+        if body is not None:
+            yield from body(number)
+        span.end = self.now
+        yield machine.recorder.call
+        return number
+
+    def launch(self, kernel, stream=7, after=(), ns=4_500):
+        op = Op("kernel", stream, float(max(1, self.machine.vary(kernel.alone))), kernel)
+
+        def body(number):
+            op.correlation = number
+            yield from self.room(stream)
+            self.machine.submit(op, after)
+
+        yield from self.call("cudaLaunchKernel", ns, body)
+        return op
+
+    def graph(self, kernels, stream=7, ns=9_000):
+        """One launch of a CUDA graph: its kernels one after the other."""
+        ops = []
+
+        def body(number):
+            yield from self.room(stream)
+            for position, kernel in enumerate(kernels):
+                gap = GRAPH_GAP if position else STREAM_GAP
+                ops.append(Op("kernel", stream, float(max(1, self.machine.vary(kernel.alone))), kernel, correlation=number, gap=gap))
+                self.machine.submit(ops[-1])
+
+        yield from self.call("cudaGraphLaunch", ns, body)
+        return ops[-1]
+
+    def room(self, stream):
+        """A call waits while its stream's queue is full."""
+        while self.machine.depth.get(stream, 0) >= QUEUE_DEPTH:
+            yield 5_000
+
+    def copy(self, direction, size, stream=7, pinned=True, blocking=False, after=()):
+        duration = size / (PINNED if pinned else PAGEABLE)
+        op = Op("memcpy", stream, float(max(1_000, self.machine.vary(duration))), engine=direction, bytes=size, pinned=pinned)
+        waits = blocking or not pinned
+
+        def body(number):
+            op.correlation = number
+            self.machine.submit(op, after)
+            if waits:
+                yield op.done
+                yield SYNC_RETURN
+            else:
+                yield 0
+
+        yield from self.call("cudaMemcpyAsync", 5_000, body)
+        return op
+
+    def synchronise(self, stream=7):
+        last = self.machine.last.get(stream)
+
+        def body(_):
+            if last is not None:
+                yield last.done
+            yield SYNC_RETURN
+
+        yield from self.call("cudaStreamSynchronize", 2_000, body)
+
+    def synchronise_device(self):
+        work = [op for op in self.machine.last.values() if op.done.done_at is None]
+
+        def body(_):
+            for op in work:
+                yield op.done
+            yield SYNC_RETURN
+
+        yield from self.call("cudaDeviceSynchronize", 3_000, body)
+
+    def allocate(self, ns):
+        yield from self.call("cudaMalloc", ns)
+
+    def free(self, ns):
+        """Which waits for the device."""
+        work = [op for op in self.machine.last.values() if op.done.done_at is None]
+
+        def body(_):
+            for op in work:
+                yield op.done
+            yield 0
+
+        yield from self.call("cudaFree", ns, body)
