@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/prometheus.h"
-#include "core/analyze/analysis.h"
+#include "core/analyze/tables/analysis.h"
 #include "core/importers/importer.h"
 #include "core/report/report.h"
 #include "core/schema/losses.h"

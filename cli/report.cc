@@ -19,10 +19,10 @@
 #include "cli/report_output.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
-#include "core/analyze/analysis.h"
-#include "core/analyze/answer.h"
-#include "core/analyze/busy_part.h"
-#include "core/analyze/trust.h"
+#include "core/analyze/answer/answer.h"
+#include "core/analyze/answer/trust.h"
+#include "core/analyze/facts/steady_part.h"
+#include "core/analyze/tables/analysis.h"
 #include "core/base/readable.h"
 #include "core/importers/several.h"
 #include "core/model/part.h"
@@ -78,20 +78,20 @@ struct Found {
     std::vector<ResultTable> tables;
 };
 
-Result<Found> analyse(const Plan& plan, const Study& study) {
+Result<Found> analyse(const Plan& plan, const Facts& facts) {
     Found found;
     if (plan.first_answer || plan.all_findings) {
-        Result<Answer> answer = make_answer(study);
+        Result<Answer> answer = make_answer(facts);
         if (!answer.ok()) return answer.error();
         found.trust = answer->trust;
         found.answer = std::move(answer).value();
     } else {
         bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(),
                                       [](const Analysis* each) { return each->about_idle; });
-        found.trust = trust_of(study, about_idle);
+        found.trust = trust_of(facts, about_idle);
     }
     for (const Analysis* analysis : plan.analyses) {
-        Result<ResultTable> table = analysis->run(study);
+        Result<ResultTable> table = analysis->run(facts);
         if (!table.ok()) return table.error();
         found.tables.push_back(std::move(table).value());
     }
@@ -148,8 +148,8 @@ Result<ExitCode> run(const Arguments& given) {
     if (!whole.ok()) return whole.error();
     Result<Trace> trace = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
     if (!trace.ok()) return trace.error();
-    Study study(*trace, arguments.options);
-    Result<Found> found = analyse(*plan, study);
+    Facts facts(*trace, arguments.options);
+    Result<Found> found = analyse(*plan, facts);
     if (!found.ok()) return found.error();
     Report report = report_of(*plan, *trace, *found);
     if (Status written = write_report(*plan->format, report, arguments.output, arguments.options.limit); !written)
@@ -186,9 +186,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 Result<std::string> first_answer_text(Trace whole) {
     Result<Trace> trace = wanted_part(std::move(whole), Arguments{}, true);
     if (!trace.ok()) return trace.error();
-    Study study(*trace, Options{});
+    Facts facts(*trace, Options{});
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
-    Result<Found> found = analyse(plan, study);
+    Result<Found> found = analyse(plan, facts);
     if (!found.ok()) return found.error();
     Report report = report_of(plan, *trace, *found);
     StringSink sink;

@@ -7,10 +7,10 @@
 #include <map>
 #include <numeric>
 
-#include "core/analyze/activity.h"
-#include "core/analyze/cells.h"
-#include "core/analyze/idle_cause.h"
-#include "core/analyze/stat.h"
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/cells.h"
 #include "core/base/parallel.h"
 #include "core/base/readable.h"
 
@@ -42,9 +42,9 @@ void each_added(const Table& table, std::int64_t only, Take&& take) {
     }
 }
 
-const DeviceActivity& activity_of(const Study& study, std::int32_t device) {
+const DeviceActivity& activity_of(const Facts& facts, std::int32_t device) {
     static const DeviceActivity kNone;
-    for (const DeviceActivity& each : study.activity())
+    for (const DeviceActivity& each : facts.get<Activity>().devices)
         if (each.device == device) return each;
     return kNone;
 }
@@ -55,27 +55,28 @@ std::string text_of(const Trace& trace, const Column<StringId>& column, Row row)
 
 Parts parts_of(const Run& run, const KernelNames& names, const std::vector<std::uint32_t>& pair_of, std::size_t pairs) {
     const Trace& trace = *run.trace;
-    const Study& study = *run.study;
-    std::int64_t only = study.options().device;
+    const Facts& facts = *run.facts;
+    std::int64_t only = facts.options().device;
     Parts parts;
     parts.kernels.resize(pairs);
     each_added(trace.kernel(), only, [&](Row row, std::int32_t, Interval added) {
         parts.kernels[pair_of[names.groups.of(row)]].add(added.length());
     });
     each_added(trace.memcpy(), only, [&](Row row, std::int32_t device, Interval added) {
-        DurNs hidden = length_within(activity_of(study, device).kernel, added);
+        DurNs hidden = length_within(activity_of(facts, device).kernel, added);
         parts.others[{"memcpy", text_of(trace, trace.memcpy().kind, row)}].add(added.length() - hidden);
     });
     std::map<std::int32_t, IntervalSet> others;
-    for (const DeviceActivity& device : study.activity()) others[device.device] = unite(device.kernel, device.memcpy);
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        others[device.device] = unite(device.kernel, device.memcpy);
     each_added(trace.memset(), only, [&](Row row, std::int32_t device, Interval added) {
         DurNs hidden = length_within(others[device], added);
         parts.others[{"memset", text_of(trace, trace.memset().kind, row)}].add(added.length() - hidden);
     });
-    for (const DeviceIdle& device : study.gaps().devices)
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
             parts.others[{"idle", std::string(name_of(static_cast<IdleCause>(cause)))}].add(device.causes[cause].total);
-    for (std::size_t i = 0; i < study.activity().size(); ++i) parts.all.add(trace.window().length());
+    for (std::size_t i = 0; i < facts.get<Activity>().devices.size(); ++i) parts.all.add(trace.window().length());
     return parts;
 }
 

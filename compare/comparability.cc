@@ -7,9 +7,9 @@
 #include <cmath>
 #include <map>
 
-#include "core/analyze/activity.h"
-#include "core/analyze/distortion.h"
-#include "core/analyze/verdict.h"
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/completeness.h"
+#include "core/analyze/facts/profiler_cost.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
 #include "measure/statistics.h"
@@ -113,7 +113,7 @@ private:
                              100 * run.trace->completeness().missing_share()));
         if (double pct = throttled_pct(*run.trace); pct > kThrottledPart)
             warn(fmt::format("{}: clocks were held down in {:.0f} % of the samples", side, pct));
-        Distortion distortion = assess_distortion(*run.study);
+        ProfilerCost distortion = run.facts->get<ProfilerCost>();
         if (distortion.host_doubtful)
             warn(
                 fmt::format("{}: the profiler slowed the host, and can explain {} of the {} of waiting for launches "
@@ -149,7 +149,7 @@ private:
 std::string hardware_of(const Run& run) {
     const DeviceTable& known = run.trace->tables().device;
     std::map<std::string, int> devices;
-    for (const DeviceActivity& active : run.study->activity())
+    for (const DeviceActivity& active : run.facts->get<Activity>().devices)
         for (Row row = 0; row < known.rows; ++row) {
             if (known.device[row] != active.device || !known.name.has(row)) continue;
             std::string text(run.trace->text(known.name[row]));

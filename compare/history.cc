@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <initializer_list>
 
-#include "core/analyze/cells.h"
+#include "core/analyze/tables/cells.h"
 #include "core/base/host_name.h"
 #include "core/base/output_file.h"
 

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "compare/change.h"
-#include "core/analyze/cells.h"
-#include "core/analyze/stat.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/cells.h"
 
 namespace gpuprof::compare {
 namespace {

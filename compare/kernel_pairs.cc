@@ -132,7 +132,7 @@ std::string_view name_of(Match match) {
 
 KernelNames::KernelNames(const Run& run)
     : groups(run.trace->kernel().name, run.trace->strings().size(), [&](Row row) {
-          std::int64_t only = run.study->options().device;
+          std::int64_t only = run.facts->options().device;
           return only < 0 || run.trace->kernel().device.value_or(row, -1) == only;
       }) {
     first.assign(groups.size(), kNoRow);

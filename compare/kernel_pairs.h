@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compare/run.h"
-#include "core/analyze/name_groups.h"
+#include "core/analyze/facts/name_groups.h"
 
 namespace gpuprof::compare {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "core/analyze/analysis.h"
+#include "core/analyze/tables/analysis.h"
 
 namespace gpuprof::compare {
 namespace {
@@ -95,7 +95,7 @@ Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const
     std::map<std::pair<std::string, std::size_t>, std::size_t> place;  // key and how often it was there -> line
     std::vector<std::string> notes;
     for (const Run* run : {&base, &next}) {
-        Result<ResultTable> table = find_analysis(analysis)->run(*run->study);
+        Result<ResultTable> table = find_analysis(analysis)->run(*run->facts);
         if (!table.ok()) return table.error();
         double over = kind.per_step ? static_cast<double>(run->parts()) : 1;
         std::map<std::string, std::size_t> seen;

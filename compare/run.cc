@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/activity.h"
-#include "core/analyze/stat.h"
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/stat.h"
 #include "core/model/part.h"
 
 namespace gpuprof::compare {
@@ -15,10 +15,10 @@ namespace {
 constexpr double kBacklog = 10, kBacklogOfStep = 0.5;
 constexpr double kMiB = 1024 * 1024;
 
-std::optional<double> backlog_of(const Study& whole, const Steps& found) {
+std::optional<double> backlog_of(const Facts& whole, const Steps& found) {
     if (found.steps.empty()) return std::nullopt;
     double after = 0, all = 0;
-    for (const DeviceActivity& device : whole.activity()) {
+    for (const DeviceActivity& device : whole.get<Activity>().devices) {
         after += static_cast<double>(length_within(device.busy, {found.steps.back().end, whole.trace().window().end}));
         all += static_cast<double>(length(device.busy));
     }
@@ -66,7 +66,7 @@ std::optional<double> peak_memory(const Trace& trace, std::int64_t only) {
 void measure(Run& run, std::int64_t only) {
     auto metric = [&](Metric which) -> Measured& { return run.metrics[static_cast<std::size_t>(which)]; };
     const std::vector<Step>& steps = run.steps.steps;
-    const std::vector<DeviceActivity>& activity = run.study->activity();
+    const std::vector<DeviceActivity>& activity = run.facts->get<Activity>().devices;
     auto window = static_cast<double>(run.trace->window().length());
     double busy = 0;
     for (const DeviceActivity& device : activity) busy += static_cast<double>(length(device.busy));
@@ -97,7 +97,7 @@ void measure(Run& run, std::int64_t only) {
 Run run_of(Trace trace, const Options& options) {
     Run run;
     {
-        Study whole(trace, options);
+        Facts whole(trace, options);
         run.steps = find_steps(whole);
         run.backlog_pct = backlog_of(whole, run.steps);
     }
@@ -105,7 +105,7 @@ Run run_of(Trace trace, const Options& options) {
     TimeNs end = run.backlog_pct || steps.empty() ? trace.window().end : steps.back().end;
     if (!steps.empty()) trace = part_of(std::move(trace), {steps.front().start, end});
     run.trace = std::make_unique<Trace>(std::move(trace));
-    run.study = std::make_unique<Study>(*run.trace, options);
+    run.facts = std::make_unique<Facts>(*run.trace, options);
     measure(run, options.device);
     if (run.backlog_pct) {
         for (Measured& each : run.metrics) each.samples.clear();

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compare/metrics.def"
-#include "core/analyze/step_finder.h"
-#include "core/analyze/study.h"
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/step_finder.h"
 #include "core/model/trace.h"
 #include "core/schema/unit.h"
 
@@ -41,7 +41,7 @@ struct Measured {
 
 struct Run {
     std::unique_ptr<Trace> trace;  // from the first step to the last, or all of it
-    std::unique_ptr<Study> study;  // of that
+    std::unique_ptr<Facts> facts;  // of that
     Steps steps;
     std::array<Measured, kMetricCount> metrics;
     // Device work after the last step, of all, when it is so much that the lengths of steps are those of submitting work. Then

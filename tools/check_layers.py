@@ -3,7 +3,8 @@
 
 A project include is written from the repository root (#include "core/model/trace.h"), so its folder is its layer. The
 check fails for an arrow that LAYERS does not have, for a source folder without a rule, for a project include that is
-not written from the root or does not exist, and for a cycle in LAYERS itself. core prints nothing, so it may not
+not written from the root or does not exist, for a cycle in LAYERS itself, and for a circle of includes in core, where a source file and its header count as one.
+core prints nothing, so it may not
 include <iostream>. Arrows between the program's languages are not seen here.
 """
 
@@ -62,10 +63,31 @@ def cycle(layers):
     return []
 
 
+def unit_of(path):
+    return path.rsplit(".", 1)[0]
+
+
+def circle_of_includes(files):
+    """A unit is a header with its source file: a circle of units is a knot, even where each file alone would compile."""
+    graph = {}
+    for path in files:
+        own = path.relative_to(ROOT).as_posix()
+        if not own.startswith("core/") or path.suffix == ".def":
+            continue
+        wanted = {unit_of(target) for quote, target in INCLUDE.findall(path.read_text()) if quote == '"' and target.endswith(".h")}
+        graph.setdefault(unit_of(own), set()).update(wanted - {unit_of(own)})
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return ["the includes run in a circle: " + " -> ".join(error.args[1])]
+    return []
+
+
 def check(layers):
     problems = cycle(layers)
     tops = sorted({layer.split("/")[0] for layer in layers})
     files = [p for top in tops for p in sorted((ROOT / top).rglob("*")) if p.suffix in SOURCES]
+    problems += circle_of_includes(files)
     for path in files:
         problems += problems_of_file(path.relative_to(ROOT).as_posix(), path.read_text(), layers)
     return len(files), problems

@@ -23,8 +23,43 @@ struct Trust {
     std::vector<Statement> statements;
 };
 
-// One candidate explanation: the share of the window it accounts for, and how much of the window acting on it would give
-// back at most. Waiting is given back whole; how much faster kernels could be is not known without counters, so absent.
+// The closed list of verdicts, as docs/concepts.md explains them.
+enum class Limit : std::uint8_t {
+    compute,
+    memory_bandwidth,
+    underfilled,
+    input,
+    launch,
+    synchronisation,
+    transfer,
+    communication,
+    allocation,
+    host,
+    healthy,   // near the device's own limit
+    mixed,     // no cause stands out
+    unknown,   // cannot tell
+    profiler,  // only ever an alternative
+};
+// "compute-bound", "cannot tell", "the profiler", ...
+std::string_view name_of(Limit limit);
+
+// What a verdict or a finding rests on, the strongest first.
+enum class Basis : std::uint8_t {
+    counters,  // measured by the device
+    shapes,    // recorded shapes of operators
+    launch,    // grids and blocks of launches
+    timeline,  // what ran when
+    names,     // what kernels or ranges of these names do
+};
+// "counters", "operator shapes", "launch shapes", "the timeline", "kernel names".
+std::string_view name_of(Basis basis);
+
+enum class Weight { high, medium, low };  // severity and confidence
+
+std::string_view name_of(Weight weight);
+
+// One candidate explanation: the share of the window it accounts for, and how much of the window acting on it could give
+// back. Waiting is given back whole; how much faster kernels could be is not known without counters, so absent.
 struct Candidate {
     std::string name;
     double share_pct = 0;
@@ -33,16 +68,16 @@ struct Candidate {
 };
 
 struct Verdict {
-    std::string name;                      // one of the closed list in docs/concepts.md
+    std::string name;  // name_of(limit), or what a comparison says instead
+    Limit limit = Limit::unknown;
     std::optional<double> share_pct;       // as in Candidate
     std::optional<double> gives_back_pct;  // as in Candidate
     std::string because;
+    // How sure it is, and what it rests on; absent of "cannot tell".
+    std::optional<Weight> confidence;
+    std::optional<Basis> basis;
     std::vector<Candidate> alternatives;
 };
-
-enum class Weight { high, medium, low };  // severity and confidence of findings
-
-std::string_view name_of(Weight weight);
 
 struct Finding {
     std::string id;  // stable kebab-case name of the rule, e.g. "input-pipeline"
@@ -53,6 +88,7 @@ struct Finding {
     std::vector<std::string> evidence;  // facts with row handles
     std::string remedy;
     Weight confidence = Weight::medium;
+    Basis basis = Basis::timeline;
     std::string would_change_if;
 };
 

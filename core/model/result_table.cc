@@ -3,8 +3,6 @@
 #include <bit>
 #include <cstdlib>
 
-#include "core/model/answer.h"
-
 namespace gpuprof {
 
 std::string_view name_of(CellType type) {
@@ -15,10 +13,6 @@ std::string_view name_of(CellType type) {
         case CellType::boolean: return "boolean";
     }
     return "";
-}
-
-std::string_view name_of(Weight weight) {
-    return weight == Weight::high ? "high" : weight == Weight::medium ? "medium" : "low";
 }
 
 ResultTable::ResultTable(std::string_view name, std::span<const ResultColumn> columns)

@@ -6,7 +6,7 @@
 #include <deque>
 #include <mutex>
 
-#include "core/analyze/analysis.h"
+#include "core/analyze/tables/analysis.h"
 #include "core/query/frame.h"
 
 namespace gpuprof {
@@ -31,7 +31,7 @@ public:
     Result<const Frame*> values(Relation& relation);
 
 private:
-    Study study_;
+    Facts study_;
     std::deque<Relation> relations_;
     std::mutex running_;
 };

@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "core/analyze/analysis.h"
-#include "core/analyze/answer.h"
-#include "core/analyze/busy_part.h"
-#include "core/analyze/trust.h"
+#include "core/analyze/answer/answer.h"
+#include "core/analyze/answer/trust.h"
+#include "core/analyze/facts/steady_part.h"
+#include "core/analyze/tables/analysis.h"
 #include "core/base/json_writer.h"
 #include "core/model/part.h"
 #include "core/report/report.h"
@@ -34,20 +34,20 @@ std::string pictures_json(const std::vector<DevicePicture>& pictures) {
     return sink.text();
 }
 
-Result<AnswerJson> answer_of(const Study& study, std::string_view version) {
-    Result<Answer> answer = make_answer(study);  // none of recordings without a timeline of events
+Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
+    Result<Answer> answer = make_answer(facts);  // none of recordings without a timeline of events
     std::vector<ResultTable> tables;
     for (const Analysis* analysis : analyses()) {
-        Result<ResultTable> table = analysis->run(study);
+        Result<ResultTable> table = analysis->run(facts);
         if (!table.ok() && answer.ok()) return table.error();
         if (!table.ok()) continue;  // `summary` and `findings` are the answer that there is not
         tables.push_back(std::move(table).value());
     }
     Report report{.version = version,
-                  .origin = study.trace().origin(),
-                  .window = study.trace().window(),
-                  .zero = study.trace().zero(),
-                  .trust = answer.ok() ? answer->trust : trust_of(study, true),
+                  .origin = facts.trace().origin(),
+                  .window = facts.trace().window(),
+                  .zero = facts.trace().zero(),
+                  .trust = answer.ok() ? answer->trust : trust_of(facts, true),
                   .answer = answer.ok() ? &*answer : nullptr,
                   .tables = tables};
     StringSink sink;
@@ -57,13 +57,13 @@ Result<AnswerJson> answer_of(const Study& study, std::string_view version) {
 
 }  // namespace
 
-Result<AnswerJson> answer_json(const Study& study, std::string_view version) {
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version) {
     Options options;
     options.limit = kReportRows;
-    std::optional<Interval> part = part_for_first_answer(study.trace());
-    if (!part) return answer_of(Study(study.trace(), options), version);
-    Trace trace = part_of(copy_of(study.trace()), *part);
-    Result<AnswerJson> answer = answer_of(Study(trace, options), version);
+    std::optional<Interval> part = part_for_first_answer(facts.trace());
+    if (!part) return answer_of(Facts(facts.trace(), options), version);
+    Trace trace = part_of(copy_of(facts.trace()), *part);
+    Result<AnswerJson> answer = answer_of(Facts(trace, options), version);
     if (answer.ok()) answer->part = trace.window();
     return answer;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analyze/study.h"
+#include "core/analyze/facts/facts.h"
 #include "core/base/result.h"
 
 namespace gpuprof {
@@ -19,7 +19,7 @@ struct AnswerJson {
     std::optional<Interval> part = {};  // what the answer is about, when that is not everything
 };
 
-// `study` is of the whole trace; like `report`, the answer is about the part with most work where a start-up was recorded too.
-Result<AnswerJson> answer_json(const Study& study, std::string_view version);
+// `facts` is of the whole trace; like `report`, the answer is about the part with most work where a start-up was recorded too.
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version);
 
 }  // namespace gpuprof

@@ -54,7 +54,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
                      fmt::format("{}: the recording is longer than 104 days, which a browser cannot count in "
                                  "nanoseconds; show a part of it with report --from --to",
                                  file)};
-    Result<AnswerJson> answer = answer_json(Study(trace, {}), version);
+    Result<AnswerJson> answer = answer_json(Facts(trace, {}), version);
     if (!answer.ok()) return answer.error();
     std::unique_ptr<Parts> parts(
         new Parts{ViewParts(from_zero(std::move(trace), *window), std::move(answer).value()), {}});

@@ -1,6 +1,6 @@
 #include "core/view/event_tables.h"
 
-#include "core/analyze/idle_cause.h"
+#include "core/analyze/facts/gaps.h"
 #include "core/exporters/column_views.h"
 
 namespace gpuprof {
@@ -92,8 +92,8 @@ StringId name_of_op(const Trace& trace, DeviceOp op, Row row, StringPool& string
     return kNoString;
 }
 
-EventTable gap_table(const Study& study, StringPool& strings) {
-    const PodVector<IdleGap>& gaps = study.gaps().gaps;
+EventTable gap_table(const Facts& facts, StringPool& strings) {
+    const PodVector<IdleGap>& gaps = facts.get<IdleGaps>().gaps;
     EventTable table{.name = name_of(SliceTable::gap), .doc = "One idle interval of a device.", .rows = gaps.size()};
     Column<std::int32_t>& device = own(table.own_i32);
     Column<std::int64_t>&start = own(table.own_i64), &dur = own(table.own_i64);
@@ -105,8 +105,8 @@ EventTable gap_table(const Study& study, StringPool& strings) {
         start.set(row, gap.start);
         dur.set(row, gap.dur);
         StringId values[] = {strings.intern(name_of(gap.cause)), gap.host_thread, gap.host_what,
-                             name_of_op(study.trace(), gap.before_op, gap.before, strings),
-                             name_of_op(study.trace(), gap.after_op, gap.after, strings)};
+                             name_of_op(facts.trace(), gap.before_op, gap.before, strings),
+                             name_of_op(facts.trace(), gap.after_op, gap.after, strings)};
         for (std::size_t i = 0; i < texts.size(); ++i)
             if (values[i] != kNoString) texts[i]->set(row, values[i]);
     }
@@ -127,8 +127,8 @@ EventTable gap_table(const Study& study, StringPool& strings) {
 
 }  // namespace
 
-std::vector<EventTable> event_tables(const Study& study, const Scene& scene, StringPool& strings) {
-    const Trace& trace = study.trace();
+std::vector<EventTable> event_tables(const Facts& facts, const Scene& scene, StringPool& strings) {
+    const Trace& trace = facts.trace();
     const Tables& tables = trace.tables();
     std::vector<EventTable> all;
     each_slice_table(tables, [&](SliceTable which, const auto& rows) {
@@ -139,7 +139,7 @@ std::vector<EventTable> event_tables(const Study& study, const Scene& scene, Str
         if (which == SliceTable::api_call) show_work(table, trace, strings);
         all.push_back(std::move(table));
     });
-    all.push_back(gap_table(study, strings));
+    all.push_back(gap_table(facts, strings));
     std::erase_if(all, [](const EventTable& table) { return table.rows == 0; });
     return all;
 }

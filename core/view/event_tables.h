@@ -26,8 +26,8 @@ struct EventTable {
     std::vector<std::unique_ptr<Column<StringId>>> own_texts = {};
 };
 
-// Only tables with rows. The trace of `study` and the scene must outlive them. Texts are of `strings`, which has the trace's strings
+// Only tables with rows. The trace of `facts` and the scene must outlive them. Texts are of `strings`, which has the trace's strings
 // under their ids; the names of causes are added to it.
-std::vector<EventTable> event_tables(const Study& study, const Scene& scene, StringPool& strings);
+std::vector<EventTable> event_tables(const Facts& facts, const Scene& scene, StringPool& strings);
 
 }  // namespace gpuprof

@@ -41,9 +41,9 @@ std::vector<Chunk> cut(const Items& items) {
 }  // namespace
 
 ViewParts::ViewParts(Trace from_zero, AnswerJson given)
-    : trace(std::move(from_zero)), study(trace, {}), scene(make_scene(study)), answer(std::move(given)) {
+    : trace(std::move(from_zero)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
     strings.merge(trace.strings());
-    tables = event_tables(study, scene, strings);
+    tables = event_tables(facts, scene, strings);
     for (const Lane& lane : scene.lanes) add_lane(lane);
     count_names();
     number_blobs();

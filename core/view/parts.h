@@ -54,7 +54,7 @@ struct ViewParts {
     ViewParts(Trace from_zero, AnswerJson answer);
 
     Trace trace;
-    Study study;
+    Facts facts;
     Scene scene;
     AnswerJson answer;
     StringPool strings;  // the trace's, and names of causes

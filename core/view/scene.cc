@@ -107,11 +107,11 @@ void add_counter(const Counter& counter, std::int32_t parent, Scene& scene) {
     scene.add_lane(std::move(lane));
 }
 
-Scene make_scene(const Study& study) {
-    const Trace& trace = study.trace();
+Scene make_scene(const Facts& facts) {
+    const Trace& trace = facts.trace();
     std::vector<Counter> counters = counters_of(trace);
     Scene scene;
-    add_devices(study, counters, scene);
+    add_devices(facts, counters, scene);
     ProcessTracks processes;
     for (Row row = 0; row < trace.tables().process.rows; ++row)
         if (trace.tables().process.key.has(row))

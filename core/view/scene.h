@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/study.h"
+#include "core/analyze/facts/facts.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 #include "core/exporters/counters.h"
@@ -67,11 +67,11 @@ struct Scene {
 // The tracks of processes, by their keys.
 using ProcessTracks = std::vector<std::pair<StringId, std::int32_t>>;
 
-// `study` is of a trace that counts from zero. A row of table "gap" is an index in study.gaps().
-Scene make_scene(const Study& study);
+// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<IdleGaps>().
+Scene make_scene(const Facts& facts);
 
 // Its parts (scene_devices.cc, scene_host.cc).
-void add_devices(const Study& study, const std::vector<Counter>& counters, Scene& scene);
+void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene);
 void add_threads(const Trace& trace, const ProcessTracks& processes, Scene& scene);
 // Lanes for spans that stand on rows of a track, by row; Placed::table is a SliceTable. A row has a lane per table.
 void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<Placed>>& rows, Scene& scene);

@@ -6,8 +6,8 @@
 #include <set>
 #include <tuple>
 
-#include "core/analyze/activity.h"
-#include "core/analyze/idle_cause.h"
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/gaps.h"
 #include "core/view/scene.h"
 
 namespace gpuprof {
@@ -17,8 +17,8 @@ using StreamKey = std::tuple<StringId, std::int32_t, std::int64_t>;  // process,
 
 class Devices {
 public:
-    Devices(const Study& study, const std::vector<Counter>& counters, Scene& scene)
-        : study_(study), trace_(study.trace()), tables_(trace_.tables()), counters_(counters), scene_(scene) {}
+    Devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene)
+        : facts_(facts), trace_(facts.trace()), tables_(trace_.tables()), counters_(counters), scene_(scene) {}
 
     void add() {
         each_slice_table(tables_, [this](SliceTable which, const auto& table) {
@@ -28,7 +28,7 @@ public:
         for (Row row = 0; row < r.rows; ++row)
             ranges_[r.device.value_or(row, 0)][r.stream.value_or(row, 0)].push_back(
                 {r.start[row], r.start[row] + r.dur[row], static_cast<std::uint32_t>(SliceTable::device_range), row});
-        spans_of_gaps_ = idle_spans(trace_, study_.gaps());
+        spans_of_gaps_ = idle_spans(trace_, facts_.get<IdleGaps>());
         for (std::int32_t device : devices()) add_device(device);
     }
 
@@ -75,7 +75,7 @@ private:
     }
 
     void add_busy(std::int32_t device, std::int32_t parent) {
-        for (const DeviceActivity& activity : study_.activity()) {
+        for (const DeviceActivity& activity : facts_.get<Activity>().devices) {
             if (activity.device != device) continue;
             std::int32_t track = scene_.add_track({parent, "busy", "busy", device});
             Lane lane{.track = static_cast<std::uint32_t>(track), .table = SliceTable::busy, .label = "busy"};
@@ -89,7 +89,7 @@ private:
     void add_idle(std::int32_t device, std::int32_t parent) {
         std::map<IdleCause, Lane> lanes;
         for (const IdleSpan& span : spans_of_gaps_)
-            if (study_.gaps().gaps[span.gap].device == device)
+            if (facts_.get<IdleGaps>().gaps[span.gap].device == device)
                 lanes[span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
         if (lanes.empty()) return;
         std::int32_t track = scene_.add_track({parent, "idle", "idle, by cause", device});
@@ -124,7 +124,7 @@ private:
         add_rows(tables_, track, lay_out(std::move(work), Layout::flat), scene_);
     }
 
-    const Study& study_;
+    const Facts& facts_;
     const Trace& trace_;
     const Tables& tables_;
     const std::vector<Counter>& counters_;
@@ -136,8 +136,8 @@ private:
 
 }  // namespace
 
-void add_devices(const Study& study, const std::vector<Counter>& counters, Scene& scene) {
-    Devices(study, counters, scene).add();
+void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene) {
+    Devices(facts, counters, scene).add();
 }
 
 }  // namespace gpuprof

@@ -1,6 +1,6 @@
 // Fuzz target of the analyses: a recording made of chunks (chunks.h), so that every table can hold any numbers, or any file that an
 // importer takes. Every analysis answers, or says why not; no number of a file makes one overflow.
-#include "core/analyze/analysis.h"
+#include "core/analyze/tables/analysis.h"
 #include "tests/fuzz/chunks.h"
 #include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
@@ -10,9 +10,9 @@ namespace gpuprof::fuzz {
 void run_answer(std::string_view bytes) {
     std::optional<Trace> trace = any_recording(bytes);
     if (!trace) return;
-    Study study(*trace, Options{});
+    Facts facts(*trace, Options{});
     for (const Analysis* analysis : analyses()) {
-        Result<ResultTable> answer = analysis->run(study);
+        Result<ResultTable> answer = analysis->run(facts);
         if (answer) promise(answer->columns().size() == analysis->columns.size(), "the columns that were declared");
     }
 }

@@ -11,10 +11,9 @@
 // What the record does not tell is absent: other operators, missing shapes, a convolution without its stride, attention without its causal flag.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
-#include "core/analyze/knowledge/math_type.h"
+#include "core/analyze/knowledge/arithmetic.h"
 
 namespace gpuprof {
 
@@ -24,16 +23,6 @@ struct OpCall {
     std::string_view input_dims = {};
     std::string_view input_types = {};
     std::string_view concrete_inputs = {};
-};
-
-struct Arithmetic {
-    std::optional<double> flops = {};
-    std::optional<double> bytes = {};
-    MathType type = MathType::unknown;  // of the operands; fp32 may run as TF32, the kernel's name tells (math_path.h)
-    bool nominal = false;
-
-    // FLOP per byte; absent when either is, or nothing is moved.
-    [[nodiscard]] std::optional<double> intensity() const noexcept;
 };
 
 [[nodiscard]] Arithmetic op_arithmetic(const OpCall& call);

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/analyze/knowledge/op_arithmetic.h"
+#include "core/analyze/knowledge/arithmetic.h"
 #include "core/analyze/knowledge/op_inputs.h"
 
 namespace gpuprof::op_rules {

@@ -1,7 +1,7 @@
 // `cpu`: sums, shares and order, counted by hand.
 #include <gtest/gtest.h>
 
-#include "core/analyze/analysis.h"
+#include "core/analyze/tables/analysis.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 
@@ -33,8 +33,8 @@ TEST(Cpu, SumsSharesAndOrder) {
     use(draft, "h:2", "h:2/2", 0, 210 * kMs, 20 * kMs, 0);
     use(draft, "h:2", "h:2/3", 0, 100 * kMs, 150 * kMs, 40 * kMs);
     Trace trace = draft.finish();
-    Study study(trace, Options{});
-    Result<ResultTable> table = find_analysis("cpu")->run(study);
+    Facts facts(trace, Options{});
+    Result<ResultTable> table = find_analysis("cpu")->run(facts);
     ASSERT_TRUE(table.ok());
     ASSERT_EQ(table->rows(), 5u);
     auto text = [&](std::size_t row, std::string_view column) {
@@ -66,8 +66,8 @@ TEST(Cpu, AnswersHostileNumbers) {
     for (std::int64_t number : {INT64_MIN, INT64_MIN + 1, std::int64_t{-1}, INT64_MAX, INT64_MAX - 1})
         for (std::string_view thread : {"", "t"}) use(draft, "p", thread, number, number, number, number, number);
     Trace trace = draft.finish();
-    Study study(trace, Options{});
-    EXPECT_TRUE(find_analysis("cpu")->run(study).ok());
+    Facts facts(trace, Options{});
+    EXPECT_TRUE(find_analysis("cpu")->run(facts).ok());
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "core/analyze/analysis.h"
+#include "core/analyze/tables/analysis.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {
@@ -105,8 +105,8 @@ private:
 };
 
 std::string answer(const Trace& trace, const Analysis& analysis) {
-    Study study(trace, Options{});
-    Result<ResultTable> result = analysis.run(study);
+    Facts facts(trace, Options{});
+    Result<ResultTable> result = analysis.run(facts);
     if (!result.ok()) return result.error().message;
     std::string text;
     for (std::size_t row = 0; row < result->rows(); ++row)

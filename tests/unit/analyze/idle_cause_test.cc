@@ -1,9 +1,10 @@
 // Why a device is idle, on timelines short enough to count by eye. Times in us x 1000.
-#include "core/analyze/idle_cause.h"
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/gaps.h"
 
 #include <gtest/gtest.h>
 
-#include "core/analyze/study.h"
+#include "core/analyze/facts/facts.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {
@@ -27,19 +28,20 @@ void expect_spans_fill_gaps(const Trace& trace, const IdleGaps& gaps, const std:
 
 // Idle time per cause, ns, of all devices; checks on the way that causes and gaps sum to idle exactly.
 std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
-    Study study(trace, {});
+    Facts facts(trace, {});
     std::array<DurNs, kIdleCauses> sums{};
     DurNs idle = 0, gaps = 0, causes = 0;
-    for (const DeviceActivity& device : study.activity()) idle += trace.window().length() - length(device.busy);
-    for (const IdleGap& gap : study.gaps().gaps) gaps += gap.dur;
-    for (const DeviceIdle& device : study.gaps().devices)
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        idle += trace.window().length() - length(device.busy);
+    for (const IdleGap& gap : facts.get<IdleGaps>().gaps) gaps += gap.dur;
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
             sums[cause] += device.causes[cause].total;
             causes += device.causes[cause].total;
         }
     EXPECT_EQ(gaps, idle);
     EXPECT_EQ(causes, idle);
-    expect_spans_fill_gaps(trace, study.gaps(), sums);
+    expect_spans_fill_gaps(trace, facts.get<IdleGaps>(), sums);
     return sums;
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/analyze/analysis.h"
+#include "core/analyze/tables/analysis.h"
 
 namespace gpuprof {
 
@@ -35,8 +35,8 @@ public:
 private:
     static ResultTable run(const Trace& trace, std::string_view name, Options options) {
         const Analysis* analysis = find_analysis(name);
-        Study study(trace, std::move(options));
-        Result<ResultTable> result = analysis->run(study);
+        Facts facts(trace, std::move(options));
+        Result<ResultTable> result = analysis->run(facts);
         EXPECT_TRUE(result.ok());
         return std::move(result).value();
     }

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "core/analyze/step_finder.h"
+#include "core/analyze/facts/step_finder.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 
@@ -116,8 +116,8 @@ TEST(Steps, ASequenceOfKernelsThatRepeats) {
         for (int i = 0; i < 20; ++i) kernel(i % 3 == 0 ? "add" : named("layer", i / 4));
     }
     Trace trace = draft.finish();
-    Study study(trace, Options{});
-    Steps found = find_repeated_kernels(study);
+    Facts facts(trace, Options{});
+    Steps found = find_repeated_kernels(facts);
     ASSERT_EQ(found.steps.size(), 4u);
     for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(found.steps[i].start, 70 + 500 + static_cast<TimeNs>(i) * 700);

@@ -1,0 +1,120 @@
+#include "core/analyze/answer/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analyze/answer/diagnosis.h"
+#include "core/analyze/answer/trust.h"
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/completeness.h"
+#include "core/analyze/tables/analysis.h"
+#include "core/model/damage.h"
+
+namespace gpuprof {
+namespace {
+
+// Slices of the picture: more than a wide terminal has columns, so that the report can merge them evenly.
+constexpr std::size_t kSlices = 960;
+
+DevicePicture draw(const DeviceActivity& device, Interval window) {
+    DevicePicture picture{device.device, std::vector<double>(kSlices, 0.0)};
+    double slice = static_cast<double>(window.length()) / static_cast<double>(kSlices);
+    if (slice <= 0) return picture;
+    for (const Interval& busy : device.busy) {
+        double from = static_cast<double>(busy.start - window.start) / slice,
+               to = static_cast<double>(busy.end - window.start) / slice;
+        for (auto i = static_cast<std::size_t>(from); i < kSlices && static_cast<double>(i) < to; ++i) {
+            double low = std::max(from, static_cast<double>(i)), high = std::min(to, static_cast<double>(i + 1));
+            picture.busy[i] += high - low;
+        }
+    }
+    for (double& share : picture.busy) share = std::min(share, 1.0);
+    return picture;
+}
+
+// What shows the same part of the recording; rounded outwards to a microsecond.
+std::string part_option(const Trace& trace) {
+    if (!trace.is_part()) return {};
+    DurNs from = (trace.window().start - trace.zero()) / 1000, to = (trace.window().end - trace.zero() + 999) / 1000;
+    return fmt::format(" --from {}.{:06} --to {}.{:06}", from / 1'000'000, from % 1'000'000, to / 1'000'000,
+                       to % 1'000'000);
+}
+
+// Commands that show more of what the verdict rests on.
+std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) {
+    std::string file = facts.trace().origin().file, part = part_option(facts.trace());
+    std::vector<std::string> steps;
+    auto show = [&](std::string_view analyses) {
+        steps.push_back(fmt::format("gpu-profile report {} {}{}", file, analyses, part));
+    };
+    if (facts.trace().tables().cpu_sample.rows > 0 && facts.get<Activity>().devices.empty()) show("cpu");
+    if (facts.get<Activity>().devices.empty()) return steps;
+    if (verdict.limit == Limit::input || verdict.limit == Limit::launch || verdict.limit == Limit::synchronisation ||
+        verdict.limit == Limit::host)
+        show("gaps idle");
+    if (verdict.limit == Limit::transfer) show("memcpy overlap");
+    if (verdict.limit == Limit::communication) show("collectives overlap");
+    if (verdict.limit == Limit::compute || verdict.limit == Limit::memory_bandwidth ||
+        verdict.limit == Limit::underfilled || verdict.limit == Limit::unknown || verdict.limit == Limit::mixed)
+        show(facts.trace().op().rows > 0 ? "kernels ops" : "kernels launches");
+    show(much_missing(facts.trace()) ? "losses" : "findings");
+    return steps;
+}
+
+bool has_events(const Trace& trace) {
+    bool any = trace.tables().cpu_sample.rows > 0;
+    trace.tables().each_table([&](const TableSpec&, const auto& table) {
+        if constexpr (requires { table.start; }) any = any || table.rows > 0;
+    });
+    return any;
+}
+
+// What a recording without a timeline has instead, and what shows it.
+Error no_timeline(const Trace& trace) {
+    struct Shown {
+        std::string_view table, analysis;
+    };
+    constexpr Shown kShown[] = {
+        {"profiled_kernel", "counters"}, {"sample", "samples"}, {"memory_event", "memory"}, {"memory_block", ""},
+        {"kernel_counter", ""},          {"call_node", ""},     {"call_metric", ""}};
+    std::string tables, analyses;
+    trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
+        for (const Shown& shown : kShown)
+            if (spec.name == shown.table && table.rows > 0) {
+                tables += fmt::format("{}{} {}", tables.empty() ? "" : ", ", table.rows, shown.table);
+                if (!shown.analysis.empty()) analyses += fmt::format(" {}", shown.analysis);
+            }
+    });
+    const std::string& file = trace.origin().file;
+    if (tables.empty())
+        return {ExitCode::empty,
+                after_damage(trace, fmt::format("{}: the trace holds no event; nothing was captured", file))};
+    std::string next = analyses.empty() ? fmt::format("gpu-profile export csv {}", file)
+                                        : fmt::format("gpu-profile report {}{}", file, analyses);
+    return {ExitCode::usage,
+            after_damage(trace, fmt::format("{}: no timeline, so no first answer; it has {}: {}", file, tables, next))};
+}
+
+}  // namespace
+
+Result<Answer> make_answer(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    if (!has_events(trace)) return no_timeline(trace);
+    Answer answer;
+    answer.window = trace.window();
+    answer.trust = trust_of(facts, true);
+    answer.verdict = facts.get<Diagnosis>().verdict;
+    answer.findings = facts.get<Diagnosis>().findings;
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        answer.pictures.push_back(draw(device, trace.window()));
+    for (std::string_view name : {"devices", "idle", "kernels"}) {
+        Result<ResultTable> table = find_analysis(name)->run(facts);
+        if (!table.ok()) return table.error();
+        answer.tables.push_back(std::move(table).value());
+    }
+    answer.next_steps = next_steps(facts, answer.verdict);
+    return answer;
+}
+
+}  // namespace gpuprof

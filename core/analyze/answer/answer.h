@@ -1,0 +1,13 @@
+// The first answer to "where did the time go": everything on one screen, put together from the analyses.
+#pragma once
+
+#include "core/analyze/facts/facts.h"
+#include "core/base/result.h"
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+// ExitCode::empty when the trace holds no event at all; a trace without device work has an answer that says so.
+Result<Answer> make_answer(const Facts& facts);
+
+}  // namespace gpuprof

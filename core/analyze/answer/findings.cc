@@ -1,0 +1,49 @@
+// `findings`: what to change, the most expensive first: each with its cost, the rows that prove it, the remedy, how sure it
+// is and what would change it. Rules that could not look say so in the notes of the table.
+#include <fmt/format.h>
+
+#include "core/analyze/answer/diagnosis.h"
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"id", CellType::text, Unit::none, "Name of the rule."},
+    {"severity", CellType::text, Unit::none, "high from 20 % of the window, medium from 5 %, else low."},
+    {"cost_ns", CellType::integer, Unit::ns, "Device time that acting on it could give back, all devices."},
+    {"share_pct", CellType::real, Unit::percent, "cost_ns of the window of all devices."},
+    {"title", CellType::text, Unit::none, "The finding in a sentence."},
+    {"evidence", CellType::text, Unit::none, "Facts with handles of rows, separated by semicolons."},
+    {"remedy", CellType::text, Unit::none, "What to do."},
+    {"confidence", CellType::text, Unit::none, "high, medium or low."},
+    {"would_change_if", CellType::text, Unit::none, "What would refute it."},
+    {"basis", CellType::text, Unit::none,
+     "What it rests on: counters, operator shapes, launch shapes, the timeline or kernel names."},
+};
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += text.empty() ? part : "; " + part;
+    return text;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("findings", kColumns);
+    table.handle_prefix = "f";
+    for (const Finding& finding : facts.get<Diagnosis>().findings)
+        table.add_row({std::string_view(finding.id), name_of(finding.severity), integer(finding.cost_ns),
+                       real(finding.share_pct), std::string_view(finding.title),
+                       std::string_view(joined(finding.evidence)), std::string_view(finding.remedy),
+                       name_of(finding.confidence), std::string_view(finding.would_change_if), name_of(finding.basis)});
+    table.notes = facts.get<Diagnosis>().abstentions;
+    return table;
+}
+
+}  // namespace
+
+const Analysis kFindings{"findings", "", "What to change, with cost, evidence and remedy.", kColumns, run, true};
+
+}  // namespace gpuprof

@@ -1,0 +1,193 @@
+#include "core/analyze/answer/trust.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/profiler_cost.h"
+#include "core/base/readable.h"
+#include "core/model/damage.h"
+#include "core/schema/facts.h"
+#include "core/schema/losses.h"
+
+namespace gpuprof {
+namespace {
+
+std::string plural(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", readable_count(static_cast<std::int64_t>(count)), noun, count == 1 ? "" : "s");
+}
+
+// "NVIDIA H200", "2 x NVIDIA A100", or how many devices have work when the trace does not name them.
+std::string devices_with_work(const Facts& facts) {
+    const DeviceTable& known = facts.trace().tables().device;
+    std::size_t devices = facts.get<Activity>().devices.size();
+    StringId name = kNoString;
+    for (const DeviceActivity& active : facts.get<Activity>().devices)
+        for (Row row = 0; row < known.rows; ++row)
+            if (known.device[row] == active.device && known.name.has(row)) name = known.name[row];
+    if (name == kNoString) return plural(devices, "GPU");
+    return devices == 1 ? std::string(facts.trace().text(name))
+                        : fmt::format("{} x {}", devices, facts.trace().text(name));
+}
+
+std::string what_window(const Trace& trace) {
+    auto length = [](DurNs ns) { return readable_duration(static_cast<double>(ns)); };
+    if (!trace.is_part()) return fmt::format("{} window", length(trace.window().length()));
+    return fmt::format("{} from {} on, of a {} window (--whole: all of it)", length(trace.window().length()),
+                       length(trace.window().start - trace.zero()), length(trace.whole().length()));
+}
+
+std::string what_was_recorded(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    std::string_view tool =
+        trace.origin().tool.empty() ? std::string_view("unknown recorder") : std::string_view(trace.origin().tool);
+    std::string text = fmt::format("{}, {}, {}: {}, {}, {}", tool, what_window(trace), devices_with_work(facts),
+                                   plural(trace.kernel().rows, "kernel"), plural(trace.memcpy().rows, "memcpy"),
+                                   plural(trace.memset().rows, "memset"));
+    if (trace.op().rows > 0) text += fmt::format(", {}", plural(trace.op().rows, "operator"));
+    return text;
+}
+
+// The notices that say what the numbers do not cover; the others are left to the `loss` table.
+bool worth_saying(const LossSpec& notice, const Completeness& complete) {
+    return notice.is(loss_trait::said) && (notice.kind != Loss::unmatched_launch || complete.ops_before_calls > 0);
+}
+
+// One sentence per kind of loss that touches data or values. That nothing was lost is said only when it was checked.
+void add_losses(const Trace& trace, Trust& trust) {
+    const LossTable& losses = trace.tables().loss;
+    bool lost = !damage_of(trace).empty();
+    std::vector<Trust::Statement> notices;
+    for (Row row = 0; row < losses.rows; ++row) {
+        const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
+        if (spec == nullptr || spec->is(loss_trait::damage)) continue;
+        bool notice = spec->severity == Severity::notice;
+        if (notice && !worth_saying(*spec, trace.completeness())) continue;
+        lost |= !notice;
+        std::string text = fmt::format("{} x {} ({})", readable_count(losses.count[row]), spec->doc,
+                                       trace.text(losses.place.value_or(row, kNoString)));
+        if (!notice) text += fmt::format("; {}", spec->remedy);
+        (notice ? notices : trust.statements).push_back({spec->severity == Severity::data, std::move(text)});
+    }
+    std::string unknown = trace.completeness().unknown_because();
+    if (!unknown.empty()) trust.statements.push_back({false, "completeness unknown: " + unknown});
+    if (unknown.empty() && !lost) trust.statements.push_back({false, "no records lost"});
+    trust.statements.insert(trust.statements.end(), notices.begin(), notices.end());
+}
+
+void add_distortion(const ProfilerCost& distortion, Trust& trust) {
+    if (distortion.idle_in_overhead > 0)
+        trust.statements.push_back({distortion.overhead_large,
+                                    fmt::format("{} of the idle time is the profiler's own work",
+                                                readable_duration(static_cast<double>(distortion.idle_in_overhead)))});
+    if (distortion.host_doubtful)
+        trust.statements.push_back(
+            {true, fmt::format("the profiler slowed the host: writing {} host records cost about {} or more, enough to "
+                               "explain {} of the {} the GPU "
+                               "waited for launches and host code; without the profiler those gaps may not exist",
+                               readable_count(static_cast<std::int64_t>(distortion.records)),
+                               readable_duration(static_cast<double>(distortion.estimated_ns)),
+                               distortion.explained_ns >= distortion.host_idle
+                                   ? "all"
+                                   : readable_duration(static_cast<double>(distortion.explained_ns)),
+                               readable_duration(static_cast<double>(distortion.host_idle)))});
+}
+
+// What the recorder says of itself, added up over processes: key -> numbers, and whether a text stands there.
+struct RecorderFacts {
+    std::int64_t on_program_threads = 0, on_own_thread = 0, given = 0;
+    bool known = false, yielded = false;
+    std::vector<std::string_view> clocks;
+};
+RecorderFacts recorder_facts(const Trace& trace) {
+    RecorderFacts said;
+    const MetaTable& meta = trace.tables().meta;
+    for (Row row = 0; row < meta.rows; ++row) {
+        std::string_view key = trace.text(meta.key[row]), value = trace.text(meta.value[row]);
+        auto number = [&] {
+            std::int64_t parsed = 0;
+            std::from_chars(value.data(), value.data() + value.size(), parsed);
+            return std::clamp<std::int64_t>(parsed, 0, std::int64_t{1} << 60);
+        };
+        if (key == fact::kOnProgramThreads) said.known = true, said.on_program_threads += number();
+        if (key == fact::kOnOwnThread) said.on_own_thread += number();
+        if (key == fact::kGivenToOther) said.given += number();
+        if (key == fact::kYielded) said.yielded = true;
+        if (key == fact::kDeviceClock && value.find(fact::kClockMoved) != std::string_view::npos)
+            said.clocks.push_back(value);
+    }
+    return said;
+}
+
+void add_recorder(const Trace& trace, Trust& trust) {
+    RecorderFacts said = recorder_facts(trace);
+    if (said.known)
+        trust.statements.push_back({false, fmt::format("recording took {} of the program's threads and {} beside them",
+                                                       readable_duration(static_cast<double>(said.on_program_threads)),
+                                                       readable_duration(static_cast<double>(said.on_own_thread)))});
+    if (said.given > 0)
+        trust.statements.push_back({false, fmt::format("CUPTI was shared with another client, which got {} records too",
+                                                       readable_count(said.given))});
+    if (said.yielded)
+        trust.statements.push_back(
+            {true, "device work was left to another client of CUPTI from when it began (--cupti share records both)"});
+    for (std::string_view clock : said.clocks) trust.statements.push_back({false, fmt::format("clock of {}", clock)});
+}
+
+// Names of the metrics that were sampled, each once.
+std::vector<std::string_view> sampled_metrics(const Trace& trace) {
+    const SampleTable& samples = trace.tables().sample;
+    std::vector<std::string_view> names;
+    std::vector<StringId> seen;  // a few dozen at most, and mostly one after the other
+    std::size_t next = 0;
+    for (Row row = 0; row < samples.rows; ++row) {
+        StringId metric = samples.metric[row];
+        if (next < seen.size() && seen[next] == metric) {
+            next = (next + 1) % seen.size();
+            continue;
+        }
+        auto found = std::find(seen.begin(), seen.end(), metric);
+        next = static_cast<std::size_t>(found - seen.begin()) + 1;
+        if (found != seen.end()) continue;
+        seen.push_back(metric);
+        names.push_back(trace.text(metric));
+    }
+    return names;
+}
+
+bool any_begins(const std::vector<std::string_view>& names, std::string_view prefix) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return name.substr(0, prefix.size()) == prefix; });
+}
+
+void add_missing(const Trace& trace, Trust& trust) {
+    std::vector<std::string_view> missing;
+    if (trace.api_call().rows == 0) missing.push_back("CUDA calls");
+    if (trace.op().rows == 0) missing.push_back("framework operators");
+    if (trace.op().rows > 0 && trace.op().input_dims.none_present()) missing.push_back("operator shapes");
+    std::vector<std::string_view> metrics = sampled_metrics(trace);
+    if (!any_begins(metrics, "pm.")) missing.push_back("hardware counters");
+    if (!any_begins(metrics, "clock.")) missing.push_back("clocks");
+    if (missing.empty()) return;
+    std::string text = "not recorded: ";
+    for (std::size_t i = 0; i < missing.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", missing[i]);
+    trust.statements.push_back({trace.api_call().rows == 0 && trace.kernel().rows > 0, text});
+}
+
+}  // namespace
+
+Trust trust_of(const Facts& facts, bool about_idle) {
+    Trust trust;
+    if (std::string damage = damage_of(facts.trace()); !damage.empty())
+        trust.statements.push_back({.warning = true, .text = damage, .damage = true});
+    trust.statements.push_back({false, what_was_recorded(facts)});
+    add_losses(facts.trace(), trust);
+    if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);
+    add_recorder(facts.trace(), trust);
+    add_missing(facts.trace(), trust);
+    return trust;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,13 @@
+// What the numbers of a trace rest on, as sentences: what was recorded and by what, what was lost, what the recorder itself
+// cost, and what was not recorded and so cannot be known.
+#pragma once
+
+#include "core/analyze/facts/facts.h"
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+// `about_idle`: whether what is shown speaks of idle time, so that what the recorder made of it must be said.
+Trust trust_of(const Facts& facts, bool about_idle);
+
+}  // namespace gpuprof

@@ -1,0 +1,12 @@
+// The verdict: the one thing that limits the recorded run, or that it cannot be told. It compares the parts of the window
+// (facts/shares.h) after taking out what the recorder made itself, and abstains rather than guesses.
+#pragma once
+
+#include "core/analyze/facts/facts.h"
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+Verdict judge(const Facts& facts);
+
+}  // namespace gpuprof

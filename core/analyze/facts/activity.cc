@@ -1,0 +1,115 @@
+#include "core/analyze/facts/activity.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/knowledge/collective_name.h"
+#include "core/base/ascii.h"
+
+namespace gpuprof {
+namespace {
+
+// Ops of one device while they are gathered. Tables are sorted by start, so unions grow as rows are read.
+struct Gathered {
+    IntervalSet memcpy, memset, comm, compute;
+    std::size_t kernels = 0, memcpys = 0, memsets = 0;
+    std::set<std::pair<std::int32_t, std::int64_t>> streams;  // context, stream
+};
+
+class Gathering {
+public:
+    explicit Gathering(std::int64_t only_device) : only_device_(only_device) {}
+
+    // Calls visit(Gathered&, Interval, row) for every op of `table` on a wanted device.
+    template <class Table, class Visit>
+    void each(const Table& table, Visit&& visit) {
+        for (Row row = 0; row < table.rows; ++row) {
+            std::int32_t device = table.device.value_or(row, -1);
+            if (only_device_ >= 0 && device != only_device_) continue;
+            Gathered& to = at(device);
+            std::pair stream{table.context.value_or(row, -1), table.stream.value_or(row, -1)};
+            if (stream != last_stream_ || &to != last_stream_of_) to.streams.insert(stream);
+            last_stream_ = stream;
+            last_stream_of_ = &to;
+            visit(to, Interval{table.start[row], table.start[row] + table.dur[row]}, row);
+        }
+    }
+    std::map<std::int32_t, Gathered> devices;
+
+private:
+    Gathered& at(std::int32_t device) {
+        if (last_ == nullptr || device != last_device_) {
+            last_ = &devices[device];
+            last_device_ = device;
+        }
+        return *last_;
+    }
+    std::int64_t only_device_;
+    std::int32_t last_device_ = 0;
+    Gathered* last_ = nullptr;
+    std::pair<std::int32_t, std::int64_t> last_stream_;
+    const Gathered* last_stream_of_ = nullptr;
+};
+
+// Per string id of a kernel name: whether the kernel is a collective.
+std::vector<bool> collective_names(const Trace& trace) {
+    std::vector<bool> known(trace.strings().size()), collective(trace.strings().size());
+    for (Row row = 0; row < trace.kernel().rows; ++row) {
+        StringId name = trace.kernel().name[row];
+        if (!trace.kernel().name.has(row) || known[index_of(name)]) continue;
+        known[index_of(name)] = true;
+        collective[index_of(name)] = is_collective_kernel(trace.text(name));
+    }
+    return collective;
+}
+
+}  // namespace
+
+bool is_collective_kernel(std::string_view name) {
+    auto begins = [name](std::string_view prefix) {
+        return name.size() >= prefix.size() &&
+               std::equal(prefix.begin(), prefix.end(), name.begin(), [](char a, char b) { return a == to_lower(b); });
+    };
+    return begins("nccl") || begins("rccl") || parse_collective(name).has_value();
+}
+
+Activity Activity::make(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    std::vector<bool> collective = collective_names(trace);
+    const auto& names = trace.kernel().name;
+    Gathering gathering(facts.options().device);
+    gathering.each(trace.kernel(), [&](Gathered& to, Interval span, Row row) {
+        bool is_comm = names.has(row) && collective[index_of(names[row])];
+        add_merged(is_comm ? to.comm : to.compute, span);
+        ++to.kernels;
+    });
+    gathering.each(trace.memcpy(), [](Gathered& to, Interval span, Row) {
+        add_merged(to.memcpy, span);
+        ++to.memcpys;
+    });
+    gathering.each(trace.memset(), [](Gathered& to, Interval span, Row) {
+        add_merged(to.memset, span);
+        ++to.memsets;
+    });
+
+    Activity result;
+    for (auto& [device, ops] : gathering.devices) {
+        DeviceActivity& to = result.devices.emplace_back();
+        to.device = device;
+        to.kernels = ops.kernels;
+        to.memcpys = ops.memcpys;
+        to.memsets = ops.memsets;
+        to.streams = ops.streams.size();
+        to.memcpy = std::move(ops.memcpy);
+        to.memset = std::move(ops.memset);
+        to.comm = std::move(ops.comm);
+        to.compute = std::move(ops.compute);
+        to.kernel = unite(to.comm, to.compute);
+        to.busy = unite(unite(to.kernel, to.memcpy), to.memset);
+    }
+    return result;
+}
+
+}  // namespace gpuprof

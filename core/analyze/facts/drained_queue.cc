@@ -1,0 +1,172 @@
+#include "core/analyze/facts/drained_queue.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/host_timeline.h"
+#include "core/analyze/facts/step_finder.h"
+#include "core/analyze/knowledge/call_kind.h"
+
+namespace gpuprof {
+namespace {
+
+// A copy call blocks when it lasts until its copy has ended and longer than submitting takes.
+constexpr DurNs kSubmitting = 20'000;
+
+struct Wait {
+    Row call = kNoRow;
+    StringId thread = kNoString;
+    TimeNs start = 0, end = 0;
+};
+
+// The last device op of each copying call, by call.
+std::vector<Row> copy_of_call(const Trace& trace) {
+    std::vector<Row> copies(trace.api_call().rows, kNoRow);
+    for (Row copy = 0; copy < trace.memcpy().rows; ++copy)
+        if (Row call = trace.links().memcpy_launch[copy]; call != kNoRow) copies[call] = copy;
+    return copies;
+}
+
+bool waits_for_copy(const Trace& trace, Row call, Row copy) {
+    if (copy == kNoRow || trace.api_call().dur[call] < kSubmitting) return false;
+    TimeNs end = trace.api_call().start[call] + trace.api_call().dur[call];
+    return end >= trace.memcpy().start[copy] + trace.memcpy().dur[copy];
+}
+
+bool pageable(const Trace& trace, Row copy) {
+    const MemcpyTable& copies = trace.memcpy();
+    return trace.text(copies.src.value_or(copy, kNoString)) == "pageable" ||
+           trace.text(copies.dst.value_or(copy, kNoString)) == "pageable";
+}
+
+// Threads that submit device work; what waits on others keeps nothing from being submitted.
+std::vector<bool> submitters(const Trace& trace) {
+    std::vector<bool> submits(trace.strings().size());
+    StringId last = kNoString;
+    for (const auto* launches :
+         {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
+        for (Row call : *launches) {
+            if (call == kNoRow) continue;
+            StringId thread = trace.api_call().thread.value_or(call, kNoString);
+            if (thread == last || thread == kNoString) continue;
+            submits[index_of(last = thread)] = true;
+        }
+    return submits;
+}
+
+// Blocking calls in order of their start; what is open inside another one (runtime over driver API) counts once.
+std::vector<Wait> find_waits(const Trace& trace, DrainedQueue& queue) {
+    const ApiCallTable& calls = trace.api_call();
+    std::vector<bool> submits = submitters(trace);
+    std::vector<Row> copies = copy_of_call(trace);
+    std::vector<CallKind> kinds(trace.strings().size(), CallKind::other);
+    std::vector<bool> known(trace.strings().size());
+    std::map<StringId, TimeNs> open;
+    std::vector<Wait> waits;
+    for (Row call = 0; call < calls.rows; ++call) {
+        StringId name = calls.name.value_or(call, kNoString), thread = calls.thread.value_or(call, kNoString);
+        if (name == kNoString || thread == kNoString || !submits[index_of(thread)]) continue;
+        if (!known[index_of(name)])
+            kinds[index_of(name)] = kind_of_call(trace.text(name)), known[index_of(name)] = true;
+        CallKind kind = kinds[index_of(name)];
+        bool copying = kind == CallKind::copy && waits_for_copy(trace, call, copies[call]);
+        if (kind != CallKind::sync && !copying) continue;
+        Wait wait{call, thread, calls.start[call], calls.start[call] + calls.dur[call]};
+        auto [until, first] = open.try_emplace(thread, wait.end);
+        if (!first && wait.start < until->second) continue;
+        until->second = wait.end;
+        if (copying && pageable(trace, copies[call])) queue.pageable_ns += calls.dur[call];
+        waits.push_back(wait);
+    }
+    return waits;
+}
+
+// A gap is a drained queue's when the device ran out of work during a wait of the thread that then submitted the next.
+DurNs drained_by(const Facts& facts, const std::vector<Wait>& waits) {
+    const Trace& trace = facts.trace();
+    std::map<StringId, std::vector<Interval>> by_thread;
+    for (const Wait& wait : waits) by_thread[wait.thread].push_back({wait.start, wait.end});
+    DurNs drained = 0;
+    for (const IdleGap& gap : facts.get<IdleGaps>().gaps) {
+        if (gap.after == kNoRow || gap.before == kNoRow) continue;
+        Row call = launch_of(trace, gap.after_op, gap.after);
+        if (call == kNoRow) continue;
+        auto thread = by_thread.find(trace.api_call().thread.value_or(call, kNoString));
+        if (thread == by_thread.end()) continue;
+        // The last wait that began before the gap did: the device still worked for it.
+        auto wait = std::upper_bound(thread->second.begin(), thread->second.end(), gap.start,
+                                     [](TimeNs time, const Interval& each) { return time < each.start; });
+        if (wait == thread->second.begin()) continue;
+        --wait;
+        if (wait->end >= gap.start && trace.api_call().start[call] >= wait->start) drained += gap.dur;
+    }
+    return drained;
+}
+
+double waits_per_step(const Facts& facts, const std::vector<Wait>& waits) {
+    std::vector<Step> steps = find_steps(facts).steps;
+    if (steps.size() < 2) return 0;
+    std::size_t inside = 0, at = 0;
+    for (const Wait& wait : waits) {
+        while (at < steps.size() && steps[at].end <= wait.start) ++at;
+        inside += at < steps.size() && steps[at].start <= wait.start;
+    }
+    return static_cast<double>(inside) / static_cast<double>(steps.size());
+}
+
+// A frame of a library says less than the program's own line around it.
+bool of_a_library(std::string_view frame) {
+    return frame.find("site-packages") != frame.npos || frame.find("dist-packages") != frame.npos ||
+           frame.find("<built-in") != frame.npos || frame.find("torch/") != frame.npos ||
+           frame.find(".py") == frame.npos;
+}
+
+// Where each wait was called from.
+void name_sites(const Trace& trace, const std::vector<Wait>& waits, DrainedQueue& queue) {
+    HostTimeline timeline(trace, {HostKind::range, HostKind::python_call, HostKind::op});
+    std::map<StringId, HostThread> threads;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, WaitSite> sites;
+    for (const Wait& wait : waits) {
+        auto [thread, first] = threads.try_emplace(wait.thread);
+        if (first) thread->second = timeline.spans(wait.thread);
+        WaitSite site;
+        site.call = trace.api_call().name.value_or(wait.call, kNoString);
+        StringId op = kNoString, range = kNoString;
+        for (std::uint32_t at = thread->second.innermost_at(wait.start); at != kNoSpan;
+             at = thread->second.spans[at].parent) {
+            const HostSpan& span = thread->second.spans[at];
+            if (span.kind == HostKind::op) op = span.name;
+            if (span.kind == HostKind::range && range == kNoString) range = span.name;
+            if (span.kind == HostKind::python_call && site.line == kNoString && span.name != kNoString &&
+                !of_a_library(trace.text(span.name)))
+                site.line = span.name;
+        }
+        site.inside = op != kNoString ? op : range;
+        WaitSite& to =
+            sites.try_emplace({index_of(site.call), index_of(site.inside), index_of(site.line)}, site).first->second;
+        ++to.count;
+        to.blocked_ns += wait.end - wait.start;
+    }
+    for (auto& [key, site] : sites) queue.sites.push_back(site);
+    std::stable_sort(queue.sites.begin(), queue.sites.end(),
+                     [](const WaitSite& a, const WaitSite& b) { return a.blocked_ns > b.blocked_ns; });
+}
+
+}  // namespace
+
+DrainedQueue DrainedQueue::make(const Facts& facts) {
+    DrainedQueue queue;
+    std::vector<Wait> waits = find_waits(facts.trace(), queue);
+    queue.count = waits.size();
+    for (const Wait& wait : waits) queue.blocked_ns += wait.end - wait.start;
+    if (waits.empty()) return queue;
+    queue.drained_ns = drained_by(facts, waits);
+    queue.per_step = waits_per_step(facts, waits);
+    name_sites(facts.trace(), waits, queue);
+    return queue;
+}
+
+}  // namespace gpuprof

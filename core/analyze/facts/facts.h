@@ -1,0 +1,50 @@
+// What is true of one recording: facts, each computed from the trace and from lower facts only, on first use, and kept.
+// A fact is a type with `static Fact make(const Facts&)`; whoever includes its header asks for it by `facts.get<Fact>()`.
+// Facts build on each other without a circle, because the header of a fact includes only headers of lower ones
+// (tools/check_layers.py holds that). Several threads may ask at once; results do not depend on the order.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <typeindex>
+
+#include "core/model/trace.h"
+#include "core/schema/options.h"
+
+namespace gpuprof {
+
+class Facts {
+public:
+    // `trace` must outlive the facts.
+    Facts(const Trace& trace, Options options) : trace_(trace), options_(std::move(options)) {}
+    Facts(const Facts&) = delete;
+    Facts& operator=(const Facts&) = delete;
+
+    const Trace& trace() const { return trace_; }
+    const Options& options() const { return options_; }
+
+    template <class Fact>
+    const Fact& get() const {
+        Slot& slot = slot_of(typeid(Fact));
+        std::call_once(slot.made, [&] { slot.fact = std::make_shared<const Fact>(Fact::make(*this)); });
+        return *static_cast<const Fact*>(slot.fact.get());
+    }
+
+private:
+    struct Slot {
+        std::once_flag made;
+        std::shared_ptr<const void> fact;
+    };
+    Slot& slot_of(std::type_index fact) const {
+        std::lock_guard lock(mutex_);
+        return slots_[fact];
+    }
+
+    const Trace& trace_;
+    Options options_;
+    mutable std::mutex mutex_;
+    mutable std::map<std::type_index, Slot> slots_;  // addresses stay
+};
+
+}  // namespace gpuprof

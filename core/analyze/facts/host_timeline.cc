@@ -1,0 +1,122 @@
+#include "core/analyze/facts/host_timeline.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "core/analyze/facts/merge_tail.h"
+
+namespace gpuprof {
+namespace {
+
+// Calls visit(kind, table) for the table of each kind.
+template <class Visit>
+void each_host_table(const Trace& trace, Visit&& visit) {
+    visit(HostKind::range, trace.range());
+    visit(HostKind::python_call, trace.tables().python_call);
+    visit(HostKind::op, trace.op());
+    visit(HostKind::api_call, trace.api_call());
+    visit(HostKind::overhead, trace.tables().overhead);
+}
+
+bool before(const HostSpan& a, const HostSpan& b) {
+    if (a.start != b.start) return a.start < b.start;
+    if (a.end != b.end) return a.end > b.end;
+    return a.kind < b.kind;
+}
+
+void nest(PodVector<HostSpan>& spans) {
+    std::uint32_t open = kNoSpan;
+    for (std::uint32_t i = 0; i < spans.size(); ++i) {
+        while (open != kNoSpan && spans[open].end <= spans[i].start) open = spans[open].parent;
+        spans[i].parent = open;
+        open = i;
+    }
+}
+
+}  // namespace
+
+std::uint32_t HostThread::last_started(TimeNs time) const {
+    auto after = [](TimeNs at, const HostSpan& span) { return at < span.start; };
+    auto found = std::upper_bound(spans.begin(), spans.end(), time, after);
+    return found == spans.begin() ? kNoSpan : static_cast<std::uint32_t>(found - spans.begin() - 1);
+}
+
+std::uint32_t HostThread::innermost_at(TimeNs time) const {
+    // A span open at `time` was still open when any later one began, so it is an ancestor of the last one.
+    std::uint32_t span = last_started(time);
+    while (span != kNoSpan && spans[span].end <= time) span = spans[span].parent;
+    return span;
+}
+
+HostTimeline::HostTimeline(const Trace& trace, HostKinds kinds)
+    : trace_(trace), slot_by_string_(trace.strings().size(), kNoSpan) {
+    const ThreadTable& threads = trace.tables().thread;
+    for (Row row = 0; row < threads.rows; ++row) {
+        StringId key = threads.key.value_or(row, kNoString);
+        if (key == kNoString || slot_by_string_[index_of(key)] != kNoSpan) continue;
+        slot_by_string_[index_of(key)] = static_cast<std::uint32_t>(keys_.size());
+        keys_.push_back(key);
+    }
+    slot_of_none_ = static_cast<std::uint32_t>(keys_.size());
+    keys_.push_back(kNoString);
+    each_host_table(trace, [&](HostKind kind, const auto& table) {
+        if (kinds.has(kind)) index(table, kind);
+    });
+    auto is_empty = [&](StringId key) {
+        std::uint32_t slot = slot_of(key);
+        return std::all_of(rows_.begin(), rows_.end(), [slot](const RowsByThread& rows) {
+            return rows.begin.empty() || rows.begin[slot] == rows.begin[slot + 1];
+        });
+    };
+    keys_.erase(std::remove_if(keys_.begin(), keys_.end(), is_empty), keys_.end());
+}
+
+std::uint32_t HostTimeline::slot_of(StringId thread) const {
+    if (thread == kNoString) return slot_of_none_;
+    return index_of(thread) < slot_by_string_.size() ? slot_by_string_[index_of(thread)] : kNoSpan;
+}
+
+template <class Table>
+void HostTimeline::index(const Table& table, HostKind kind) {
+    RowsByThread& to = rows_[static_cast<std::size_t>(kind)];
+    auto slot = [&](Row row) {
+        std::uint32_t known = slot_of(table.thread.value_or(row, kNoString));
+        return known == kNoSpan ? slot_of_none_ : known;
+    };
+    to.begin.assign(slot_of_none_ + 2, 0);
+    for (Row row = 0; row < table.rows; ++row) ++to.begin[slot(row) + 1];
+    for (std::size_t i = 1; i < to.begin.size(); ++i) to.begin[i] += to.begin[i - 1];
+    std::vector<std::uint32_t> next(to.begin.begin(), to.begin.end() - 1);
+    to.rows.resize(table.rows);
+    for (Row row = 0; row < table.rows; ++row) to.rows[next[slot(row)]++] = row;
+}
+
+HostThread HostTimeline::spans(StringId thread, HostKinds kinds) const {
+    HostThread result;
+    result.key = thread;
+    std::uint32_t slot = slot_of(thread);
+    if (slot == kNoSpan) return result;
+    auto count = [&](const RowsByThread& rows) {
+        return rows.begin.empty() ? 0 : rows.begin[slot + 1] - rows.begin[slot];
+    };
+    std::size_t total = 0;
+    for (std::size_t kind = 0; kind < kHostKinds; ++kind)
+        if (kinds.has(static_cast<HostKind>(kind))) total += count(rows_[kind]);
+    result.spans.reserve(total);
+    each_host_table(trace_, [&](HostKind kind, const auto& table) {
+        const RowsByThread& rows = rows_[static_cast<std::size_t>(kind)];
+        if (!kinds.has(kind) || count(rows) == 0) return;
+        std::size_t middle = result.spans.size();
+        for (std::uint32_t i = rows.begin[slot]; i < rows.begin[slot + 1]; ++i) {
+            Row row = rows.rows[i];
+            TimeNs start = table.start[row];
+            result.spans.push_back(
+                {start, start + table.dur[row], table.name.value_or(row, kNoString), row, kNoSpan, kind});
+        }
+        merge_tail(result.spans, middle, before);
+    });
+    nest(result.spans);
+    return result;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,250 @@
+#include "core/analyze/facts/kernel_bound.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/facts/op_rates.h"
+#include "core/analyze/knowledge/reuse.h"
+
+namespace gpuprof {
+namespace {
+
+// A launch with blocks for less than this part of the multiprocessors leaves the device underfilled. Below 1, because
+// persistent kernels often leave a few multiprocessors out on purpose.
+constexpr double kFilled = 0.75;
+
+// A kernel this short that occupies less than a quarter of the thread slots is over before it filled the device.
+constexpr DurNs kShort = 5'000;
+constexpr double kFewThreads = 0.25;
+
+// The streaming shape: without shared memory and with few registers a block cannot keep data to use it again, and a launch
+// of many waves that takes this long has to move its data through memory.
+constexpr std::int32_t kStreamingRegisters = 40;
+constexpr std::int64_t kStreamingWaves = 4;
+constexpr DurNs kStreamingLength = 10'000;
+
+struct DeviceSize {
+    std::int64_t multiprocessors = 0;  // 0 = unknown
+    std::int64_t threads = 0;          // thread slots of the device
+    std::int64_t threads_per_sm = 0;
+};
+
+DeviceSize size_of(const Trace& trace, std::int32_t device) {
+    const DeviceTable& devices = trace.tables().device;
+    for (Row row = 0; row < devices.rows; ++row) {
+        if (devices.device[row] != device || !devices.sms.has(row)) continue;
+        std::int64_t per_sm = devices.max_threads_per_sm.value_or(row, 2048);
+        return {devices.sms[row], devices.sms[row] * per_sm, per_sm};
+    }
+    return {};
+}
+
+Bound by_reuse(Reuse reuse) {
+    return reuse == Reuse::high ? Bound::compute : reuse == Reuse::low ? Bound::memory : Bound::unknown;
+}
+
+Bound by_name(const KernelTraits& traits, Reuse reuse) {
+    switch (traits.kind) {
+        case KernelClass::collective: return Bound::communication;
+        case KernelClass::gemm:
+        case KernelClass::convolution:
+        case KernelClass::attention: return by_reuse(reuse);
+        case KernelClass::gemv:
+        case KernelClass::elementwise:
+        case KernelClass::reduction:
+        case KernelClass::normalization:
+        case KernelClass::softmax:
+        case KernelClass::pooling:
+        case KernelClass::copy_cast:
+        case KernelClass::layout:
+        case KernelClass::memset_like:
+        case KernelClass::optimizer:
+        case KernelClass::embedding_index: return Bound::memory;
+        case KernelClass::triton:
+            return traits.triton_kind == TritonKind::matmul_template                                   ? by_reuse(reuse)
+                   : traits.triton_kind == TritonKind::other || traits.triton_kind == TritonKind::none ? Bound::unknown
+                                                                                                       : Bound::memory;
+        case KernelClass::sort_scan:
+        case KernelClass::random:
+        case KernelClass::other: return Bound::unknown;
+    }
+    return Bound::unknown;
+}
+
+// The launch of one kernel against the device it ran on.
+struct Launch {
+    std::optional<std::int64_t> blocks, threads;  // of the whole grid, of the whole grid
+    std::int64_t threads_per_block = 0;
+};
+
+Launch launch_shape(const KernelTable& kernels, Row row) {
+    if (!kernels.grid_x.has(row) || !kernels.block_x.has(row)) return {};
+    auto product = [](std::int64_t x, std::int64_t y, std::int64_t z) {
+        return std::max<std::int64_t>(0, x) * std::max<std::int64_t>(0, y) * std::max<std::int64_t>(0, z);
+    };
+    std::int64_t blocks = product(kernels.grid_x[row], kernels.grid_y.value_or(row, 1), 1);
+    std::int64_t depth = std::max<std::int64_t>(0, kernels.grid_z.value_or(row, 1));
+    // Grids are bounded by 2^31 x 2^16 x 2^16; a hostile file is not.
+    if (depth > 0 && blocks > INT64_MAX / 2048 / depth) return {};
+    blocks *= depth;
+    std::int64_t threads =
+        std::min<std::int64_t>(product(kernels.block_x[row], kernels.block_y.value_or(row, 1), 1), 1024) *
+        std::clamp<std::int64_t>(kernels.block_z.value_or(row, 1), 0, 64);
+    return {blocks, blocks * std::min<std::int64_t>(threads, 1024), threads};
+}
+
+double unfilled_share(const Launch& launch, const DeviceSize& device) {
+    if (!launch.blocks || device.multiprocessors == 0 || *launch.blocks >= device.multiprocessors) return 0;
+    return 1.0 - static_cast<double>(*launch.blocks) / static_cast<double>(device.multiprocessors);
+}
+
+bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device, double filled) {
+    if (!launch.blocks || device.multiprocessors == 0 || filled >= kFilled) return false;
+    if (unfilled_share(launch, device) > 1.0 - kFilled) return true;
+    return dur < kShort && static_cast<double>(*launch.threads) < kFewThreads * static_cast<double>(device.threads);
+}
+
+bool streams(const KernelTable& kernels, Row row, const Launch& launch, const DeviceSize& device) {
+    return launch.threads && device.threads > 0 && kernels.registers.has(row) &&
+           kernels.registers[row] <= kStreamingRegisters && kernels.shared_bytes.has(row) &&
+           kernels.shared_bytes[row] == 0 && kernels.dur[row] >= kStreamingLength &&
+           *launch.threads >= kStreamingWaves * device.threads;
+}
+
+// `filled`: the part of the device that it and what ran beside it had blocks for.
+Bound judge(const KernelTable& kernels, Row row, Bound named, const DeviceSize& device, double filled,
+            double& unfilled) {
+    if (named == Bound::communication) return named;
+    Launch launch = launch_shape(kernels, row);
+    unfilled = std::min(unfilled_share(launch, device), 1.0 - filled);
+    if (underfills(launch, kernels.dur[row], device, filled)) return Bound::underfilled;
+    if (named == Bound::unknown && streams(kernels, row, launch, device)) return Bound::memory;
+    return named;
+}
+
+// How much of its device the kernels that run at one time have blocks for, as the mean over each kernel's own time. Filling is a
+// property of them together: eight streams of sixteen blocks each leave little empty.
+class Filling {
+public:
+    explicit Filling(const Trace& trace) : trace_(trace), kernels_(trace.kernel()) {
+        if (!many_overlap()) return;
+        of_.assign(kernels_.rows, 0);
+        for (Row row = 0; row < kernels_.rows; ++row) begin(row);
+        for (auto& [device, running] : devices_) end_until(running, INT64_MAX);
+    }
+    // 0 where nothing runs beside it.
+    double of(Row row) const { return of_.empty() ? 0 : of_[row]; }
+
+private:
+    struct Running {
+        struct One {
+            TimeNs end;
+            Row row;
+            double fill, before;  // `before`: filled time of the device when it began
+            bool operator>(const One& other) const { return end > other.end; }
+        };
+        DeviceSize size;
+        std::priority_queue<One, std::vector<One>, std::greater<>> ops;
+        TimeNs at = 0;
+        double fill = 0, filled_time = 0;
+
+        void advance(TimeNs to) {
+            filled_time += std::min(1.0, fill) * static_cast<double>(to - at);
+            at = to;
+        }
+    };
+    // Of kernels of one stream each begins a little before the one before it has ended, which is no filling.
+    bool many_overlap() const {
+        std::unordered_map<std::int32_t, Row> latest;
+        std::size_t overlapping = 0;
+        for (Row row = 0; row < kernels_.rows; ++row) {
+            auto [last, first] = latest.try_emplace(kernels_.device.value_or(row, -1), row);
+            if (first) continue;
+            bool beside = end_of(last->second) > kernels_.start[row] &&
+                          kernels_.stream.value_or(last->second, -1) != kernels_.stream.value_or(row, -1);
+            overlapping += beside;
+            if (end_of(last->second) < end_of(row)) last->second = row;
+        }
+        return overlapping * 100 > kernels_.rows;
+    }
+    TimeNs end_of(Row row) const { return kernels_.start[row] + kernels_.dur[row]; }
+
+    void begin(Row row) {
+        std::int32_t device = kernels_.device.value_or(row, -1);
+        auto [found, first] = devices_.try_emplace(device);
+        Running& running = found->second;
+        if (first) running.size = size_of(trace_, device), running.at = kernels_.start[row];
+        end_until(running, kernels_.start[row]);
+        running.advance(kernels_.start[row]);
+        double fill = 1 - unfilled_share(launch_shape(kernels_, row), running.size);
+        running.ops.push({end_of(row), row, fill, running.filled_time});
+        running.fill += fill;
+    }
+    void end_until(Running& running, TimeNs until) {
+        while (!running.ops.empty() && running.ops.top().end <= until) {
+            auto [end, row, fill, before] = running.ops.top();
+            running.ops.pop();
+            running.advance(end);
+            running.fill -= fill;
+            if (kernels_.dur[row] > 0)
+                of_[row] = static_cast<float>((running.filled_time - before) / static_cast<double>(kernels_.dur[row]));
+        }
+    }
+
+    const Trace& trace_;
+    const KernelTable& kernels_;
+    std::unordered_map<std::int32_t, Running> devices_;
+    std::vector<float> of_;
+};
+
+const OpRate* rate_of(const OpRates& rates, Row kernel) {
+    if (rates.rate_of_kernel.empty() || rates.rate_of_kernel[kernel] == kNoRow) return nullptr;
+    return &rates.rates[rates.rate_of_kernel[kernel]];
+}
+
+}  // namespace
+
+KernelGroups KernelGroups::make(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const KernelTable& kernels = trace.kernel();
+    const OpRates& rates = facts.get<OpRates>();
+    const KernelNames& names = facts.get<KernelNames>();
+    std::vector<KernelGroup> by_group(names.groups.size());
+    std::vector<Bound> named(by_group.size());
+    for (std::size_t i = 0; i < by_group.size(); ++i) {
+        by_group[i].name = names.groups.name(i);
+        std::string_view name = trace.text(by_group[i].name);
+        by_group[i].traits = classify_kernel(name);
+        named[i] = by_name(by_group[i].traits, reuse_of(by_group[i].traits, name));
+    }
+    std::unordered_map<std::int32_t, DeviceSize> sizes;
+    Filling filling(trace);
+    for (Row row = 0; row < kernels.rows; ++row) {
+        std::uint32_t slot = names.groups.of(row);
+        if (slot == NameGroups::kLeftOut) continue;
+        KernelGroup& group = by_group[slot];
+        auto [size, first] = sizes.try_emplace(kernels.device.value_or(row, -1));
+        if (first) size->second = size_of(trace, size->first);
+        double unfilled = 0;
+        Bound bound = judge(kernels, row, named[slot], size->second, filling.of(row), unfilled);
+        DurNs dur = kernels.dur[row];
+        if (const OpRate* rate = rate_of(rates, row); rate != nullptr && rate->bound && bound != Bound::communication) {
+            bound = *rate->bound;
+            group.by_shapes_ns += dur;
+        }
+        ++group.count;
+        group.total_ns += dur;
+        group.by_bound[static_cast<std::size_t>(bound)] += dur;
+        group.unfilled_ns += static_cast<DurNs>(unfilled * static_cast<double>(dur));
+    }
+    std::vector<KernelGroup> groups;
+    for (std::uint32_t group : names.order) groups.push_back(by_group[group]);
+    return {std::move(groups)};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,35 @@
+// What limits each kernel, as far as a trace without hardware counters tells: arithmetic, memory bandwidth, too little work
+// to fill the device, or unknown. Evidence, strongest first: FLOPs and bytes from recorded operator shapes; what a kernel of
+// this name does (a GEMM reuses what it loads, an elementwise kernel does not); the launch's shape. Each judgement says which.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/analyze/knowledge/causes.h"
+#include "core/analyze/knowledge/kernel_class.h"
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+class Facts;
+
+// All executions of kernels of one name.
+struct KernelGroup {
+    StringId name = kNoString;
+    KernelTraits traits;
+    std::uint64_t count = 0;
+    DurNs total_ns = 0;
+    std::array<DurNs, kBounds> by_bound{};  // sums to total_ns
+    DurNs by_shapes_ns = 0;                 // part of total_ns judged from operator shapes
+    DurNs unfilled_ns = 0;                  // sum of duration x share of the multiprocessors without a block
+};
+
+// Every group, the longest total first, then by name: kernel k-1 is the first, in every table and finding.
+struct KernelGroups {
+    std::vector<KernelGroup> groups;
+    static KernelGroups make(const Facts& facts);
+};
+
+}  // namespace gpuprof

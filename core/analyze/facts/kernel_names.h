@@ -1,0 +1,20 @@
+// Kernels by name, and the order of the names: k-1, k-2, ... in tables and findings.
+#pragma once
+
+#include <vector>
+
+#include "core/analyze/facts/name_groups.h"
+#include "core/analyze/facts/stat.h"
+
+namespace gpuprof {
+
+class Facts;
+
+struct KernelNames {
+    NameGroups groups;                 // of the rows of `kernel` on the devices asked for
+    std::vector<WideSum> totals;       // ns, by group
+    std::vector<std::uint32_t> order;  // groups, the longest total first, then by name
+    static KernelNames make(const Facts& facts);
+};
+
+}  // namespace gpuprof

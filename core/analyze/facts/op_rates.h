@@ -1,0 +1,40 @@
+// Achieved rates of framework operators: FLOPs and bytes from their recorded shapes, over the device time of the kernels they
+// launched themselves, held against the device's peaks. One entry per operator name, shapes and types. Operators whose
+// arithmetic or device time is not known have none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/analyze/knowledge/causes.h"
+#include "core/analyze/knowledge/math_type.h"
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+class Facts;
+
+struct OpRate {
+    StringId name = kNoString;
+    StringId dims = kNoString;           // input shapes as recorded
+    StringId types = kNoString;          // input types as recorded
+    std::uint64_t count = 0;             // calls that launched kernels
+    DurNs device_ns = 0;                 // summed durations of their kernels
+    std::optional<double> flops, bytes;  // of all calls together
+    bool nominal = false;                // flops count elementary functions as one
+    MathPath path;                       // of the longest kernel, or the operand type
+    std::optional<double> compute_pct;   // of the device's peak for `path`
+    std::optional<double> bandwidth_pct;
+    std::optional<Bound> bound;  // compute or memory, when a rate comes near enough to its peak to tell
+};
+
+struct OpRates {
+    std::vector<OpRate> rates;  // by device time, the longest first
+    std::vector<std::uint32_t>
+        rate_of_kernel;  // kernel row -> index in rates, or kNoRow; empty when no shapes were recorded
+    static OpRates make(const Facts& facts);
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,167 @@
+// OpForest, the trees: records in order, nested, credited, wrappers merged.
+#include "core/analyze/facts/op_tree.h"
+
+#include <algorithm>
+
+#include "core/analyze/facts/merge_tail.h"
+
+namespace gpuprof {
+namespace {
+
+bool is_operator(const OpNode& node) { return node.kind == OpKind::op || node.kind == OpKind::annotation; }
+
+// Outer before inner; of records that begin and end together, operators before calls and overhead.
+bool before(const OpNode& a, const OpNode& b) {
+    if (a.start != b.start) return a.start < b.start;
+    if (a.dur != b.dur) return a.dur > b.dur;
+    return is_operator(a) && !is_operator(b);
+}
+
+// Step 4.
+void nest(PodVector<OpNode>& nodes) {
+    std::uint32_t open = kNoRow;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        while (open != kNoRow && (nodes[i].start >= nodes[open].end() || nodes[i].end() > nodes[open].end()))
+            open = nodes[open].parent;
+        nodes[i].parent = open;
+        if (open != kNoRow) ++nodes[open].children;
+        open = i;
+    }
+}
+
+// Step 5. Parents come before children, so one pass is enough: what follows a node cannot change its own case.
+void merge_wrappers(PodVector<OpNode>& nodes) {
+    for (OpNode& node : nodes) {
+        if (node.parent == kNoRow) continue;
+        if (nodes[node.parent].merged) node.parent = nodes[node.parent].parent;
+        OpNode& parent = nodes[node.parent];
+        if (parent.name != node.name || parent.children != 1) continue;
+        node.merged = true;
+        parent.children = node.children;
+        parent.device_ns = node.device_ns;
+        parent.adopted_credit = node.adopted_credit;
+    }
+}
+
+}  // namespace
+
+template <class Table>
+void OpForest::append(PodVector<OpNode>& nodes, OpKind kind, const Table& table, std::size_t index) const {
+    auto nameless = static_cast<std::uint32_t>(names() - 1);
+    for (Row row : records_[static_cast<std::size_t>(kind)][index]) {
+        OpNode node;
+        node.start = table.start[row];
+        node.dur = table.dur[row];
+        node.name = table.name.has(row) ? name_[index_of(table.name[row])] : nameless;
+        node.row = row;
+        node.kind = kind;
+        nodes.push_back(node);
+    }
+}
+
+PodVector<OpNode> OpForest::records_in_order(std::size_t index) const {
+    // Of operators that begin and end together, the outer one has the smaller id.
+    auto id = [&](const OpNode& node) {
+        const auto& ids = node.kind == OpKind::op ? trace_.op().external_id : trace_.range().external_id;
+        return ids[node.row];
+    };
+    auto outer = [&](const OpNode& a, const OpNode& b) {
+        return a.start == b.start && a.dur == b.dur ? id(a) < id(b) : before(a, b);
+    };
+    auto sort_ties = [&](OpNode* begin, OpNode* end) {
+        while (begin != end) {
+            OpNode* tied = begin + 1;
+            while (tied != end && tied->start == begin->start && tied->dur == begin->dur) ++tied;
+            if (tied - begin > 1) std::stable_sort(begin, tied, outer);
+            begin = tied;
+        }
+    };
+    PodVector<OpNode> nodes;
+    std::size_t total = 0;
+    for (const RowGroups& rows : records_) total += rows[index].size();
+    nodes.reserve(total);
+    append(nodes, OpKind::op, trace_.op(), index);
+    sort_ties(nodes.begin(), nodes.end());
+    std::size_t middle = nodes.size();
+    append(nodes, OpKind::annotation, trace_.range(), index);
+    sort_ties(nodes.begin() + middle, nodes.end());
+    merge_tail(nodes, middle, outer);
+    middle = nodes.size();
+    append(nodes, OpKind::call, trace_.api_call(), index);
+    merge_tail(nodes, middle, before);
+    middle = nodes.size();
+    append(nodes, OpKind::overhead, trace_.tables().overhead, index);
+    merge_tail(nodes, middle, before);
+    return nodes;
+}
+
+// The id under which a record is credited with device work; calls with a link and overhead have none of their own.
+std::optional<std::int64_t> OpForest::owner_id(const OpNode& node) const {
+    switch (node.kind) {
+        case OpKind::op: return trace_.op().external_id.get(node.row);
+        case OpKind::annotation: return trace_.range().external_id.get(node.row);
+        case OpKind::call:
+            return trace_.api_call().external_id.has(node.row) ? std::nullopt
+                                                               : trace_.api_call().correlation.get(node.row);
+        case OpKind::overhead: return {};
+    }
+    return {};
+}
+
+// Step 2: an overhead record has the id of the last record that was open when it began, its end included.
+void OpForest::credit_overhead(PodVector<OpNode>& nodes, std::uint32_t process) const {
+    struct Open {
+        std::uint32_t node, parent;
+    };
+    PodVector<Open> opens;
+    std::uint32_t open = kNoRow;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].kind == OpKind::overhead || !(is_operator(nodes[i]) || owner_id(nodes[i]))) continue;
+        while (open != kNoRow && nodes[opens[open].node].end() < nodes[i].start) open = opens[open].parent;
+        opens.push_back({i, open});
+        open = static_cast<std::uint32_t>(opens.size() - 1);
+    }
+    std::size_t next = 0;
+    open = kNoRow;
+    for (OpNode& overhead : nodes) {
+        if (overhead.kind != OpKind::overhead) continue;
+        for (; next < opens.size() && nodes[opens[next].node].start <= overhead.start; ++next)
+            open = static_cast<std::uint32_t>(next);
+        while (open != kNoRow && nodes[opens[open].node].end() < overhead.start) open = opens[open].parent;
+        if (open == kNoRow) continue;
+        if (auto id = owner_id(nodes[opens[open].node])) overhead.device_ns = linked_[process].find(*id);
+        overhead.adopted_credit = overhead.device_ns != 0;
+    }
+}
+
+// Step 3, device ops without a link: the operator around the call that submitted them.
+void OpForest::credit_by_nesting(PodVector<OpNode>& nodes, std::uint32_t process) const {
+    const ApiCallTable& calls = trace_.api_call();
+    for (const OpNode& call : nodes) {
+        if (call.kind != OpKind::call || !calls.correlation.has(call.row)) continue;
+        std::int64_t correlation = calls.correlation[call.row];
+        DurNs work = unlinked_[process].find(correlation);
+        if (work == 0 || last_call_[process].find(correlation) != call.row) continue;
+        std::uint32_t owner = call.parent;
+        while (owner != kNoRow && nodes[owner].kind != OpKind::op) owner = nodes[owner].parent;
+        if (owner != kNoRow) nodes[owner].device_ns += work;
+    }
+}
+
+PodVector<OpNode> OpForest::tree(std::size_t index) const {
+    std::uint32_t process = process_of_[index];
+    PodVector<OpNode> nodes = records_in_order(index);
+    bool overhead = false;
+    for (OpNode& node : nodes) {
+        if (auto id = owner_id(node)) node.device_ns = linked_[process].find(*id);
+        node.adopted_credit = node.kind == OpKind::call && node.device_ns != 0;
+        overhead |= node.kind == OpKind::overhead;
+    }
+    if (overhead) credit_overhead(nodes, process);
+    nest(nodes);
+    if (unlinked_any_) credit_by_nesting(nodes, process);
+    merge_wrappers(nodes);
+    return nodes;
+}
+
+}  // namespace gpuprof

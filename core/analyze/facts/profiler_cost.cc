@@ -1,0 +1,75 @@
+#include "core/analyze/facts/profiler_cost.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/analyze/facts/gaps.h"
+
+namespace gpuprof {
+namespace {
+
+// Cost of one host record in a trace of torch.profiler, ns, as a floor. Measured on an H200: a step of 1,200 kernels with
+// 2,400 operator and call records took 8.7 to 18.7 ms longer under torch.profiler (CPU and CUDA), 3.6 to 7.8 us a record.
+// Other recorders give no such estimate here.
+constexpr DurNs kTorchRecordCost = 2'000;
+
+// Below this share of the window a distortion changes no conclusion.
+constexpr double kNoticeable = 0.03;
+
+std::set<std::uint32_t> submitting_threads(const Trace& trace) {
+    std::set<std::uint32_t> threads;
+    StringId last = kNoString;
+    for (Row call : trace.links().kernel_launch) {
+        if (call == kNoRow || trace.api_call().thread[call] == last) continue;
+        last = trace.api_call().thread[call];
+        threads.insert(index_of(last));
+    }
+    return threads;
+}
+
+template <class Table>
+std::uint64_t count_on(const Table& table, const std::set<std::uint32_t>& threads) {
+    std::uint64_t count = 0;
+    StringId last = kNoString;
+    bool counted = false;
+    for (Row row = 0; row < table.rows; ++row) {
+        if (table.thread[row] != last) {
+            last = table.thread[row];
+            counted = threads.contains(index_of(last));
+        }
+        count += counted;
+    }
+    return count;
+}
+
+}  // namespace
+
+ProfilerCost ProfilerCost::make(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    ProfilerCost result;
+    Intervals overhead;
+    for (Row row = 0; row < trace.tables().overhead.rows; ++row)
+        overhead.push_back({trace.tables().overhead.start[row],
+                            trace.tables().overhead.start[row] + trace.tables().overhead.dur[row]});
+    result.overhead_ns = length(unite(std::move(overhead)));
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices) {
+        auto idle = [&](IdleCause cause) { return device.causes[static_cast<std::size_t>(cause)].total; };
+        result.idle_in_overhead += idle(IdleCause::profiler);
+        result.host_idle += idle(IdleCause::launch) + idle(IdleCause::host_compute);
+    }
+    if (trace.origin().tool == "torch.profiler") {
+        std::set<std::uint32_t> threads = submitting_threads(trace);
+        result.records = count_on(trace.op(), threads) + count_on(trace.api_call(), threads) +
+                         count_on(trace.tables().python_call, threads);
+        result.estimated_ns = static_cast<DurNs>(result.records) * kTorchRecordCost;
+    }
+    result.explained_ns = std::min(result.estimated_ns, result.host_idle);
+    auto window = static_cast<double>(trace.window().length()) *
+                  static_cast<double>(std::max<std::size_t>(1, facts.get<IdleGaps>().devices.size()));
+    result.host_doubtful =
+        2 * result.explained_ns >= result.host_idle && static_cast<double>(result.host_idle) > kNoticeable * window;
+    result.overhead_large = static_cast<double>(result.idle_in_overhead) > kNoticeable * window;
+    return result;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,155 @@
+#include "core/analyze/facts/step_finder.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/ascii.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view kProfilerStep = "ProfilerStep#";
+
+// The words of a name in small letters, numbers left out: "Train_Step 12" -> train, step.
+std::vector<std::string> words_of(std::string_view name) {
+    std::vector<std::string> words;
+    std::string word;
+    auto end_word = [&] {
+        bool number = std::all_of(word.begin(), word.end(), is_digit);
+        if (!number) words.push_back(word);
+        word.clear();
+    };
+    for (char c : name) {
+        if (is_alphanumeric(c)) {
+            word += to_lower(c);
+        } else {
+            end_word();
+        }
+    }
+    end_word();
+    return words;
+}
+
+// Spans of one family of names on one thread.
+struct Family {
+    StringId thread = kNoString;
+    std::vector<Step> spans;  // by start
+    double covered = 0;
+};
+
+using Families = std::map<std::pair<std::uint32_t, std::string>, Family>;
+
+// Adds the rows of a table for which family_of(name) is not empty, by thread and family.
+template <class Table, class FamilyOf>
+void gather(const Trace& trace, const Table& table, Families& families, FamilyOf&& family_of) {
+    std::vector<const std::string*> known(trace.strings().size());
+    std::map<std::string, bool> texts;  // owns what `known` points to
+    for (Row row = 0; row < table.rows; ++row) {
+        if (!table.name.has(row)) continue;
+        const std::string*& family = known[index_of(table.name[row])];
+        std::string_view name = trace.text(table.name[row]);
+        if (family == nullptr) family = &texts.try_emplace(family_of(name)).first->first;
+        if (family->empty()) continue;
+        StringId thread = table.thread.value_or(row, kNoString);
+        Family& to = families[{index_of(thread), *family}];
+        to.thread = thread;
+        TimeNs start = table.start[row], end = start + table.dur[row];
+        if (!to.spans.empty() && start < to.spans.back().end) continue;  // nested in one of its own family
+        to.spans.push_back({std::string(name), start, end});
+        to.covered += static_cast<double>(end - start);
+    }
+}
+
+// The family that covers the most time among those with at least `least` spans.
+Steps best_of(Families& families, std::size_t least) {
+    Family* best = nullptr;
+    for (auto& [key, family] : families)
+        if (family.spans.size() >= least && (best == nullptr || family.covered > best->covered)) best = &family;
+    if (best == nullptr) return {};
+    auto others = std::count_if(families.begin(), families.end(),
+                                [&](auto& entry) { return entry.second.spans.size() >= least; });
+    std::string note = others > 1 ? "Other threads or names have steps too; these cover the most time." : "";
+    return {std::move(best->spans), best->thread, std::move(note)};
+}
+
+Steps profiler_steps(const Trace& trace) {
+    Families families;
+    auto family = [](std::string_view name) {
+        return std::string(name.starts_with(kProfilerStep) ? kProfilerStep : "");
+    };
+    gather(trace, trace.range(), families, family);
+    if (families.empty()) gather(trace, trace.op(), families, family);  // Kineto of 2021 writes them as operators
+    return best_of(families, 1);
+}
+
+// Steps as JAX annotates them (StepTraceAnnotation), whatever their name.
+Steps numbered_steps(const Trace& trace) {
+    StringId domain = trace.strings().find("xprof step");
+    const RangeTable& ranges = trace.range();
+    Families families;
+    for (Row row = 0; row < ranges.rows && domain != kNoString; ++row) {
+        if (ranges.domain.value_or(row, kNoString) != domain || !ranges.name.has(row)) continue;
+        std::string name(trace.text(ranges.name[row]));
+        StringId thread = ranges.thread.value_or(row, kNoString);
+        Family& to = families[{index_of(thread), name}];
+        to.thread = thread;
+        TimeNs start = ranges.start[row], end = start + ranges.dur[row];
+        if (!to.spans.empty() && start < to.spans.back().end) continue;
+        to.spans.push_back({fmt::format("{} {}", name, ranges.payload[row]), start, end});
+        to.covered += static_cast<double>(end - start);
+    }
+    return best_of(families, 1);
+}
+
+Steps named_steps(const Trace& trace, const std::string& wanted) {
+    Families families;
+    auto family = [&](std::string_view name) { return name == wanted ? wanted : std::string(); };
+    gather(trace, trace.range(), families, family);
+    if (families.empty()) gather(trace, trace.op(), families, family);
+    Steps found = best_of(families, 1);
+    if (found.steps.empty()) found.note = fmt::format("No range or operator is named \"{}\".", wanted);
+    return found;
+}
+
+Steps look_like_steps(const Trace& trace) {
+    Families families;
+    gather(trace, trace.range(), families, [](std::string_view name) {
+        if (!names_a_step(name)) return std::string();
+        std::string family;
+        for (const std::string& word : words_of(name)) family += word + ' ';
+        return family;
+    });
+    Steps found = best_of(families, 2);
+    if (!found.steps.empty() && found.note.empty())
+        found.note =
+            fmt::format("Steps are the ranges like \"{}\"; --step-range names another.", found.steps.front().name);
+    return found;
+}
+
+}  // namespace
+
+bool names_a_step(std::string_view name) {
+    std::vector<std::string> words = words_of(name);
+    if (words.empty() || name.size() > 200) return false;
+    constexpr std::string_view kEnds[] = {"step", "iteration", "iter"};
+    constexpr std::string_view kParts[] = {"optimizer", "optim",      "scheduler", "lr",
+                                           "data",      "dataloader", "eval",      "val"};
+    for (const std::string& word : words)
+        if (std::find(std::begin(kParts), std::end(kParts), word) != std::end(kParts)) return false;
+    return std::any_of(std::begin(kEnds), std::end(kEnds),
+                       [&](std::string_view end) { return words.back().ends_with(end); });
+}
+
+Steps find_steps(const Facts& facts) {
+    const std::string& wanted = facts.options().step_range;
+    if (!wanted.empty()) return named_steps(facts.trace(), wanted);
+    Steps found = profiler_steps(facts.trace());
+    if (found.steps.empty()) found = numbered_steps(facts.trace());
+    if (found.steps.empty()) found = look_like_steps(facts.trace());
+    if (found.steps.empty()) found = find_repeated_kernels(facts);
+    return found;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,19 @@
+// Clocks that were held down against the work's interest, as samples of `throttle.reasons` say (a set of bits: the NVML
+// reference, "NvmlClocksEventReasons"). Idle, application clocks, sync boost and display settings are somebody's choice.
+#pragma once
+
+#include <cstddef>
+
+namespace gpuprof {
+
+class Facts;
+
+struct Throttling {
+    std::size_t samples = 0;  // with reasons; 0: they were not recorded
+    std::size_t held = 0;     // with one that counts
+    std::size_t power = 0, heat = 0, hardware = 0;
+    static Throttling make(const Facts& facts);
+    double pct() const { return samples == 0 ? 0 : 100 * static_cast<double>(held) / static_cast<double>(samples); }
+};
+
+}  // namespace gpuprof

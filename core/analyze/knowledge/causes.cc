@@ -1,0 +1,33 @@
+#include "core/analyze/knowledge/causes.h"
+
+namespace gpuprof {
+
+std::string_view name_of(Bound bound) {
+    switch (bound) {
+        case Bound::compute: return "compute";
+        case Bound::memory: return "memory";
+        case Bound::underfilled: return "underfilled";
+        case Bound::communication: return "communication";
+        case Bound::unknown: return "unknown";
+    }
+    return "";
+}
+
+std::string_view name_of(IdleCause cause) {
+    switch (cause) {
+        case IdleCause::input_pipeline: return "input pipeline";
+        case IdleCause::host_compute: return "host compute";
+        case IdleCause::launch: return "launch";
+        case IdleCause::synchronisation: return "synchronisation";
+        case IdleCause::host_memcpy: return "host memcpy";
+        case IdleCause::allocation: return "allocation";
+        case IdleCause::compilation: return "compilation/module load";
+        case IdleCause::communication_wait: return "communication wait";
+        case IdleCause::profiler: return "profiler";
+        case IdleCause::nothing_submitted: return "nothing submitted";
+        case IdleCause::unknown: return "unknown";
+    }
+    return "";
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,36 @@
+// What can limit a kernel, and why a device can be idle: the two closed lists that shares, rules and verdicts speak of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace gpuprof {
+
+// What limits a kernel.
+enum class Bound : std::uint8_t { compute, memory, underfilled, communication, unknown };
+inline constexpr std::size_t kBounds = 5;
+
+// "compute", "memory", "underfilled", "communication", "unknown".
+std::string_view name_of(Bound bound);
+
+// Why a device is idle.
+enum class IdleCause : std::uint8_t {
+    input_pipeline,
+    host_compute,
+    launch,
+    synchronisation,
+    host_memcpy,
+    allocation,
+    compilation,
+    communication_wait,
+    profiler,
+    nothing_submitted,
+    unknown,
+};
+inline constexpr std::size_t kIdleCauses = 11;
+
+// "input pipeline", "host compute", ...
+std::string_view name_of(IdleCause cause);
+
+}  // namespace gpuprof

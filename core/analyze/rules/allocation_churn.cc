@@ -1,0 +1,66 @@
+// Device memory is allocated and freed in the steady state.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/call_names.h"
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/steady_part.h"
+#include "core/analyze/knowledge/call_kind.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint64_t kFewest = 4;  // calls; fewer are no habit
+
+std::string remedy(const Context& context) {
+    if (context.pytorch())
+        return "Let the caching allocator keep memory: no torch.cuda.empty_cache() in the loop, constant shapes, "
+               "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against retries for fragmentation.";
+    if (context.framework == Framework::jax)
+        return "Let XLA keep its memory: preallocation on (XLA_PYTHON_CLIENT_PREALLOCATE), donated buffers, constant "
+               "shapes.";
+    if (context.directives) return "Allocate once: a data region around the loop instead of one in every step.";
+    return "Allocate once and reuse: buffers that live as long as the loop, or a pool (cudaMallocAsync); cudaFree also "
+           "waits for the device.";
+}
+
+Ruling look(const Facts& facts) {
+    const ApiCallTable& calls = facts.trace().api_call();
+    if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded; record them");
+    // Setting up allocates legitimately: before the first kernels, and in first calls of each.
+    Interval steady = facts.get<SteadyPart>().part;
+    DurNs spent = 0;
+    std::uint64_t count = 0;
+    StringId longest = kNoString;
+    DurNs most = -1;
+    for (Row row = 0; row < calls.rows; ++row) {
+        if (calls.start[row] < steady.start || calls.start[row] >= steady.end || !calls.name.has(row) ||
+            kind_of_call(facts.trace().text(calls.name[row])) != CallKind::allocation)
+            continue;
+        spent += calls.dur[row];
+        ++count;
+        if (calls.dur[row] > most) most = calls.dur[row], longest = calls.name[row];
+    }
+    const Shares& shares = facts.get<Shares>();
+    if (shares.effective_pct(spent) < kWorthSaying || count < kFewest) return Ruling::silent();
+    Finding finding;
+    finding.cost_ns = spent;
+    finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",
+                                spoken_count(count), spoken(spent));
+    finding.evidence.push_back(fmt::format("{} ({}) and the like, the longest {}", facts.trace().text(longest),
+                                           facts.get<CallNames>().handle(longest), spoken(most)));
+    if (shares.idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(idle_line(facts, IdleCause::allocation));
+    finding.remedy = remedy(facts.get<Context>());
+    finding.confidence = Weight::high;
+    finding.basis = Basis::timeline;
+    finding.would_change_if = "the calls belong to start-up or shutdown";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kAllocationChurn{"allocation-churn", "Device memory is allocated and freed in the steady state.", look};
+
+}  // namespace gpuprof

@@ -1,0 +1,101 @@
+#include "core/analyze/rules/evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/stack_samples.h"
+#include "core/base/function_name.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kExamples = 3;
+
+// idle-N counts the rows of all devices before it.
+std::string idle_handle(const IdleGaps& gaps, IdleCause cause) {
+    std::size_t rows = 0;
+    for (const DeviceIdle& device : gaps.devices)
+        for (IdleCause each : causes_of(device)) {
+            ++rows;
+            if (each == cause) return fmt::format("idle-{}: ", rows);
+        }
+    return "";
+}
+
+// Kernel busy time per ns of summed kernel duration: below 1 where kernels overlap.
+double overlap_factor(const Facts& facts) {
+    DurNs sum = 0, busy = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups)
+        if (group.traits.kind != KernelClass::collective) sum += group.total_ns;
+    for (DurNs part : facts.get<Shares>().kernel) busy += part;
+    return sum > 0 ? static_cast<double>(busy) / static_cast<double>(sum) : 0;
+}
+
+}  // namespace
+
+std::string spoken(DurNs dur) { return readable_duration(static_cast<double>(dur)); }
+std::string spoken_count(std::size_t n) { return readable_count(static_cast<std::int64_t>(n)); }
+
+std::string idle_line(const Facts& facts, IdleCause cause) {
+    return fmt::format("{}{} of idle time is {}", idle_handle(facts.get<IdleGaps>(), cause),
+                       spoken(facts.get<Shares>().idle_of(cause)), name_of(cause));
+}
+
+void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence) {
+    const PodVector<IdleGap>& gaps = facts.get<IdleGaps>().gaps;
+    const IdleGap* longest = nullptr;
+    for (const IdleGap& gap : gaps)
+        if (gap.cause == cause && gap.dur >= facts.options().gap_min_ns &&
+            (longest == nullptr || listed_before(gap, *longest)))
+            longest = &gap;
+    if (longest != nullptr) {
+        auto before =
+            std::count_if(gaps.begin(), gaps.end(), [&](const IdleGap& gap) { return listed_before(gap, *longest); });
+        std::string text = fmt::format("gap-{}: {} idle", before + 1, spoken(longest->dur));
+        const Trace& trace = facts.trace();
+        if (longest->host_what != kNoString) text += fmt::format(" while {} ran", trace.text(longest->host_what));
+        if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(longest->host_thread));
+        evidence.push_back(std::move(text));
+    }
+    std::string python = facts.get<IdlePython>().of(cause).sentence();
+    if (!python.empty()) evidence.push_back(fmt::format("Sampled meanwhile: {}", python));
+}
+
+DurNs busy_with(const Facts& facts, const KernelPart& part) {
+    DurNs sum = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) sum += part(group);
+    return static_cast<DurNs>(static_cast<double>(sum) * overlap_factor(facts));
+}
+
+void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence) {
+    const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
+    DurNs all = 0;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        all += groups[i].total_ns;
+        if (part(groups[i]) > 0) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return part(groups[a]) > part(groups[b]); });
+    for (std::size_t i = 0; i < std::min(order.size(), kExamples); ++i) {
+        const KernelGroup& group = groups[order[i]];
+        evidence.push_back(fmt::format("k-{} ({} in {} launches, {} % of kernel time): {}", order[i] + 1,
+                                       spoken(group.total_ns), spoken_count(group.count),
+                                       readable_percent(100.0 * static_cast<double>(group.total_ns) /
+                                                        static_cast<double>(std::max<DurNs>(1, all))),
+                                       short_name(facts.trace().text(group.name))));
+    }
+}
+
+DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }
+
+bool is_matrix_product(const KernelGroup& group) {
+    return group.traits.kind == KernelClass::gemm || group.traits.kind == KernelClass::convolution ||
+           group.traits.kind == KernelClass::attention;
+}
+
+}  // namespace gpuprof

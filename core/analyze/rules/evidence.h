@@ -1,0 +1,37 @@
+// Evidence as sentences with the handles of the rows that prove it: k-3 is the third row of `kernels`, gap-2 of `gaps`,
+// idle-1 of `idle`, a-4 of `api`. Handles come from the facts that the tables are made of.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/kernel_bound.h"
+#include "core/analyze/knowledge/causes.h"
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+// Percent of the effective window below which a cost is not worth a finding.
+inline constexpr double kWorthSaying = 3;
+
+std::string spoken(DurNs dur);            // "12.3 ms"
+std::string spoken_count(std::size_t n);  // "1,200"
+
+// "idle-1: 155 ms of idle time is input pipeline".
+std::string idle_line(const Facts& facts, IdleCause cause);
+// Adds the longest gap of the cause, and what Python did in gaps of it, where they are known.
+void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence);
+
+// The part of a group of kernels that matters to a rule, in ns of summed durations.
+using KernelPart = std::function<DurNs(const KernelGroup&)>;
+// The time devices were busy with those parts: durations, less what other kernels run beside.
+DurNs busy_with(const Facts& facts, const KernelPart& part);
+// Adds the groups with the largest parts: "k-3 (12.3 ms in 40 launches, 18.0 % of kernel time): name".
+void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence);
+
+DurNs of_bound(const KernelGroup& group, Bound bound);
+bool is_matrix_product(const KernelGroup& group);
+
+}  // namespace gpuprof

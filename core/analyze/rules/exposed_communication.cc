@@ -1,0 +1,47 @@
+// Collectives that no other kernel hides.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+Ruling look(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    Finding finding;
+    finding.cost_ns = gain_without_exposed_communication(facts);
+    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    finding.title = fmt::format("Communication that nothing hides takes {} % of the time",
+                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.evidence.push_back(
+        fmt::format("{} of collectives run while no other kernel does (`devices`: exposed_comm_ns; `collectives`)",
+                    spoken(shares.exposed_comm)));
+    push_kernel_lines(
+        facts,
+        [](const KernelGroup& group) { return group.traits.kind == KernelClass::collective ? group.total_ns : 0; },
+        finding.evidence);
+    finding.remedy =
+        facts.get<Context>().pytorch()
+            ? "Overlap collectives with computation: DDP's gradient buckets (bucket_cap_mb), FSDP's prefetch, "
+              "async_op=True; "
+              "communicate less often or in lower precision. A rank that arrives late makes the others wait inside the "
+              "collective."
+            : "Overlap collectives with computation (a stream of their own, smaller pieces), communicate less often or "
+              "in "
+              "lower precision. A rank that arrives late makes the others wait inside the collective.";
+    finding.confidence = Weight::medium;
+    finding.basis = Basis::timeline;
+    finding.would_change_if = "traces of all ranks showed that the time is spent waiting for a late rank";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kExposedCommunication{"exposed-communication", "Collectives that no other kernel hides.", look, true};
+
+}  // namespace gpuprof

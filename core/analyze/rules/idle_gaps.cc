@@ -1,0 +1,61 @@
+// The device is idle while the host runs other code.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// Host code leaves small gaps in every healthy run: percent of the window, and twice that where the recorder may have made
+// them.
+constexpr double kLeast = 8;
+constexpr IdleCause kCauses[] = {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation};
+
+std::string remedy(const Context& context) {
+    std::string_view python = context.python ? "less Python between launches, " : "";
+    std::string_view compile = context.pytorch()                          ? "warm up torch.compile and cuDNN"
+                               : context.framework == Framework::jax      ? "compile ahead (lower().compile())"
+                               : context.framework == Framework::tensorrt ? "build engines"
+                                                                          : "load modules";
+    return fmt::format(
+        "Move host work off the path that feeds the GPU: prepare the next step while this one runs, {}CUDA "
+        "graphs; {} before the loop.",
+        python, compile);
+}
+
+Ruling look(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    const ProfilerCost& recorder = facts.get<ProfilerCost>();
+    Ruling ruling;
+    if (DurNs unknown = shares.idle_of(IdleCause::unknown); shares.effective_pct(unknown) >= kWorthSaying)
+        ruling.cannot_tell =
+            fmt::format("{} of idle time follows ops that were submitted long before, or calls that were not recorded",
+                        spoken(unknown));
+    Finding finding;
+    finding.cost_ns = gain_without_idle(facts, {kCauses[0], kCauses[1], kCauses[2]});
+    if (shares.pct(finding.cost_ns) < (recorder.host_doubtful ? 2 * kLeast : kLeast)) return ruling;
+    finding.title = fmt::format("The GPU is idle {} % of the time while the host runs other code",
+                                readable_percent(shares.pct(finding.cost_ns)));
+    for (IdleCause cause : kCauses) {
+        if (shares.idle_of(cause) == 0) continue;
+        finding.evidence.push_back(idle_line(facts, cause));
+        push_gap_lines(facts, cause, finding.evidence);
+    }
+    finding.remedy = remedy(facts.get<Context>());
+    finding.confidence = recorder.host_doubtful ? Weight::low : Weight::medium;
+    finding.basis = Basis::timeline;
+    finding.would_change_if = "the window was cut to the steady state (start-up and the last wait count as idle here)";
+    ruling.finding = finding;
+    return ruling;
+}
+
+}  // namespace
+
+const Rule kIdleGapsRule{"idle-gaps", "The device is idle while the host runs other code.", look, true};
+
+}  // namespace gpuprof

@@ -1,0 +1,62 @@
+// The device waits while the host fetches or prepares input.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+bool single_process_loader(const Trace& trace) {
+    for (Row row = 0; row < trace.range().rows; ++row)
+        if (trace.text(trace.range().name.value_or(row, kNoString)).find("SingleProcessDataLoader") !=
+            std::string_view::npos)
+            return true;
+    return false;
+}
+
+std::string remedy(const Facts& facts, bool in_process) {
+    if (in_process)
+        return "Set DataLoader(num_workers>0): it runs in the training process now. Then prefetch_factor, "
+               "persistent_workers and pin_memory=True; after that cheaper, precomputed or GPU-side augmentation.";
+    switch (facts.get<Context>().framework) {
+        case Framework::pytorch:
+            return "Prepare batches ahead of the GPU: DataLoader(num_workers>0, prefetch_factor, persistent_workers, "
+                   "pin_memory=True), cheaper or precomputed augmentation, or augmentation on the GPU.";
+        case Framework::jax:
+        case Framework::tensorflow:
+            return "Prepare batches ahead of the GPU: tf.data with prefetch(AUTOTUNE) and parallel map, or Grain with "
+                   "workers; put the next batch on the device while this one is computed.";
+        default:
+            return "Prepare input ahead of the GPU: read and decode on other threads, keep the next batches in a "
+                   "queue, copy them from pinned memory on a stream of their own.";
+    }
+}
+
+Ruling look(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    Finding finding;
+    finding.cost_ns = gain_without_idle(facts, {IdleCause::input_pipeline});
+    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    finding.title = fmt::format("The GPU waits for the input pipeline {} % of the time",
+                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
+    push_gap_lines(facts, IdleCause::input_pipeline, finding.evidence);
+    bool in_process = single_process_loader(facts.trace());
+    if (in_process) finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
+    finding.remedy = remedy(facts, in_process);
+    finding.confidence = Weight::high;
+    finding.basis = Basis::timeline;
+    finding.would_change_if = "the loader's range overlapped device work, or the range's name did not mean loading";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kInputPipeline{"input-pipeline", "The device waits while the host fetches or prepares input.", look, true};
+
+}  // namespace gpuprof

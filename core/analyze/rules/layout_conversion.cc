@@ -1,0 +1,54 @@
+// Kernels that only change the layout of data.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+DurNs converting(const KernelGroup& group) {
+    bool strided_copy = group.traits.kind == KernelClass::copy_cast && group.traits.strided;
+    return group.traits.kind == KernelClass::layout || strided_copy ? group.total_ns : 0;
+}
+
+bool any_convolution(const Facts& facts) {
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups)
+        if (group.traits.kind == KernelClass::convolution) return true;
+    return false;
+}
+
+std::string remedy(const Facts& facts) {
+    bool torch = facts.get<Context>().pytorch();
+    if (torch && any_convolution(facts))
+        return "Keep one layout from end to end: channels_last for convolutions (model and input "
+               ".to(memory_format=torch.channels_last)), .contiguous() once instead of in every step.";
+    if (torch)
+        return "Keep one layout from end to end: .contiguous() once instead of in every step, no transposes that only "
+               "the next operator undoes.";
+    return "Keep one layout from end to end; convert once and not in every step; tile transposes in shared memory.";
+}
+
+Ruling look(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    Finding finding;
+    finding.cost_ns = busy_with(facts, converting);
+    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    finding.title = fmt::format("Changing the layout of data takes {} % of the time",
+                                readable_percent(shares.pct(finding.cost_ns)));
+    push_kernel_lines(facts, converting, finding.evidence);
+    finding.remedy = remedy(facts);
+    finding.confidence = Weight::high;
+    finding.basis = Basis::names;
+    finding.would_change_if = "the conversions were needed once and not per step";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kLayoutConversion{"layout-conversion", "Kernels that only change the layout of data.", look};
+
+}  // namespace gpuprof

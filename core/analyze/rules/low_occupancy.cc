@@ -1,0 +1,86 @@
+// Launches that cannot keep enough warps resident.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/facts/occupancy.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kLow = 40;  // percent of the warp slots
+
+// Time in launches of low occupancy, by group of kernels, and by what limits them.
+struct Low {
+    std::vector<DurNs> by_group;  // as KernelNames numbers them
+    std::array<DurNs, 8> by_limiter{};
+};
+
+Low low_launches(const Facts& facts) {
+    const KernelTable& kernels = facts.trace().kernel();
+    const NameGroups& names = facts.get<KernelNames>().groups;
+    const LaunchOccupancy& occupancy = facts.get<LaunchOccupancy>();
+    Low low{std::vector<DurNs>(names.size(), 0), {}};
+    for (Row row = 0; row < kernels.rows; ++row) {
+        if (names.of(row) == NameGroups::kLeftOut) continue;
+        const std::optional<Occupancy>& here = occupancy.of(row);
+        if (!here || here->pct >= kLow) continue;
+        low.by_group[names.of(row)] += kernels.dur[row];
+        low.by_limiter[static_cast<std::size_t>(here->limiter) % low.by_limiter.size()] += kernels.dur[row];
+    }
+    return low;
+}
+
+std::string remedy(Limiter limiter) {
+    switch (limiter) {
+        case Limiter::registers:
+            return "Use fewer registers per thread where `kernels` says limiter: registers (__launch_bounds__, smaller "
+                   "tiles, less unrolling), or accept it where each thread keeps many loads in flight.";
+        case Limiter::shared_memory:
+            return "Use less shared memory per block (smaller tiles, fewer pipeline stages), or raise the carve-out.";
+        case Limiter::warps:
+        case Limiter::blocks:
+            return "Choose another block size: 128 to 256 threads let an SM hold all its warps within its limit of "
+                   "blocks.";
+        default: return "Raise residency where `kernels` shows the limiter: registers, shared memory or block size.";
+    }
+}
+
+Ruling look(const Facts& facts) {
+    if (!facts.get<LaunchOccupancy>().known())
+        return Ruling::abstain("launch shapes with registers, or the limits of the device, were not recorded");
+    Low low = low_launches(facts);
+    const KernelNames& names = facts.get<KernelNames>();
+    const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
+    // Matrix kernels hold their tiles in registers and shared memory: few warps are their design, not a fault. Underfilled
+    // launches have too few blocks for occupancy to matter.
+    KernelPart part = [&](const KernelGroup& group) -> DurNs {
+        if (is_matrix_product(group) || group.traits.kind == KernelClass::collective) return 0;
+        std::size_t place = static_cast<std::size_t>(&group - groups.data());
+        return std::max<DurNs>(0, low.by_group[names.order[place]] - of_bound(group, Bound::underfilled));
+    };
+    const Shares& shares = facts.get<Shares>();
+    Finding finding;
+    finding.cost_ns = busy_with(facts, part);
+    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    auto most = std::max_element(low.by_limiter.begin(), low.by_limiter.end());
+    finding.title = fmt::format("Kernels that keep under 40 % of the warps resident take {} % of the time",
+                                readable_percent(shares.pct(finding.cost_ns)));
+    push_kernel_lines(facts, part, finding.evidence);
+    finding.remedy = remedy(static_cast<Limiter>(most - low.by_limiter.begin()));
+    finding.confidence = Weight::low;
+    finding.basis = Basis::launch;
+    finding.would_change_if = "the kernels hide latency otherwise (counters would show it)";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kLowOccupancy{"low-occupancy", "Launches that cannot keep enough warps resident.", look};
+
+}  // namespace gpuprof

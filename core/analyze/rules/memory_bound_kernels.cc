@@ -1,0 +1,56 @@
+// Kernels that move data and compute little.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kLeast = 10;  // percent of the effective window
+
+std::string remedy(const Context& context) {
+    if (context.pytorch())
+        return "Read and write memory less often: fuse neighbouring elementwise, normalisation and cast kernels "
+               "(torch.compile, Triton, fused layers), use bf16/fp16 for activations, avoid copies and casts.";
+    if (context.framework == Framework::jax)
+        return "Read and write memory less often: keep neighbouring operations under one jit so that XLA fuses them, "
+               "use bf16, avoid copies and transposes.";
+    return "Read and write memory less often: fuse kernels that pass data to each other, use smaller types, keep data "
+           "in shared memory or registers, make accesses coalesced.";
+}
+
+Ruling look(const Facts& facts) {
+    KernelPart part = [](const KernelGroup& group) { return of_bound(group, Bound::memory); };
+    const Shares& shares = facts.get<Shares>();
+    Finding finding;
+    finding.cost_ns = shares.kernel_of(Bound::memory);
+    if (shares.effective_pct(finding.cost_ns) < kLeast) return Ruling::silent();
+    DurNs by_shapes = 0, all = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        all += part(group);
+        by_shapes += std::min(group.by_shapes_ns, part(group));
+    }
+    bool measured = 2 * by_shapes > all;
+    finding.title = fmt::format("Kernels {} take {} % of the time",
+                                measured ? "limited by memory bandwidth" : "that mostly move data",
+                                readable_percent(shares.pct(finding.cost_ns)));
+    push_kernel_lines(facts, part, finding.evidence);
+    finding.remedy = remedy(facts.get<Context>());
+    finding.confidence = measured ? Weight::high : Weight::medium;
+    finding.basis = measured ? Basis::shapes : Basis::names;
+    if (!measured)
+        finding.evidence.push_back(
+            "judged by what kernels of these names and launch shapes do; no bytes or counters were recorded");
+    finding.would_change_if = "counters (ncu, imported into this recording) showed DRAM throughput far below its peak";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kMemoryBoundKernels{"memory-bound-kernels", "Kernels that move data and compute little.", look};
+
+}  // namespace gpuprof

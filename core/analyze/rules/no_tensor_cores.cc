@@ -1,0 +1,70 @@
+// Matrix products on CUDA cores of a device with tensor cores.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+DurNs on_cuda_cores(const KernelGroup& group) {
+    bool full = group.traits.math.unit == MathUnit::simt && group.traits.math.type == MathType::fp32;
+    return is_matrix_product(group) && full ? group.total_ns : 0;
+}
+
+// The switch of PyTorch for products is not that for convolutions, and before Ampere there is neither TF32 nor bf16.
+std::string remedy(const Facts& facts) {
+    const Context& context = facts.get<Context>();
+    DurNs convolutions = 0, all = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        all += on_cuda_cores(group);
+        if (group.traits.kind == KernelClass::convolution) convolutions += on_cuda_cores(group);
+    }
+    bool conv = 2 * convolutions > all;
+    if (!context.tf32)
+        return context.pytorch()
+                   ? "Let tensor cores do it: autocast to fp16 with a GradScaler (this GPU has no TF32 or "
+                     "bf16); shapes in multiples of 8."
+                   : "Let tensor cores do it: fp16 inputs with FP32 accumulation (this GPU has no TF32 or "
+                     "bf16); shapes in multiples of 8.";
+    if (context.pytorch())
+        return fmt::format(
+            "Let tensor cores do it: {} (TF32), or autocast to bf16/fp16; shapes in multiples of 8 (16 "
+            "bytes).",
+            conv ? "torch.backends.cudnn.allow_tf32=True" : "torch.set_float32_matmul_precision('high')");
+    if (context.framework == Framework::jax)
+        return "Let tensor cores do it: jax_default_matmul_precision='tensorfloat32', or bf16 parameters and "
+               "activations.";
+    return conv ? "Let tensor cores do it: CUDNN_TENSOR_OP_MATH or fp16/bf16 tensors, channels in multiples of 8."
+                : "Let tensor cores do it: CUBLAS_COMPUTE_32F_FAST_TF32, or fp16/bf16 inputs with FP32 accumulation; "
+                  "shapes "
+                  "in multiples of 8.";
+}
+
+Ruling look(const Facts& facts) {
+    const Context& context = facts.get<Context>();
+    const Shares& shares = facts.get<Shares>();
+    Finding finding;
+    finding.cost_ns = busy_with(facts, on_cuda_cores);
+    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (context.capability == 0 && !context.amd)
+        return Ruling::abstain("the compute capability of the device was not recorded, so whether it has tensor cores");
+    if (!context.tensor_cores) return Ruling::silent();
+    finding.title = fmt::format("FP32 matrix products without tensor cores take {} % of the time",
+                                readable_percent(shares.pct(finding.cost_ns)));
+    push_kernel_lines(facts, on_cuda_cores, finding.evidence);
+    finding.remedy = remedy(facts);
+    finding.confidence = Weight::high;
+    finding.basis = Basis::names;
+    finding.would_change_if = "the result needs full FP32 precision";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kNoTensorCores{"no-tensor-cores", "Matrix products on CUDA cores of a device with tensor cores.", look};
+
+}  // namespace gpuprof

@@ -1,0 +1,35 @@
+// A rule looks at one pattern and says what to change: a pure function from facts to a ruling. It fires with a finding, stays
+// silent because the pattern is not there, or abstains and says what would have to be recorded. It reads facts, never tables
+// or other rules, and asks facts/gain.h what acting would give back. rule_list.h is the list of the product's rules; each
+// is one file that defines one constant, and has its cases in tests/cases/rules.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/analyze/facts/facts.h"
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+struct Ruling {
+    std::optional<Finding> finding;
+    std::string cannot_tell;  // why the rule abstains, and what to record; beside a finding, of what it does not cover
+
+    static Ruling silent() { return {}; }
+    static Ruling abstain(std::string because) { return {std::nullopt, std::move(because)}; }
+};
+
+struct Rule {
+    std::string_view id;   // stable, in kebab case
+    std::string_view doc;  // the pattern, in a sentence
+    Ruling (*look)(const Facts&);
+    bool of_idle_time = false;  // what is idle or hidden: it cannot be known when much of the work was not recorded
+};
+
+// Every rule, in the order of the reference page.
+std::span<const Rule* const> rules();
+
+}  // namespace gpuprof

@@ -1,0 +1,13 @@
+#include "core/analyze/rules/rule_list.h"
+
+namespace gpuprof {
+namespace {
+
+#define GPUPROF_RULE_ADDRESS(Name) &k##Name,
+constexpr const Rule* kRules[] = {GPUPROF_RULES(GPUPROF_RULE_ADDRESS)};
+
+}  // namespace
+
+std::span<const Rule* const> rules() { return kRules; }
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+// The rules of the product, one line each. A line Name stands for the constant `const Rule kName`, which the rule's own file
+// defines.
+#pragma once
+
+#include "core/analyze/rules/rule.h"
+
+#define GPUPROF_RULES(RULE)    \
+    RULE(InputPipeline)        \
+    RULE(SmallKernels)         \
+    RULE(Synchronisation)      \
+    RULE(IdleGapsRule)         \
+    RULE(MemoryTransfers)      \
+    RULE(AllocationChurn)      \
+    RULE(MemoryBoundKernels)   \
+    RULE(UnderfilledDevice)    \
+    RULE(LayoutConversion)     \
+    RULE(LowOccupancy)         \
+    RULE(SlowConvolution)      \
+    RULE(NoTensorCores)        \
+    RULE(ExposedCommunication) \
+    RULE(Throttling)           \
+    RULE(ProfilerCostRule)
+
+namespace gpuprof {
+
+#define GPUPROF_RULE_DECLARE(Name) extern const Rule k##Name;
+GPUPROF_RULES(GPUPROF_RULE_DECLARE)
+#undef GPUPROF_RULE_DECLARE
+
+}  // namespace gpuprof

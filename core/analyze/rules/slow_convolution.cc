@@ -1,0 +1,67 @@
+// Convolutions that dominate and could run by a faster algorithm, layout or precision.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kLeast = 10;  // percent of the effective window
+
+DurNs convolving(const KernelGroup& group) {
+    return group.traits.kind == KernelClass::convolution ? group.total_ns : 0;
+}
+
+// Part of a group that a known alternative would run faster: a slow algorithm, or a precision below which the device is faster.
+DurNs improvable(const KernelGroup& group, const Context& context) {
+    if (group.traits.kind != KernelClass::convolution) return 0;
+    bool full = group.traits.math.unit == MathUnit::simt && context.tensor_cores;
+    bool tf32 = group.traits.math.type == MathType::tf32;
+    bool algorithm = group.traits.conv == ConvAlgorithm::explicit_gemm || group.traits.conv == ConvAlgorithm::direct;
+    return full || tf32 || algorithm ? group.total_ns : 0;
+}
+
+std::string remedy(const Context& context) {
+    std::string precision = context.bf16           ? "Mixed precision in bf16 or fp16"
+                            : context.tensor_cores ? "Mixed precision in fp16 (this GPU has no bf16 or TF32)"
+                                                   : "";
+    if (context.pytorch())
+        return fmt::format(
+            "{}torch.backends.cudnn.benchmark=True so that the algorithm is measured for these shapes{}.",
+            precision.empty() ? "" : precision + " (autocast), channels_last, ",
+            context.tf32 ? "; torch.backends.cudnn.allow_tf32=True for convolutions that stay in FP32" : "");
+    return fmt::format(
+        "{}Let cuDNN measure its algorithms for these shapes (cudnnFind..., autotuning of the framework).",
+        precision.empty() ? "" : precision + ", NHWC layout. ");
+}
+
+Ruling look(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    const Context& context = facts.get<Context>();
+    DurNs all = busy_with(facts, convolving);
+    if (shares.effective_pct(all) < kLeast) return Ruling::silent();
+    KernelPart part = [&](const KernelGroup& group) { return improvable(group, context); };
+    Finding finding;
+    finding.cost_ns = busy_with(facts, part);
+    if (2 * finding.cost_ns < all) return Ruling::silent();
+    finding.title =
+        fmt::format("Convolutions take {} % of the time, most of them in FP32 or TF32 or by a slow algorithm",
+                    readable_percent(shares.pct(all)));
+    push_kernel_lines(facts, part, finding.evidence);
+    finding.remedy = remedy(context);
+    finding.confidence = Weight::medium;
+    finding.basis = Basis::names;
+    finding.would_change_if = "accuracy forbids lower precision";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kSlowConvolution{
+    "slow-convolution", "Convolutions that dominate and could run by a faster algorithm, layout or precision.", look};
+
+}  // namespace gpuprof

@@ -1,0 +1,95 @@
+// The device waits for launches: many kernels, each shorter than the cost of submitting it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// Launching leaves small gaps in every healthy run: percent of the window, and twice that where the recorder may have made
+// them, since what it cost is only known as a floor.
+constexpr double kLeast = 5;
+
+DurNs median_kernel(const Trace& trace) {
+    std::vector<DurNs> durations(trace.kernel().dur.values(), trace.kernel().dur.values() + trace.kernel().rows);
+    if (durations.empty()) return 0;
+    auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+    std::nth_element(durations.begin(), middle, durations.end());
+    return *middle;
+}
+
+// Time in launching calls per kernel they launched; a graph launch counts once for all its kernels. 0 when no call was
+// recorded.
+DurNs launch_cost_per_kernel(const Trace& trace) {
+    std::vector<bool> seen(trace.api_call().rows);
+    DurNs spent = 0, kernels = 0;
+    for (Row call : trace.links().kernel_launch) {
+        if (call == kNoRow) continue;
+        ++kernels;
+        if (!seen[call]) spent += trace.api_call().dur[call];
+        seen[call] = true;
+    }
+    return kernels > 0 ? spent / kernels : 0;
+}
+
+std::string remedy(const Context& context) {
+    if (context.pytorch())
+        return "Launch less and larger: torch.compile or fused operators, CUDA graphs for the steady state, larger "
+               "batches, foreach/fused optimizers; less Python between launches.";
+    if (context.framework == Framework::jax)
+        return "Launch less and larger: put the whole step under jax.jit, use lax.scan instead of Python loops, "
+               "larger batches.";
+    if (context.framework == Framework::tensorrt)
+        return "Launch less and larger: capture the enqueue in a CUDA graph, larger batches, fewer and fused layers.";
+    if (context.directives)
+        return "Launch less and larger: merge parallel regions, collapse nested loops, use async queues so that "
+               "regions are submitted without waiting for the one before.";
+    return "Launch less and larger: fuse kernels that follow each other, capture repeated sequences in a CUDA graph, "
+           "give each launch more work.";
+}
+
+Ruling look(const Facts& facts) {
+    const ProfilerCost& cost = facts.get<ProfilerCost>();
+    const Shares& shares = facts.get<Shares>();
+    DurNs idle = shares.idle_of(IdleCause::launch);
+    Finding finding;
+    finding.cost_ns = gain_without_idle(facts, {IdleCause::launch});
+    if (shares.pct(finding.cost_ns) < (cost.host_doubtful ? 2 * kLeast : kLeast)) return Ruling::silent();
+    DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
+    bool small = call > 0 && kernel < 2 * call;
+    finding.title =
+        small
+            ? fmt::format("Many small kernels: the median kernel runs {}, launching one takes the host {} and more",
+                          spoken(kernel), spoken(call))
+            : fmt::format("The GPU waits for launches {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+    finding.evidence.push_back(idle_line(facts, IdleCause::launch));
+    std::string launching = call > 0 ? fmt::format("; launching calls take {} per kernel", spoken(call)) : "";
+    finding.evidence.push_back(
+        fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows), spoken(kernel), launching));
+    push_gap_lines(facts, IdleCause::launch, finding.evidence);
+    if (finding.cost_ns < idle)
+        finding.evidence.push_back(
+            fmt::format("{} more of launch wait may be the profiler's own cost and is not counted",
+                        spoken(idle - finding.cost_ns)));
+    finding.remedy = remedy(facts.get<Context>());
+    finding.confidence = small && !cost.host_doubtful ? Weight::high : Weight::medium;
+    finding.basis = Basis::timeline;
+    finding.would_change_if =
+        "a recording with less overhead (gpu-profile record, nsys) showed the queue filled between kernels";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kSmallKernels{"small-kernels",
+                         "The device waits for launches: many kernels, each shorter than the cost of submitting it.",
+                         look, true};
+
+}  // namespace gpuprof

@@ -1,0 +1,56 @@
+// Kernels with too few blocks to use every multiprocessor.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kLeast = 10;  // percent of the effective window
+
+std::string remedy(const Context& context) {
+    if (context.pytorch() || context.framework == Framework::jax)
+        return "Give each kernel more work: larger batches, fused layers, grouped or batched GEMMs; run independent "
+               "work "
+               "on several streams or, from several processes, under MPS.";
+    if (context.directives)
+        return "Give each kernel more work: collapse nested loops so that more iterations run at once, more gangs or "
+               "teams, merge small regions.";
+    return "Give each kernel more work: larger batches, one launch for several small problems, split-K or stream-K for "
+           "skinny GEMMs, independent work on several streams.";
+}
+
+Ruling look(const Facts& facts) {
+    if (facts.trace().kernel().grid_x.none_present())
+        return Ruling::abstain(
+            "launch shapes were not recorded; record with gpu-profile record, nsys or torch.profiler");
+    const Shares& shares = facts.get<Shares>();
+    DurNs underfilled = shares.kernel_of(Bound::underfilled);
+    Finding finding;
+    finding.cost_ns = shares.unfilled;
+    if (shares.effective_pct(underfilled) < kLeast || shares.effective_pct(finding.cost_ns) < kWorthSaying)
+        return Ruling::silent();
+    finding.title = fmt::format("Kernels too small to fill the GPU run {} % of the time",
+                                readable_percent(shares.pct(underfilled)));
+    finding.evidence.push_back(fmt::format(
+        "blocks for fewer than 75 % of the multiprocessors, or few threads for under 5 us, during {}; {} of "
+        "multiprocessor time had no block",
+        spoken(underfilled), spoken(finding.cost_ns)));
+    push_kernel_lines(
+        facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);
+    finding.remedy = remedy(facts.get<Context>());
+    finding.confidence = Weight::high;
+    finding.basis = Basis::launch;
+    finding.would_change_if = "the kernels were limited by something else than the multiprocessors they use";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kUnderfilledDevice{"underfilled-device", "Kernels with too few blocks to use every multiprocessor.", look};
+
+}  // namespace gpuprof

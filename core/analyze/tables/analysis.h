@@ -1,0 +1,29 @@
+// An analysis: a pure function from a facts (a trace, the options, and facts several analyses share) to a ResultTable.
+// It never prints. analysis_list.h is the list of the product's analyses; adding one is one file and one line.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/analyze/facts/facts.h"
+#include "core/base/result.h"
+#include "core/model/result_table.h"
+
+namespace gpuprof {
+
+struct Analysis {
+    std::string_view name;
+    std::string_view aliases;  // other accepted names (nsys reports), separated by spaces
+    std::string_view doc;
+    std::span<const ResultColumn> columns;
+    Result<ResultTable> (*run)(const Facts&);
+    bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
+};
+
+// Every analysis, in the order of the reference page.
+std::span<const Analysis* const> analyses();
+// By name or alias; null when there is none.
+const Analysis* find_analysis(std::string_view name);
+
+}  // namespace gpuprof

@@ -1,0 +1,29 @@
+#include "core/analyze/tables/analysis_list.h"
+
+namespace gpuprof {
+namespace {
+
+#define GPUPROF_ANALYSIS_ADDRESS(Name) &k##Name,
+constexpr const Analysis* kAnalyses[] = {GPUPROF_ANALYSES(GPUPROF_ANALYSIS_ADDRESS)};
+
+// Whether `word` is one of the space-separated words of `list`.
+bool has_word(std::string_view list, std::string_view word) {
+    while (!list.empty()) {
+        std::size_t end = std::min(list.find(' '), list.size());
+        if (list.substr(0, end) == word) return true;
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    return false;
+}
+
+}  // namespace
+
+std::span<const Analysis* const> analyses() { return kAnalyses; }
+
+const Analysis* find_analysis(std::string_view name) {
+    for (const Analysis* analysis : kAnalyses)
+        if (analysis->name == name || has_word(analysis->aliases, name)) return analysis;
+    return nullptr;
+}
+
+}  // namespace gpuprof

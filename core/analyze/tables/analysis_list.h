@@ -1,0 +1,38 @@
+// The analyses of the product, one line each, in the order of the reference page. A line Name stands for the constant
+// `const Analysis kName`, which the analysis's own file defines.
+#pragma once
+
+#include "core/analyze/tables/analysis.h"
+
+#define GPUPROF_ANALYSES(ANALYSIS) \
+    ANALYSIS(Devices)              \
+    ANALYSIS(Kernels)              \
+    ANALYSIS(Memcpy)               \
+    ANALYSIS(Memset)               \
+    ANALYSIS(Api)                  \
+    ANALYSIS(Launches)             \
+    ANALYSIS(Gaps)                 \
+    ANALYSIS(Idle)                 \
+    ANALYSIS(Overlap)              \
+    ANALYSIS(Ranges)               \
+    ANALYSIS(Ops)                  \
+    ANALYSIS(Steps)                \
+    ANALYSIS(Streams)              \
+    ANALYSIS(Memory)               \
+    ANALYSIS(Collectives)          \
+    ANALYSIS(Samples)              \
+    ANALYSIS(Cpu)                  \
+    ANALYSIS(Stacks)               \
+    ANALYSIS(Arithmetic)           \
+    ANALYSIS(Counters)             \
+    ANALYSIS(LossRows)             \
+    ANALYSIS(Findings)             \
+    ANALYSIS(Summary)
+
+namespace gpuprof {
+
+#define GPUPROF_ANALYSIS_DECLARE(Name) extern const Analysis k##Name;
+GPUPROF_ANALYSES(GPUPROF_ANALYSIS_DECLARE)
+#undef GPUPROF_ANALYSIS_DECLARE
+
+}  // namespace gpuprof

@@ -1,0 +1,120 @@
+// `cpu`: what each process and thread used of the processors, the busiest process first and its threads below it, busiest
+// first. A process's figures are its own counters: they include threads that came and went between two readings, so they
+// are not the sum of the rows below. Shares are of one processor over the span in which CPU use was read: 250 % is two and
+// a half processors all the time.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"process", CellType::text, Unit::none, "Key of the process."},
+    {"thread", CellType::text, Unit::none, "Key of the thread; absent for the whole process."},
+    {"name", CellType::text, Unit::none, "Program of the process, or name of the thread."},
+    {"cpu_ns", CellType::integer, Unit::ns, "Time on a processor."},
+    {"user_ns", CellType::integer, Unit::ns, "Its part in the program itself."},
+    {"system_ns", CellType::integer, Unit::ns, "Its part in the system."},
+    {"share_pct", CellType::real, Unit::percent, "cpu_ns of the span in which CPU use was read; 100 is one processor."},
+    {"seen_ns", CellType::integer, Unit::ns, "Time for which it was there."},
+    {"mean_pct", CellType::real, Unit::percent, "cpu_ns of seen_ns."},
+    {"max_pct", CellType::real, Unit::percent, "Largest share of one interval of at least 50 ms; absent without one."},
+    {"resident_max_bytes", CellType::integer, Unit::bytes, "Most memory in use; of whole processes."},
+};
+
+// Counters tick every 10 ms: the share of a shorter interval would say little.
+constexpr DurNs kLeastInterval = 50'000'000;
+// What a file says beyond this (70 years) is cut off, so that sums of it stay numbers.
+constexpr std::int64_t kMost = std::int64_t{1} << 61;
+
+std::int64_t plausible(std::int64_t value) { return std::clamp<std::int64_t>(value, 0, kMost); }
+void add_capped(DurNs& sum, DurNs more) { sum = std::min(sum + more, kMost); }
+
+struct Use {
+    StringId process = kNoString, thread = kNoString;
+    DurNs user = 0, system = 0, seen = 0;
+    double largest_pct = -1;
+    std::int64_t resident = -1;
+    DurNs of_process = 0;  // what the whole process used
+    DurNs cpu() const { return user + system; }
+};
+
+struct Uses {
+    std::map<std::pair<StringId, StringId>, Use> by_key;
+    TimeNs begin = kMost, end = -kMost;
+    DurNs span() const { return end > begin ? end - begin : 0; }
+};
+
+Uses gather(const CpuSampleTable& samples) {
+    Uses uses;
+    for (Row row = 0; row < samples.rows; ++row) {
+        if (!samples.process.has(row) || !samples.time.has(row)) continue;
+        StringId process = samples.process[row], thread = samples.thread.value_or(row, kNoString);
+        Use& use = uses.by_key[{process, thread}];
+        use.process = process, use.thread = thread;
+        DurNs user = plausible(samples.user_ns.value_or(row, 0)),
+              system = plausible(samples.system_ns.value_or(row, 0));
+        DurNs dur = plausible(samples.dur.value_or(row, 0));
+        add_capped(use.user, user), add_capped(use.system, system), add_capped(use.seen, dur);
+        if (dur >= kLeastInterval)
+            use.largest_pct =
+                std::max(use.largest_pct, 100 * static_cast<double>(user + system) / static_cast<double>(dur));
+        use.resident = std::max(use.resident, samples.resident_bytes.value_or(row, -1));
+        TimeNs begin = std::clamp(samples.time[row], -kMost, kMost);
+        uses.begin = std::min(uses.begin, begin), uses.end = std::max(uses.end, begin + dur);
+    }
+    return uses;
+}
+
+// The busiest process first, itself before its threads, those by use; by key where they are equal.
+std::vector<Use> in_order(const Trace& trace, const Uses& uses) {
+    std::vector<Use> order;
+    for (const auto& [key, use] : uses.by_key) {
+        auto whole = uses.by_key.find({use.process, kNoString});
+        order.push_back(use);
+        order.back().of_process = whole == uses.by_key.end() ? 0 : whole->second.cpu();
+    }
+    auto place = [&](const Use& use) {
+        return std::make_tuple(-use.of_process, trace.text(use.process), use.thread != kNoString, -use.cpu(),
+                               trace.text(use.thread));
+    };
+    std::sort(order.begin(), order.end(), [&](const Use& a, const Use& b) { return place(a) < place(b); });
+    return order;
+}
+
+std::map<StringId, StringId> names_of(const Tables& tables) {
+    std::map<StringId, StringId> names;
+    for (Row row = 0; row < tables.process.rows; ++row)
+        if (tables.process.key.has(row)) names[tables.process.key[row]] = tables.process.name.value_or(row, kNoString);
+    for (Row row = 0; row < tables.thread.rows; ++row)
+        if (tables.thread.key.has(row)) names[tables.thread.key[row]] = tables.thread.name.value_or(row, kNoString);
+    return names;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    ResultTable table("cpu", kColumns);
+    Uses uses = gather(trace.tables().cpu_sample);
+    std::map<StringId, StringId> names = names_of(trace.tables());
+    for (const Use& use : in_order(trace, uses)) {
+        auto name = names.find(use.thread != kNoString ? use.thread : use.process);
+        table.add_row({text_cell(trace, use.process), text_cell(trace, use.thread),
+                       name == names.end() ? kAbsent : text_cell(trace, name->second), integer(use.cpu()),
+                       integer(use.user), integer(use.system), percent(use.cpu(), uses.span()), integer(use.seen),
+                       percent(use.cpu(), use.seen), use.largest_pct >= 0 ? Cell(use.largest_pct) : kAbsent,
+                       use.resident >= 0 ? integer(use.resident) : kAbsent});
+    }
+    if (table.rows() == 0) table.notes.push_back("no CPU use was recorded; gpu-profile record -- CMD records it");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kCpu{"cpu", "", "Per process and thread: use of the processors, the busiest first.", kColumns, run};
+
+}  // namespace gpuprof

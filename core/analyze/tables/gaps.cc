@@ -1,0 +1,76 @@
+// `gaps`: every idle interval of a device of at least gap_min_ns, the longest first, with its cause: what the host thread
+// that submitted the next device op did meanwhile. The intervals before the first and after the last op of a device
+// count too (before or after is absent there), so that with gap_min_ns 0 the gaps of a device sum to its idle time.
+#include <algorithm>
+
+#include "core/analyze/facts/gaps.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"dur_ns", CellType::integer, Unit::ns, "Length."},
+    {"cause", CellType::text, Unit::none, "The cause of the largest part of the gap."},
+    {"host_thread", CellType::text, Unit::none,
+     "process/thread that explains it; absent when the trace does not tell."},
+    {"host_what", CellType::text, Unit::none,
+     "What that thread was doing: the range, operator or call that decides the cause."},
+    {"before", CellType::text, Unit::none, "Device op that ended as the gap began."},
+    {"after", CellType::text, Unit::none, "Device op that ended the gap."},
+};
+
+Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
+
+Cell op_name(const Trace& trace, DeviceOp op, Row row) {
+    switch (op) {
+        case DeviceOp::kernel: return text_or_absent(trace, trace.kernel().name.value_or(row, kNoString));
+        case DeviceOp::memcpy: return "memcpy";
+        case DeviceOp::memset: return "memset";
+        case DeviceOp::none: return kAbsent;
+    }
+    return kAbsent;
+}
+
+// The gaps to list, in order; only those the limit shows are sorted, since a trace can have millions.
+std::vector<const IdleGap*> listed(const Facts& facts, std::size_t& omitted) {
+    std::vector<const IdleGap*> gaps;
+    for (const IdleGap& gap : facts.get<IdleGaps>().gaps)
+        if (gap.dur >= facts.options().gap_min_ns) gaps.push_back(&gap);
+    std::size_t shown = gaps.size();
+    if (facts.options().limit > 0) shown = std::min(shown, static_cast<std::size_t>(facts.options().limit));
+    omitted = gaps.size() - shown;
+    std::partial_sort(gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(shown), gaps.end(),
+                      [](const IdleGap* a, const IdleGap* b) { return listed_before(*a, *b); });
+    gaps.resize(shown);
+    return gaps;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    ResultTable table("gaps", kColumns);
+    table.handle_prefix = "gap";
+    for (const IdleGap* gap : listed(facts, table.omitted)) {
+        table.add_row({
+            integer(gap->device),
+            integer(gap->start - trace.zero()),
+            integer(gap->dur),
+            name_of(gap->cause),
+            text_or_absent(trace, gap->host_thread),
+            text_or_absent(trace, gap->host_what),
+            op_name(trace, gap->before_op, gap->before),
+            op_name(trace, gap->after_op, gap->after),
+        });
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kGaps{"gaps",   "gpu_gaps", "Idle intervals of a device, the longest first, with their causes.",
+                     kColumns, run,        true};
+
+}  // namespace gpuprof

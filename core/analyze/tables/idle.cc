@@ -1,0 +1,44 @@
+// `idle`: the idle time of each device by cause. The causes of a device sum to its idle_ns exactly, whatever gap_min_ns is.
+// One gap may have parts with different causes; count is the number of gaps with a part of the cause.
+#include <algorithm>
+#include <vector>
+
+#include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/stack_samples.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"cause", CellType::text, Unit::none, "What the submitting host thread did while the device was idle."},
+    {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns of the device's idle time."},
+    {"count", CellType::integer, Unit::count, "Gaps with a part of this cause."},
+    {"python", CellType::text, Unit::none,
+     "The function that most samples of the host thread were in, of Python or of native code; absent without samples."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("idle", kColumns);
+    table.handle_prefix = "idle";
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices) {
+        DurNs idle = 0;
+        for (const CauseTotal& total : device.causes) idle += total.total;
+        for (IdleCause cause : causes_of(device)) {
+            const CauseTotal& total = device.causes[static_cast<std::size_t>(cause)];
+            const FunctionCounts& python = facts.get<IdlePython>().of(device.device, cause);
+            table.add_row({integer(device.device), name_of(cause), integer(total.total), percent(total.total, idle),
+                           integer(total.count), text_cell(python.sentence())});
+        }
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kIdle{"idle", "", "Idle time of each device by cause; sums to idle exactly.", kColumns, run, true};
+
+}  // namespace gpuprof

@@ -1,0 +1,168 @@
+// `kernels`: which kernels took the device's time? One row per full demangled name, over all devices.
+// Launch shape columns hold the value all launches of the name share; they are absent as soon as two differ.
+// Occupancy is theoretical: from block, registers and shared memory of the launch and the limits of its devices.
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/facts/occupancy.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+struct Extent {
+    std::optional<std::int32_t> x, y, z;
+    bool known() const { return x && y && z; }
+    std::string text() const { return known() ? fmt::format("{},{},{}", *x, *y, *z) : ""; }
+};
+
+struct KernelTimes {
+    StringId name = kNoString;
+    Stat stat;
+    Extent grid, block;
+    std::optional<std::int32_t> registers;
+    std::optional<std::int64_t> shared_bytes;
+    std::optional<Occupancy> occupancy;
+};
+
+// Absent unless it is known, and the same, for every launch.
+void find_occupancy(const LaunchOccupancy& launches, const NameGroups& names, std::vector<KernelTimes>& groups) {
+    constexpr std::uint32_t kDiffers = 0xFFFFFFFFu, kNone = kDiffers - 1;
+    std::vector<std::uint32_t> shared(groups.size(), kNone);
+    for (Row row = 0; row < names.rows(); ++row) {
+        if (names.of(row) == NameGroups::kLeftOut) continue;
+        std::uint32_t& shape = shared[names.of(row)];
+        std::uint32_t here = launches.shape(row);
+        if (shape == here || shape == kDiffers) continue;
+        const std::optional<Occupancy>&a = launches.of_shape(shape == kNone ? here : shape),
+              &b = launches.of_shape(here);
+        bool same = shape == kNone || (a && b && a->pct == b->pct && a->limiter == b->limiter);
+        shape = same ? here : kDiffers;
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        if (shared[i] < kNone) groups[i].occupancy = launches.of_shape(shared[i]);
+}
+
+void find_shapes(const Facts& facts, const NameGroups& names, std::vector<KernelTimes>& groups) {
+    const KernelTable& kernels = facts.trace().kernel();
+    // Columns are independent: each task reads one and writes its own members.
+    auto take = [&](const auto& column, auto&& member) {
+        auto shared = names.shared(column);
+        for (std::size_t i = 0; i < groups.size(); ++i) member(groups[i]) = shared[i];
+    };
+    const std::function<void()> tasks[] = {
+        [&] {
+            take(
+                kernels.grid_x, [](KernelTimes & g) -> auto& { return g.grid.x; });
+        },
+        [&] {
+            take(
+                kernels.grid_y, [](KernelTimes & g) -> auto& { return g.grid.y; });
+        },
+        [&] {
+            take(
+                kernels.grid_z, [](KernelTimes & g) -> auto& { return g.grid.z; });
+        },
+        [&] {
+            take(
+                kernels.block_x, [](KernelTimes & g) -> auto& { return g.block.x; });
+        },
+        [&] {
+            take(
+                kernels.block_y, [](KernelTimes & g) -> auto& { return g.block.y; });
+        },
+        [&] {
+            take(
+                kernels.block_z, [](KernelTimes & g) -> auto& { return g.block.z; });
+        },
+        [&] {
+            take(
+                kernels.registers, [](KernelTimes & g) -> auto& { return g.registers; });
+        },
+        [&] {
+            take(
+                kernels.shared_bytes, [](KernelTimes & g) -> auto& { return g.shared_bytes; });
+        },
+        [&] { find_occupancy(facts.get<LaunchOccupancy>(), names, groups); },
+    };
+    for_each_group(std::size(tasks), kernels.rows, [&](std::size_t i) { tasks[i](); });
+}
+
+// By group of `names`.
+std::vector<KernelTimes> measure(const Facts& facts, const NameGroups& names) {
+    std::vector<KernelTimes> groups(names.size());
+    find_shapes(facts, names, groups);
+    PodVector<std::int64_t> durations = names.gather([&](Row row) { return facts.trace().kernel().dur[row]; });
+    for_each_group(groups.size(), durations.size(), [&](std::size_t i) {
+        groups[i].name = names.name(i);
+        groups[i].stat = stat_of(names.slice(durations, i));
+    });
+    return groups;
+}
+
+constexpr ResultColumn kColumns[] = {
+    {"name", CellType::text, Unit::none, "Kernel name, demangled, in full."},
+    {"count", CellType::integer, Unit::count, "Executions."},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns of the sum over all kernels."},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
+    {"min_ns", CellType::integer, Unit::ns, "Shortest."},
+    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank)."},
+    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
+    {"max_ns", CellType::integer, Unit::ns, "Longest."},
+    {"std_ns", CellType::real, Unit::ns, "Standard deviation of the population."},
+    {"grid", CellType::text, Unit::none, "Blocks x,y,z, when every launch has the same."},
+    {"block", CellType::text, Unit::none, "Threads of a block x,y,z, when every launch has the same."},
+    {"registers", CellType::integer, Unit::count, "Registers per thread, when every launch has the same."},
+    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory of a block, when every launch has the same."},
+    {"occupancy_pct", CellType::real, Unit::percent, "Theoretical occupancy of the launch on its device."},
+    {"limiter", CellType::text, Unit::none, "What limits it: registers, shared memory, blocks or warps."},
+};
+
+void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const WideSum& whole) {
+    const Stat& stat = group.stat;
+    std::string grid = group.grid.text(), block = group.block.text();
+    std::string_view limiter = group.occupancy ? to_string(group.occupancy->limiter) : "";
+    table.add_row({
+        text_cell(trace, group.name),
+        integer(stat.count),
+        integer(stat.sum.value()),
+        percent(stat.sum.real(), whole.real()),
+        real(stat.mean),
+        integer(stat.min),
+        integer(stat.p50),
+        integer(stat.p95),
+        integer(stat.max),
+        real(stat.std),
+        text_cell(grid),
+        text_cell(block),
+        integer(group.registers),
+        integer(group.shared_bytes),
+        group.occupancy ? real(group.occupancy->pct) : kAbsent,
+        text_cell(limiter),
+    });
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    const KernelNames& names = facts.get<KernelNames>();
+    std::vector<KernelTimes> groups = measure(facts, names.groups);
+    WideSum whole;
+    for (const WideSum& total : names.totals) whole.add(total);
+    ResultTable table("kernels", kColumns);
+    table.handle_prefix = "k";
+    for (std::uint32_t group : names.order) add(table, facts.trace(), groups[group], whole);
+    return table;
+}
+
+}  // namespace
+
+const Analysis kKernels{"kernels", "cuda_gpu_kern_sum", "Per kernel name: time, launch shape, occupancy.", kColumns,
+                        run};
+
+}  // namespace gpuprof

@@ -1,0 +1,119 @@
+// `launches`: what does getting each kernel onto the device cost, and how long does it wait there? One row per kernel
+// name, over the kernels whose submitting call is in the trace.
+// queue = end of the call to start of the kernel; it is negative when the kernel began before the call returned, and counts
+// as that. A call that submits many kernels (a graph launch) counts once per kernel name in api_mean_ns.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/analyze/facts/name_groups.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+struct Launched {
+    StringId name = kNoString;
+    std::uint64_t count = 0, calls = 0;
+    WideSum call, queue, kernel;
+    std::int64_t queue_p95 = 0;
+};
+
+// Adds each call once to each kernel name it submitted. Most calls submit one kernel; of the others, the pairs of call and
+// name are sorted.
+void add_calls(const Trace& trace, const NameGroups& names, std::vector<Launched>& groups) {
+    const PodVector<Row>& launch = trace.links().kernel_launch;
+    auto add = [&](std::uint32_t group, Row call) {
+        ++groups[group].calls;
+        groups[group].call.add(trace.api_call().dur[call]);
+    };
+    PodVector<std::uint8_t> kernels(trace.api_call().rows, 0);  // of each call: 0, 1, or 2 for more
+    for (Row row = 0; row < names.rows(); ++row)
+        if (names.of(row) != NameGroups::kLeftOut && kernels[launch[row]] < 2) ++kernels[launch[row]];
+    std::vector<std::pair<std::uint32_t, Row>> several;  // group, call
+    for (Row row = 0; row < names.rows(); ++row) {
+        if (names.of(row) == NameGroups::kLeftOut) continue;
+        if (kernels[launch[row]] == 1) {
+            add(names.of(row), launch[row]);
+        } else {
+            several.emplace_back(names.of(row), launch[row]);
+        }
+    }
+    std::sort(several.begin(), several.end());
+    several.erase(std::unique(several.begin(), several.end()), several.end());
+    for (auto [group, call] : several) add(group, call);
+}
+
+std::vector<Launched> measure(const Trace& trace, const NameGroups& names) {
+    const ApiCallTable& calls = trace.api_call();
+    const PodVector<Row>& launch = trace.links().kernel_launch;
+    std::vector<Launched> groups(names.size());
+    PodVector<std::int64_t> queues = names.gather([&](Row row) {
+        Launched& group = groups[names.of(row)];
+        group.kernel.add(trace.kernel().dur[row]);
+        DurNs queue = trace.kernel().start[row] - (calls.start[launch[row]] + calls.dur[launch[row]]);
+        group.queue.add(queue);
+        return queue;
+    });
+    add_calls(trace, names, groups);
+    for_each_group(groups.size(), queues.size(), [&](std::size_t i) {
+        groups[i].name = names.name(i);
+        groups[i].count = names.count(i);
+        groups[i].queue_p95 = nearest_rank(names.slice(queues, i), 95);
+    });
+    std::sort(groups.begin(), groups.end(), [&](const Launched& a, const Launched& b) {
+        return a.kernel != b.kernel ? a.kernel > b.kernel : trace.text(a.name) < trace.text(b.name);
+    });
+    return groups;
+}
+
+constexpr ResultColumn kColumns[] = {
+    {"name", CellType::text, Unit::none, "Kernel name."},
+    {"count", CellType::integer, Unit::count, "Kernels whose submitting call is known."},
+    {"api_mean_ns", CellType::real, Unit::ns, "Mean duration of the submitting calls; each call counts once."},
+    {"queue_mean_ns", CellType::real, Unit::ns,
+     "Mean time from the end of the call to the start of the kernel; may be negative."},
+    {"queue_p95_ns", CellType::integer, Unit::ns, "Its 95th percentile (nearest rank)."},
+    {"kernel_mean_ns", CellType::real, Unit::ns, "Mean duration of the kernels."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const KernelTable& kernels = trace.kernel();
+    std::int64_t only = facts.options().device;
+    std::uint64_t unknown = 0;
+    for (Row row = 0; row < kernels.rows; ++row) {
+        bool wanted = only < 0 || kernels.device.value_or(row, -1) == only;
+        if (wanted && trace.links().kernel_launch[row] == kNoRow) ++unknown;
+    }
+    NameGroups names(kernels.name, trace.strings().size(), [&](Row row) {
+        return trace.links().kernel_launch[row] != kNoRow && (only < 0 || kernels.device.value_or(row, -1) == only);
+    });
+    std::vector<Launched> groups = measure(trace, names);
+
+    ResultTable table("launches", kColumns);
+    table.handle_prefix = "l";
+    for (const Launched& group : groups) {
+        table.add_row({
+            text_cell(trace, group.name),
+            integer(group.count),
+            real(group.call.over(group.calls)),
+            real(group.queue.over(group.count)),
+            integer(group.queue_p95),
+            real(group.kernel.over(group.count)),
+        });
+    }
+    if (unknown > 0)
+        table.notes.push_back(fmt::format(
+            "{} of {} kernels are left out: the call that submitted them is not in the trace.", unknown, kernels.rows));
+    return table;
+}
+
+}  // namespace
+
+const Analysis kLaunches{"launches", "cuda_kern_exec_sum", "Per kernel name: cost of the call, time in the queue.",
+                         kColumns, run};
+
+}  // namespace gpuprof

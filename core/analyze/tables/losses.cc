@@ -1,0 +1,56 @@
+// `losses`: everything dropped, repaired, unmatched or unreadable while the trace was read, worst first. What a kind means
+// and what to do is declared in core/schema/losses.def.
+#include <algorithm>
+#include <vector>
+
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/schema/losses.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"kind", CellType::text, Unit::none, "Kind of loss."},
+    {"severity", CellType::text, Unit::none,
+     "data = missing from the tables; value = repaired or left absent; notice = nothing is missing."},
+    {"count", CellType::integer, Unit::count, "How many."},
+    {"what", CellType::text, Unit::none, "What happened."},
+    {"place", CellType::text, Unit::none, "Where the first one was."},
+    {"remedy", CellType::text, Unit::none, "What to do."},
+};
+
+Cell severity_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{name_of(spec->severity)}; }
+Cell doc_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->doc}; }
+Cell remedy_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->remedy}; }
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const LossTable& losses = trace.tables().loss;
+    std::vector<Row> order(losses.rows);
+    for (Row row = 0; row < losses.rows; ++row) order[row] = row;
+    auto rank = [&](Row row) {
+        const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
+        return spec == nullptr ? static_cast<int>(kLossKinds) : static_cast<int>(spec->severity);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) {
+        return rank(a) != rank(b) ? rank(a) < rank(b) : losses.count[a] > losses.count[b];
+    });
+    ResultTable table("losses", kColumns);
+    table.handle_prefix = "loss";
+    for (Row row : order) {
+        std::string_view kind = trace.text(losses.kind.value_or(row, kNoString)),
+                         place = trace.text(losses.place.value_or(row, kNoString));
+        const LossSpec* spec = spec_named(kind);
+        table.add_row({kind, severity_of(spec), integer(losses.count[row]), doc_of(spec),
+                       place.empty() ? kAbsent : Cell{place}, remedy_of(spec)});
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kLossRows{"losses", "", "What was dropped, repaired or unreadable, with place and remedy.", kColumns,
+                         run};
+
+}  // namespace gpuprof

@@ -1,0 +1,59 @@
+// `memset`: what was filled, by kind of memory. The sum of bytes is absent when the size of any fill is unknown.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+struct Fills {
+    std::uint64_t count = 0;
+    WideSum total, bytes;
+    bool bytes_known = true;
+};
+
+constexpr ResultColumn kColumns[] = {
+    {"memory_kind", CellType::text, Unit::none, "Kind of the memory that was filled."},
+    {"count", CellType::integer, Unit::count, "Fills."},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes filled."},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const MemsetTable& memset = trace.memset();
+    std::int64_t only = facts.options().device;
+    std::map<std::string_view, Fills> by_kind;
+    for (Row row = 0; row < memset.rows; ++row) {
+        if (only >= 0 && memset.device.value_or(row, -1) != only) continue;
+        Fills& to = by_kind[trace.text(memset.kind.value_or(row, kNoString))];
+        ++to.count;
+        to.total.add(memset.dur[row]);
+        to.bytes.add(memset.bytes[row]);
+        to.bytes_known = to.bytes_known && memset.bytes.has(row);
+    }
+    std::vector<std::pair<std::string_view, Fills>> order(by_kind.begin(), by_kind.end());
+    std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.second.total > b.second.total; });
+
+    ResultTable table("memset", kColumns);
+    table.handle_prefix = "s";
+    for (const auto& [kind, fills] : order) {
+        table.add_row({
+            text_cell(kind),
+            integer(fills.count),
+            fills.bytes_known ? integer(fills.bytes.value()) : kAbsent,
+            integer(fills.total.value()),
+        });
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kMemset{"memset", "", "Per kind of memory: fills, bytes and time.", kColumns, run};
+
+}  // namespace gpuprof

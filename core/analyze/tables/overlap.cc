@@ -1,0 +1,115 @@
+// `overlap`: what runs at the same time, and what is exposed? Per device: kernels with copies and with collectives, where
+// there are any, and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
+// In the pair (kernel, comm), `kernel` means kernels that are not collectives.
+// Of a device with very many streams only the busiest kStreamsPaired are paired, and a note says so.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/stream_work.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kStreamsPaired = 64;
+
+struct Pair {
+    std::string a, b;
+    DurNs a_ns = 0, b_ns = 0, both_ns = 0;
+};
+
+Pair pair_of(std::string_view a, std::string_view b, const IntervalSet& a_set, const IntervalSet& b_set) {
+    return {std::string(a), std::string(b), length(a_set), length(b_set), length(intersect(a_set, b_set))};
+}
+
+DurNs shared_length(const IntervalSet& a, const IntervalSet& b) {
+    DurNs sum = 0;
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        sum += std::max<DurNs>(0, std::min(a[i].end, b[j].end) - std::max(a[i].start, b[j].start));
+        a[i].end < b[j].end ? ++i : ++j;
+    }
+    return sum;
+}
+
+// The busiest kStreamsPaired streams of a device, in the order of stream_work().
+std::vector<const StreamWork*> streams_to_pair(const std::vector<StreamWork>& all, std::int32_t device,
+                                               std::size_t& left_out) {
+    std::vector<const StreamWork*> streams;
+    for (const StreamWork& stream : all)
+        if (stream.device == device) streams.push_back(&stream);
+    left_out = streams.size() - std::min(streams.size(), kStreamsPaired);
+    if (left_out == 0) return streams;
+    std::stable_sort(streams.begin(), streams.end(),
+                     [](auto* a, auto* b) { return length(a->busy) > length(b->busy); });
+    streams.resize(kStreamsPaired);
+    std::sort(streams.begin(), streams.end());  // they point into one array
+    return streams;
+}
+
+std::vector<Pair> stream_pairs(const std::vector<const StreamWork*>& streams) {
+    std::vector<DurNs> busy;
+    for (const StreamWork* stream : streams) busy.push_back(length(stream->busy));
+    auto name = [](const StreamWork& work) {
+        return work.stream < 0 ? "stream ?" : fmt::format("stream {}", work.stream);
+    };
+    std::vector<Pair> pairs;
+    for (std::size_t a = 0; a < streams.size(); ++a)
+        for (std::size_t b = a + 1; b < streams.size(); ++b)
+            pairs.push_back({name(*streams[a]), name(*streams[b]), busy[a], busy[b],
+                             shared_length(streams[a]->busy, streams[b]->busy)});
+    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.both_ns > b.both_ns; });
+    return pairs;
+}
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"a", CellType::text, Unit::none, "kernel, or a stream."},
+    {"b", CellType::text, Unit::none, "memcpy, comm (collective kernels), or another stream."},
+    {"a_ns", CellType::integer, Unit::ns, "Time with a in flight."},
+    {"b_ns", CellType::integer, Unit::ns, "Time with b in flight."},
+    {"both_ns", CellType::integer, Unit::ns, "Time with both in flight."},
+    {"a_exposed_ns", CellType::integer, Unit::ns, "Time with a but not b in flight."},
+    {"b_exposed_ns", CellType::integer, Unit::ns, "Time with b but not a in flight."},
+};
+
+void add_row(ResultTable& table, std::int32_t device, const Pair& pair) {
+    table.add_row({
+        device < 0 ? kAbsent : integer(device),
+        pair.a,
+        pair.b,
+        integer(pair.a_ns),
+        integer(pair.b_ns),
+        integer(pair.both_ns),
+        integer(pair.a_ns - pair.both_ns),
+        integer(pair.b_ns - pair.both_ns),
+    });
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("overlap", kColumns);
+    table.handle_prefix = "o";
+    std::vector<StreamWork> all = stream_work(facts.trace(), facts.options().device);
+    for (const DeviceActivity& device : facts.get<Activity>().devices) {
+        if (device.memcpys > 0)
+            add_row(table, device.device, pair_of("kernel", "memcpy", device.kernel, device.memcpy));
+        if (!device.comm.empty()) add_row(table, device.device, pair_of("kernel", "comm", device.compute, device.comm));
+        std::size_t left_out = 0;
+        for (const Pair& pair : stream_pairs(streams_to_pair(all, device.device, left_out)))
+            add_row(table, device.device, pair);
+        if (left_out > 0)
+            table.notes.push_back(fmt::format("Device {}: pairs are of its {} busiest streams; {} others are left out.",
+                                              device.device, kStreamsPaired, left_out));
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kOverlap{"overlap", "", "Per pair of kinds of work or streams: shared and exposed time.", kColumns, run};
+
+}  // namespace gpuprof

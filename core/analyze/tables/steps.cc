@@ -1,0 +1,213 @@
+// `steps`: how long does an iteration take, is the device busy in it, and which ones are slow and why? One row per step in
+// order of time; step_finder.h says how steps are found.
+// gpu_busy is the device time inside [start, end) of the step, per device, summed: work that a step submits but that runs
+// after its end counts in the next. slow = longer than 1.2 x the median or than the 95th percentile (both nearest rank).
+// why compares a slow step with the one of median length: what the step's thread spent more time in, and whether the device
+// was busy longer. It names the largest difference; it does not prove a cause.
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/host_timeline.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/facts/step_finder.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kNameShown = 60;
+constexpr double kBacklog = 0.1;  // share of the device's work done after the last step that is worth a note
+
+struct Measured {
+    DurNs dur = 0;
+    WideSum busy;
+    std::uint64_t kernels = 0;
+    bool slow = false;
+};
+
+std::vector<Measured> measure(const Facts& facts, const std::vector<Step>& steps) {
+    std::vector<Measured> result;
+    for (const Step& step : steps) {
+        Measured& to = result.emplace_back();
+        to.dur = step.end - step.start;
+        for (const DeviceActivity& device : facts.get<Activity>().devices)
+            to.busy.add(length_within(device.busy, {step.start, step.end}));
+    }
+    const KernelTable& kernels = facts.trace().kernel();
+    std::int64_t only = facts.options().device;
+    std::size_t at = 0;
+    for (Row row = 0; row < kernels.rows; ++row) {
+        while (at < steps.size() && steps[at].end <= kernels.start[row]) ++at;
+        if (at == steps.size()) break;
+        if (kernels.start[row] < steps[at].start || (only >= 0 && kernels.device.value_or(row, -1) != only)) continue;
+        ++result[at].kernels;
+    }
+    return result;
+}
+
+// Index of the step of median length; marks the slow ones.
+std::size_t judge(std::vector<Measured>& steps) {
+    std::vector<std::int64_t> durations;
+    for (const Measured& step : steps) durations.push_back(step.dur);
+    Stat stat = stat_of(durations);
+    auto median = std::find_if(steps.begin(), steps.end(), [&](const Measured& step) { return step.dur == stat.p50; });
+    for (Measured& step : steps)
+        step.slow = step.dur > stat.p95 || static_cast<double>(step.dur) > 1.2 * static_cast<double>(stat.p50);
+    return static_cast<std::size_t>(median - steps.begin());
+}
+
+// Names of spans that contain template or argument lists are cut there; all others at kNameShown bytes.
+std::string shorten(std::string_view name) {
+    if (name.starts_with("void ")) name.remove_prefix(5);
+    if (std::size_t cut = name.find_first_of("<("); cut != name.npos && cut > 0 && cut <= kNameShown)
+        return std::string(name.substr(0, cut));
+    if (name.size() <= kNameShown) return std::string(name);
+    std::size_t end = kNameShown;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0u) == 0x80u) --end;  // not inside a UTF-8 character
+    return fmt::format("{}...", name.substr(0, end));
+}
+
+// Time by name: of the step's thread by innermost span, or of kernels.
+using TimeByName = std::unordered_map<std::uint32_t, WideSum>;
+
+// The name whose time grew most, and by how much in ns; 0 when none grew.
+std::pair<StringId, double> largest_growth(const TimeByName& from, const TimeByName& to) {
+    StringId grown = kNoString;
+    WideSum largest;
+    for (const auto& [name, time] : to) {
+        WideSum more = time;
+        if (auto before = from.find(name); before != from.end()) more.subtract(before->second);
+        if (more < largest || (more == largest && StringId{name} >= grown)) continue;
+        largest = more;
+        grown = StringId{name};
+    }
+    return {grown, largest.real()};
+}
+
+class Explanation {
+public:
+    Explanation(const Facts& facts, const Steps& found, const std::vector<Measured>& measured, std::size_t median)
+        : study_(facts), steps_(found.steps), measured_(measured), median_(median) {
+        if (found.thread != kNoString) thread_ = HostTimeline(facts.trace()).spans(found.thread);
+        host_of_median_ = host(steps_[median]);
+        kernels_of_median_ = kernels(steps_[median]);
+    }
+
+    std::string of(std::size_t slow) const {
+        DurNs longer = measured_[slow].dur - measured_[median_].dur;
+        double busier = measured_[slow].busy.real() - measured_[median_].busy.real();
+        std::string text = fmt::format("{} longer than the median", readable_duration(static_cast<double>(longer)));
+        auto [span, more_host] = largest_growth(host_of_median_, host(steps_[slow]));
+        if (more_host > 0) {
+            std::string what = span == kNoString ? "host code without records" : shorten(study_.trace().text(span));
+            text += fmt::format(": host {} more in {}", readable_duration(more_host), what);
+        }
+        if (busier > 0.1 * static_cast<double>(longer)) {
+            auto [kernel, more] = largest_growth(kernels_of_median_, kernels(steps_[slow]));
+            text += fmt::format("{} device busy {} longer", more_host > 0 ? ";" : ":", readable_duration(busier));
+            if (more > 0) text += fmt::format(", most in {}", shorten(study_.trace().text(kernel)));
+        } else {
+            text += fmt::format("{} device not busier", more_host > 0 ? ";" : ":");
+        }
+        return text;
+    }
+
+private:
+    // The step's own range, and whatever else spans all of it, is no explanation; its time has no name.
+    TimeByName host(const Step& step) const {
+        TimeByName times;
+        thread_.each_innermost({step.start, step.end}, [&](std::uint32_t at, DurNs dur) {
+            bool whole = at == kNoSpan || (thread_.spans[at].start <= step.start && thread_.spans[at].end >= step.end);
+            times[index_of(whole ? kNoString : thread_.spans[at].name)].add(dur);
+        });
+        return times;
+    }
+    TimeByName kernels(const Step& step) const {
+        TimeByName times;
+        const KernelTable& table = study_.trace().kernel();
+        if (table.rows == 0) return times;
+        const TimeNs *begin = table.start.values(), *end = begin + table.rows;
+        auto first = static_cast<Row>(std::lower_bound(begin, end, step.start) - begin);
+        std::int64_t only = study_.options().device;
+        for (Row row = first; row < table.rows && table.start[row] < step.end; ++row)
+            if (only < 0 || table.device.value_or(row, -1) == only)
+                times[index_of(table.name.value_or(row, kNoString))].add(
+                    std::min(table.dur[row], step.end - table.start[row]));
+        return times;
+    }
+
+    const Facts& study_;
+    const std::vector<Step>& steps_;
+    const std::vector<Measured>& measured_;
+    std::size_t median_;
+    HostThread thread_;
+    TimeByName host_of_median_, kernels_of_median_;
+};
+
+// A host that runs ahead of the device makes short steps whose work is done in later ones, or after the last.
+void note_backlog(const Facts& facts, const Steps& found, ResultTable& table) {
+    WideSum after, whole;
+    for (const DeviceActivity& device : facts.get<Activity>().devices) {
+        after.add(length_within(device.busy, {found.steps.back().end, facts.trace().window().end}));
+        whole.add(length(device.busy));
+    }
+    if (after.real() < kBacklog * whole.real() || after == WideSum{}) return;
+    table.notes.push_back(
+        fmt::format("The device was busy for {} after the last step: the host runs ahead, so these lengths are those "
+                    "of submitting the "
+                    "work, and device columns show the work of earlier steps.",
+                    readable_duration(after.real())));
+}
+
+constexpr ResultColumn kColumns[] = {
+    {"step", CellType::text, Unit::none, "Name of the step's range, or its number."},
+    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"dur_ns", CellType::integer, Unit::ns, "Length."},
+    {"gpu_busy_ns", CellType::integer, Unit::ns, "Time in the step with a device op in flight, over devices summed."},
+    {"busy_pct", CellType::real, Unit::percent, "gpu_busy_ns of dur_ns times the number of devices with work."},
+    {"kernels", CellType::integer, Unit::count, "Kernels that began in the step."},
+    {"slow", CellType::boolean, Unit::none, "Longer than 1.2 x the median step or than the 95th percentile."},
+    {"why", CellType::text, Unit::none, "What a slow step has more of than the step of median length."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    Steps found = find_steps(facts);
+    ResultTable table("steps", kColumns);
+    table.handle_prefix = "step";
+    if (!found.note.empty()) table.notes.push_back(found.note);
+    if (found.steps.empty()) return table;
+
+    note_backlog(facts, found, table);
+    std::vector<Measured> measured = measure(facts, found.steps);
+    std::size_t median = judge(measured);
+    bool any_slow = std::any_of(measured.begin(), measured.end(), [](const Measured& step) { return step.slow; });
+    std::optional<Explanation> explanation;
+    if (any_slow) explanation.emplace(facts, found, measured, median);
+    auto devices = static_cast<double>(facts.get<Activity>().devices.size());
+    for (std::size_t i = 0; i < found.steps.size(); ++i) {
+        const Step& step = found.steps[i];
+        std::string why = measured[i].slow ? explanation->of(i) : "";
+        table.add_row({
+            text_cell(step.name),
+            integer(step.start - facts.trace().zero()),
+            integer(measured[i].dur),
+            integer(measured[i].busy.value()),
+            percent(measured[i].busy.real(), static_cast<double>(measured[i].dur) * devices),
+            integer(measured[i].kernels),
+            Cell{measured[i].slow},
+            text_cell(why),
+        });
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kSteps{"steps", "", "Per iteration: length, device busy, and why slow ones are slow.", kColumns, run};
+
+}  // namespace gpuprof

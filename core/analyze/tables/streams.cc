@@ -1,0 +1,44 @@
+// `streams`: which streams had work, and when? One row per device and stream, the busiest first.
+#include <algorithm>
+
+#include "core/analyze/facts/stream_work.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"stream", CellType::integer, Unit::none, "Stream id."},
+    {"ops", CellType::integer, Unit::count, "Kernels, copies and fills."},
+    {"busy_ns", CellType::integer, Unit::ns, "Time with one of them in flight."},
+    {"first_ns", CellType::integer, Unit::ns, "Start of the first, from the start of the window."},
+    {"last_ns", CellType::integer, Unit::ns, "End of the last, from the start of the window."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    TimeNs origin = facts.trace().zero();
+    std::vector<StreamWork> streams = stream_work(facts.trace(), facts.options().device);
+    std::stable_sort(streams.begin(), streams.end(),
+                     [](const StreamWork& a, const StreamWork& b) { return length(a.busy) > length(b.busy); });
+    ResultTable table("streams", kColumns);
+    table.handle_prefix = "st";
+    for (const StreamWork& stream : streams) {
+        table.add_row({
+            stream.device < 0 ? kAbsent : integer(stream.device),
+            stream.stream < 0 ? kAbsent : integer(stream.stream),
+            integer(stream.ops),
+            integer(length(stream.busy)),
+            integer(stream.first - origin),
+            integer(stream.last - origin),
+        });
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kStreams{"streams", "", "Per device and stream: ops, busy time, first and last.", kColumns, run};
+
+}  // namespace gpuprof

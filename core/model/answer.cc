@@ -1,0 +1,40 @@
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+std::string_view name_of(Weight weight) {
+    return weight == Weight::high ? "high" : weight == Weight::medium ? "medium" : "low";
+}
+
+std::string_view name_of(Limit limit) {
+    switch (limit) {
+        case Limit::compute: return "compute-bound";
+        case Limit::memory_bandwidth: return "memory-bandwidth-bound";
+        case Limit::underfilled: return "underfilled";
+        case Limit::input: return "input-bound";
+        case Limit::launch: return "launch-bound";
+        case Limit::synchronisation: return "synchronisation-bound";
+        case Limit::transfer: return "transfer-bound";
+        case Limit::communication: return "communication-bound";
+        case Limit::allocation: return "allocation-bound";
+        case Limit::host: return "host-bound (other)";
+        case Limit::healthy: return "healthy/near limit";
+        case Limit::mixed: return "mixed";
+        case Limit::unknown: return "cannot tell";
+        case Limit::profiler: return "the profiler";
+    }
+    return "";
+}
+
+std::string_view name_of(Basis basis) {
+    switch (basis) {
+        case Basis::counters: return "counters";
+        case Basis::shapes: return "operator shapes";
+        case Basis::launch: return "launch shapes";
+        case Basis::timeline: return "the timeline";
+        case Basis::names: return "kernel names";
+    }
+    return "";
+}
+
+}  // namespace gpuprof
