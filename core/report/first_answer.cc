@@ -71,10 +71,10 @@ private:
         const Verdict& verdict = answer_.verdict;
         std::string head = paint_.bold(verdict.name);
         if (verdict.share_pct) head += fmt::format("   {} of the window", share(*verdict.share_pct));
-        if (verdict.gives_back_pct)
-            head += verdict.gives_back_pct == verdict.share_pct
-                        ? ", to win back at most"
-                        : fmt::format(", up to {} to win back", share(*verdict.gives_back_pct));
+        if (verdict.gives_back_pct && *verdict.gives_back_pct != verdict.share_pct)
+            head += fmt::format(", {} recoverable", share(*verdict.gives_back_pct));
+        if (verdict.confidence && verdict.basis)
+            head += fmt::format("   {} confidence, from {}", name_of(*verdict.confidence), name_of(*verdict.basis));
         add(head);
         paragraph(verdict.because, 2);
         std::string others;

@@ -118,6 +118,7 @@ void write_finding(JsonWriter& json, const Finding& finding) {
     json.member("remedy", finding.remedy);
     json.member("confidence", name_of(finding.confidence));
     json.member("would_change_if", finding.would_change_if);
+    json.member("basis", name_of(finding.basis));
     json.end_object();
 }
 
@@ -130,6 +131,10 @@ void write_verdict(JsonWriter& json, const Verdict& verdict) {
     json.key("gives_back_pct");
     verdict.gives_back_pct ? json.real(*verdict.gives_back_pct) : json.null();
     json.member("because", verdict.because);
+    json.key("confidence");
+    verdict.confidence ? json.text(name_of(*verdict.confidence)) : json.null();
+    json.key("basis");
+    verdict.basis ? json.text(name_of(*verdict.basis)) : json.null();
     json.key("alternatives");
     json.begin_array();
     for (const Candidate& candidate : verdict.alternatives) {

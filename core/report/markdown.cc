@@ -41,7 +41,9 @@ void write_verdict(const Verdict& verdict, Sink& sink) {
     sink.write(fmt::format("\n**{}**", markdown_escaped(verdict.name)));
     if (verdict.share_pct) sink.write(fmt::format(", {} % of the window", readable_percent(*verdict.share_pct)));
     if (verdict.gives_back_pct)
-        sink.write(fmt::format(", up to {} % to win back", readable_percent(*verdict.gives_back_pct)));
+        sink.write(fmt::format(", about {} % recoverable", readable_percent(*verdict.gives_back_pct)));
+    if (verdict.confidence && verdict.basis)
+        sink.write(fmt::format(" ({} confidence, from {})", name_of(*verdict.confidence), name_of(*verdict.basis)));
     sink.write(fmt::format(": {}\n", markdown_escaped(verdict.because)));
     if (!verdict.alternatives.empty()) sink.write("\nAlso:\n");
     for (const Candidate& candidate : verdict.alternatives)
@@ -53,8 +55,8 @@ void write_finding(const Finding& finding, Sink& sink) {
     sink.write(fmt::format("\n**{}** ({}, {} %)\n", markdown_escaped(finding.title),
                            readable_duration(static_cast<double>(finding.cost_ns)),
                            readable_percent(finding.share_pct)));
-    sink.write(fmt::format("`{}`, severity {}, confidence {}\n\n", finding.id, name_of(finding.severity),
-                           name_of(finding.confidence)));
+    sink.write(fmt::format("`{}`, severity {}, confidence {}, from {}\n\n", finding.id, name_of(finding.severity),
+                           name_of(finding.confidence), name_of(finding.basis)));
     for (const std::string& fact : finding.evidence) sink.write(fmt::format("- {}\n", markdown_escaped(fact)));
     sink.write(fmt::format("- To do: {}\n", markdown_escaped(finding.remedy)));
     if (!finding.would_change_if.empty())

@@ -50,6 +50,8 @@ def judged(verdict, trust, truth, lacks):
         return "right" if name == "cannot tell" else "acceptable" if name in truth.acceptable() else "wrong"
     if name == truth.best():
         return "right"
+    if lacks == "range" and truth.only:  # the pause before the kernel is not recorded, so a kernel is all there is
+        return "acceptable"
     if name in truth.acceptable() or name in BLIND.get(lacks, {}).get(truth.best(), ()):
         return "acceptable"
     if name == "cannot tell":
@@ -59,14 +61,18 @@ def judged(verdict, trust, truth, lacks):
     return "confidently wrong" if confident else "wrong"
 
 
-def claims(document, truth):
+def claims(document, truth, lacks):
     """(claimed, true) part of a step for each finding that names one of the causes."""
     of_verdict = {verdict: gain for verdict, gain in truth.gains.values()}
+    if lacks == "range" and "input-bound" in of_verdict:  # nothing says that the host code is a loader
+        of_verdict.setdefault("host-bound (other)", of_verdict["input-bound"])
+    # The recorder's own cost is in the window and not in the program: shares are of what remains.
+    recorder = sum(each["share_pct"] for each in document["verdict"]["alternatives"] if each["name"] == "the profiler")
     found = []
     for finding in document["findings"]:
         verdict = FINDINGS.get(finding["id"])
         if verdict is not None and finding.get("share_pct") is not None:
-            found.append((finding["id"], finding["share_pct"] / 100, of_verdict.get(verdict, 0.0)))
+            found.append((finding["id"], finding["share_pct"] / (100 - recorder), of_verdict.get(verdict, 0.0)))
     return found
 
 
@@ -76,14 +82,14 @@ def one(binary, family, seed):
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(text.encode())
         file.flush()
-        done = subprocess.run([binary, "report", file.name, "summary", "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([binary, "report", file.name, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
     if done.returncode != 0:
         return family, seed, lacks, "wrong", [], f"status {done.returncode}: {done.stderr[-200:]}"
     document = json.loads(done.stdout)
     kind = judged(document["verdict"], document["trust"], truth, lacks)
     told = f"{document['verdict']['name']} {document['verdict'].get('share_pct')} %, true " + ", ".join(
         f"{label} {100 * share:.0f} %" for label, share in sorted(truth.shares.items(), key=lambda each: -each[1])[:3])
-    return family, seed, lacks, kind, claims(document, truth), told
+    return family, seed, lacks, kind, claims(document, truth, lacks), told
 
 
 def main():
@@ -93,6 +99,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
+    parser.add_argument("--claims", action="store_true", help="print each claimed gain that is off")
     parser.add_argument("--show", action="append", choices=KINDS, default=[])
     options = parser.parse_args()
     families = options.family or list(FAMILIES)
@@ -102,6 +109,9 @@ def main():
         for family, seed, lacks, kind, found, told in pool.map(one, *zip(*tasks), chunksize=4):
             table[family][kind] += 1
             gains[family] += [abs(claimed - true) <= CLOSE * true for _, claimed, true in found]
+            for name, claimed, true in found:
+                if options.claims and abs(claimed - true) > CLOSE * true:
+                    print(f"{family} {seed} ({lacks}): {name}: claimed {100 * claimed:.1f} %, true {100 * true:.1f} %; {told}")
             if kind in options.show:
                 print(f"{family} {seed} ({lacks}): {kind}: {told}")
     print(f"{'family':22}" + "".join(f"{kind:>19}" for kind in KINDS) + f"{'gains within 25 %':>20}")

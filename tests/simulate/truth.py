@@ -71,6 +71,7 @@ class Truth:
     shares: dict  # verdict -> part of a step
     gains: dict  # cause -> (verdict, part of a step that is won without it)
     only: frozenset = frozenset()
+    unnamed: bool = False
 
     def best(self):
         return min(self.only) if self.only else max(self.shares, key=self.shares.get)
@@ -84,6 +85,8 @@ class Truth:
         found = {label for label, share in self.shares.items() if share >= 0.7 * most}
         if most < 0.35 or (len(order) > 1 and order[1] >= 0.7 * most):
             found.add("mixed")
+        if self.unnamed:
+            found.add("cannot tell")
         if found & {"compute-bound", "memory-bandwidth-bound"} and most > 0.6:
             found.add("healthy/near limit")
         return found
@@ -93,8 +96,8 @@ def truth_of(family, seed):
     run = simulate(family, seed)
     if run.case.only:
         return run, Truth({}, {}, run.case.only)
-    recorder = Recorder(0, 0, 0) if run.case.swamped else None
-    true_run = simulate(family, seed, recorder=recorder) if recorder else run
+    recorder = Recorder(0, 0, 0)  # what is true of the program is what it does when nobody records it
+    true_run = simulate(family, seed, recorder=recorder)
     step = true_run.per_step()
     shares = {BUSY[what]: part for what, part in busy_by(true_run).items() if what in BUSY}
     gains = {}
@@ -102,4 +105,4 @@ def truth_of(family, seed):
         won = 1 - simulate(family, seed, (cause,), recorder=recorder).per_step() / step
         gains[cause] = (verdict, won)
         shares[verdict] = max(shares.get(verdict, 0), won)
-    return run, Truth(shares, gains)
+    return run, Truth(shares, gains, unnamed=run.case.unnamed)

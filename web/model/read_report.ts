@@ -69,5 +69,5 @@ function readVerdict(raw: Json): Verdict {
     gives_back_pct: number(each.gives_back_pct),
     because: text(each.because),
   });
-  return { ...limit(raw), alternatives: list(raw.alternatives).map(limit) };
+  return { ...limit(raw), confidence: maybeText(raw.confidence), basis: maybeText(raw.basis), alternatives: list(raw.alternatives).map(limit) };
 }

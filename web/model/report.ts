@@ -35,6 +35,8 @@ export interface Verdict {
   name: string;
   share_pct: number | null;
   gives_back_pct: number | null;
+  confidence: string | null;
+  basis: string | null;
   because: string;
   alternatives: { name: string; share_pct: number | null; gives_back_pct: number | null; because: string }[];
 }

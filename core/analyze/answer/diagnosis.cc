@@ -9,6 +9,7 @@
 #include "core/analyze/facts/completeness.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/judgeable.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/rules/rule.h"
@@ -28,10 +29,10 @@ void rate(const Shares& shares, Finding& finding) {
 void consult(const Facts& facts, Diagnosis& diagnosis) {
     const Shares& shares = facts.get<Shares>();
     if (shares.busy == 0) return;
+    const std::string& why_not = facts.get<Judgeable>().idle_why_not;
     bool incomplete = much_missing(facts.trace());
     for (const Rule* rule : rules()) {
-        Ruling ruling = incomplete && rule->of_idle_time ? Ruling::abstain("much of the device work was not recorded")
-                                                         : rule->look(facts);
+        Ruling ruling = !why_not.empty() && rule->of_idle_time ? Ruling::abstain(why_not) : rule->look(facts);
         if (!ruling.cannot_tell.empty())
             diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}", rule->id, ruling.cannot_tell));
         if (!ruling.finding) continue;

@@ -7,6 +7,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/host_state.h"
+#include "core/analyze/facts/waits.h"
 #include "core/base/parallel.h"
 #include "core/model/trace.h"
 
@@ -16,6 +17,12 @@ namespace {
 // How long a device may take from the end of the submitting call to the start of the op before something else than
 // launching is to blame. Measured queue times of an empty stream are 1-5 us; graphs and multi-process service take longer.
 constexpr DurNs kLaunchLatency = 20'000;
+
+// What the host does for longer than this between a wait and the next launch is a cause of its own.
+constexpr DurNs kRestart = 200'000;
+
+// The longest gap that counts as the price of one launch where no operators were recorded.
+constexpr DurNs kBetweenLaunches = 50'000;
 
 // The host side of one process's device work: flattened states of the threads that submit it, made on first use.
 class HostStates {
@@ -92,6 +99,16 @@ public:
         }
     }
 
+    DurNs of(IdleCause cause) const {
+        DurNs sum = 0;
+        for (const Piece& piece : pieces_)
+            if (piece.cause == cause) sum += piece.dur;
+        return sum;
+    }
+    void add_to(std::array<DurNs, kIdleCauses>& sums) const {
+        for (const Piece& piece : pieces_) sums[static_cast<std::size_t>(piece.cause)] += piece.dur;
+    }
+
 private:
     struct Piece {
         DurNs dur;
@@ -120,8 +137,8 @@ std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std
 
 class GapReader {
 public:
-    GapReader(const Trace& trace, const HostStates& states, PodVector<IdleSpan>* spans = nullptr)
-        : trace_(trace), states_(states), profiler_(overhead_of(trace)), pieces_(spans) {}
+    GapReader(const Trace& trace, const HostStates& states, const Waits& waits, PodVector<IdleSpan>* spans = nullptr)
+        : trace_(trace), states_(states), waits_(waits), profiler_(overhead_of(trace)), pieces_(spans) {}
 
     void read(IdleGap& gap, DeviceIdle& device) {
         pieces_.clear();
@@ -135,9 +152,22 @@ public:
             for (const Interval& part : subtract({span}, profiler)) explain(gap, part);
         }
         pieces_.settle(gap, device);
+        if (is_drained(gap))
+            pieces_.add_to(device.drained);
+        else if (gap.dur <= kBetweenLaunches && gap.after != kNoRow && trace_.op().rows == 0)
+            device.between_launches += pieces_.of(IdleCause::host_compute);
     }
 
 private:
+    bool is_drained(const IdleGap& gap) const {
+        if (gap.after == kNoRow || gap.before == kNoRow) return false;
+        bool own_cause = gap.cause != IdleCause::launch && gap.cause != IdleCause::synchronisation &&
+                         (gap.cause != IdleCause::host_compute || gap.dur > kRestart);
+        Row call = launch_of(trace_, gap.after_op, gap.after);
+        if (own_cause || call == kNoRow || !trace_.api_call().thread.has(call)) return false;
+        const Interval* wait = waits_.last_begun(trace_.api_call().thread[call], gap.start);
+        return wait != nullptr && wait->end >= gap.start && trace_.api_call().start[call] >= wait->start;
+    }
     static IntervalSet overhead_of(const Trace& trace) {
         const OverheadTable& overhead = trace.tables().overhead;
         Intervals spans;
@@ -273,6 +303,7 @@ private:
 
     const Trace& trace_;
     const HostStates& states_;
+    const Waits& waits_;
     std::map<std::uint32_t, Cursor> cursors_;
     StringId last_thread_ = kNoString;
     Cursor* last_cursor_ = nullptr;
@@ -309,13 +340,14 @@ void list_gaps(const Trace& trace, std::int32_t device, PodVector<IdleGap>& gaps
 }
 
 // Gives each gap its cause, and adds the pieces to `idle`. Gaps do not depend on each other: every thread takes a stretch.
-void explain_gaps(const Trace& trace, const HostStates& states, IdleGap* begin, IdleGap* end, DeviceIdle& idle) {
+void explain_gaps(const Trace& trace, const HostStates& states, const Waits& waits, IdleGap* begin, IdleGap* end,
+                  DeviceIdle& idle) {
     constexpr std::size_t kWorthAThread = 20'000;
     auto count = static_cast<std::size_t>(end - begin);
     std::size_t stretches = std::min<std::size_t>(usual_threads(), count / kWorthAThread + 1);
     std::vector<DeviceIdle> totals(stretches);
     run_parallel(stretches, static_cast<unsigned>(stretches), [&](std::size_t stretch, unsigned) {
-        GapReader reader(trace, states);
+        GapReader reader(trace, states, waits);
         for (std::size_t i = count * stretch / stretches; i < count * (stretch + 1) / stretches; ++i)
             reader.read(begin[i], totals[stretch]);
     });
@@ -323,7 +355,9 @@ void explain_gaps(const Trace& trace, const HostStates& states, IdleGap* begin, 
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
             idle.causes[cause].total += part.causes[cause].total;
             idle.causes[cause].count += part.causes[cause].count;
+            idle.drained[cause] += part.drained[cause];
         }
+    for (const DeviceIdle& part : totals) idle.between_launches += part.between_launches;
 }
 
 }  // namespace
@@ -351,7 +385,7 @@ IdleGaps IdleGaps::make(const Facts& facts) {
         idle.device = device.device;
         std::size_t first = result.gaps.size();
         list_gaps(trace, device.device, result.gaps);
-        explain_gaps(trace, states, result.gaps.begin() + first, result.gaps.end(), idle);
+        explain_gaps(trace, states, facts.get<Waits>(), result.gaps.begin() + first, result.gaps.end(), idle);
     }
     return result;
 }
@@ -359,7 +393,8 @@ IdleGaps IdleGaps::make(const Facts& facts) {
 PodVector<IdleSpan> idle_spans(const Trace& trace, const IdleGaps& gaps) {
     PodVector<IdleSpan> spans;
     HostStates states(trace);
-    GapReader reader(trace, states, &spans);
+    Waits none;
+    GapReader reader(trace, states, none, &spans);
     DeviceIdle ignored;
     for (std::uint32_t i = 0; i < gaps.gaps.size(); ++i) {
         std::size_t first = spans.size();

@@ -36,6 +36,11 @@ struct CauseTotal {
 struct DeviceIdle {
     std::int32_t device = 0;
     std::array<CauseTotal, kIdleCauses> causes;  // by IdleCause; totals sum to the device's idle time
+    // Of those totals, what lies in gaps that began while the thread that then submitted waited for the device: its queue
+    // had run empty. What the host then does for its own sake, for longer than it takes to submit again, is not in it.
+    std::array<DurNs, kIdleCauses> drained{};
+    // Host compute in other gaps, each short enough to be the price of a launch, where no operators say what the host did.
+    DurNs between_launches = 0;
 };
 
 struct IdleGaps {

@@ -1,6 +1,7 @@
 #include "core/analyze/facts/profiler_cost.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/analyze/facts/gaps.h"
@@ -42,6 +43,22 @@ std::uint64_t count_on(const Table& table, const std::set<std::uint32_t>& thread
     return count;
 }
 
+// Time inside recorded calls of these threads; calls within calls count once.
+DurNs time_in_calls(const Trace& trace, const std::set<std::uint32_t>& threads) {
+    const ApiCallTable& calls = trace.api_call();
+    std::map<std::uint32_t, TimeNs> until;
+    DurNs sum = 0;
+    for (Row row = 0; row < calls.rows; ++row) {
+        std::uint32_t thread = index_of(calls.thread[row]);
+        if (!threads.contains(thread)) continue;
+        TimeNs end = calls.start[row] + calls.dur[row];
+        TimeNs& last = until.try_emplace(thread, trace.window().start).first->second;
+        sum += std::max<DurNs>(0, end - std::max(calls.start[row], last));
+        last = std::max(last, end);
+    }
+    return sum;
+}
+
 }  // namespace
 
 ProfilerCost ProfilerCost::make(const Facts& facts) {
@@ -61,7 +78,10 @@ ProfilerCost ProfilerCost::make(const Facts& facts) {
         std::set<std::uint32_t> threads = submitting_threads(trace);
         result.records = count_on(trace.op(), threads) + count_on(trace.api_call(), threads) +
                          count_on(trace.tables().python_call, threads);
-        result.estimated_ns = static_cast<DurNs>(result.records) * kTorchRecordCost;
+        // What calls took is theirs: a cost that would leave the threads less time than that is too large.
+        DurNs left = trace.window().length() * static_cast<DurNs>(threads.size()) - time_in_calls(trace, threads);
+        result.estimated_ns =
+            std::clamp<DurNs>(static_cast<DurNs>(result.records) * kTorchRecordCost, 0, std::max<DurNs>(0, left));
     }
     result.explained_ns = std::min(result.estimated_ns, result.host_idle);
     auto window = static_cast<double>(trace.window().length()) *

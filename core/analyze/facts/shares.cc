@@ -26,6 +26,20 @@ IntervalSet transfers_of(const Trace& trace, const DeviceActivity& device) {
     return found;
 }
 
+double pageable_copies(const Trace& trace) {
+    const MemcpyTable& copies = trace.memcpy();
+    StringId pageable = trace.strings().find("pageable"), local = trace.strings().find("DtoD");
+    double all = 0, slow = 0;
+    for (Row row = 0; row < copies.rows; ++row) {
+        if (copies.kind.value_or(row, kNoString) == local && local != kNoString) continue;
+        all += static_cast<double>(copies.dur[row]);
+        bool through_buffer = pageable != kNoString && (copies.src.value_or(row, kNoString) == pageable ||
+                                                        copies.dst.value_or(row, kNoString) == pageable);
+        if (through_buffer) slow += static_cast<double>(copies.dur[row]);
+    }
+    return all > 0 ? slow / all : 0;
+}
+
 DurNs scaled(DurNs part, double factor) { return static_cast<DurNs>(static_cast<double>(part) * factor); }
 
 }  // namespace
@@ -47,6 +61,7 @@ Shares Shares::make(const Facts& facts) {
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
             add_capped(shares.idle[cause], device.causes[cause].total);
+    shares.pageable_part = pageable_copies(facts.trace());
     shares.effective = shares.window - shares.idle_of(IdleCause::profiler);
     shares.host_idle_doubtful = facts.get<ProfilerCost>().explained_ns;
 

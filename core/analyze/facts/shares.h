@@ -19,6 +19,7 @@ struct Shares {
     std::array<DurNs, kIdleCauses> idle{};
     DurNs exposed_memcpy = 0;         // copies between host and device, or devices, while no kernel runs
     DurNs exposed_device_copies = 0;  // copies on the device itself: its memory's work, no transfer
+    double pageable_part = 0;  // of the copies between host and device, by time: from or to pageable memory, 0..1
     DurNs exposed_comm = 0;
     // Kernel busy time (unions) without exposed_comm, split in proportion to the kernels' durations.
     std::array<DurNs, kBounds> kernel{};

@@ -14,8 +14,8 @@ constexpr double kMost = 0.8;        // of the window: above it the whole is as 
 constexpr std::size_t kFewestSteps = 4;
 constexpr DurNs kWarmUp = 2;  // times the median step: a step in front that takes longer is one of warming up
 
-// The first step that is like the others; none when too few are.
-std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps) {
+// Where the first step begins that is like the others; none when too few are. What lies before the first of all counts as a step.
+std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps, TimeNs begin) {
     if (steps.size() < kFewestSteps) return std::nullopt;
     std::vector<DurNs> lengths;
     for (const Step& step : steps) lengths.push_back(step.end - step.start);
@@ -23,7 +23,19 @@ std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps) {
     std::nth_element(lengths.begin(), middle, lengths.end());
     std::size_t first = 0;
     while (first < steps.size() / 2 && (steps[first].end - steps[first].start) / kWarmUp > *middle) ++first;
+    if (first == 0 && (steps[0].start - begin) / kWarmUp <= *middle) return begin;
     return steps[first].start;
+}
+
+TimeNs begin_of_work(const Trace& trace) {
+    TimeNs begin = trace.window().end;
+    auto extend = [&](const auto& table) {
+        if (table.rows > 0) begin = std::min(begin, table.start[0]);
+    };
+    extend(trace.kernel());
+    extend(trace.memcpy());
+    extend(trace.memset());
+    return begin;
 }
 
 TimeNs end_of_work(const Trace& trace) {
@@ -60,8 +72,8 @@ std::optional<Interval> busy_part(const Trace& trace) {
 SteadyPart SteadyPart::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     Interval whole = trace.window();
-    std::vector<Step> steps = find_steps(facts).steps;
-    if (std::optional<TimeNs> first = first_usual_step(steps))
+    const std::vector<Step>& steps = facts.get<Steps>().steps;
+    if (std::optional<TimeNs> first = first_usual_step(steps, whole.start))
         return {{*first, std::max(steps.back().end, std::min(whole.end, end_of_work(trace)))}};
     if (std::optional<Interval> busy = busy_part(trace)) return {*busy};
     if (trace.kernel().rows == 0) return {whole};
@@ -69,18 +81,25 @@ SteadyPart SteadyPart::make(const Facts& facts) {
         {trace.kernel().start[static_cast<Row>(trace.kernel().rows / 10)], std::min(whole.end, end_of_work(trace))}};
 }
 
+std::size_t kernels_within(const Trace& trace, Interval part) {
+    const TimeNs *begin = trace.kernel().start.values(), *end = begin + trace.kernel().rows;
+    return static_cast<std::size_t>(std::lower_bound(begin, end, part.end) - std::lower_bound(begin, end, part.start));
+}
+
 std::optional<Interval> part_for_first_answer(const Trace& trace) {
     Interval part = trace.window();
-    std::optional<Interval> busy = busy_part(trace);
-    // Only our own recorder begins with its program; what others leave out of the busy part has to be more than a pause.
-    bool from_start = trace.origin().tool == fact::kRecorderTool;
     Facts facts(trace, Options{});
-    std::vector<Step> steps = find_steps(facts).steps;
-    if (std::optional<TimeNs> first = first_usual_step(steps); first && *first > steps.front().start)
+    const std::vector<Step>& steps = facts.get<Steps>().steps;
+    std::optional<TimeNs> first = first_usual_step(steps, part.start);
+    if (first && kernels_within(trace, {*first, part.end}) >= kFewest) {
         part = {*first, std::max(steps.back().end, std::min(part.end, end_of_work(trace)))};
-    else if (!from_start && busy && (first || 2 * busy->length() > part.length()))
-        busy.reset();
-    if (busy) part = {std::max(part.start, busy->start), std::min(part.end, busy->end)};
+    } else if (std::optional<Interval> busy = busy_part(trace)) {
+        // Only our own recorder begins with its program; what others leave out of the busy part has to be more than a pause.
+        bool from_start = trace.origin().tool == fact::kRecorderTool;
+        if (from_start || 2 * busy->length() < part.length()) part = *busy;
+    }
+    // Without steps nothing says that the time before the first work is more than setting up.
+    if (!first) part = {std::max(part.start, begin_of_work(trace)), std::min(part.end, end_of_work(trace))};
     bool most = static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
     return most || part.length() <= 0 ? std::nullopt : std::optional(part);
 }

@@ -142,6 +142,8 @@ bool names_a_step(std::string_view name) {
                        [&](std::string_view end) { return words.back().ends_with(end); });
 }
 
+Steps Steps::make(const Facts& facts) { return find_steps(facts); }
+
 Steps find_steps(const Facts& facts) {
     const std::string& wanted = facts.options().step_range;
     if (!wanted.empty()) return named_steps(facts.trace(), wanted);

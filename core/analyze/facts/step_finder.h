@@ -19,9 +19,10 @@ struct Step {
 };
 
 struct Steps {
-    std::vector<Step> steps;      // by start, disjoint
-    StringId thread = kNoString;  // whose ranges they are; none when they come from kernels
-    std::string note;             // how they were found when that needs saying, or why there are none
+    std::vector<Step> steps;                // by start, disjoint
+    StringId thread = kNoString;            // whose ranges they are; none when they come from kernels
+    static Steps make(const Facts& facts);  // as find_steps()
+    std::string note;                       // how they were found when that needs saying, or why there are none
 };
 
 Steps find_steps(const Facts& facts);

@@ -29,6 +29,12 @@ bool among(const std::string& word, std::initializer_list<std::string_view> word
 
 bool is_loader(const std::string& word) { return among(word, {"dataloader", "dataloaders", "dali"}); }
 
+// "dataloader_free_path", "skip dataloader".
+bool denied(const std::vector<std::string>& words, std::size_t at) {
+    return (at + 1 < words.size() && among(words[at + 1], {"free", "less", "independent"})) ||
+           (at > 0 && among(words[at - 1], {"no", "non", "without", "skip"}));
+}
+
 bool names_loader_together(const std::string& first, const std::string& second) {
     if (first == "data")
         return among(second, {"loader", "loaders", "loading", "load", "wait", "fetch", "prefetch", "pipeline"});
@@ -46,7 +52,8 @@ bool names_loader(std::string_view name) {
     std::vector<std::string> words = words_of(name);
     if (words.size() == 1 || name.starts_with("data:") || name.starts_with("data/"))
         if (among(words[0], {"data", "input", "dataset", "batch", "prefetch"})) return true;
-    if (std::any_of(words.begin(), words.end(), is_loader)) return true;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (is_loader(words[i]) && !denied(words, i)) return true;
     for (std::size_t i = 0; i + 1 < words.size(); ++i)
         if (names_loader_together(words[i], words[i + 1])) return true;
     return false;

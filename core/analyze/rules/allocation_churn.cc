@@ -3,6 +3,7 @@
 
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/facts/context.h"
+#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/knowledge/call_kind.h"
@@ -13,6 +14,10 @@ namespace gpuprof {
 namespace {
 
 constexpr std::uint64_t kFewest = 4;  // calls; fewer are no habit
+constexpr int kRounds =
+    2;  // times that memory is allocated again after some was freed: a program that sets up only allocates
+
+bool frees(std::string_view call) { return call.find("Free") != call.npos || call.find("Unregister") != call.npos; }
 
 std::string remedy(const Context& context) {
     if (context.pytorch())
@@ -35,18 +40,24 @@ Ruling look(const Facts& facts) {
     std::uint64_t count = 0;
     StringId longest = kNoString;
     DurNs most = -1;
+    int rounds = 0;
+    bool freed = false;
     for (Row row = 0; row < calls.rows; ++row) {
         if (calls.start[row] < steady.start || calls.start[row] >= steady.end || !calls.name.has(row) ||
             kind_of_call(facts.trace().text(calls.name[row])) != CallKind::allocation)
             continue;
+        bool freeing = frees(facts.trace().text(calls.name[row]));
+        rounds += freed && !freeing;
+        freed = freeing;
         spent += calls.dur[row];
         ++count;
         if (calls.dur[row] > most) most = calls.dur[row], longest = calls.name[row];
     }
     const Shares& shares = facts.get<Shares>();
-    if (shares.effective_pct(spent) < kWorthSaying || count < kFewest) return Ruling::silent();
     Finding finding;
-    finding.cost_ns = spent;
+    finding.cost_ns = std::min(spent, gain_without_idle(facts, {IdleCause::allocation}));
+    if (shares.effective_pct(finding.cost_ns) < kWorthSaying || count < kFewest || rounds < kRounds)
+        return Ruling::silent();
     finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",
                                 spoken_count(count), spoken(spent));
     finding.evidence.push_back(fmt::format("{} ({}) and the like, the longest {}", facts.trace().text(longest),

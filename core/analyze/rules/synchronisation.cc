@@ -3,9 +3,10 @@
 
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/drained_queue.h"
 #include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/waits.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -27,9 +28,16 @@ std::string where(const Facts& facts, const WaitSite& site) {
     return text;
 }
 
-std::string remedy(const Context& context, const DrainedQueue& queue) {
+DurNs drained_ns(const Facts& facts) {
+    DurNs sum = 0;
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
+        for (DurNs part : device.drained) sum += part;
+    return sum;
+}
+
+std::string remedy(const Context& context, const Waits& waits) {
     std::string text;
-    if (2 * queue.pageable_ns > queue.blocked_ns)
+    if (2 * waits.pageable_ns > waits.blocked_ns)
         text = context.pytorch() ? "Copy from and to pinned memory (pin_memory=True) with non_blocking=True; a copy of "
                                    "pageable memory waits. "
                                  : "Copy from and to pinned memory (cudaHostAlloc, cudaHostRegister); an asynchronous "
@@ -54,27 +62,27 @@ std::string remedy(const Context& context, const DrainedQueue& queue) {
 Ruling look(const Facts& facts) {
     if (facts.trace().api_call().rows == 0)
         return Ruling::abstain("CUDA calls were not recorded; record them (gpu-profile record, or CPU activities)");
-    const DrainedQueue& queue = facts.get<DrainedQueue>();
+    const Waits& waits = facts.get<Waits>();
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = gain_without_waits(facts);
     bool costs = shares.effective_pct(finding.cost_ns) >= kWorthSaying;
-    if (queue.count == 0 || (!costs && queue.per_step < kManyPerStep)) return Ruling::silent();
-    std::string per_step = queue.per_step > 0 ? fmt::format("{:.1f} times a step", queue.per_step)
-                                              : fmt::format("{} times", spoken_count(queue.count));
+    if (waits.count == 0 || (!costs && waits.per_step < kManyPerStep)) return Ruling::silent();
+    std::string per_step = waits.per_step > 0 ? fmt::format("{:.1f} times a step", waits.per_step)
+                                              : fmt::format("{} times", spoken_count(waits.count));
     finding.title = costs ? fmt::format("Waiting for the GPU leaves it idle {} % of the time",
                                         readable_percent(shares.pct(finding.cost_ns)))
                           : fmt::format("The host waits for the GPU {}", per_step);
     finding.evidence.push_back(
         fmt::format("the host waits {}, {} in all; the device is idle for {} after its work ran "
                     "out during such a wait",
-                    per_step, spoken(queue.blocked_ns), spoken(queue.drained_ns)));
-    for (std::size_t i = 0; i < std::min(kSites, queue.sites.size()); ++i)
-        finding.evidence.push_back(where(facts, queue.sites[i]));
+                    per_step, spoken(waits.blocked_ns), spoken(drained_ns(facts))));
+    for (std::size_t i = 0; i < std::min(kSites, waits.sites.size()); ++i)
+        finding.evidence.push_back(where(facts, waits.sites[i]));
     if (shares.idle_of(IdleCause::synchronisation) > 0)
         finding.evidence.push_back(idle_line(facts, IdleCause::synchronisation));
     push_gap_lines(facts, IdleCause::synchronisation, finding.evidence);
-    finding.remedy = remedy(facts.get<Context>(), queue);
+    finding.remedy = remedy(facts.get<Context>(), waits);
     finding.confidence = costs ? Weight::high : Weight::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the calls were the program's last wait for its results";

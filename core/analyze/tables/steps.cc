@@ -176,7 +176,7 @@ constexpr ResultColumn kColumns[] = {
 };
 
 Result<ResultTable> run(const Facts& facts) {
-    Steps found = find_steps(facts);
+    const Steps& found = facts.get<Steps>();
     ResultTable table("steps", kColumns);
     table.handle_prefix = "step";
     if (!found.note.empty()) table.notes.push_back(found.note);

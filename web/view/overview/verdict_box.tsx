@@ -1,4 +1,4 @@
-// The verdict: one word, its share of the window, what acting on it gives back at most, and what came next.
+// The verdict: one word, its share of the window, what acting on it could give back, how sure it is, and what came next.
 
 import type { Report, Verdict } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
@@ -14,7 +14,8 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
       </p>
       <dl>
         {verdict.share_pct !== null && <Figure name="of the window" value={pct(verdict.share_pct)} />}
-        {verdict.gives_back_pct !== null && <Figure name="to win back at most" value={pct(verdict.gives_back_pct)} />}
+        {verdict.gives_back_pct !== null && <Figure name="recoverable" value={pct(verdict.gives_back_pct)} />}
+        {verdict.confidence !== null && <Figure name={`confidence, from ${verdict.basis}`} value={verdict.confidence} />}
       </dl>
       {verdict.alternatives.length > 0 && <Alternatives verdict={verdict} />}
     </section>

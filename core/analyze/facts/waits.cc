@@ -1,11 +1,11 @@
-#include "core/analyze/facts/drained_queue.h"
+#include "core/analyze/facts/waits.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
+#include "core/analyze/facts/device_op.h"
 #include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/host_timeline.h"
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/knowledge/call_kind.h"
@@ -58,7 +58,7 @@ std::vector<bool> submitters(const Trace& trace) {
 }
 
 // Blocking calls in order of their start; what is open inside another one (runtime over driver API) counts once.
-std::vector<Wait> find_waits(const Trace& trace, DrainedQueue& queue) {
+std::vector<Wait> find_waits(const Trace& trace, Waits& found) {
     const ApiCallTable& calls = trace.api_call();
     std::vector<bool> submits = submitters(trace);
     std::vector<Row> copies = copy_of_call(trace);
@@ -78,36 +78,14 @@ std::vector<Wait> find_waits(const Trace& trace, DrainedQueue& queue) {
         auto [until, first] = open.try_emplace(thread, wait.end);
         if (!first && wait.start < until->second) continue;
         until->second = wait.end;
-        if (copying && pageable(trace, copies[call])) queue.pageable_ns += calls.dur[call];
+        if (copying && pageable(trace, copies[call])) found.pageable_ns += calls.dur[call];
         waits.push_back(wait);
     }
     return waits;
 }
 
-// A gap is a drained queue's when the device ran out of work during a wait of the thread that then submitted the next.
-DurNs drained_by(const Facts& facts, const std::vector<Wait>& waits) {
-    const Trace& trace = facts.trace();
-    std::map<StringId, std::vector<Interval>> by_thread;
-    for (const Wait& wait : waits) by_thread[wait.thread].push_back({wait.start, wait.end});
-    DurNs drained = 0;
-    for (const IdleGap& gap : facts.get<IdleGaps>().gaps) {
-        if (gap.after == kNoRow || gap.before == kNoRow) continue;
-        Row call = launch_of(trace, gap.after_op, gap.after);
-        if (call == kNoRow) continue;
-        auto thread = by_thread.find(trace.api_call().thread.value_or(call, kNoString));
-        if (thread == by_thread.end()) continue;
-        // The last wait that began before the gap did: the device still worked for it.
-        auto wait = std::upper_bound(thread->second.begin(), thread->second.end(), gap.start,
-                                     [](TimeNs time, const Interval& each) { return time < each.start; });
-        if (wait == thread->second.begin()) continue;
-        --wait;
-        if (wait->end >= gap.start && trace.api_call().start[call] >= wait->start) drained += gap.dur;
-    }
-    return drained;
-}
-
 double waits_per_step(const Facts& facts, const std::vector<Wait>& waits) {
-    std::vector<Step> steps = find_steps(facts).steps;
+    const std::vector<Step>& steps = facts.get<Steps>().steps;
     if (steps.size() < 2) return 0;
     std::size_t inside = 0, at = 0;
     for (const Wait& wait : waits) {
@@ -125,7 +103,7 @@ bool of_a_library(std::string_view frame) {
 }
 
 // Where each wait was called from.
-void name_sites(const Trace& trace, const std::vector<Wait>& waits, DrainedQueue& queue) {
+void name_sites(const Trace& trace, const std::vector<Wait>& waits, Waits& found) {
     HostTimeline timeline(trace, {HostKind::range, HostKind::python_call, HostKind::op});
     std::map<StringId, HostThread> threads;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, WaitSite> sites;
@@ -150,23 +128,31 @@ void name_sites(const Trace& trace, const std::vector<Wait>& waits, DrainedQueue
         ++to.count;
         to.blocked_ns += wait.end - wait.start;
     }
-    for (auto& [key, site] : sites) queue.sites.push_back(site);
-    std::stable_sort(queue.sites.begin(), queue.sites.end(),
+    for (auto& [key, site] : sites) found.sites.push_back(site);
+    std::stable_sort(found.sites.begin(), found.sites.end(),
                      [](const WaitSite& a, const WaitSite& b) { return a.blocked_ns > b.blocked_ns; });
 }
 
 }  // namespace
 
-DrainedQueue DrainedQueue::make(const Facts& facts) {
-    DrainedQueue queue;
-    std::vector<Wait> waits = find_waits(facts.trace(), queue);
-    queue.count = waits.size();
-    for (const Wait& wait : waits) queue.blocked_ns += wait.end - wait.start;
-    if (waits.empty()) return queue;
-    queue.drained_ns = drained_by(facts, waits);
-    queue.per_step = waits_per_step(facts, waits);
-    name_sites(facts.trace(), waits, queue);
-    return queue;
+const Interval* Waits::last_begun(StringId thread, TimeNs time) const {
+    auto found = of_thread.find(thread);
+    if (found == of_thread.end()) return nullptr;
+    auto after = std::upper_bound(found->second.begin(), found->second.end(), time,
+                                  [](TimeNs t, const Interval& each) { return t < each.start; });
+    return after == found->second.begin() ? nullptr : &after[-1];
+}
+
+Waits Waits::make(const Facts& facts) {
+    Waits found;
+    std::vector<Wait> waits = find_waits(facts.trace(), found);
+    found.count = waits.size();
+    for (const Wait& wait : waits) found.of_thread[wait.thread].push_back({wait.start, wait.end});
+    for (const Wait& wait : waits) found.blocked_ns += wait.end - wait.start;
+    if (waits.empty()) return found;
+    found.per_step = waits_per_step(facts, waits);
+    name_sites(facts.trace(), waits, found);
+    return found;
 }
 
 }  // namespace gpuprof

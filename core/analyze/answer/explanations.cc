@@ -1,0 +1,88 @@
+#include "core/analyze/answer/explanations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/kernel_bound.h"
+#include "core/analyze/facts/shares.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+std::string ns(DurNs dur) { return readable_duration(static_cast<double>(dur)); }
+
+// The two kernel classes that hold most of the time of one bound, e.g. "gemm and attention".
+std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
+    std::vector<std::pair<DurNs, KernelClass>> sums;
+    for (const KernelGroup& group : kernels) {
+        auto known =
+            std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.second == group.traits.kind; });
+        if (known == sums.end()) known = sums.insert(sums.end(), {0, group.traits.kind});
+        known->first += group.by_bound[static_cast<std::size_t>(bound)];
+    }
+    std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    auto spoken = [](KernelClass kind) {
+        std::string name(kind == KernelClass::other ? "streaming" : to_string(kind));
+        std::replace(name.begin(), name.end(), '_', ' ');
+        return name;
+    };
+    if (sums.empty() || sums[0].first == 0) return "";
+    if (sums.size() < 2 || 5 * sums[1].first < sums[0].first) return spoken(sums[0].second) + " kernels";
+    return fmt::format("{} and {} kernels", spoken(sums[0].second), spoken(sums[1].second));
+}
+
+std::string untold_because(DurNs kernels, DurNs idle) {
+    std::string text;
+    if (kernels > 0)
+        text = fmt::format("{} of kernels have limits that neither names, shapes nor counters tell", ns(kernels));
+    if (idle > 0)
+        text += fmt::format("{}{} of idle time has no recorded cause", text.empty() ? "" : ", and ", ns(idle));
+    return text + "; record operator shapes (record_shapes=True), the CUDA calls of every thread, or counters";
+}
+
+}  // namespace
+
+std::vector<Explanation> explanations(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    auto idle = [&](IdleCause cause) { return shares.idle_of(cause); };
+    auto busy_with = [&](Bound bound, std::string_view what) {
+        return fmt::format("{} {} run {}", what, main_classes(facts.get<KernelGroups>().groups, bound),
+                           ns(shares.kernel_of(bound)));
+    };
+    DurNs launch = gain_without_idle(facts, {IdleCause::launch});
+    DurNs host = gain_without_idle(facts, {IdleCause::host_compute});
+    DurNs sync = gain_without_waits(facts);
+    DurNs other = host + idle(IdleCause::compilation) + idle(IdleCause::nothing_submitted);
+    DurNs untold = shares.kernel_of(Bound::unknown) + idle(IdleCause::unknown);
+    DurNs memory = shares.kernel_of(Bound::memory) + shares.exposed_device_copies;
+    DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy),
+          comm = gain_without_exposed_communication(facts);
+    DurNs input = idle(IdleCause::input_pipeline), allocation = idle(IdleCause::allocation);
+    std::vector<Explanation> all{
+        {Limit::compute, shares.kernel_of(Bound::compute), {}, busy_with(Bound::compute, "arithmetic-heavy")},
+        {Limit::memory_bandwidth, memory, {}, busy_with(Bound::memory, "data-moving")},
+        {Limit::underfilled, shares.kernel_of(Bound::underfilled), shares.unfilled,
+         fmt::format("{}, with too few blocks or threads to fill the multiprocessors",
+                     busy_with(Bound::underfilled, "small"))},
+        {Limit::unknown, untold, {}, untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown))},
+        {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", ns(input))},
+        {Limit::launch, launch, launch,
+         fmt::format("launching leaves the GPU idle for {} between kernels", ns(launch))},
+        {Limit::synchronisation, sync, sync,
+         fmt::format("the GPU is idle for {} after the host waited for it", ns(sync))},
+        {Limit::transfer, transfer, gain_without_exposed_copies(facts),
+         fmt::format("copies that no kernel hides take {}", ns(transfer))},
+        {Limit::communication, comm, comm, fmt::format("collectives that no kernel hides take {}", ns(comm))},
+        {Limit::allocation, allocation, allocation,
+         fmt::format("the GPU waits {} for memory to be allocated or freed", ns(allocation))},
+        {Limit::host, other, other, fmt::format("the GPU waits {} while the host runs other code", ns(other))},
+    };
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
+    return all;
+}
+
+}  // namespace gpuprof
