@@ -9,14 +9,18 @@
 
 A row is a label, cells between the first and the last `|`, and a remark. A comment sets the scale: `1 char = N us` (or ns).
   host THREAD    calls: L cudaLaunchKernel, C cudaMemcpyAsync, P cudaMemcpy, Z cudaMemsetAsync, S cudaStreamSynchronize,
-                 D cudaDeviceSynchronize, M cudaMalloc, F cudaFree; `#` or `=` goes on with the call before it
+                 D cudaDeviceSynchronize, M cudaMalloc, F cudaFree, X a cudaLaunchKernel whose kernel is missing; `#` or `=` goes on with the call before it
   stream N       device ops (of GPU 0; `gpu D stream N` of another): a run of one letter is one op, `=` goes on with it;
-                 a capital is the kernel of that name, h HtoD, d DtoH, p DtoD copies of 1000 bytes a cell, z a memset
+                 a capital is the kernel of that name, h HtoD, d DtoH of pinned memory, g HtoD, e DtoH of pageable memory, p DtoD
+                 copies of 1000 bytes a cell, z a memset
   op THREAD      framework operators: `[name--]` is a span from bracket to bracket; deeper operators in further rows
   range THREAD   user annotations, drawn like operators
+  overhead THREAD  the recorder's own work, drawn like operators
 Calls L, C or P, Z are paired with kernels, copies, memsets in the order of their starts; what is left over stays unpaired.
 A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter. A launch has one block of
-128 threads; the row `shape A = 16 x 256` says blocks and threads of a block. The device has 100 multiprocessors.
+128 threads; the row `shape A = 16 x 256` says blocks and threads of a block, `shape A = none` that no shape was recorded;
+`uses A = 200 + 49152` says registers of a thread and bytes of shared memory. The device has 100 multiprocessors and compute
+capability 9.0; the row `device = 7.0 Tesla V100` says another, `device = none` that nothing of it was recorded.
 """
 
 import json
@@ -24,9 +28,11 @@ import re
 import sys
 
 CALLS = {"L": "cudaLaunchKernel", "C": "cudaMemcpyAsync", "P": "cudaMemcpy", "Z": "cudaMemsetAsync",
-         "S": "cudaStreamSynchronize", "D": "cudaDeviceSynchronize", "M": "cudaMalloc", "F": "cudaFree"}
+         "S": "cudaStreamSynchronize", "D": "cudaDeviceSynchronize", "M": "cudaMalloc", "F": "cudaFree", "X": "cudaLaunchKernel"}
 LAUNCHES = {"L": "kernel", "C": "gpu_memcpy", "P": "gpu_memcpy", "Z": "gpu_memset"}
-COPIES = {"h": "Memcpy HtoD (Pinned -> Device)", "d": "Memcpy DtoH (Device -> Pinned)", "p": "Memcpy DtoD (Device -> Device)"}
+COPIES = {"h": "Memcpy HtoD (Pinned -> Device)", "d": "Memcpy DtoH (Device -> Pinned)", "p": "Memcpy DtoD (Device -> Device)",
+          "g": "Memcpy HtoD (Pageable -> Device)", "e": "Memcpy DtoH (Device -> Pageable)"}
+SPANS = {"op": "cpu_op", "range": "user_annotation", "overhead": "overhead"}
 PROCESS = 100
 BASE_US = 1000
 
@@ -55,7 +61,9 @@ class Drawing:
     def __init__(self, text):
         self.scale = 1.0  # us a cell
         self.events, self.names, self.threads, self.devices = [], {}, {}, set()
-        self.shapes = {}  # letter -> blocks, threads of a block
+        self.shapes = {}  # letter -> blocks, threads of a block; None: not recorded
+        self.uses = {}  # letter -> registers, bytes of shared memory
+        self.device = ("9.0", "Drawn GPU")
         for line in text.splitlines():
             self.take(line)
         self.pair()
@@ -76,6 +84,18 @@ class Drawing:
         if shaped:
             self.shapes[shaped.group(1)] = int(shaped.group(2)), int(shaped.group(3))
             return
+        unshaped = re.fullmatch(r"shape (\w) = none", line.strip())
+        if unshaped:
+            self.shapes[unshaped.group(1)] = None
+            return
+        uses = re.fullmatch(r"uses (\w) = (\d+) \+ (\d+)", line.strip())
+        if uses:
+            self.uses[uses.group(1)] = int(uses.group(2)), int(uses.group(3))
+            return
+        device = re.fullmatch(r"device = (?:none|(\d+\.\d) (.+))", line.strip())
+        if device:
+            self.device = device.groups() if device.group(1) else None
+            return
         row = re.fullmatch(r"\s*([^|]+?)\s*\|(.*)\|[^|]*", line)
         if not row:
             raise DrawingError(f"not a row: {line}")
@@ -85,8 +105,8 @@ class Drawing:
             self.stream(device, int(stream), cells)
         elif label[0] == "host":
             self.host(label[1], cells)
-        elif label[0] in ("op", "range"):
-            self.spans("cpu_op" if label[0] == "op" else "user_annotation", label[1], cells)
+        elif label[0] in SPANS:
+            self.spans(SPANS[label[0]], label[1], cells)
         else:
             raise DrawingError(f"no kind of row: {label[0]}")
 
@@ -119,11 +139,15 @@ class Drawing:
             elif letter == "z":
                 self.add("gpu_memset", "Memset (Device)", device, stream, first, length, **place, bytes=1000 * length)
             elif letter.isupper():
-                blocks, threads = self.shapes.get(letter, (1, 128))
-                shape = {"grid": [blocks, 1, 1], "block": [threads, 1, 1], "registers per thread": 32, "shared memory": 0}
+                shape = self.shape_of(letter)
                 self.add("kernel", self.names.get(letter, letter), device, stream, first, length, **place, **shape)
             else:
                 raise DrawingError(f"no device op is drawn as {letter}")
+
+    def shape_of(self, letter):
+        found = self.shapes.get(letter, (1, 128))
+        registers, shared = self.uses.get(letter, (32, 0))
+        return {"grid": [found[0], 1, 1], "block": [found[1], 1, 1], "registers per thread": registers, "shared memory": shared} if found else {}
 
     def number_operators(self):
         """As PyTorch does: each operator an id, each call and its device op the id of the innermost operator around it."""
@@ -151,11 +175,12 @@ class Drawing:
                 operations.pop(0)["args"] |= event["args"]
 
     def trace(self):
-        properties = [{"id": d, "name": "Drawn GPU", "totalGlobalMem": 1 << 30, "computeMajor": 9, "computeMinor": 0,
+        major, minor = self.device[0].split(".") if self.device else ("0", "0")
+        properties = [{"id": d, "name": self.device[1], "totalGlobalMem": 1 << 30, "computeMajor": int(major), "computeMinor": int(minor),
                        "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536,
                        "regsPerMultiprocessor": 65536, "warpSize": 32, "sharedMemPerBlock": 49152,
                        "sharedMemPerMultiprocessor": 233472, "numSms": 100, "sharedMemPerBlockOptin": 232448}
-                      for d in sorted(self.devices)]
+                      for d in sorted(self.devices) if self.device]
         names = [{"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "ts": 0, "args": {"name": f"thread {tid} ({name})"}}
                  for name, tid in self.threads.items()]
         return {"schemaVersion": 1, "deviceProperties": properties, "traceEvents": names + self.events}

@@ -11,6 +11,12 @@
   expect-note    what the one line on standard error contains when the command succeeds
   expect-code    the exit status; 0 without it
 
+  expect-rule    of a case in rules/ID: what the rule ID says, in `report timeline.json findings`, or in what `cmd` says instead:
+                   fires 210 us    with this cost (`fires` alone: whatever it costs)
+                   silent          no finding, and no word why not
+                   abstains TEXT   no finding, and why not
+                   says TEXT       somewhere in the finding; `not TEXT`: nowhere in it
+
 A command runs in a scratch folder with links to the top level of the checkout, so that tests/fixtures/... is a path and
 nothing is written into the checkout. Terminal: none, 100 columns, UTF-8. `--gold` rewrites what is expected; review it
 as a diff. Arguments after the options choose cases by a part of their path.
@@ -18,6 +24,7 @@ as a diff. Arguments after the options choose cases by a part of their path.
 
 import argparse
 import difflib
+import json
 import os
 import re
 import shlex
@@ -60,8 +67,41 @@ def run(case, program):
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         prepare(case, folder)
-        return subprocess.run([program, *shlex.split((case / "cmd").read_text())], cwd=folder, env=environment, input=given,
+        return subprocess.run([program, *command_of(case)], cwd=folder, env=environment, input=given,
                               capture_output=True, timeout=SECONDS, check=False)
+
+
+def command_of(case):
+    if (case / "cmd").exists():
+        return shlex.split((case / "cmd").read_text())
+    inputs = ["timeline.json", *(given.name for given in sorted(case.glob("input.*")))]
+    return ["report", *inputs, "findings", "--format", "json"]
+
+
+def rule_problems(case, output):
+    """What is not as `expect-rule` says."""
+    rule, table = case.parent.name, json.loads(output)["tables"][0]
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    found = next((row for row in rows if row["id"] == rule), None)
+    notes = " ".join(note for note in table.get("notes", []) if note.startswith(rule + ":"))
+    told = f"fires with {found['cost_ns'] / 1000:g} us: {found}" if found else f"abstains: {notes}" if notes else "silent"
+    problems = []
+    for line in (case / "expect-rule").read_text().splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "fires":
+            good = found is not None and (not rest or abs(found["cost_ns"] / 1000 - float(rest.split()[0])) < 0.5)
+        elif word == "silent":
+            good = found is None and not notes
+        elif word == "abstains":
+            good = found is None and rest in notes and notes
+        elif word in ("says", "not"):
+            good = found is not None and (rest in json.dumps(found)) == (word == "says")
+        else:
+            good = False
+        if not good:
+            problems.append(f"expected: {line}; it {told}")
+    return problems
 
 
 def expectation(case):
@@ -102,6 +142,8 @@ def problems_of(case, program):
     code = int(text_of(case, "expect-code") or 0)
     if done.returncode != code:
         problems.append(f"exit status {done.returncode}, not {code}; {done.stderr.decode('utf-8', 'replace').strip()[:500]}")
+    if (case / "expect-rule").exists():
+        return problems or rule_problems(case, done.stdout)
     file, same = expectation(case), text_of(case, "expect-same")
     if same is not None:
         wanted = (ROOT / same).read_bytes()
@@ -117,7 +159,7 @@ def problems_of(case, program):
 
 def rewrite(case, program):
     done = run(case, program)
-    if (case / "expect-error").exists():
+    if (case / "expect-error").exists() or (case / "expect-rule").exists():
         return
     if same := text_of(case, "expect-same"):
         (ROOT / same).write_bytes(done.stdout)
@@ -135,7 +177,8 @@ def main():
     parser.add_argument("part", nargs="*", help="only cases whose path contains one of these")
     options = parser.parse_args()
     program = str(Path(options.binary).resolve())
-    cases = [p.parent for p in sorted(CASES.rglob("cmd")) if not options.part or any(part in str(p.parent.relative_to(CASES)) for part in options.part)]
+    found = sorted({p.parent for name in ("cmd", "expect-rule") for p in CASES.rglob(name)})
+    cases = [p for p in found if not options.part or any(part in str(p.relative_to(CASES)) for part in options.part)]
 
     seconds = {}
 
@@ -154,7 +197,7 @@ def main():
         results = list(zip(cases, pool.map(check, cases)))
     for case, problems in results:
         if problems:
-            print(f"--- {case.relative_to(CASES)}: gpu-profile {(case / 'cmd').read_text().strip()}")
+            print(f"--- {case.relative_to(CASES)}: gpu-profile {shlex.join(command_of(case))}")
             print("\n".join(problems))
     failed = sum(bool(problems) for _, problems in results)
     print("slowest:", *(f"{seconds[case]:7.2f} s  {case.relative_to(CASES)}" for case in sorted(seconds, key=lambda case: -seconds[case])[:10]), sep="\n  ")

@@ -159,6 +159,11 @@ public:
     }
 
 private:
+    // A copy on the device is launched like a kernel.
+    bool crosses_bus(const IdleGap& gap) const {
+        return gap.after_op == DeviceOp::memcpy &&
+               trace_.text(trace_.memcpy().kind.value_or(gap.after, kNoString)) != "DtoD";
+    }
     bool is_drained(const IdleGap& gap) const {
         if (gap.after == kNoRow || gap.before == kNoRow) return false;
         bool own_cause = gap.cause != IdleCause::launch && gap.cause != IdleCause::synchronisation &&
@@ -198,7 +203,7 @@ private:
         if (submit > part.start) explain_host(thread, {part.start, std::min(submit, part.end)});
         Interval within{std::max(part.start, submit), std::min(part.end, submitted)};
         StringId call_name = trace_.api_call().name[call];
-        IdleCause calling = gap.after_op == DeviceOp::memcpy      ? IdleCause::host_memcpy
+        IdleCause calling = crosses_bus(gap)                      ? IdleCause::host_memcpy
                             : submitted - submit > kLongestLaunch ? IdleCause::compilation
                                                                   : IdleCause::launch;
         pieces_.add(calling, call_name, thread, within);

@@ -91,6 +91,17 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
     }
 }
 
+std::string names_say_nothing(const Facts& facts) {
+    DurNs all = 0, unknown = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        all += group.total_ns;
+        if (group.traits.kind == KernelClass::other) unknown += group.total_ns;
+    }
+    if (2 * unknown <= all) return "";
+    return fmt::format("{} of {} kernel time is in kernels whose names do not say what they do", spoken(unknown),
+                       spoken(all));
+}
+
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }
 
 bool is_matrix_product(const KernelGroup& group) {

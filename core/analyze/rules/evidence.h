@@ -31,6 +31,9 @@ DurNs busy_with(const Facts& facts, const KernelPart& part);
 // Adds the groups with the largest parts: "k-3 (12.3 ms in 40 launches, 18.0 % of kernel time): name".
 void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence);
 
+// Why a rule that goes by names cannot tell, when most kernel time is in kernels whose names do not say what they do; else "".
+std::string names_say_nothing(const Facts& facts);
+
 DurNs of_bound(const KernelGroup& group, Bound bound);
 bool is_matrix_product(const KernelGroup& group);
 

@@ -28,7 +28,10 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = shares.kernel_of(Bound::memory);
-    if (shares.effective_pct(finding.cost_ns) < kLeast) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kLeast)
+        return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kLeast
+                   ? Ruling::abstain(names_say_nothing(facts))
+                   : Ruling::silent();
     DurNs by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
         all += part(group);

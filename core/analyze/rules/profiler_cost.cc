@@ -8,13 +8,27 @@
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
+#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
 
+constexpr double kWorthAsking = 10;  // percent of the window that is idle for the host
+
+// What recording costs is measured for torch.profiler and told by our own recorder; of others it is not known.
+Ruling unknown_cost(const Facts& facts) {
+    const std::string& tool = facts.trace().origin().tool;
+    bool known = tool.empty() || tool == "torch.profiler" || tool == fact::kRecorderTool;
+    if (known || facts.get<Shares>().pct(facts.get<ProfilerCost>().host_idle) < kWorthAsking) return Ruling::silent();
+    return Ruling::abstain(
+        fmt::format("what recording with {} costs the host is not known; compare the step time with that of an "
+                    "unprofiled run",
+                    tool));
+}
+
 Ruling look(const Facts& facts) {
     const ProfilerCost& cost = facts.get<ProfilerCost>();
-    if (!cost.distorted()) return Ruling::silent();
+    if (!cost.distorted()) return unknown_cost(facts);
     Finding finding;
     finding.cost_ns = std::min(cost.idle_in_overhead + cost.explained_ns, facts.get<Shares>().window);
     finding.title = fmt::format("The profiler itself made up to {} of the idle time", spoken(finding.cost_ns));
