@@ -22,6 +22,7 @@ constexpr std::size_t kMostDevices = 8;
 constexpr std::size_t kMostCauses = 5;
 constexpr double kLeastCause = 0.01;  // of the idle time, to have a line of its own
 constexpr std::size_t kMostKernels = 5;
+constexpr std::int64_t kMostRows = 8;  // of any other table
 constexpr std::size_t kFewestFindings = 3, kMostFindings = 5;
 
 class Screen {
@@ -35,6 +36,7 @@ public:
         pictures();
         idle();
         kernels();
+        others();
         std::vector<std::string> last = next_steps();
         findings(kLines - static_cast<int>(lines_.size() + last.size()));
         lines_.insert(lines_.end(), last.begin(), last.end());
@@ -179,6 +181,24 @@ private:
             add(line + shorten_name(figure(*kernels, row, "name"), style_.width - display_width(line), style_.unicode));
         }
         add();
+    }
+
+    // Of a recording without a timeline: what it has, with its first rows.
+    void others() {
+        Style style = style_;
+        style.limit = kMostRows;
+        for (const ResultTable& table : answer_.tables) {
+            if (table.name() == "devices" || table.name() == "idle" || table.name() == "kernels") continue;
+            StringSink sink;
+            write_text_table(table, style, sink);
+            std::string_view text = sink.text();
+            while (!text.empty()) {
+                std::size_t end = std::min(text.find('\n'), text.size());
+                add(std::string(text.substr(0, end)));
+                text.remove_prefix(std::min(end + 1, text.size()));
+            }
+            add();
+        }
     }
 
     // One right-aligned column of figures, appended to the heading and to each line.

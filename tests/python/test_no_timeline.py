@@ -11,21 +11,29 @@ RAW = {"compute_pct": "sm__throughput.avg.pct_of_peak_sustained_elapsed", "memor
 DETAILS = {"compute_pct": "Compute (SM) Throughput", "memory_pct": "Memory Throughput", "occupancy_pct": "Achieved Occupancy", "registers": "Registers Per Thread"}
 
 
-@pytest.mark.parametrize(("file", "has", "shows"), [
-    ("ncu/kernels.raw.csv.gz", "9 profiled_kernel", "counters"),
-    ("nvidia-smi/h200-580.csv", "sample", "samples"),
-    ("memory/growth.snapshot.pickle.gz", "390 memory_event", "memory"),
-    ("proton/matmul.hatchet", "6 call_node", "export csv"),
+@pytest.mark.parametrize(("file", "has", "verdict", "because", "shows"), [
+    ("ncu/kernels.raw.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 % is at 60 % or more of the peak of memory or caches", "counters"),
+    ("ncu/kernels.details.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "counters"),
+    ("nvidia-smi/h200-580.csv", "9 samples", "cannot tell", "GPU 0 was busy 0 % of the time (1 sample)", "samples"),
+    ("memory/growth.snapshot.pickle.gz", "390 memory events", "cannot tell", "who holds memory", "memory"),
+    ("proton/matmul.hatchet", "6 call nodes", "cannot tell", "100 % of the time is in matmul_kernel_0d1d2d", "export csv"),
 ])
-def test_the_first_answer(program, file, has, shows):
+def test_the_first_answer(program, file, has, verdict, because, shows):
+    document = program.report(FIXTURES / file).document
+    assert has in document["trust"][0]["text"] and "no timeline" in document["trust"][0]["text"]
+    assert document["verdict"]["name"] == verdict and because in document["verdict"]["because"]
     outcome = program.run("report", FIXTURES / file)
-    assert outcome.status == 2 and outcome.stdout == b"" and len(outcome.errors) == 1
-    assert "no timeline" in outcome.errors[0] and has in outcome.errors[0] and shows in outcome.errors[0]
+    assert outcome.status == 0 and shows in outcome.stdout.decode().splitlines()[-1]
+
+
+def test_what_counters_say_is_measured(program):
+    verdict = program.report(FIXTURES / "ncu/kernels.raw.csv.gz").document["verdict"]
+    assert verdict["basis"] == "counters" and verdict["confidence"] == "high"
 
 
 def test_the_command_it_names_works(program):
     for file in ("ncu/kernels.raw.csv.gz", "nvidia-smi/h200-580.csv", "memory/growth.snapshot.pickle.gz"):
-        named = program.run("report", FIXTURES / file).errors[0].split("gpu-profile report ")[1].split()
+        named = program.run("report", FIXTURES / file).stdout.decode().splitlines()[-1].split("gpu-profile report ")[1].split()
         assert all(table.rows for table in program.report(*named).tables.values())
 
 

@@ -6,10 +6,10 @@
 
 #include "core/analyze/answer/diagnosis.h"
 #include "core/analyze/answer/trust.h"
+#include "core/analyze/answer/without_timeline.h"
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/completeness.h"
 #include "core/analyze/tables/analysis.h"
-#include "core/model/damage.h"
 
 namespace gpuprof {
 namespace {
@@ -70,37 +70,11 @@ bool has_events(const Trace& trace) {
     return any;
 }
 
-// What a recording without a timeline has instead, and what shows it.
-Error no_timeline(const Trace& trace) {
-    struct Shown {
-        std::string_view table, analysis;
-    };
-    constexpr Shown kShown[] = {
-        {"profiled_kernel", "counters"}, {"sample", "samples"}, {"memory_event", "memory"}, {"memory_block", ""},
-        {"kernel_counter", ""},          {"call_node", ""},     {"call_metric", ""}};
-    std::string tables, analyses;
-    trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
-        for (const Shown& shown : kShown)
-            if (spec.name == shown.table && table.rows > 0) {
-                tables += fmt::format("{}{} {}", tables.empty() ? "" : ", ", table.rows, shown.table);
-                if (!shown.analysis.empty()) analyses += fmt::format(" {}", shown.analysis);
-            }
-    });
-    const std::string& file = trace.origin().file;
-    if (tables.empty())
-        return {ExitCode::empty,
-                after_damage(trace, fmt::format("{}: the trace holds no event; nothing was captured", file))};
-    std::string next = analyses.empty() ? fmt::format("gpu-profile export csv {}", file)
-                                        : fmt::format("gpu-profile report {}{}", file, analyses);
-    return {ExitCode::usage,
-            after_damage(trace, fmt::format("{}: no timeline, so no first answer; it has {}: {}", file, tables, next))};
-}
-
 }  // namespace
 
 Result<Answer> make_answer(const Facts& facts) {
     const Trace& trace = facts.trace();
-    if (!has_events(trace)) return no_timeline(trace);
+    if (!has_events(trace)) return answer_without_timeline(facts);
     Answer answer;
     answer.window = trace.window();
     answer.trust = trust_of(facts, true);

@@ -39,13 +39,15 @@ std::string what_window(const Trace& trace) {
                        length(trace.window().start - trace.zero()), length(trace.whole().length()));
 }
 
+std::string_view tool_of(const Trace& trace) {
+    return trace.origin().tool.empty() ? std::string_view("unknown recorder") : std::string_view(trace.origin().tool);
+}
+
 std::string what_was_recorded(const Facts& facts) {
     const Trace& trace = facts.trace();
-    std::string_view tool =
-        trace.origin().tool.empty() ? std::string_view("unknown recorder") : std::string_view(trace.origin().tool);
-    std::string text = fmt::format("{}, {}, {}: {}, {}, {}", tool, what_window(trace), devices_with_work(facts),
-                                   plural(trace.kernel().rows, "kernel"), plural(trace.memcpy().rows, "memcpy"),
-                                   plural(trace.memset().rows, "memset"));
+    std::string text = fmt::format("{}, {}, {}: {}, {}, {}", tool_of(trace), what_window(trace),
+                                   devices_with_work(facts), plural(trace.kernel().rows, "kernel"),
+                                   plural(trace.memcpy().rows, "memcpy"), plural(trace.memset().rows, "memset"));
     if (trace.op().rows > 0) text += fmt::format(", {}", plural(trace.op().rows, "operator"));
     return text;
 }
@@ -177,6 +179,28 @@ void add_missing(const Trace& trace, Trust& trust) {
 }
 
 }  // namespace
+
+Trust trust_without_timeline(const Trace& trace) {
+    Trust trust;
+    if (std::string damage = damage_of(trace); !damage.empty())
+        trust.statements.push_back({.warning = true, .text = damage, .damage = true});
+    std::string held;
+    trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
+        constexpr std::string_view kAbout[] = {"process", "thread", "device", "loss", "meta", "clock"};
+        if (table.rows == 0 || std::find(std::begin(kAbout), std::end(kAbout), spec.name) != std::end(kAbout)) return;
+        std::string name(spec.name);
+        std::replace(name.begin(), name.end(), '_', ' ');
+        held += fmt::format("{}{}", held.empty() ? "" : ", ", plural(table.rows, name));
+    });
+    trust.statements.push_back({false, fmt::format("{}: {}; no timeline", tool_of(trace), held)});
+    const LossTable& losses = trace.tables().loss;
+    for (Row row = 0; row < losses.rows; ++row) {
+        const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
+        if (spec != nullptr && !spec->is(loss_trait::damage) && spec->severity == Severity::data)
+            trust.statements.push_back({true, fmt::format("{} x {}", readable_count(losses.count[row]), spec->doc)});
+    }
+    return trust;
+}
 
 Trust trust_of(const Facts& facts, bool about_idle) {
     Trust trust;

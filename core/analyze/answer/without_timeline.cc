@@ -1,0 +1,183 @@
+#include "core/analyze/answer/without_timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/analyze/answer/trust.h"
+#include "core/analyze/facts/launch_counters.h"
+#include "core/analyze/tables/analysis.h"
+#include "core/base/function_name.h"
+#include "core/base/readable.h"
+#include "core/model/damage.h"
+
+namespace gpuprof {
+namespace {
+
+// From this part of a peak on, a kernel is limited by what has it; Nsight Compute's own guide draws the line there, too.
+constexpr double kNearPeak = 60;  // percent
+
+void conclude(Verdict& verdict, Limit limit) {
+    verdict.limit = limit;
+    verdict.name = name_of(limit);
+}
+
+// Time of profiled launches by what limits them.
+struct Measured {
+    double compute = 0, memory = 0, neither = 0, unknown = 0;
+    double all() const { return compute + memory + neither + unknown; }
+};
+
+Measured measured_of(const Facts& facts) {
+    Measured found;
+    const ProfiledKernelTable& kernels = facts.trace().tables().profiled_kernel;
+    for (const CountedLaunch& launch : facts.get<LaunchCounters>().launches) {
+        auto time = static_cast<double>(kernels.dur.value_or(launch.row, 1));
+        if (!launch.compute_pct || !launch.memory_pct)
+            found.unknown += time;
+        else if (std::max(*launch.compute_pct, *launch.memory_pct) < kNearPeak)
+            found.neither += time;
+        else
+            (*launch.compute_pct > *launch.memory_pct ? found.compute : found.memory) += time;
+    }
+    return found;
+}
+
+// Judged by counters, the best evidence there is: of the profiled launches, each weighted by its time.
+Verdict by_counters(const Facts& facts) {
+    Measured found = measured_of(facts);
+    Verdict verdict;
+    double most = std::max({found.compute, found.memory, found.neither, found.unknown}),
+           all = std::max(1.0, found.all());
+    auto pct = [&](double part) { return 100 * part / all; };
+    std::string shares = fmt::format(
+        "of the time of {} profiled launches, {:.0f} % is at 60 % or more of the peak of memory or caches, {:.0f} % of "
+        "the "
+        "peak of the multiprocessors, {:.0f} % of neither",
+        facts.get<LaunchCounters>().launches.size(), pct(found.memory), pct(found.compute), pct(found.neither));
+    verdict.because = shares;
+    if (most == found.unknown) {
+        conclude(verdict, Limit::unknown);
+        verdict.because = "throughput was not collected; ncu --set basic or --section SpeedOfLight collects it";
+        return verdict;
+    }
+    bool clear = 2 * most > all;
+    conclude(verdict, !clear                  ? Limit::mixed
+                      : most == found.memory  ? Limit::memory_bandwidth
+                      : most == found.compute ? Limit::compute
+                                              : Limit::unknown);
+    if (verdict.limit == Limit::unknown)
+        verdict.because +=
+            "; what these wait for is latency, dependencies or too little work: occupancy, and ncu's warp "
+            "states, tell";
+    else
+        verdict.basis = Basis::counters, verdict.confidence = clear ? Weight::high : Weight::medium;
+    return verdict;
+}
+
+// Samples say whether a device was busy, and never why.
+Verdict by_samples(const Facts& facts) {
+    const SampleTable& samples = facts.trace().tables().sample;
+    StringId utilisation = facts.trace().strings().find("util.gpu");
+    std::map<std::int32_t, std::pair<double, std::size_t>> busy;  // by device: sum of percent, samples
+    for (Row row = 0; row < samples.rows; ++row) {
+        if (utilisation == kNoString || samples.metric.value_or(row, kNoString) != utilisation ||
+            !samples.value.has(row))
+            continue;
+        auto& [sum, count] = busy[samples.device.value_or(row, -1)];
+        sum += samples.value[row], ++count;
+    }
+    Verdict verdict;
+    conclude(verdict, Limit::unknown);
+    std::string devices;
+    for (const auto& [device, found] : busy)
+        devices += fmt::format("{}GPU {} was busy {:.0f} % of the time ({} sample{})", devices.empty() ? "" : ", ",
+                               device, found.first / static_cast<double>(found.second),
+                               readable_count(static_cast<std::int64_t>(found.second)), found.second == 1 ? "" : "s");
+    verdict.because = (devices.empty() ? "the samples do not hold utilisation" : devices) +
+                      "; samples do not say what it did or waited for: gpu-profile record -- CMD does";
+    return verdict;
+}
+
+Verdict by_memory() {
+    Verdict verdict;
+    conclude(verdict, Limit::unknown);
+    verdict.because =
+        "an allocator's records say who holds memory, not where the time goes: gpu-profile record -- CMD does";
+    return verdict;
+}
+
+// The place of a tree of calls with most of its own time.
+Verdict by_tree(const Trace& trace) {
+    const CallNodeTable& nodes = trace.tables().call_node;
+    const CallMetricTable& metrics = trace.tables().call_metric;
+    std::map<std::int64_t, double> time;
+    double all = 0;
+    for (Row row = 0; row < metrics.rows; ++row) {
+        std::string_view unit = trace.text(metrics.unit.value_or(row, kNoString));
+        if ((unit != "ns" && unit != "s") || !metrics.value.has(row) || !(metrics.value[row] > 0)) continue;
+        time[metrics.node.value_or(row, -1)] += metrics.value[row];
+        all += metrics.value[row];
+    }
+    auto most = std::max_element(time.begin(), time.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    Verdict verdict;
+    conclude(verdict, Limit::unknown);
+    std::string place;
+    for (Row row = 0; most != time.end() && row < nodes.rows; ++row)
+        if (nodes.node.value_or(row, -1) == most->first)
+            place = short_name(trace.text(nodes.name.value_or(row, kNoString)));
+    verdict.because = (place.empty() ? fmt::format("a tree of {} places without times", nodes.rows)
+                                     : fmt::format("{:.0f} % of the time is in {}", 100 * most->second / all, place)) +
+                      "; sums say where, and not what the GPU waited for: gpu-profile record -- CMD records a timeline";
+    return verdict;
+}
+
+// One line per table that is there, most telling first: what it holds and which analysis shows it.
+struct Shown {
+    std::string_view table, analysis;
+};
+constexpr Shown kShown[] = {{"profiled_kernel", "counters"}, {"sample", "samples"}, {"memory_event", "memory"},
+                            {"memory_block", "memory"},      {"call_node", ""},     {"call_metric", ""},
+                            {"kernel_counter", ""}};
+
+std::vector<const Shown*> what_is_there(const Trace& trace) {
+    std::vector<const Shown*> there;
+    for (const Shown& shown : kShown)
+        trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
+            if (spec.name == shown.table && table.rows > 0) there.push_back(&shown);
+        });
+    return there;
+}
+
+}  // namespace
+
+Result<Answer> answer_without_timeline(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    std::vector<const Shown*> there = what_is_there(trace);
+    const std::string& file = trace.origin().file;
+    if (there.empty())
+        return Error{ExitCode::empty,
+                     after_damage(trace, fmt::format("{}: the trace holds no event; nothing was captured", file))};
+    Answer answer;
+    answer.window = trace.window();
+    answer.trust = trust_without_timeline(trace);
+    const Tables& tables = trace.tables();
+    answer.verdict = tables.profiled_kernel.rows > 0                                ? by_counters(facts)
+                     : tables.sample.rows > 0                                       ? by_samples(facts)
+                     : tables.memory_event.rows > 0 || tables.memory_block.rows > 0 ? by_memory()
+                                                                                    : by_tree(trace);
+    std::string analyses;
+    for (const Shown* shown : there) {
+        if (shown->analysis.empty() || analyses.find(shown->analysis) != std::string::npos) continue;
+        analyses += fmt::format(" {}", shown->analysis);
+        Result<ResultTable> table = find_analysis(shown->analysis)->run(facts);
+        if (!table.ok()) return table.error();
+        answer.tables.push_back(std::move(table).value());
+    }
+    answer.next_steps.push_back(analyses.empty() ? fmt::format("gpu-profile export csv {}", file)
+                                                 : fmt::format("gpu-profile report {}{}", file, analyses));
+    return answer;
+}
+
+}  // namespace gpuprof
