@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/shares.h"
 #include "core/base/readable.h"
@@ -34,13 +35,26 @@ std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
     return fmt::format("{} and {} kernels", spoken(sums[0].second), spoken(sums[1].second));
 }
 
-std::string untold_because(DurNs kernels, DurNs idle) {
+std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
     std::string text;
     if (kernels > 0)
         text = fmt::format("{} of kernels have limits that neither names, shapes nor counters tell", ns(kernels));
     if (idle > 0)
         text += fmt::format("{}{} of idle time has no recorded cause", text.empty() ? "" : ", and ", ns(idle));
+    // Where the work was submitted, more calls would tell nothing.
+    if (2 * queued > kernels + idle)
+        return text + fmt::format(
+                          ": for {} of it work was submitted and the device did not begin, so it waited for "
+                          "something that the recording does not hold (an event, another process, work of a graph "
+                          "that was not recorded)",
+                          ns(queued));
     return text + "; record operator shapes (record_shapes=True), the CUDA calls of every thread, or counters";
+}
+
+DurNs queued(const Facts& facts) {
+    DurNs sum = 0;
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices) sum += device.queued;
+    return sum;
 }
 
 }  // namespace
@@ -67,7 +81,10 @@ std::vector<Explanation> explanations(const Facts& facts) {
         {Limit::underfilled, shares.kernel_of(Bound::underfilled), shares.unfilled,
          fmt::format("{}, with too few blocks or threads to fill the multiprocessors",
                      busy_with(Bound::underfilled, "small"))},
-        {Limit::unknown, untold, {}, untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown))},
+        {Limit::unknown,
+         untold,
+         {},
+         untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown), queued(facts))},
         {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", ns(input))},
         {Limit::launch, launch, launch,
          fmt::format("launching leaves the GPU idle for {} between kernels", ns(launch))},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
@@ -152,6 +153,7 @@ public:
             for (const Interval& part : subtract({span}, profiler)) explain(gap, part);
         }
         pieces_.settle(gap, device);
+        device.queued += std::exchange(queued_ns_, 0);
         if (is_drained(gap))
             pieces_.add_to(device.drained);
         else if (gap.dur <= kBetweenLaunches && gap.after != kNoRow && trace_.op().rows == 0)
@@ -211,15 +213,35 @@ private:
         if (queued.length() > 0) explain_queue(gap, thread, queued, call_name);
     }
 
-    // The op was submitted already and still did not run: its way to the device, or a wait for something on the device.
+    // The op was submitted already and still did not run: its way to the device, or a wait for something on the device. What
+    // the host waited in meanwhile is named, and is not to blame.
     void explain_queue(const IdleGap& gap, StringId thread, Interval queued, StringId call_name) {
-        bool waits = gap.dur > kLaunchLatency && queued.length() > kLaunchLatency;
-        pieces_.add(waits ? IdleCause::unknown : IdleCause::launch, call_name, thread, queued);
+        if (gap.dur <= kLaunchLatency || queued.length() <= kLaunchLatency)
+            return pieces_.add(IdleCause::launch, call_name, thread, queued);
+        const HostSegment* waiting = waiting_at(thread, queued.end - 1);
+        pieces_.add(IdleCause::unknown, waiting != nullptr ? waiting->name : call_name, thread, queued);
+        queued_ns_ += queued.length();
+    }
+    // Where a thread is inside a call that waits for the device.
+    const HostSegment* waiting_at(StringId thread, TimeNs time) {
+        const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
+        auto after = std::upper_bound(segments.begin(), segments.end(), time,
+                                      [](TimeNs t, const HostSegment& each) { return t < each.start; });
+        return after != segments.begin() && after[-1].end > time && waits(after[-1]) ? &after[-1] : nullptr;
+    }
+    static bool waits(const HostSegment& segment) {
+        return segment.cause == IdleCause::synchronisation || segment.cause == IdleCause::host_memcpy;
     }
 
     void explain_without_call(Interval part) {
         const std::vector<StringId>& submitters = states_.submitters();
-        if (!submitters.empty()) return explain_host(submitters.front(), part);
+        if (!submitters.empty()) {
+            // A host that waits for the device is not what the device waits for.
+            const HostSegment* waiting = waiting_at(submitters.front(), part.start + part.length() / 2);
+            if (waiting == nullptr) return explain_host(submitters.front(), part);
+            queued_ns_ += part.length();
+            return pieces_.add(IdleCause::unknown, waiting->name, submitters.front(), part);
+        }
         bool calls_recorded = trace_.api_call().rows > 0;
         pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString, part);
     }
@@ -315,6 +337,7 @@ private:
     IntervalSet profiler_;
     StringId overhead_name_ = kNoString;
     Pieces pieces_;
+    DurNs queued_ns_ = 0;  // of the gap that is being read
 };
 
 // Every idle interval of one device, without its cause.
@@ -362,7 +385,10 @@ void explain_gaps(const Trace& trace, const HostStates& states, const Waits& wai
             idle.causes[cause].count += part.causes[cause].count;
             idle.drained[cause] += part.drained[cause];
         }
-    for (const DeviceIdle& part : totals) idle.between_launches += part.between_launches;
+    for (const DeviceIdle& part : totals) {
+        idle.between_launches += part.between_launches;
+        idle.queued += part.queued;
+    }
 }
 
 }  // namespace

@@ -41,6 +41,9 @@ struct DeviceIdle {
     std::array<DurNs, kIdleCauses> drained{};
     // Host compute in other gaps, each short enough to be the price of a launch, where no operators say what the host did.
     DurNs between_launches = 0;
+    // Of the unknown: the next op had been submitted, or the host waited for the device itself; so the device waited for something that
+    // is not in the recording.
+    DurNs queued = 0;
 };
 
 struct IdleGaps {
