@@ -26,7 +26,8 @@ std::string devices_with_work(const Facts& facts) {
     StringId name = kNoString;
     for (const DeviceActivity& active : facts.get<Activity>().devices)
         for (Row row = 0; row < known.rows; ++row)
-            if (known.device[row] == active.device && known.name.has(row)) name = known.name[row];
+            if (known.device[row] == active.device && !facts.trace().text(known.name.value_or(row, kNoString)).empty())
+                name = known.name[row];
     if (name == kNoString) return plural(devices, "GPU");
     return devices == 1 ? std::string(facts.trace().text(name))
                         : fmt::format("{} x {}", devices, facts.trace().text(name));

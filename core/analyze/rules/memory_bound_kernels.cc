@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
+#include "core/analyze/facts/op_rates.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
@@ -10,7 +11,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLeast = 10;  // percent of the effective window
+constexpr double kLeast = 10;     // percent of the effective window
+constexpr double kNearPeak = 60;  // percent of the bandwidth: below it, bandwidth is not what limits
 
 std::string remedy(const Context& context) {
     if (context.pytorch())
@@ -21,6 +23,17 @@ std::string remedy(const Context& context) {
                "use bf16, avoid copies and transposes.";
     return "Read and write memory less often: fuse kernels that pass data to each other, use smaller types, keep data "
            "in shared memory or registers, make accesses coalesced.";
+}
+
+// Of the device's bandwidth that operators judged as moving data reach by their shapes, on average over their time.
+double bandwidth_pct(const Facts& facts) {
+    double weighted = 0, time = 0;
+    for (const OpRate& rate : facts.get<OpRates>().rates) {
+        if (rate.bound != Bound::memory || !rate.bandwidth_pct) continue;
+        weighted += std::min(100.0, *rate.bandwidth_pct) * static_cast<double>(rate.device_ns);
+        time += static_cast<double>(rate.device_ns);
+    }
+    return time > 0 ? weighted / time : 0;
 }
 
 Ruling look(const Facts& facts) {
@@ -37,7 +50,7 @@ Ruling look(const Facts& facts) {
         all += part(group);
         by_shapes += std::min(group.by_shapes_ns, part(group));
     }
-    bool measured = 2 * by_shapes > all;
+    bool measured = 2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak;
     finding.title = fmt::format("Kernels {} take {} % of the time",
                                 measured ? "limited by memory bandwidth" : "that mostly move data",
                                 readable_percent(shares.pct(finding.cost_ns)));
@@ -47,7 +60,7 @@ Ruling look(const Facts& facts) {
     finding.basis = measured ? Basis::shapes : Basis::names;
     if (!measured)
         finding.evidence.push_back(
-            "judged by what kernels of these names and launch shapes do; no bytes or counters were recorded");
+            "judged by what kernels of these names and launch shapes do; no counters were recorded");
     finding.would_change_if = "counters (ncu, imported into this recording) showed DRAM throughput far below its peak";
     return {finding, ""};
 }
