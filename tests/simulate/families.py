@@ -5,6 +5,7 @@ A family is a function of Case that yields steps as a host thread. `case.has(CAU
 which are the same in all runs of a seed.
 """
 
+import functools
 from dataclasses import dataclass, field
 
 from machine import Kernel
@@ -122,11 +123,10 @@ def launch_bound(case):
     kernels = [tiny(case) for _ in range(count)]
 
     def step(host, _):
-        fused = kernels if case.has("small kernels", LAUNCH) else None
-        if fused is None:
+        if not case.has("small kernels", LAUNCH):
             yield from host.graph(kernels)
             return
-        for kernel in fused:
+        for kernel in kernels:
             def body(kernel=kernel):
                 yield from host.work(cost)
                 yield from host.launch(kernel)
@@ -274,10 +274,6 @@ def communication(case, hidden=False):
     return step
 
 
-def hidden_communication(case):
-    return communication(case, hidden=True)
-
-
 def host_code(case):
     cost = case.between(3 * MS, 25 * MS)
     kernels = [gemm(case, 50 * US, 300 * US) for _ in range(case.count(5, 20))]
@@ -295,8 +291,7 @@ def host_code(case):
     return step
 
 
-def start_up(case):
-    """Seconds before the first step; the steps are compute-bound."""
+def start_up(case):  # seconds before the first step; the steps are compute-bound
     case.startup = True
     return compute_bound(case)
 
@@ -398,6 +393,8 @@ def barely_used(case):
     return step
 
 
+hidden_communication = functools.partial(communication, hidden=True)
+hidden_communication.__name__ = "hidden_communication"
 FAMILIES = {each.__name__: each for each in (
     compute_bound, memory_bound, decode, launch_bound, input_bound, syncs, pageable_copies, exposed_copies, hidden_copies, underfilled, many_streams,
     allocations, communication, hidden_communication, host_code, start_up, first_call, barely_used, python_frames, misnamed, graphs, two_causes)}

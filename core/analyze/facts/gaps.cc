@@ -7,6 +7,7 @@
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/gap_pieces.h"
 #include "core/analyze/facts/host_state.h"
 #include "core/analyze/facts/waits.h"
 #include "core/base/parallel.h"
@@ -60,65 +61,6 @@ private:
     StringId last_ = kNoString;
     std::uint64_t* last_count_ = nullptr;
     std::vector<StringId> submitters_;
-};
-
-// The pieces of one gap, summed by cause and name.
-class Pieces {
-public:
-    // Every span that is added goes to `spans` as well, when there is one.
-    explicit Pieces(PodVector<IdleSpan>* spans) : spans_(spans) {}
-
-    void clear() { pieces_.clear(); }
-    void add(IdleCause cause, StringId name, StringId thread, Interval span) {
-        DurNs dur = span.length();
-        if (dur <= 0) return;
-        if (spans_ != nullptr) spans_->push_back({span.start, dur, 0, cause});
-        for (Piece& piece : pieces_)
-            if (piece.cause == cause && piece.name == name && piece.thread == thread) {
-                piece.dur += dur;
-                return;
-            }
-        pieces_.push_back({dur, name, thread, cause});
-    }
-    // Gives the gap its main cause and what the host did; adds the pieces to the device's totals.
-    void settle(IdleGap& gap, DeviceIdle& device) const {
-        std::array<DurNs, kIdleCauses> by_cause{};
-        for (const Piece& piece : pieces_) by_cause[static_cast<std::size_t>(piece.cause)] += piece.dur;
-        auto largest = std::max_element(by_cause.begin(), by_cause.end());
-        gap.cause = static_cast<IdleCause>(largest - by_cause.begin());
-        DurNs most = 0;
-        for (const Piece& piece : pieces_) {
-            if (piece.cause != gap.cause || piece.dur <= most) continue;
-            most = piece.dur;
-            gap.host_what = piece.name;
-            if (piece.thread != kNoString) gap.host_thread = piece.thread;
-        }
-        for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
-            if (by_cause[cause] == 0) continue;
-            device.causes[cause].total += by_cause[cause];
-            ++device.causes[cause].count;
-        }
-    }
-
-    DurNs of(IdleCause cause) const {
-        DurNs sum = 0;
-        for (const Piece& piece : pieces_)
-            if (piece.cause == cause) sum += piece.dur;
-        return sum;
-    }
-    void add_to(std::array<DurNs, kIdleCauses>& sums) const {
-        for (const Piece& piece : pieces_) sums[static_cast<std::size_t>(piece.cause)] += piece.dur;
-    }
-
-private:
-    struct Piece {
-        DurNs dur;
-        StringId name;
-        StringId thread;
-        IdleCause cause;
-    };
-    PodVector<IdleSpan>* spans_;
-    std::vector<Piece> pieces_;
 };
 
 // First segment that ends after `time`. Gaps come in order of time, so the answer is mostly just after the last one (`hint`):
