@@ -18,6 +18,7 @@
     ANALYSIS(Ops)                  \
     ANALYSIS(Steps)                \
     ANALYSIS(Streams)              \
+    ANALYSIS(Queue)                \
     ANALYSIS(Memory)               \
     ANALYSIS(Collectives)          \
     ANALYSIS(Samples)              \
