@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/format/smi_cells.h"
+#include "core/smi/cells.h"
 #include "core/schema/metrics.h"
 #include "core/schema/plausible.h"
 

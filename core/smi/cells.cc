@@ -1,5 +1,5 @@
 // Cells, numbers, and the table of fields.
-#include "core/format/smi_cells.h"
+#include "core/smi/cells.h"
 
 #include <algorithm>
 #include <charconv>
