@@ -13,6 +13,7 @@
 #include "cli/bench_origin.h"
 #include "cli/bench_output.h"
 #include "cli/bench_program.h"
+#include "cli/bench_rules.h"
 #include "cli/bench_store.h"
 #include "cli/choice.h"
 #include "cli/command.h"
@@ -27,14 +28,14 @@ enum Form : unsigned { kFunctions = 1, kProgram = 2, kCompare = 4 };
 
 struct Arguments {
     std::vector<std::string> words;
-    std::string format = "text", output = "-", save, nvbench_json, stop;
-    std::optional<double> min_time, time_out, precision;
-    std::optional<std::int64_t> min_samples, max_samples;
+    std::string format = "text", output = "-", save, nvbench_json;
     bool force = false;
     ProgramBench program;
     double min_effect = 1;  // %
     std::vector<std::string> fail_on;
-    std::shared_ptr<std::vector<std::string>> passed = std::make_shared<std::vector<std::string>>();
+    // --flag=VALUE: rules of both forms, and options of functions.
+    std::shared_ptr<std::vector<std::string>> rules = std::make_shared<std::vector<std::string>>(),
+                                              passed = std::make_shared<std::vector<std::string>>();
 };
 
 Error wrong(std::string message) { return {ExitCode::usage, std::move(message)}; }
@@ -63,12 +64,6 @@ struct Belongs {
     unsigned forms;
 };
 constexpr Belongs kBelongs[] = {
-    {"--stop", kFunctions | kProgram},
-    {"--min-time", kFunctions | kProgram},
-    {"--time-out", kFunctions | kProgram},
-    {"--precision", kFunctions | kProgram},
-    {"--min-samples", kFunctions | kProgram},
-    {"--max-samples", kFunctions | kProgram},
     {"--save", kFunctions | kProgram},
     {"--force", kFunctions | kProgram},
     {"--nvbench-json", kFunctions | kProgram},
@@ -87,10 +82,12 @@ const char* name_of(Form form) {
 }
 
 Status check_options(const CommandLine& line, Form form) {
-    auto check = [&](const char* flag, unsigned forms) -> Status {
-        if ((forms & form) != 0 || !line.given(flag)) return {};
+    auto check = [&](std::string_view flag, unsigned forms) -> Status {
+        if ((forms & form) != 0 || !line.given(std::string(flag))) return {};
         return wrong(fmt::format("{} is no option for {} (see gpu-profile bench --help)", flag, name_of(form)));
     };
+    for (const PassedOption& each : stopping_options())
+        if (Status fits = check(each.flag, kFunctions | kProgram); !fits) return fits;
     for (const Belongs& each : kBelongs)
         if (Status fits = check(each.flag, each.forms); !fits) return fits;
     for (const PassedOption& each : function_options())
@@ -99,11 +96,6 @@ Status check_options(const CommandLine& line, Form form) {
 }
 
 Status check_values(const Arguments& arguments, Form form) {
-    auto negative = [](std::optional<double> value) { return value && !(*value >= 0 && *value <= 1e6); };
-    if (negative(arguments.min_time) || negative(arguments.time_out))
-        return wrong("--min-time and --time-out are 0 to 1000000 seconds");
-    if (arguments.precision && !(*arguments.precision > 0 && *arguments.precision < 1))
-        return wrong("--precision is a share between 0 and 1: 0.01 is 1 %");
     std::size_t formats = form == kCompare ? 3 : std::size(kBenchFormats);
     std::vector<std::string_view> known(std::begin(kBenchFormats), std::begin(kBenchFormats) + formats);
     if (std::find(known.begin(), known.end(), arguments.format) == known.end())
@@ -111,40 +103,10 @@ Status check_values(const Arguments& arguments, Form form) {
     return {};
 }
 
-// The rules for programs, with what was given.
-Result<measure::StoppingOptions> rules_of(const Arguments& arguments) {
-    measure::StoppingOptions rules = kProgramRules;
-    constexpr double kNs = 1e9;
-    if (arguments.min_time) rules.min_time = static_cast<DurNs>(*arguments.min_time * kNs);
-    if (arguments.time_out) rules.timeout = static_cast<DurNs>(*arguments.time_out * kNs);
-    if (arguments.precision) rules.precision = *arguments.precision;
-    if (arguments.min_samples) rules.min_samples = static_cast<std::size_t>(*arguments.min_samples);
-    if (arguments.max_samples) rules.max_samples = static_cast<std::size_t>(*arguments.max_samples);
-    if (arguments.min_samples && !arguments.max_samples)
-        rules.max_samples = std::max(rules.max_samples, rules.min_samples);
-    if (arguments.max_samples && !arguments.min_samples)
-        rules.min_samples = std::min(rules.max_samples, rules.min_samples);
-    if (rules.min_samples > rules.max_samples)
-        return wrong(fmt::format("at least {} and at most {} runs cannot be", rules.min_samples, rules.max_samples));
-    if (arguments.stop.empty()) return rules;
-    Result<measure::StopRule> rule = measure::find_stop_rule(arguments.stop);
-    if (!rule.ok()) return rule.error();
-    rules.rule = *rule;
-    return rules;
-}
-
 // The rules that were given, for the package.
 std::vector<std::string> passed_of(const Arguments& arguments) {
     std::vector<std::string> passed = *arguments.passed;
-    auto add = [&](const char* flag, const auto& value) {
-        if (value) passed.push_back(fmt::format("{}={}", flag, *value));
-    };
-    add("--min-time", arguments.min_time);
-    add("--time-out", arguments.time_out);
-    add("--precision", arguments.precision);
-    add("--min-samples", arguments.min_samples);
-    add("--max-samples", arguments.max_samples);
-    if (!arguments.stop.empty()) passed.push_back("--stop=" + arguments.stop);
+    passed.insert(passed.end(), arguments.rules->begin(), arguments.rules->end());
     return passed;
 }
 
@@ -152,7 +114,7 @@ Result<FunctionsFound> measured(const Arguments& arguments, Form form) {
     if (form == kFunctions) return bench_functions(arguments.words[0], passed_of(arguments));
     ProgramBench program = arguments.program;
     program.command = arguments.words;
-    Result<measure::StoppingOptions> rules = rules_of(arguments);
+    Result<measure::StoppingOptions> rules = program_rules(*arguments.rules);
     if (!rules.ok()) return rules.error();
     program.rules = *rules;
     if (Status known = check_backend(program.backend); !known) return known.error();
@@ -228,27 +190,9 @@ Result<ExitCode> run(const Arguments& arguments, const CommandLine& line) {
     return *form == kCompare ? compare(arguments) : bench(arguments, *form);
 }
 
-void declare_rules(CommandLine& line, Arguments& to) {
-    line.option("--min-time", to.min_time,
-                "Sampling goes on for so many seconds at least: 0.2 for functions, 3 for programs.")
-        .value("S");
-    line.option("--time-out", to.time_out, "Sampling ends after so many seconds: 15 for functions, 60 for programs.")
-        .value("S");
-    line.option("--min-samples", to.min_samples, "The fewest samples: 20 for functions, 10 runs of programs.")
-        .range(1, 10'000'000)
-        .value("N");
-    line.option("--max-samples", to.max_samples, "The most samples: 100000 for functions, 1000 runs of programs.")
-        .range(1, 10'000'000)
-        .value("N");
-    line.option("--precision", to.precision,
-                "Sampling ends when the median is known within +- this share: 0.005 for functions, 0.02 for programs.")
-        .value("X");
-    line.option("--stop", to.stop, "The stopping rule: median (the line above), entropy, samples, time.").value("RULE");
-}
-
 void declare_program(CommandLine& line, ProgramBench& to) {
     line.option("--warmup-runs", to.warmup_runs, "Programs: runs before, which do not count; 1 without it.")
-        .range(0, 100'000)
+        .whole(0, 100'000)
         .value("N");
     line.flag("--show-output", to.show_output, "Programs: show what they print, on standard error.");
     line.flag("--ignore-failure", to.ignore_failure, "Programs: count runs that end with another status than 0.");
@@ -261,7 +205,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("WHAT", arguments->words, "FILE.py[:FUNCTION]; or -- CMD...; or compare BASELINE CANDIDATE.").value("");
     declare_passed(line, function_options(), arguments->passed);
-    declare_rules(line, *arguments);
+    declare_passed(line, stopping_options(), arguments->rules);
     declare_program(line, arguments->program);
     line.option("--format", arguments->format, "text, csv, json or nvbench.").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");

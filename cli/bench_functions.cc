@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "collect/launch/target.h"
+#include "measure/bench_options.h"
 
 namespace gpuprof {
 namespace {
@@ -16,18 +17,16 @@ constexpr PassedOption kOptions[] = {
     {"--args", "VALUE...",
      "Arguments of each function: Python literals (3, 0.5, \"'text'\") or made arrays (64x64:float32)."},
     {"--inputs", "FILE", "A file with inputs(seed), which returns the arguments, as for evaluate."},
-    {"--timer", "NAME", "auto, cuda (events of the device) or host."},
-    {"--hot", nullptr, "Leave the L2 cache as the last call left it, instead of overwriting it before each sample."},
-    {"--graph", nullptr, "Time replays of a CUDA graph of the call."},
-    {"--no-blocking", nullptr, "Leave gaps between launches in the times."},
-    {"--keep-throttled", nullptr, "Keep samples that were taken while clocks were held down."},
-    {"--warmup", "S", "Seconds of warm-up at least; 0.025 without it.", PassedOption::number},
-    {"--memory", nullptr, "Find the memory of one call, too."},
+    {"--memory", "", "Find the memory of one call, too."},
     {"--max-memory-mb", "N", "A constraint: most memory of one call.", PassedOption::number},
-    {"--bytes", "N|count", "Bytes that one call moves, for bytes/s and its share of the peak; count: find out."},
-    {"--flops", "N|count", "FLOP that one call does, for FLOP/s and its share of the peak; count: find out."},
-    {"--flops-as", "KIND", "The arithmetic whose peak counts: fp32, tf32, fp16, bf16, fp8, ..."},
 };
+
+std::vector<PassedOption> all_options() {
+    std::vector<PassedOption> all(std::begin(kOptions), std::end(kOptions));
+    for (const OptionSpec& spec : measure::kFunctionOptions)
+        if (!spec.flag.empty()) all.push_back(PassedOption::of(spec));
+    return all;
+}
 
 // A file in memory that the process writes and this one reads when it has ended: nothing to remove, whatever happens.
 class ResultFile {
@@ -76,7 +75,10 @@ Result<std::vector<std::string>> words_of(const std::string& what, int result_fd
 
 }  // namespace
 
-std::span<const PassedOption> function_options() { return kOptions; }
+std::span<const PassedOption> function_options() {
+    static const std::vector<PassedOption> all = all_options();
+    return all;
+}
 
 std::vector<std::string> files_of_functions(const std::string& what, const std::vector<std::string>& passed) {
     constexpr std::string_view kInputs = "--inputs=";

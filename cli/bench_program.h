@@ -4,14 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/bench_rules.h"
 #include "core/base/result.h"
 #include "measure/bench_document.h"
 
 namespace gpuprof {
-
-// Programs take longer and vary more than functions.
-inline constexpr measure::StoppingOptions kProgramRules{
-    .precision = 0.02, .min_time = 3'000'000'000, .timeout = 60'000'000'000, .min_samples = 10, .max_samples = 1000};
 
 struct ProgramBench {
     std::vector<std::string> command;

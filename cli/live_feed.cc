@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "collect/device/monitor_options.h"
 #include "core/base/clock.h"
 
 namespace gpuprof {
@@ -17,11 +18,16 @@ DurNs interval_of(const WatchWish& wish) { return static_cast<DurNs>(wish.interv
 
 }  // namespace
 
+void declare_wish(CommandLine& line, WatchWish& wish) {
+    line.option(spec_of(kMonitorOptions, "devices"), wish.devices);
+    line.option(spec_of(kMonitorOptions, "interval_ns"), wish.interval_s).seconds(0.1, 3600);
+    line.option(spec_of(kMonitorOptions, "backend"), wish.backend);
+}
+
 Status check(const WatchWish& wish) {
     if (wish.backend == "none")
         return Error{ExitCode::usage, "--backend none samples nothing; auto, nvml, smi or replay:FILE do"};
-    if (wish.interval_s >= 0.1 && wish.interval_s <= 3600) return {};
-    return Error{ExitCode::usage, fmt::format("--interval {} is out of range: 0.1 to 3600 seconds", wish.interval_s)};
+    return {};
 }
 
 LiveFeed::LiveFeed(const WatchWish& wish)

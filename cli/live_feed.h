@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "cli/command_line.h"
 #include "cli/live_state.h"
 #include "collect/device/monitor.h"
 
@@ -19,7 +20,9 @@ struct WatchWish {
     double interval_s = 1;
 };
 
-// Refuses an interval that is out of range.
+void declare_wish(CommandLine& line, WatchWish& wish);
+
+// Refuses a backend that samples nothing.
 Status check(const WatchWish& wish);
 
 class LiveFeed {

@@ -18,6 +18,7 @@
 #include "cli/sample_csv.h"
 #include "cli/terminal.h"
 #include "collect/device/monitor.h"
+#include "collect/device/monitor_options.h"
 #include "collect/device/repeats.h"
 #include "collect/device/sample_capture.h"
 #include "collect/launch/target.h"
@@ -92,10 +93,6 @@ Status check(const Arguments& arguments) {
     auto wrong = [](std::string message) { return Error{ExitCode::usage, std::move(message)}; };
     if (arguments.command.empty()) return wrong("no command to run; gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]");
     if (Status known = check_backend(arguments.backend); !known) return known;
-    if (!(arguments.interval >= 0.001 && arguments.interval <= 3600))
-        return wrong(fmt::format("--interval {} is out of range: 0.001 to 3600 seconds", arguments.interval));
-    if (!(arguments.warmup >= 0 && arguments.warmup <= 1e6))
-        return wrong(fmt::format("--warmup {} is out of range: 0 to 1000000 seconds", arguments.warmup));
     if (arguments.repeats < 1 || arguments.repeats > 100'000) return wrong("--repeats needs a number from 1 to 100000");
     if (arguments.warmup_runs < 0 || arguments.warmup_runs > 100'000)
         return wrong("--warmup-runs needs a number from 0 to 100000");
@@ -172,23 +169,17 @@ Result<ExitCode> profile(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("--device", arguments->devices, "Devices: a number as CUDA counts, a list such as 0,2, a UUID, or all.")
-        .value("N|all");
-    line.option("--interval", arguments->interval, "Seconds between samples.").value("S");
-    line.option("--warmup", arguments->warmup, "Seconds at the beginning that the statistics leave out.").value("S");
-    line.option(
-            "--backend", arguments->backend,
-            "Where samples come from: auto, nvml, smi, none, or replay:FILE (a recorded series; FILE@max: all of it "
-            "at once).")
-        .value("NAME");
-    line.flag("--strict", arguments->strict, "Do not run the command when no device can be sampled.");
+    line.option(spec_of(kMonitorOptions, "devices"), arguments->devices);
+    line.option(spec_of(kMonitorOptions, "interval_ns"), arguments->interval).seconds(0.001, 3600);
+    line.option(spec_of(kMonitorOptions, "warmup_ns"), arguments->warmup).seconds(0, 1e6);
+    line.option(spec_of(kMonitorOptions, "backend"), arguments->backend);
+    const OptionSpec& strict = spec_of(kMonitorOptions, "strict");
+    line.flag(std::string(strict.flag), arguments->strict, std::string(strict.doc));
     line.flag("--json", arguments->json,
               "Put the summary as one JSON line on standard output, after the command's own.");
     line.option("--output", arguments->output, "Put the JSON line into this file.").value("FILE");
     line.option("--csv", arguments->csv, "Write every sample to this file as CSV; replay:FILE plays it.").value("FILE");
-    line.option("--capture", arguments->capture,
-                "Write every sample to this file as a capture; gpu-profile report reads it.")
-        .value("FILE");
+    line.option(spec_of(kSampleOptions, "capture"), arguments->capture);
     line.option("--repeats", arguments->repeats, "Run the command this many times and compare the runs.").value("N");
     line.option("--warmup-runs", arguments->warmup_runs, "Run it this many times before, without sampling.").value("M");
     line.flag("--live", arguments->live, "Show the newest sample on one line of the terminal.");

@@ -117,9 +117,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     declare_read_limits(line, arguments->limits);
     line.remove("--limit");  // of analyses; here it is about the rows of an answer
     line.option("--limit", arguments->limit, "Rows of an answer; 0: all. 1000 as text, else all.")
-        .not_negative()
+        .whole(0, 1'000'000'000'000)
         .value("N");
-    line.option("--time-out", arguments->time_out, "Give up after S seconds; 0: never.").range(0.0, 1e6).value("S");
+    line.option("--time-out", arguments->time_out, "Give up after S seconds; 0: never.").seconds(0, 1e6).value("S");
     return [arguments] { return run(*arguments); };
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 namespace gpuprof {
@@ -66,8 +67,8 @@ void add_choice(CommandLine& line, const char* name, const char* type, Value& va
 
 void add_seconds(CommandLine& line, const char* name, std::int64_t& ns, const char* doc) {
     line.number(
-            name, [&ns](double s) { ns = static_cast<std::int64_t>(s * 1e9); }, doc)
-        .range(0.0, 1e6)
+            name, [&ns](double s) { ns = std::llround(s * 1e9); }, doc)
+        .seconds(0, 1e6)
         .value("S");
 }
 

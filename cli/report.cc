@@ -2,7 +2,7 @@
 // everything that can be wrong with the command line, then the file, then the output.
 #include <fmt/format.h>
 #include <algorithm>
-
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +30,9 @@
 
 namespace gpuprof {
 namespace {
+
+constexpr double kNs = 1e9;       // in a second
+constexpr double kLongest = 1e9;  // seconds
 
 struct Arguments {
     std::string file;
@@ -111,19 +114,24 @@ Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
             .tables = found.tables};
 }
 
+// The options that name a part, as far as they were given.
+std::string asked_part(const Arguments& arguments) {
+    std::string asked = arguments.from > 0 ? "--from " + readable_duration(arguments.from * kNs) : "";
+    if (arguments.to > 0) asked += (asked.empty() ? "--to " : " --to ") + readable_duration(arguments.to * kNs);
+    return asked;
+}
+
 // The part that was asked for. The first answer of a program that was recorded from its start is about the part with most work,
 // unless it was asked for the whole.
 Result<Trace> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
-    constexpr double kNs = 1e9;
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
-        Interval part{zero + static_cast<DurNs>(arguments.from * kNs),
-                      arguments.to > 0 ? std::min(end, zero + static_cast<DurNs>(arguments.to * kNs)) : end};
+        Interval part{zero + std::llround(arguments.from * kNs),
+                      arguments.to > 0 ? std::min<TimeNs>(end, zero + std::llround(arguments.to * kNs)) : end};
         if (part.start >= part.end)
-            return Error{
-                ExitCode::usage,
-                fmt::format("--from {} --to {}: nothing is in between; the recording is {} long", arguments.from,
-                            arguments.to, readable_duration(static_cast<double>(trace.window().length())))};
+            return Error{ExitCode::usage,
+                         fmt::format("{}: no part of the recording, which is {} long", asked_part(arguments),
+                                     readable_duration(static_cast<double>(trace.window().length())))};
         return part_of(std::move(trace), part);
     }
     if (!first_answer || arguments.whole) return trace;
@@ -167,11 +175,11 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("");
     line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
-    line.option("--from", arguments->from, "Only what happened from S seconds after the beginning on.")
-        .not_negative()
+    line.option("--from", arguments->from, "Only what happened from this time on, counted from the beginning.")
+        .seconds(0, kLongest)
         .value("S");
-    line.option("--to", arguments->to, "Only what happened until S seconds after the beginning; 0: to the end.")
-        .not_negative()
+    line.option("--to", arguments->to, "Only what happened until this time (default: 0, the end).")
+        .seconds(0, kLongest)
         .value("S");
     line.flag("--whole", arguments->whole,
               "First answer: of the whole recording, start-up included, not of the part with most work.");

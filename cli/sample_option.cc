@@ -8,6 +8,7 @@
 
 #include "cli/choice.h"
 #include "collect/pm/sets.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -63,12 +64,14 @@ Result<SampleOption> parse_sample_option(std::span<const std::string> words) {
                 if (Status read = read_counters(item, option); !read) return read.error();
                 continue;
             }
-            std::optional<double> seconds = number_in<double>(item);
-            if (!seconds || !(*seconds >= 0 && *seconds <= 3600))
+            constexpr double kNs = 1e9, kLongest = 3600 * kNs;
+            std::optional<double> interval_ns = duration_of_text(item, "s");
+            if (!interval_ns || *interval_ns > kLongest)
                 return wrong(item,
-                             "give seconds between samples of the GPUs (0 to 3600), or pm[:SET][@HZ] for counters");
+                             "give the time between samples of the GPUs (0 to 3600 seconds; 0.1, 50ms), or "
+                             "pm[:SET][@HZ] for counters");
             if (std::exchange(interval, true)) return wrong(item, "seconds are given twice");
-            option.device_interval = *seconds;
+            option.device_interval = *interval_ns / kNs;
         }
     }
     return option;

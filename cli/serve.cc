@@ -107,11 +107,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--web-config", arguments->web_config,
                 "TLS and basic authentication by this file, as Prometheus exporters read it.")
         .value("FILE");
-    line.option("--device", arguments->wish.devices, "Devices: a number, a list such as 0,2, a UUID, or all.")
-        .value("N|all");
-    line.option("--interval", arguments->wish.interval_s, "Seconds between samples.").value("S");
-    line.option("--backend", arguments->wish.backend, "Where samples come from: auto, nvml, smi, or replay:FILE.")
-        .value("NAME");
+    declare_wish(line, arguments->wish);
     return [arguments] { return serve(*arguments); };
 }
 

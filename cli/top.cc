@@ -166,11 +166,7 @@ Result<ExitCode> top(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("--device", arguments->wish.devices, "Devices: a number, a list such as 0,2, a UUID, or all.")
-        .value("N|all");
-    line.option("--interval", arguments->wish.interval_s, "Seconds between samples.").value("S");
-    line.option("--backend", arguments->wish.backend, "Where samples come from: auto, nvml, smi, or replay:FILE.")
-        .value("NAME");
+    declare_wish(line, arguments->wish);
     line.flag("--once", arguments->once, "Print one table and end.");
     return [arguments] { return top(*arguments); };
 }
