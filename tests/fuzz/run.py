@@ -50,7 +50,7 @@ PARSERS = {
     "compressed": ["core/importers/gzip_source.cc", "core/importers/zstd_source.cc", "core/importers/peekable.cc", "core/format/zstd_frame.cc"],
     "cupti": ["core/importers/spool_activity.cc", "core/importers/spool.cc", "core/format/cupti_records.h"],
     "history": ["compare/history.cc"],
-    "http": ["cli/http_endpoint.cc", "cli/view_service.cc"],
+    "http": ["cli/http/endpoint.cc", "cli/view/service.cc"],
     "kineto": ["core/importers/kineto"],
     "ncu": ["core/importers/ncu"],
     "nsys": ["core/importers/nsys", "core/importers/database.cc"],

@@ -1,5 +1,5 @@
 """The arguments of the package: its own, and the options that the library declares for `gpu-profile bench`. The program
-(cli/bench) has checked their values and passes times in seconds."""
+(cli/bench/bench.cc) has checked their values and passes times in seconds."""
 
 from __future__ import annotations
 

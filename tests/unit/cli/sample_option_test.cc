@@ -1,4 +1,4 @@
-#include "cli/sample_option.h"
+#include "cli/record/sample_option.h"
 
 #include <gtest/gtest.h>
 
