@@ -16,7 +16,6 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/report_output.h"
-#include "cli/suggest.h"
 #include "compare/comparison.h"
 #include "core/base/parallel.h"
 #include "core/importers/several.h"

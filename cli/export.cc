@@ -12,7 +12,6 @@
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/recording.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
 #include "core/exporters/exporter.h"

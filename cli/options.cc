@@ -1,8 +1,10 @@
 #include "cli/options.h"
-#include "cli/command_line.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+
+#include "cli/command_line.h"
 
 namespace gpuprof {
 namespace {
@@ -50,6 +52,11 @@ void declare_read_limits(CommandLine& line, ReadLimits& limits) {
     }
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
 #undef GPUPROF_LIMIT_FLAG
+}
+
+bool is_path(const std::string& word) {
+    std::error_code unknown;
+    return word == "-" || std::filesystem::exists(word, unknown);
 }
 
 }  // namespace gpuprof

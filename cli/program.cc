@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "cli/suggest.h"
 #include "core/base/shell_words.h"
 
 namespace gpuprof {

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/own_program.h"
 #include "core/base/path_search.h"
 
 namespace gpuprof {

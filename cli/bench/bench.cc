@@ -10,7 +10,6 @@
 
 #include "cli/bench/compare.h"
 #include "cli/bench/functions.h"
-#include "cli/bench/origin.h"
 #include "cli/bench/output.h"
 #include "cli/bench/program.h"
 #include "cli/bench/rules.h"

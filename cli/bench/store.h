@@ -30,4 +30,8 @@ private:
     Output output_;
 };
 
+// Where a result of `bench` comes from: program, time, command line, machine.
+// Fills everything but the benchmarks. The command line is this process's, without secrets, or left out.
+void describe_run(measure::BenchDocument& document, bool with_command_line);
+
 }  // namespace gpuprof

@@ -15,10 +15,9 @@
 #include "cli/output.h"
 #include "cli/query/run.h"
 #include "cli/query/shell.h"
-#include "cli/recording.h"
 #include "cli/terminal.h"
 #include "core/importers/several.h"
-#include "core/model/from_zero.h"
+#include "core/model/part.h"
 
 namespace gpuprof {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "cli/output.h"
 #include "cli/query/schema.h"
-#include "cli/suggest.h"
 
 namespace gpuprof {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/suggest.h"
+#include "cli/choice.h"
 #include "core/query/functions.h"
 #include "core/query/sql_checks.h"
 #include "core/report/lines.h"

@@ -9,7 +9,7 @@
 #include "cli/output.h"
 #include "core/base/shell_words.h"
 #include "core/exporters/exporter.h"
-#include "core/importers/capture.h"
+#include "core/importers/formats.h"
 #include "core/importers/importer.h"
 #include "core/schema/facts.h"
 

@@ -15,7 +15,6 @@
 #include "cli/http/endpoint.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/recording.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
 #include "cli/view/service.h"

@@ -3,17 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/shell_words.h"
-#include "core/importers/capture.h"
 #include "core/importers/closed.h"
-#include "core/importers/kineto.h"
-#include "core/importers/ncu.h"
-#include "core/importers/nsys.h"
-#include "core/importers/pprof.h"
-#include "core/importers/proton.h"
-#include "core/importers/series.h"
-#include "core/importers/smi.h"
-#include "core/importers/torch.h"
-#include "core/importers/xprof.h"
+#include "core/importers/formats.h"
 
 namespace gpuprof {
 namespace {

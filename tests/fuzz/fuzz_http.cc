@@ -15,7 +15,6 @@
 #include "cli/http/endpoint.h"
 #include "cli/view/service.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/analyze/draft.h"
 

@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "core/query/sql.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/query/small_trace.h"
 

@@ -47,7 +47,7 @@ PARSERS = {
     "answer": ["core/analyze/"],
     "bench": ["measure/bench_document.cc", "measure/member_reader.h"],
     "capture": ["core/format/chunk", "core/format/table_chunk.cc", "core/format/column_decoder.cc", "core/importers/capture"],
-    "compressed": ["core/importers/gzip_source.cc", "core/importers/zstd_source.cc", "core/importers/peekable.cc", "core/format/zstd_frame.cc"],
+    "compressed": ["core/importers/gzip_source.cc", "core/importers/zstd_source.cc", "core/importers/open_source.cc", "core/format/zstd_frame.cc"],
     "cupti": ["core/importers/spool_activity.cc", "core/importers/spool.cc", "core/format/cupti_records.h"],
     "history": ["compare/history.cc"],
     "http": ["cli/http/endpoint.cc", "cli/view/service.cc"],

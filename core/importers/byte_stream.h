@@ -44,4 +44,21 @@ private:
     std::size_t taken_ = 0;  // bytes of the head already read
 };
 
+// A file, a pipe or standard input as it is.
+Result<std::unique_ptr<ByteStream>> open_file_bytes(const std::string& file, const ReadLimits& limits);
+
+// What a decompressor gives, up to the limits of reading: a file of a few megabytes can unpack to terabytes.
+std::unique_ptr<ByteStream> cap_unpacked(std::unique_ptr<ByteStream> unpacked, const std::string& name,
+                                         const ReadLimits& limits);
+
+// Inflates gzip (RFC 1952) as a stream, any number of members. What a damaged or cut off file still gives is delivered; damaged()
+// tells. Zero padding after the last member is allowed, as gzip(1) allows it.
+bool is_gzip(std::string_view head);
+std::unique_ptr<ByteStream> open_gzip(std::unique_ptr<Source> compressed);
+
+// Decompresses zstd (RFC 8878) as a stream, any number of frames. What a damaged or cut off file still gives is delivered; damaged()
+// tells. Skippable frames are skipped.
+bool is_zstd(std::string_view head);
+std::unique_ptr<ByteStream> open_zstd(std::unique_ptr<Source> compressed);
+
 }  // namespace gpuprof
