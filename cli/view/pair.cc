@@ -1,6 +1,6 @@
 #include "cli/view/pair.h"
 
-#include "cli/comparison_report.h"
+#include "cli/compare/report.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "core/base/shell_words.h"

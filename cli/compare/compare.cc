@@ -11,7 +11,7 @@
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
-#include "cli/comparison_report.h"
+#include "cli/compare/report.h"
 #include "cli/conditions.h"
 #include "cli/options.h"
 #include "cli/output.h"

@@ -1,4 +1,4 @@
-#include "cli/comparison_report.h"
+#include "cli/compare/report.h"
 
 #include "cli/program.h"
 #include "compare/kernel_changes.h"
