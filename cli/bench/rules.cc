@@ -52,10 +52,9 @@ Result<StoppingOptions> program_rules(std::span<const std::string> given) {
         if (Status taken = take(*value, rules.member); !taken) return taken.error();
     GPUPROF_STOPPING_OPTIONS(GPUPROF_TAKE)
 #undef GPUPROF_TAKE
-    if (rules.min_samples != kProgramRules.min_samples && rules.max_samples == kProgramRules.max_samples)
-        rules.max_samples = std::max(rules.max_samples, rules.min_samples);
-    if (rules.max_samples != kProgramRules.max_samples && rules.min_samples == kProgramRules.min_samples)
-        rules.min_samples = std::min(rules.max_samples, rules.min_samples);
+    bool least = value_of("--min-samples", given).has_value(), most = value_of("--max-samples", given).has_value();
+    if (least && !most) rules.max_samples = std::max(rules.max_samples, rules.min_samples);
+    if (most && !least) rules.min_samples = std::min(rules.max_samples, rules.min_samples);
     if (Status possible = measure::check(rules); !possible) return possible.error();
     return rules;
 }
