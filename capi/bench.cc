@@ -10,8 +10,10 @@
 
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
+#include "capi/options.h"
 #include "core/base/json_writer.h"
 #include "measure/bench.h"
+#include "measure/bench_options.def"
 
 namespace {
 
@@ -21,23 +23,6 @@ using measure::Measurement;
 using measure::Work;
 
 thread_local std::string last_json;
-
-// 0 is the default, -1 none.
-void set_time(std::int64_t given, DurNs& to) {
-    if (given != 0) to = given < 0 ? 0 : given;
-}
-void set_count(std::int64_t given, std::size_t& to) {
-    if (given > 0) to = static_cast<std::size_t>(given);
-}
-
-Status check(const gpuprof_bench_options& given) {
-    if (given.min_samples < 0 || given.max_samples < 0 || given.batch < 0 || given.timeout_ns < 0 ||
-        given.max_warmup_ns < 0)
-        return Error{ExitCode::usage, "a number of samples, a batch or a longest time is negative"};
-    if (!(given.precision >= 0) || !(given.bytes >= 0) || !(given.flops >= 0))
-        return Error{ExitCode::usage, "precision, bytes or flops is negative or not a number"};
-    return {};
-}
 
 // A program that was built with an older header has a shorter structure: what it lacks is the default.
 Result<gpuprof_bench_options> whole(const gpuprof_bench_options& given) {
@@ -49,44 +34,18 @@ Result<gpuprof_bench_options> whole(const gpuprof_bench_options& given) {
     return options;
 }
 
+Status take_stopping(const gpuprof_bench_options& given, measure::StoppingOptions& to) {
+    GPUPROF_STOPPING_OPTIONS(GPUPROF_TAKE_OPTION)
+    return measure::check(to);
+}
+
 Result<measure::BenchOptions> settings_of(const gpuprof_bench_options& given) {
-    if (Status good = check(given); !good) return good.error();
-    measure::BenchOptions settings;
-    if (given.timer != nullptr) settings.timer = given.timer;
-    settings.cuda = {.device = given.device,
-                     .stream = given.stream,
-                     .cold = given.hot == 0,
-                     .graph = given.graph != 0,
-                     .blocking = given.no_blocking == 0};
-    settings.device_state = given.no_device_state == 0;
-    measure::RunOptions& run = settings.run;
-    run.batch = given.batch;
-    run.keep_throttled = given.keep_throttled != 0;
-    set_time(given.min_time_ns, run.stopping.min_time);
-    set_time(given.timeout_ns, run.stopping.timeout);
-    set_count(given.min_samples, run.stopping.min_samples);
-    set_count(given.max_samples, run.stopping.max_samples);
-    set_time(given.min_warmup_ns, run.warmup.min_time);
-    set_time(given.max_warmup_ns, run.warmup.max_time);
+    measure::BenchOptions to;
+    GPUPROF_FUNCTION_OPTIONS(GPUPROF_TAKE_OPTION)
+    if (Status taken = take_stopping(given, to.run.stopping); !taken) return taken.error();
     // No warm-up is one call: what it takes has to be known.
-    if (given.min_warmup_ns < 0) run.warmup.max_time = 0;
-    if (given.precision > 0) run.stopping.precision = given.precision;
-    if (given.bytes > 0) run.bytes = given.bytes;
-    if (given.flops > 0) run.flops = given.flops;
-    if (run.stopping.min_samples > run.stopping.max_samples)
-        return Error{ExitCode::usage, fmt::format("at least {} samples and at most {} cannot be",
-                                                  run.stopping.min_samples, run.stopping.max_samples)};
-    if (given.flops_as != nullptr) {
-        Result<MathPath> path = measure::find_math_path(given.flops_as);
-        if (!path.ok()) return path.error();
-        run.flops_as = *path;
-    }
-    if (given.stop != nullptr) {
-        Result<measure::StopRule> rule = measure::find_stop_rule(given.stop);
-        if (!rule.ok()) return rule.error();
-        run.stopping.rule = *rule;
-    }
-    return settings;
+    if (given.min_warmup_ns < 0) to.run.warmup.max_time = 0;
+    return to;
 }
 
 Result<Work> work_of(const gpuprof_bench_work* given) {

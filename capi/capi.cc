@@ -9,8 +9,10 @@
 
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
+#include "capi/options.h"
 #include "capi/summary_json.h"
 #include "collect/device/monitor.h"
+#include "collect/device/monitor_options.def"
 #include "collect/device/sample_capture.h"
 #include "core/base/json_writer.h"
 
@@ -21,27 +23,16 @@ using capi::guarded;
 
 thread_local std::string last_text;
 
-std::string text_or(const char* text, const char* otherwise) { return text != nullptr ? text : otherwise; }
-
-Result<MonitorOptions> options_of(const gpuprof_monitor_options* given) {
+Result<MonitorOptions> options_of(const gpuprof_monitor_options& given) {
     constexpr std::int64_t kShortest = 1'000'000;
-    if (given == nullptr || given->size < sizeof(gpuprof_monitor_options))
-        return Error{ExitCode::usage, "gpuprof_monitor_options.size is not the size of the structure"};
-    MonitorOptions options;
-    options.request.devices = text_or(given->devices, "0");
-    options.request.backend = text_or(given->backend, "auto");
-    if (Status known = check_backend(options.request.backend); !known) return known.error();
-    if (given->interval_ns != 0) options.request.interval = given->interval_ns;
-    if (options.request.interval < kShortest)
-        return Error{ExitCode::usage,
-                     fmt::format("the interval is {} ns; at least 1 ms is needed", given->interval_ns)};
-    if (given->warmup_ns < 0) return Error{ExitCode::usage, "the warm-up is negative"};
-    options.warmup = given->warmup_ns;
-    if (given->max_samples != 0) options.max_samples = given->max_samples;
-    options.strict = given->strict != 0;
-    if (given->start_timeout_ns != 0) options.start_timeout = given->start_timeout_ns;
-    options.request.see_visible_devices();
-    return options;
+    MonitorOptions to;
+    GPUPROF_MONITOR_OPTIONS(GPUPROF_TAKE_OPTION)
+    if (Status known = check_backend(to.request.backend); !known) return known.error();
+    if (to.request.interval < kShortest)
+        return Error{ExitCode::usage, fmt::format("the interval is {} ns; at least 1 ms is needed", given.interval_ns)};
+    if (to.warmup < 0) return Error{ExitCode::usage, "the warm-up is negative"};
+    to.request.see_visible_devices();
+    return to;
 }
 
 // The samples of one metric, or the times.
@@ -96,7 +87,9 @@ int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor**
     return guarded([&]() -> Status {
         if (monitor == nullptr) return Error{ExitCode::usage, "nowhere to put the monitor"};
         *monitor = nullptr;
-        Result<MonitorOptions> options = options_of(given);
+        if (given == nullptr || given->size < sizeof(gpuprof_monitor_options))
+            return Error{ExitCode::usage, "gpuprof_monitor_options.size is not the size of the structure"};
+        Result<MonitorOptions> options = options_of(*given);
         if (!options.ok()) return options.error();
         std::unique_ptr<SampleCapture> capture;
         if (given->capture != nullptr) {

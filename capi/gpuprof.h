@@ -26,6 +26,11 @@ GPUPROF_API const char* gpuprof_version(void);
 /* What the last failed call of this thread said: one line; "" when none failed. Valid until the thread's next call. */
 GPUPROF_API const char* gpuprof_last_error(void);
 
+/* The structures of options below as JSON, for languages that cannot read this header: {"bench": {"size", "options": [{"field",
+ * "type": text, i32, i64, u64 or f64, "offset", "kind", "default", "parameter" and "flag": its names in Python and on the command
+ * line or null, "stopping"}]}, "monitor": ...}. Kinds: core/schema/option_kind.h; times of "default" are seconds. Constant. */
+GPUPROF_API const char* gpuprof_options_json(void);
+
 /* ---- Device sampling: is the GPU busy? ------------------------------------------------------------------------- */
 
 typedef struct gpuprof_monitor gpuprof_monitor;

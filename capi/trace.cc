@@ -12,7 +12,7 @@
 #include "core/base/json_writer.h"
 #include "core/base/shell_words.h"
 #include "core/importers/several.h"
-#include "core/model/from_zero.h"
+#include "core/model/part.h"
 #include "core/query/arrow.h"
 #include "core/query/collect.h"
 #include "core/query/sql.h"

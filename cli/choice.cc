@@ -1,8 +1,10 @@
 #include "cli/choice.h"
 
 #include <fmt/format.h>
-
-#include "cli/suggest.h"
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace gpuprof {
 
@@ -10,6 +12,56 @@ Error unknown_choice(std::string_view kind, std::string_view name, const std::ve
     std::string hint = did_you_mean(name, known);
     if (hint.empty()) hint = fmt::format("; there are: {}", joined(known));
     return {ExitCode::usage, fmt::format("there is no {} {}{}", kind, name, hint)};
+}
+
+namespace {
+
+// Insertions, deletions and substitutions between two words (Levenshtein), one row of the matrix at a time.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, change}));
+        }
+    }
+    return row.back();
+}
+
+constexpr std::size_t kLongestWord = 64;  // longer ones are no typing errors
+
+// How far a word is from a known one, for sorting; a word that begins or contains the other is close.
+std::size_t strangeness(std::string_view word, std::string_view known) {
+    std::size_t edits = distance(word, known);
+    bool part =
+        word.size() >= 3 && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos);
+    return part ? std::min<std::size_t>(edits, 1) : edits;
+}
+
+}  // namespace
+
+std::vector<std::string_view> close_matches(std::string_view word, std::span<const std::string_view> words) {
+    std::vector<std::pair<std::size_t, std::string_view>> found;
+    if (word.size() > kLongestWord) return {};
+    for (std::string_view known : words)
+        if (std::size_t far = strangeness(word, known); far <= std::max<std::size_t>(1, word.size() / 3))
+            found.emplace_back(far, known);
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string_view> out;
+    for (const auto& [far, known] : found)
+        if (out.size() < 3) out.push_back(known);
+    return out;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {
+    std::vector<std::string_view> matches = close_matches(word, words);
+    return matches.empty() ? std::string() : fmt::format("; did you mean {}?", joined(matches, " or "));
+}
+
+std::string joined(std::span<const std::string_view> words, std::string_view between) {
+    return fmt::format("{}", fmt::join(words.begin(), words.end(), between));
 }
 
 }  // namespace gpuprof

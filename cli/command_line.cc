@@ -1,17 +1,89 @@
 #include "cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
-#include <cstdint>
+#include <charconv>
+#include <cmath>
 #include <optional>
 
+#include "core/base/readable.h"
+
 namespace gpuprof {
+namespace {
+
+constexpr double kNs = 1e9, kMostNs = 1e18;
+
+// A whole text as a number.
+template <class Number>
+std::optional<Number> parsed(const std::string& text) {
+    Number value{};
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool whole = error == std::errc{} && end == text.data() + text.size();
+    return whole ? std::optional(value) : std::nullopt;
+}
+
+// Without an exponent: 0.01, 1000000.
+std::string plain(double number) {
+    return number == std::floor(number) ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
+}
+
+std::string plain(std::int64_t number) { return std::to_string(number); }
+
+// The help shows the range, as in N:1-100.
+template <class Number>
+void between(CLI::Option* option, Number low, Number high, const char* what) {
+    auto check = [=](const std::string& text) {
+        std::optional<Number> value = parsed<Number>(text);
+        if (value && *value >= low && *value <= high) return std::string();
+        return fmt::format("expected a {} from {} to {}, not '{}'", what, plain(low), plain(high), text);
+    };
+    option->check(CLI::Validator(check, fmt::format("{}-{}", plain(low), plain(high))));
+}
+
+}  // namespace
 
 DeclaredOption& DeclaredOption::required() { return option_->required(), *this; }
 DeclaredOption& DeclaredOption::value(const char* name) { return option_->type_name(name), *this; }
-DeclaredOption& DeclaredOption::not_negative() { return option_->check(CLI::NonNegativeNumber), *this; }
-DeclaredOption& DeclaredOption::number() { return option_->check(CLI::Number), *this; }
-DeclaredOption& DeclaredOption::range(double low, double high) { return option_->check(CLI::Range(low, high)), *this; }
-DeclaredOption& DeclaredOption::range(int low, int high) { return option_->check(CLI::Range(low, high)), *this; }
+DeclaredOption& DeclaredOption::number() {
+    return check([](const std::string& text) {
+        return parsed<double>(text) ? std::string() : fmt::format("expected a number, not '{}'", text);
+    });
+}
+DeclaredOption& DeclaredOption::range(double low, double high) {
+    return between<double>(option_, low, high, "number"), *this;
+}
+DeclaredOption& DeclaredOption::share() {
+    return check([](const std::string& text) {
+        std::optional<double> value = parsed<double>(text);
+        if (value && *value > 0 && *value < 1) return std::string();
+        return fmt::format("expected a share between 0 and 1 (0.01 is 1 %), not '{}'", text);
+    });
+}
+DeclaredOption& DeclaredOption::whole(std::int64_t low, std::int64_t high) {
+    return between<std::int64_t>(option_, low, high, "whole number"), *this;
+}
+DeclaredOption& DeclaredOption::seconds(double low, double high) {
+    auto read = [low, high](std::string& text) {
+        std::optional<double> ns = duration_of_text(text, "s");
+        if (!ns) return fmt::format("'{}' is not a time; expected seconds, or a unit as in 464ms, 20us, 300ns", text);
+        if (*ns < low * kNs || *ns > high * kNs)
+            return fmt::format("{} is out of range: {} to {} seconds", text, plain(low), plain(high));
+        if (!parsed<double>(text)) text = fmt::format("{}", *ns / kNs);
+        return std::string();
+    };
+    return option_->transform(CLI::Validator(read, "")), *this;
+}
+DeclaredOption& DeclaredOption::nanoseconds() {
+    auto read = [](std::string& text) {
+        std::optional<double> ns = duration_of_text(text, "ns");
+        if (!ns || *ns > kMostNs)
+            return fmt::format("'{}' is not a time; expected nanoseconds, or a unit as in 10us, 2ms, 1s", text);
+        text = fmt::format("{:.0f}", *ns);
+        return std::string();
+    };
+    return option_->transform(CLI::Validator(read, "")), *this;
+}
 DeclaredOption& DeclaredOption::one_of(const std::vector<std::string>& words) {
     return option_->check(CLI::IsMember(words)), *this;
 }

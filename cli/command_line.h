@@ -5,9 +5,12 @@
 //     line.option("FILE", arguments->file, "A recording.").required();
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "core/schema/option_kind.h"
 
 namespace CLI {
 class App;
@@ -23,10 +26,13 @@ public:
 
     DeclaredOption& required();
     DeclaredOption& value(const char* name);  // what the help calls its value; "" for nothing
-    DeclaredOption& not_negative();
-    DeclaredOption& number();  // of a text: it must be one
+    DeclaredOption& number();                 // of a text: it must be one
     DeclaredOption& range(double low, double high);
-    DeclaredOption& range(int low, int high);
+    DeclaredOption& share();  // between 0 and 1
+    DeclaredOption& whole(std::int64_t low, std::int64_t high);
+    // A time: seconds, or a number with a unit (464ms, 20us, 300ns), which become seconds.
+    DeclaredOption& seconds(double low, double high);
+    DeclaredOption& nanoseconds();  // the same in ns, whole
     DeclaredOption& one_of(const std::vector<std::string>& words);
     // Answers what is wrong with a text, "" for nothing.
     DeclaredOption& check(const std::function<std::string(const std::string&)>& complaint);
@@ -50,6 +56,12 @@ public:
     // an optional one (command_line.cc has the types).
     template <class T>
     DeclaredOption option(const std::string& name, T& into, const std::string& doc);
+    // One that is declared for several languages.
+    template <class T>
+    DeclaredOption option(const OptionSpec& spec, T& into) {
+        DeclaredOption declared = option(std::string(spec.flag), into, std::string(spec.doc));
+        return declared.value(std::string(spec.value).c_str());
+    }
     // The same with a function that takes the word, all words, or the number.
     DeclaredOption word(const std::string& name, const std::function<void(const std::string&)>& take,
                         const std::string& doc);

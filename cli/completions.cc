@@ -12,7 +12,6 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/output.h"
-#include "cli/suggest.h"
 
 namespace gpuprof {
 namespace {

@@ -36,9 +36,9 @@ constexpr PassedOption kPassed[] = {
     {"--fail-under", "SPEEDUP", "A constraint: lowest speedup.", PassedOption::number},
     {"--repeat", "N", "Samples of each side, 30 without it.", PassedOption::number},
     {"--checks", "N", "Fresh seeds for which outputs are checked first, 3 without it.", PassedOption::number},
-    {"--time-out", "S", "Seconds that one step of a side may take, 120 without it.", PassedOption::number},
-    {"--plain", nullptr, "Only the fixed lines, no table."},
-    {"--json", nullptr, "One JSON object instead of text."},
+    {"--time-out", "S", "Seconds that one step of a side may take, 120 without it.", PassedOption::seconds},
+    {"--plain", "", "Only the fixed lines, no table."},
+    {"--json", "", "One JSON object instead of text."},
 };
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

@@ -40,7 +40,8 @@ std::string program_help() {
     text +=
         "\nStart with   gpu-profile report FILE\n"
         "More about a command   gpu-profile COMMAND --help\n\n"
-        "A FILE is recognised by its content, compressed or not; - is standard input.\n\n"
+        "A FILE is recognised by its content, compressed or not; - is standard input.\n"
+        "Times are seconds, or have a unit: 464ms, 20us, 300ns.\n\n"
         "Exit status\n";
     for (const ExitCodeSpec& spec : kExitCodes)
         text += fmt::format("  {}  {}\n", static_cast<int>(spec.code), spec.doc);

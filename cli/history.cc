@@ -139,7 +139,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
                 "Name of the machine in place of its host name, where that changes from run to run.")
         .value("NAME");
     line.option("--last", arguments->last, "check: how many earlier runs count, the latest ones.")
-        .range(1, 1'000'000)
+        .whole(1, 1'000'000)
         .show_usual()
         .value("N");
     declare_conditions(line, arguments->fail_on);

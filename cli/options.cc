@@ -1,8 +1,10 @@
 #include "cli/options.h"
-#include "cli/command_line.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+
+#include "cli/command_line.h"
 
 namespace gpuprof {
 namespace {
@@ -13,27 +15,28 @@ std::string flag_of(std::string name) {
 }
 
 // Counts are not negative, except where the default itself is: there it means "every one", and `all` says so too.
-void check(DeclaredOption& option, std::int64_t initial) {
+DeclaredOption& check(DeclaredOption& option, std::int64_t initial) {
     if (initial < 0)
-        option.change([initial](std::string& text) {
+        return option.change([initial](std::string& text) {
             if (text == "all") text = std::to_string(initial);
         });
-    else
-        option.check([](const std::string& text) {
-            return text.substr(0, 1) == "-" ? "must not be negative, is " + text : std::string();
-        });
+    return option.check([](const std::string& text) {
+        return text.substr(0, 1) == "-" ? "must not be negative, is " + text : std::string();
+    });
 }
 template <class Other>
-void check(DeclaredOption&, const Other&) {}
+DeclaredOption& check(DeclaredOption& option, const Other&) {
+    return option;
+}
 
 }  // namespace
 
 void declare_options(CommandLine& line, Options& options) {
-#define GPUPROF_OPTION_FLAG(name, type, initial, value_name, doc)               \
-    {                                                                           \
-        DeclaredOption option = line.option(flag_of(#name), options.name, doc); \
-        option.value(value_name).group("Options of analyses");                  \
-        check(option, options.name);                                            \
+#define GPUPROF_OPTION_FLAG(name, type, initial, value_name, doc)                                  \
+    {                                                                                              \
+        DeclaredOption option = line.option(flag_of(#name), options.name, doc);                    \
+        option.value(value_name).group("Options of analyses");                                     \
+        std::string_view(value_name) == "NS" ? option.nanoseconds() : check(option, options.name); \
     }
     GPUPROF_OPTIONS(GPUPROF_OPTION_FLAG)
 #undef GPUPROF_OPTION_FLAG
@@ -41,10 +44,19 @@ void declare_options(CommandLine& line, Options& options) {
 
 void declare_read_limits(CommandLine& line, ReadLimits& limits) {
     constexpr double kMost = 1e9;
-#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc) \
-    line.option(flag_of(#name), limits.name, doc).range(0.0, kMost).value(value_name).group("Limits of reading");
+#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc)                                       \
+    {                                                                                            \
+        DeclaredOption option = line.option(flag_of(#name), limits.name, doc);                   \
+        std::string_view(value_name) == "S" ? option.seconds(0, kMost) : option.range(0, kMost); \
+        option.value(value_name).group("Limits of reading");                                     \
+    }
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
 #undef GPUPROF_LIMIT_FLAG
+}
+
+bool is_path(const std::string& word) {
+    std::error_code unknown;
+    return word == "-" || std::filesystem::exists(word, unknown);
 }
 
 }  // namespace gpuprof

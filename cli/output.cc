@@ -41,8 +41,8 @@ bool reads(const std::string& input, const Identity& file) {
     for (fs::directory_iterator entry(input, failed), end; !failed && entry != end; entry.increment(failed)) {
         std::string path = entry->path().string();
         if (identity(path, -1) != file) continue;
-        Result<bool> recording = is_recording(path);
-        return !recording.ok() || *recording;
+        Result<OpenedFile> opened = recognise_file(path, path, {});
+        return !opened.ok() || !opened->is_foreign();
     }
     return false;
 }

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "cli/suggest.h"
 #include "core/base/shell_words.h"
 
 namespace gpuprof {
@@ -39,10 +39,29 @@ Error unknown_command(std::string_view word) {
     return usage_error(fmt::format("there is no command {}{}", word, hint));
 }
 
+// What a command does not know: an option, or a word too many.
+std::string unknown_word(const CLI::App& app) {
+    std::vector<std::string> words = app.remaining();
+    auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-' && word != "--"; };
+    auto option = std::find_if(words.begin(), words.end(), is_option);
+    if (option == words.end()) return fmt::format("unexpected argument '{}'", words.empty() ? "" : words.front());
+    std::string name = option->substr(0, option->find('='));
+    std::vector<std::string> known;
+    for (const CLI::Option* each : app.get_options())
+        for (const std::string& long_name : each->get_lnames()) known.push_back("--" + long_name);
+    std::vector<std::string_view> names(known.begin(), known.end());
+    return fmt::format("unknown option '{}'{}", name, did_you_mean(name, names));
+}
+
 // CLI11 knows what is wrong but not the command's own help.
-std::string parse_message(const CLI::ParseError& error, const Command& command) {
+std::string parse_message(const CLI::ParseError& error, const CLI::App& app, const Command& command) {
     std::string what = error.what();
     what = what.substr(0, what.find('\n'));
+    constexpr std::string_view kNotConverted = "Could not convert: ";  // NAME = VALUE
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) what = unknown_word(app);
+    if (std::size_t equals = what.find(" = "); what.starts_with(kNotConverted) && equals != what.npos)
+        what = fmt::format("{}: invalid value '{}'", what.substr(kNotConverted.size(), equals - kNotConverted.size()),
+                           what.substr(equals + 3));
     return fmt::format("{} (see gpu-profile {} --help)", what, command.name);
 }
 
@@ -87,7 +106,7 @@ Result<ExitCode> run_command(const Command& command, char** first, char** end) {
         if (Status status = print(app.help()); !status.ok()) return status.error();
         return ExitCode::ok;
     } catch (const CLI::ParseError& error) {
-        return usage_error(parse_message(error, command));
+        return usage_error(parse_message(error, app, command));
     }
     return run();
 }

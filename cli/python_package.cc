@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/own_program.h"
 #include "core/base/path_search.h"
 
 namespace gpuprof {
@@ -69,21 +68,33 @@ Error become_python(const std::string& command, std::vector<std::string> words) 
     return no_python(command, words.front(), std::strerror(errno));
 }
 
+PassedOption PassedOption::of(const OptionSpec& spec) {
+    Kind kind = text;
+    if (spec.kind == OptionKind::whole) kind = whole;
+    if (spec.kind == OptionKind::share) kind = share;
+    if (spec.kind == OptionKind::time || spec.kind == OptionKind::limit) kind = seconds;
+    return {spec.flag, spec.value, spec.doc, kind};
+}
+
 void declare_passed(CommandLine& line, std::span<const PassedOption> options,
                     const std::shared_ptr<std::vector<std::string>>& passed) {
+    constexpr std::int64_t kMost = 10'000'000;
     for (const PassedOption& option : options) {
-        std::string flag = option.flag;
-        if (option.value == nullptr) {
+        std::string flag(option.flag), doc(option.doc);
+        if (option.value.empty()) {
             line.flag(
-                flag, [passed, flag] { passed->push_back(flag); }, option.doc);
+                flag, [passed, flag] { passed->push_back(flag); }, doc);
             continue;
         }
         auto pass = [passed, flag](const std::vector<std::string>& values) {
             for (const std::string& value : values) passed->push_back(fmt::format("{}={}", flag, value));
         };
-        DeclaredOption added = line.words(flag, pass, option.doc);
+        DeclaredOption added = line.words(flag, pass, doc);
         if (option.kind == PassedOption::number) added.number();
-        added.value(option.value).every_time_one();
+        if (option.kind == PassedOption::whole) added.whole(1, kMost);
+        if (option.kind == PassedOption::share) added.share();
+        if (option.kind == PassedOption::seconds) added.seconds(0, 1e6);
+        added.value(std::string(option.value).c_str()).every_time_one();
     }
 }
 

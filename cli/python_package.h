@@ -5,10 +5,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_line.h"
 #include "core/base/result.h"
+#include "core/schema/option_kind.h"
 
 namespace gpuprof {
 
@@ -23,8 +25,11 @@ Error no_python(const std::string& command, const std::string& python, const std
 Error become_python(const std::string& command, std::vector<std::string> words);
 
 struct PassedOption {
-    const char *flag, *value, *doc;  // no value: a flag
-    enum Kind { text, number } kind = text;
+    std::string_view flag, value, doc;  // no value: a flag
+    enum Kind { text, number, whole, share, seconds } kind = text;
+
+    // One that is declared for several languages.
+    static PassedOption of(const OptionSpec& spec);
 };
 
 // Each option is appended to `passed` as --flag or --flag=VALUE, as often as it is given.

@@ -7,7 +7,6 @@
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/recording.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/several.h"
 #include "core/model/scrub.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "measure/host_timer.h"
+#include "measure/timer.h"
 
 namespace gpuprof::measure {
 namespace {

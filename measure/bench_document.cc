@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "measure/bench_options.def"
 #include "measure/measurement_fields.h"
 #include "measure/member_reader.h"
 #include "measure/member_writer.h"
@@ -21,12 +22,9 @@ constexpr auto visit_machine = [](auto& machine, auto& visitor) {
 };
 
 constexpr auto visit_settings = [](auto& settings, auto& visitor) {
-    visitor.member("stop", settings.rule);
-    visitor.member("precision", settings.precision);
-    visitor.member("min_time_ns", settings.min_time);
-    visitor.member("timeout_ns", settings.timeout);
-    visitor.member("min_samples", settings.min_samples);
-    visitor.member("max_samples", settings.max_samples);
+#define GPUPROF_VISIT(field, own, ...) visitor.member(#field, settings.own);
+    GPUPROF_STOPPING_OPTIONS(GPUPROF_VISIT)
+#undef GPUPROF_VISIT
 };
 
 constexpr auto visit_memory = [](auto& memory, auto& visitor) {

@@ -1,4 +1,4 @@
-#include "measure/host_timer.h"
+#include "measure/timer.h"
 
 #include <fmt/format.h>
 #include <time.h>

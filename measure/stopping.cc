@@ -57,6 +57,12 @@ Result<StopRule> find_stop_rule(std::string_view name) {
                  fmt::format("there is no stopping rule '{}'; there are median, entropy, samples, time", name)};
 }
 
+Status check(const StoppingOptions& options) {
+    if (options.min_samples <= options.max_samples) return {};
+    return Error{ExitCode::usage, fmt::format("min_samples ({}) must not exceed max_samples ({})", options.min_samples,
+                                              options.max_samples)};
+}
+
 void Stopping::add(double sample) {
     samples_.push_back(sample);
     if (options_.rule == StopRule::entropy) add_entropy(sample);

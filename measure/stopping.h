@@ -38,6 +38,9 @@ struct StoppingOptions {
     std::size_t min_samples = 20, max_samples = 100'000;
 };
 
+// Refuses a minimum above its maximum.
+Status check(const StoppingOptions& options);
+
 class Stopping {
 public:
     explicit Stopping(const StoppingOptions& options) : options_(options) {}

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,5 +80,9 @@ public:
     virtual std::optional<Hardware> hardware() const = 0;
     virtual Result<DeviceMemory> memory() = 0;
 };
+
+// Times by the host's clock (CLOCK_MONOTONIC), for functions of the processor and for machines without a GPU. Always labelled
+// `host`: for work on a GPU it would time the enqueueing (docs/benchmarking-method.md).
+std::unique_ptr<Timer> make_host_timer(const HostClock& clock = real_clock());
 
 }  // namespace gpuprof::measure

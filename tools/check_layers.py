@@ -4,8 +4,8 @@
 A project include is written from the repository root (#include "core/model/trace.h"), so its folder is its layer. The
 check fails for an arrow that LAYERS does not have, for a source folder without a rule, for a project include that is
 not written from the root or does not exist, for a cycle in LAYERS itself, and for a circle of includes in core, where a source file and its header count as one.
-core prints nothing, so it may not
-include <iostream>. Arrows between the program's languages are not seen here.
+core prints nothing, so it may not include <iostream>. Arrows between the program's languages are not seen here. ARCHITECTURE.md has
+a line for each layer, or for the folder that it lies in.
 """
 
 import re
@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".h", ".cc", ".cu", ".def")
+UNDRAWN = {"tests", "bench"}
+OTHER_LANGUAGES = {"python", "web"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -93,8 +95,26 @@ def check(layers):
     return len(files), problems
 
 
+def not_described(layers, page):
+    """Layers without a line in the page's first block of code, and lines there of layers that do not exist."""
+    block = page.split("```")[1]
+    described = {line.split()[0] for line in block.splitlines() if " knows " in line}
+    for layer in sorted(set(layers) - UNDRAWN):
+        if not any(within(layer, folder) for folder in described):
+            yield f"ARCHITECTURE.md: the layer {layer} is not there"
+    for folder in sorted(described - OTHER_LANGUAGES):
+        if not any(within(layer, folder) for layer in layers):
+            yield f"ARCHITECTURE.md: {folder} is no layer of LAYERS"
+
+
+def within(layer, folder):
+    return layer == folder or layer.startswith(folder + "/")
+
+
 def main():
-    count, problems = check(read_layers((ROOT / "LAYERS").read_text()))
+    layers = read_layers((ROOT / "LAYERS").read_text())
+    count, problems = check(layers)
+    problems += not_described(layers, (ROOT / "ARCHITECTURE.md").read_text())
     print("\n".join(problems) if problems else f"{count} sources keep to LAYERS")
     return 1 if problems else 0
 

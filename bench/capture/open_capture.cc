@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/format/chunk_reader.h"
-#include "core/importers/capture.h"
+#include "core/importers/formats.h"
 #include "core/importers/importer.h"
 
 namespace {

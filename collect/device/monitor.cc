@@ -1,38 +1,241 @@
 #include "collect/device/monitor.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
+#include <thread>
 
-#include "collect/device/watch.h"
+#include "collect/device/sampler_link.h"
+#include "collect/device/tally.h"
 #include "core/base/clock.h"
+#include "core/base/quiet_thread.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
+namespace {
 
-// The current or last region. `watch` is absent where nothing is to be sampled (backend none).
+constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
+constexpr DurNs kOpeningPatience = 15 * kSecond;  // a driver without persistence mode loads for seconds
+constexpr DurNs kStoppingPatience = 700 * kMillisecond;
+constexpr int kMostRestarts = 3;
+
+// Starting the driver's library may take seconds, also in the middle of a run, and nothing goes without it.
+bool starting_library(const std::string& call) { return call.find("Init") != std::string::npos; }
+
+}  // namespace
+
+// The current or last region, and the thread that listens to its sampler: it feeds the tally, notices when the driver hangs or the
+// sampler dies, says which driver function it was, and starts another sampler that leaves that function alone. In a child made by
+// fork() this is dead: the thread is not there, and the locks may be held for ever.
 struct Monitor::State {
-    std::mutex mutex;
-    pid_t owner = getpid();
-    std::unique_ptr<Watch> watch;
-    std::unique_ptr<Tally> idle;  // of a region without sampling
-    TimeNs began = 0, ended = 0;
-    bool running = false;
-    DurNs warmup = 0;
+    explicit State(const MonitorOptions& given) : options(given), tally(SourceRequest{}, 1, 0, 0) {}
+
+    const MonitorOptions& options;
+    const pid_t owner = getpid();
+    std::mutex calls;  // start() and stop() take turns
+    std::thread thread;
+
+    mutable std::mutex mutex;  // for all that follows
+    std::condition_variable changed;
+    Tally tally;
+    SourceRequest request;              // with what must be avoided
+    std::unique_ptr<SamplerLink> link;  // changed by the thread alone
+    TimeNs created = 0, began = 0, ended = 0;
+    bool running = false;  // a region; sampling may be over before it
+    bool over = false, stopping = false;
+    Status refusal;
+    std::string ending;  // why sampling ended by itself
+
+    // Of the thread alone.
+    bool opened = false;
+    int restarts = 0;
+    std::string broken;  // what explain() found
+
+    enum class Outcome { finished, refused, hung, died };
 
     bool foreign() const { return owner != getpid(); }
+    // Calls read(tally, region) under the lock.
     template <class Read>
     auto inspect(Read&& read) const {
-        if (watch) return watch->inspect(read);
-        static const Tally kNever(SourceRequest{}, 1, 0, 0);
-        return read(idle ? *idle : kNever, RegionBounds{began + warmup, ended != 0 ? ended : realtime_ns()});
+        std::lock_guard lock(mutex);
+        return read(tally, RegionBounds{began + options.warmup, ended != 0 ? ended : realtime_ns()});
     }
+    void renew();
+    Status wait_ready(DurNs timeout);
+    void stop();
+    void run();
+    Outcome converse();
+    bool open_link();
+    void take(const Message& message);
+    bool explain(Outcome outcome);  // whether another sampler may be tried
+    bool pause(DurNs length);       // false when stopping
+    void refuse(ExitCode code, const std::string& sentence);
 };
 
-Monitor::Monitor(MonitorOptions options) : options_(std::move(options)), state_(new State) {}
+// A new region; the thread of the last one has ended.
+void Monitor::State::renew() {
+    std::lock_guard lock(mutex);
+    created = began = realtime_ns();
+    ended = 0;
+    tally = Tally(options.request, options.max_samples, created, options.warmup);
+    request = options.request;
+    over = stopping = opened = false;
+    running = true;
+    restarts = 0;
+    refusal = Status();
+    ending.clear(), broken.clear();
+}
+
+Status Monitor::State::wait_ready(DurNs timeout) {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, std::chrono::nanoseconds(timeout), [this] { return over || tally.any_reading(); });
+    if (!refusal) return refusal;
+    if (!tally.any_reading())
+        return Error{ExitCode::empty,
+                     fmt::format("no sample came within {}", readable_duration(static_cast<double>(timeout)))};
+    return {};
+}
+
+void Monitor::State::stop() {
+    {
+        std::unique_lock lock(mutex);
+        if (!running) return;
+        running = false;
+        stopping = true;
+        ended = realtime_ns();
+        if (link) link->send(Stop{});
+        changed.notify_all();
+        if (thread.joinable() &&
+            !changed.wait_for(lock, std::chrono::nanoseconds(kStoppingPatience), [this] { return over; }) && link)
+            link->hang_up();
+    }
+    if (thread.joinable()) thread.join();
+}
+
+void Monitor::State::run() {
+    constexpr DurNs kBackoff[] = {100 * kMillisecond, 500 * kMillisecond, 2 * kSecond};
+    while (open_link()) {
+        Outcome outcome = converse();
+        bool again = explain(outcome);
+        if (!broken.empty() && options.observer.broken) options.observer.broken(broken);
+        if (!again) break;
+        if (!pause(kBackoff[restarts - 1])) break;
+    }
+    std::unique_lock lock(mutex);
+    over = true;
+    bool asked_to = stopping;
+    changed.notify_all();
+    lock.unlock();
+    if (!asked_to && options.observer.over) options.observer.over(ending);
+}
+
+bool Monitor::State::open_link() {
+    Result<std::unique_ptr<SamplerLink>> found =
+        SamplerLink::open(options.program.empty() ? sampler_program() : options.program);
+    if (!found.ok()) {
+        refuse(found.error().code, found.error().message);
+        return false;
+    }
+    std::lock_guard lock(mutex);
+    link = std::move(*found);
+    opened = false;
+    if (!link->send(Start{request, options.warmup})) return true;  // it died: converse() will see
+    if (stopping) link->send(Stop{});
+    return true;
+}
+
+Monitor::State::Outcome Monitor::State::converse() {
+    for (DurNs waited = 0;;) {
+        DurNs patience = opened ? 2 * kSecond + 2 * options.request.interval : kOpeningPatience;
+        SamplerLink::Received received = link->receive(patience);
+        if (received.ending == SamplerLink::Ending::timeout) {
+            if (!starting_library(link->running_call()) || (waited += patience) >= kOpeningPatience)
+                return Outcome::hung;
+            continue;
+        }
+        waited = 0;
+        if (received.ending == SamplerLink::Ending::closed) return Outcome::died;
+        take(*received.message);
+        if (std::holds_alternative<Done>(*received.message)) return Outcome::finished;
+        if (std::holds_alternative<Refused>(*received.message)) return Outcome::refused;
+    }
+}
+
+void Monitor::State::take(const Message& message) {
+    if (auto* refused = std::get_if<Refused>(&message)) {
+        refuse(ExitCode{refused->code}, refused->sentence);
+        return;
+    }
+    {
+        std::lock_guard lock(mutex);
+        if (auto* news = std::get_if<Opened>(&message)) {
+            opened = true;
+            tally.opened(*news);
+        } else if (auto* batch = std::get_if<HarvestBatch>(&message)) {
+            tally.harvested(batch->harvest);
+        } else if (auto* done = std::get_if<Done>(&message)) {
+            tally.done(*done);
+        }
+        changed.notify_all();
+    }
+    if (auto* news = std::get_if<Opened>(&message); news != nullptr && options.observer.opened)
+        options.observer.opened(*news);
+    if (auto* batch = std::get_if<HarvestBatch>(&message); batch != nullptr && options.observer.harvested)
+        options.observer.harvested(batch->harvest);
+    if (auto* batch = std::get_if<HarvestBatch>(&message); batch != nullptr && batch->ended && options.observer.over)
+        options.observer.over("");
+}
+
+bool Monitor::State::explain(Outcome outcome) {
+    std::string call = link->running_call();
+    std::string death = outcome == Outcome::died ? link->death() : "";
+    broken.clear();
+    std::lock_guard lock(mutex);
+    if (outcome == Outcome::finished || outcome == Outcome::refused) {
+        // A replay names its file relative to a folder that this process may leave.
+        if (request.backend.rfind("replay:", 0) != 0) SamplerLink::keep(std::move(link));
+        link.reset();
+        return false;
+    }
+    std::unique_ptr<SamplerLink> to_kill = std::move(link);  // killed at the end of this function
+    std::string where = call.empty() ? "" : fmt::format(" in {}", call);
+    bool avoidable = !call.empty() && !starting_library(call) && call.rfind("nvmlDeviceGetHandleBy", 0) != 0;
+    std::string what = death.empty() ? fmt::format("the driver did not answer{}", where)
+                                     : fmt::format("the sampler {}{}", death, where);
+    if (!stopping) broken = what;
+    if (stopping || restarts == kMostRestarts) {
+        ending = what + (stopping ? "" : "; sampling ended, after three new starts");
+        tally.note(ending);
+        if (!tally.any_reading()) refusal = Error{ExitCode::empty, what};
+        return false;
+    }
+    ++restarts;
+    if (avoidable) request.avoid.push_back(call);
+    tally.note(what + (avoidable ? "; it is left out from now on" : "; sampling was started again"));
+    return true;
+}
+
+bool Monitor::State::pause(DurNs length) {
+    std::unique_lock lock(mutex);
+    return !changed.wait_for(lock, std::chrono::nanoseconds(length), [this] { return stopping; });
+}
+
+void Monitor::State::refuse(ExitCode code, const std::string& sentence) {
+    std::lock_guard lock(mutex);
+    tally.note(sentence);
+    ending = sentence;
+    refusal = Error{code, sentence};
+    changed.notify_all();
+}
+
+Monitor::Monitor(MonitorOptions options) : options_(std::move(options)), state_(new State(options_)) {}
 
 Monitor::~Monitor() {
     if (state_->foreign())
-        (void)state_.release();  // its thread is not in this process and its lock may be held for ever
+        (void)state_.release();
     else
         stop();
 }
@@ -40,40 +243,34 @@ Monitor::~Monitor() {
 Status Monitor::start() {
     if (state_->foreign()) {
         (void)state_.release();
-        state_.reset(new State);
+        state_.reset(new State(options_));
     }
-    stop();
-    std::lock_guard lock(state_->mutex);
-    state_->watch.reset();
-    state_->began = realtime_ns();
-    state_->ended = 0;
-    state_->warmup = options_.warmup;
-    state_->running = true;
+    State& state = *state_;
+    std::lock_guard turn(state.calls);
+    state.stop();
+    state.renew();
     if (options_.request.backend == "none") {
-        state_->idle = std::make_unique<Tally>(options_.request, 1, state_->began, options_.warmup);
-        state_->idle->note("no device was sampled: that was asked for (backend none)");
+        std::lock_guard lock(state.mutex);
+        state.tally.note("no device was sampled: that was asked for (backend none)");
         return {};
     }
-    state_->watch = std::make_unique<Watch>(options_);
+    state.thread = quiet_thread([&state] { state.run(); });
     if (options_.start_timeout < 0 && !options_.strict) return {};
-    constexpr DurNs kUsual = 2'000'000'000;
-    Status ready = state_->watch->wait_ready(options_.start_timeout < 0 ? kUsual : options_.start_timeout);
+    constexpr DurNs kUsual = 2 * kSecond;
+    Status ready = state.wait_ready(options_.start_timeout < 0 ? kUsual : options_.start_timeout);
     if (!ready && options_.strict) {
-        state_->watch->stop();
-        state_->running = false;
+        state.stop();
         return ready;
     }
-    state_->watch->begin();
+    std::lock_guard lock(state.mutex);
+    state.began = realtime_ns();  // the region begins now, after the wait for the first reading
     return {};
 }
 
 void Monitor::stop() {
     if (state_->foreign()) return;
-    std::lock_guard lock(state_->mutex);
-    if (!state_->running) return;
-    state_->running = false;
-    state_->ended = realtime_ns();
-    if (state_->watch) state_->watch->stop();
+    std::lock_guard turn(state_->calls);
+    state_->stop();
 }
 
 bool Monitor::running() const {
@@ -89,26 +286,23 @@ std::vector<GpuSummary> Monitor::summaries() const {
         dead.notes = {"this process is a child of the one that samples; ask there"};
         return {dead};
     }
-    std::lock_guard lock(state_->mutex);
     return state_->inspect([](const Tally& tally, RegionBounds region) { return tally.summaries(region); });
 }
 
 std::vector<Reading> Monitor::samples(std::size_t index) const {
     if (state_->foreign()) return {};
-    std::lock_guard lock(state_->mutex);
     return state_->inspect([index](const Tally& tally, RegionBounds) { return tally.samples(index); });
 }
 
 std::vector<SampledDevice> Monitor::devices() const {
     if (state_->foreign()) return {};
-    std::lock_guard lock(state_->mutex);
     return state_->inspect([](const Tally& tally, RegionBounds) { return tally.devices(); });
 }
 
 TimeNs Monitor::started() const {
     if (state_->foreign()) return 0;
     std::lock_guard lock(state_->mutex);
-    return state_->watch ? state_->watch->created() : state_->began;
+    return state_->created;
 }
 
 }  // namespace gpuprof

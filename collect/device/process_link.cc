@@ -7,21 +7,21 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "collect/device/call_mark.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
-#include "core/base/own_program.h"
-
-extern char** environ;
+#include "core/base/path_search.h"
 
 namespace gpuprof {
 namespace {
@@ -197,6 +197,36 @@ std::string sampler_program() {
     for (const std::string& place : {folder + "/gpu-profile", prefix + "/bin/gpu-profile"})
         if (access(place.c_str(), X_OK) == 0) return place;
     return {};
+}
+
+void begin_link_end(const char* name) {
+    prctl(PR_SET_NAME, name);
+    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
+    if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
+}
+
+bool send_packet(std::string_view packet) {
+    return send(kLinkSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
+}
+
+std::string receive_packet(std::size_t most) {
+    std::string packet(most, '\0');
+    ssize_t size = 0;
+    do size = recv(kLinkSocket, packet.data(), packet.size(), 0);
+    while (size < 0 && errno == EINTR);
+    packet.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return packet;
+}
+
+bool packet_before(TimeNs deadline) {
+    constexpr DurNs kSecond = 1'000'000'000;
+    for (;;) {
+        DurNs left = std::max<DurNs>(deadline - monotonic_ns(), 0);
+        timespec timeout{left / kSecond, left % kSecond};
+        pollfd wanted{kLinkSocket, POLLIN, 0};
+        int ready = ppoll(&wanted, 1, &timeout, nullptr);
+        if (ready >= 0 || errno != EINTR) return ready != 0;
+    }
 }
 
 }  // namespace gpuprof

@@ -6,13 +6,13 @@
 #pragma once
 
 #include <sys/types.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "collect/device/call_mark.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 #include "core/base/result.h"
 
 namespace gpuprof {
@@ -57,5 +57,14 @@ private:
 // The gpu-profile program to start such processes with: GPUPROF_PROGRAM, else this very program, else the one beside the
 // library that this code is in. "" when there is none.
 std::string sampler_program();
+
+// The started process's end. This names the process, and shows its driver calls to the one that asked (collect/device/call_mark.h).
+void begin_link_end(const char* name);
+
+bool send_packet(std::string_view packet);
+// The next packet, of `most` bytes at most; "" when the other end is gone.
+std::string receive_packet(std::size_t most);
+// Whether there is a packet, or nobody left to send one, before `deadline` (CLOCK_MONOTONIC).
+bool packet_before(TimeNs deadline);
 
 }  // namespace gpuprof

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "collect/device/lateness.h"
-#include "collect/device/link_end.h"
+#include "collect/device/process_link.h"
 #include "collect/device/wire.h"
 #include "core/base/clock.h"
 

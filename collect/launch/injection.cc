@@ -14,7 +14,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/base/own_program.h"
+#include "core/base/path_search.h"
 
 namespace gpuprof {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "collect/device/link_end.h"
+#include "collect/device/process_link.h"
 #include "collect/pm/session.h"
 #include "collect/pm/wire.h"
 #include "core/base/clock.h"

@@ -1,8 +1,9 @@
 #include "core/base/path_search.h"
 
+#include <limits.h>
 #include <unistd.h>
-
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 namespace gpuprof {
@@ -23,6 +24,12 @@ std::string find_program(std::string_view name) {
     if (name.find('/') != std::string_view::npos) return std::string(name);
     const char* path = std::getenv("PATH");
     return find_in_path(name, path == nullptr ? "" : path);
+}
+
+std::string own_program() {
+    std::array<char, PATH_MAX> path{};
+    ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+    return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// Where a program lies, as a shell finds it.
+// Where programs lie: others as a shell finds them, and our own.
 #pragma once
 
 #include <string>
@@ -12,5 +12,9 @@ std::string find_in_path(std::string_view program, std::string_view folders, con
 
 // A program that a variable or we ourselves name: a name with a slash is the file, another is looked for in PATH as above.
 std::string find_program(std::string_view name);
+
+// Where the running program's file is.
+// Its absolute path, links resolved; "" when the system does not tell.
+std::string own_program();
 
 }  // namespace gpuprof

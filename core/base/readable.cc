@@ -43,6 +43,19 @@ std::string scaled(double value, std::span<const Scale> scales, std::string_view
     return fmt::format("{} {}{}", number, scale->unit, suffix);
 }
 
+// A number in the unit that follows it, or in `unit` when none does.
+std::optional<double> number_with_unit(std::string_view text, std::span<const Scale> scales, std::string_view unit) {
+    double number = 0;
+    std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+    while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
+    if (!text.empty()) unit = text;
+    for (const Scale& scale : scales)
+        if (scale.unit == unit) return number * scale.factor;
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::string readable_duration(double ns) { return ns == 0 ? "0" : scaled(ns, kDurations); }
@@ -58,16 +71,13 @@ std::string readable_deviation(double value) {
 }
 
 std::optional<std::uint64_t> bytes_of_text(std::string_view text) {
-    double number = 0;
-    std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (read.ec != std::errc{}) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-    while (!text.empty() && text[0] == ' ') text.remove_prefix(1);
-    double unit = text.empty() ? 1 : 0;
-    for (const Scale& scale : kSizes)
-        if (scale.unit == text) unit = scale.factor;
-    double bytes = number * unit;
-    return bytes >= 1 && bytes <= 0x1p60 ? std::optional(static_cast<std::uint64_t>(bytes)) : std::nullopt;
+    std::optional<double> bytes = number_with_unit(text, kSizes, "B");
+    return bytes && *bytes >= 1 && *bytes <= 0x1p60 ? std::optional(static_cast<std::uint64_t>(*bytes)) : std::nullopt;
+}
+
+std::optional<double> duration_of_text(std::string_view text, std::string_view unit) {
+    std::optional<double> ns = number_with_unit(text, kDurations, unit);
+    return ns && *ns >= 0 && std::isfinite(*ns) ? ns : std::nullopt;
 }
 
 }  // namespace gpuprof

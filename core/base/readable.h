@@ -15,6 +15,8 @@ std::string readable_duration(double ns);
 std::string readable_bytes(double bytes);
 // The reverse, for options: "640", "640 B", "1.5 MiB"; absent when it is no size from 1 B to 1 EiB.
 std::optional<std::uint64_t> bytes_of_text(std::string_view text);
+// "464ms", "20 us", "1.5 s", "300ns" in ns; a number without a unit is in `unit` of these four. Absent when it is no such time, or negative.
+std::optional<double> duration_of_text(std::string_view text, std::string_view unit);
 std::string readable_count(std::int64_t count);
 // A value in powers of 1000 of `unit`, e.g. (1.2e12, "FLOP/s") -> 1.20 TFLOP/s.
 std::string readable_scaled(double value, std::string_view unit);

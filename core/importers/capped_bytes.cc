@@ -1,4 +1,4 @@
-#include "core/importers/capped_bytes.h"
+#include "core/importers/byte_stream.h"
 
 #include <fmt/format.h>
 

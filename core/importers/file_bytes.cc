@@ -1,7 +1,7 @@
 // Nothing is opened that could wait for ever or never end. A device is refused: opening some does something, and /dev/zero has no
 // end. A named pipe is opened without waiting for who writes it, and read with a limit on each wait. What is standard input under
 // another name (/dev/stdin) is read like it: whoever started the program decides how long it waits.
-#include "core/importers/file_bytes.h"
+#include "core/importers/byte_stream.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "core/importers/gzip_source.h"
+#include "core/importers/byte_stream.h"
 
 #include <zlib.h>
 

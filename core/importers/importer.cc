@@ -3,17 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/shell_words.h"
-#include "core/importers/capture.h"
 #include "core/importers/closed.h"
-#include "core/importers/kineto.h"
-#include "core/importers/ncu.h"
-#include "core/importers/nsys.h"
-#include "core/importers/pprof.h"
-#include "core/importers/proton.h"
-#include "core/importers/series.h"
-#include "core/importers/smi.h"
-#include "core/importers/torch.h"
-#include "core/importers/xprof.h"
+#include "core/importers/formats.h"
 
 namespace gpuprof {
 namespace {
@@ -61,12 +52,8 @@ Error unrecognised(Source& source) {
                                               source.name(), known_formats())};
 }
 
-}  // namespace
-
-std::span<const Importer> importers() { return kImporters; }
-
-Result<Trace> import_trace(Source& source) {
-    const Importer* importer = recognise(source.head());
+// Null: the error that says so.
+Result<Trace> import_as(const Importer* importer, Source& source) {
     if (importer == nullptr) return unrecognised(source);
     TraceBuilder builder(Origin{shell_quoted_file(source.name()), std::string(importer->name), {}});
     if (Status status = importer->import(source, builder); !status) {
@@ -79,24 +66,33 @@ Result<Trace> import_trace(Source& source) {
     return std::move(builder).finish();
 }
 
-Result<bool> is_recording(const std::string& file, const ReadLimits& limits) {
-    Result<std::unique_ptr<Source>> source = open_source(file, limits);
+}  // namespace
+
+std::span<const Importer> importers() { return kImporters; }
+
+Result<Trace> import_trace(Source& source) { return import_as(recognise(source.head()), source); }
+
+Result<OpenedFile> recognise_file(const std::string& path, const std::string& name, const ReadLimits& limits) {
+    Result<std::unique_ptr<Source>> source = open_source(path, name, limits);
     if (!source) return source.error();
     std::string_view head = (*source)->head();
-    if (head.empty()) return unrecognised(**source);
-    return recognise(head) != nullptr || is_closed_report(file, head);
+    const Importer* importer = recognise(head);
+    return OpenedFile{path, std::move(*source), importer, importer == nullptr && is_closed_report(path, head)};
+}
+
+Result<Trace> import_file(const OpenedFile& file) {
+    if (!file.closed) return import_as(file.importer, *file.source);
+    Result<std::unique_ptr<Source>> exported = export_closed(file.path, file.source->head(), file.source->limits());
+    if (!exported.ok()) return exported.error();
+    return import_trace(**exported);
 }
 
 Result<Trace> open_file(const std::string& file, const ReadLimits& limits) { return open_file(file, file, limits); }
 
 Result<Trace> open_file(const std::string& file, const std::string& name, const ReadLimits& limits) {
-    Result<std::unique_ptr<Source>> source = open_source(file, name, limits);
-    if (!source) return source.error();
-    std::string_view head = (*source)->head();
-    if (recognise(head) != nullptr || !is_closed_report(file, head)) return import_trace(**source);
-    Result<std::unique_ptr<Source>> exported = export_closed(file, head, limits);
-    if (!exported.ok()) return exported.error();
-    return import_trace(**exported);
+    Result<OpenedFile> opened = recognise_file(file, name, limits);
+    if (!opened) return opened.error();
+    return import_file(*opened);
 }
 
 }  // namespace gpuprof

@@ -3,6 +3,7 @@
 // standard input. Compressed input (gzip, zstd) is recognised by content too. Folders and several files: several.h.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,12 +28,22 @@ std::span<const Importer> importers();
 // Recognises what `source` gives and imports it. Not recognised: ExitCode::unreadable.
 Result<Trace> import_trace(Source& source);
 
-// Opens `file`, recognises it, imports it.
-Result<Trace> open_file(const std::string& file, const ReadLimits& limits = {});
-// The same of a file that the trace calls by another name.
-Result<Trace> open_file(const std::string& file, const std::string& name, const ReadLimits& limits);
+// A file that is open, and what it is by how it begins. This is looked at once, however many ask.
+struct OpenedFile {
+    std::string path;
+    std::unique_ptr<Source> source;
+    const Importer* importer = nullptr;  // null: none knows it
+    bool closed = false;                 // a report that only its maker's tool can read (closed.h)
 
-// Whether open_file() knows what `file` is, by how it begins.
-Result<bool> is_recording(const std::string& file, const ReadLimits& limits = {});
+    // Something other than a recording. An empty file is not: it may have been meant to become one.
+    bool is_foreign() const { return importer == nullptr && !closed && !source->head().empty(); }
+};
+// `name` is what the trace calls the file.
+Result<OpenedFile> recognise_file(const std::string& path, const std::string& name, const ReadLimits& limits);
+Result<Trace> import_file(const OpenedFile& file);
+
+// Both of one file.
+Result<Trace> open_file(const std::string& file, const ReadLimits& limits = {});
+Result<Trace> open_file(const std::string& file, const std::string& name, const ReadLimits& limits);
 
 }  // namespace gpuprof

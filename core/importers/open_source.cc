@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/importers/capped_bytes.h"
-#include "core/importers/file_bytes.h"
-#include "core/importers/gzip_source.h"
-#include "core/importers/peekable.h"
-#include "core/importers/zstd_source.h"
+#include "core/importers/byte_stream.h"
 
 namespace gpuprof {
 namespace {
@@ -63,6 +59,24 @@ Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::
 
 Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes, const ReadLimits& limits) {
     return decoded(std::make_unique<PeekableSource>(std::move(name), std::make_unique<MemoryBytes>(bytes), limits));
+}
+
+Status PeekableSource::fill() {
+    head_.resize(kHeadBytes);
+    Result<std::size_t> got = bytes_->read(head_.data(), kHeadBytes);
+    if (!got) return got.error();
+    head_.resize(*got);
+    return {};
+}
+
+Result<std::size_t> PeekableSource::read(char* into, std::size_t size) {
+    std::size_t from_head = std::min(size, head_.size() - taken_);
+    if (from_head > 0) std::memcpy(into, head_.data() + taken_, from_head);
+    taken_ += from_head;
+    if (from_head == size) return size;
+    Result<std::size_t> rest = bytes_->read(into + from_head, size - from_head);
+    if (!rest) return rest;
+    return from_head + *rest;
 }
 
 }  // namespace gpuprof

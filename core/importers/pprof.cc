@@ -1,4 +1,8 @@
-#include "core/importers/pprof.h"
+// Importer of profiles of pprof (profile.proto): stacks with values, as the tree of their calls. JAX writes its device memory so
+// (jax.profiler.save_device_memory_profile). A place is a function with its file and line; the values of a stack belong to its
+// innermost place. Labels other than the device are not kept.
+// Format: proto/profile.proto of github.com/google/pprof.
+#include "core/importers/formats.h"
 
 #include <fmt/format.h>
 

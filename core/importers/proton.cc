@@ -1,4 +1,7 @@
-#include "core/importers/proton.h"
+// Importer of the trees that Proton (the profiler of Triton) writes for Hatchet, and of such trees by others: JSON, a list of roots
+// with `frame`, `metrics` and `children`, and what is known of the devices.
+// Format: triton, third_party/proton; Hatchet's literal format, https://hatchet.readthedocs.io.
+#include "core/importers/formats.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,6 @@
-#include "core/importers/series.h"
+// Importer of recorded series: samples of devices as CSV, as `gpu-profile --csv` writes and `--backend replay:FILE` plays them.
+// Format: core/format/series_csv.h.
+#include "core/importers/formats.h"
 
 #include <fmt/format.h>
 

@@ -119,11 +119,6 @@ std::string shared(const std::vector<PartOfJob>& parts, std::string Origin::*fie
     return list;
 }
 
-bool is_foreign(const std::string& file, const ReadLimits& limits) {
-    Result<bool> known = is_recording(file, limits);
-    return known.ok() && !*known;
-}
-
 std::vector<std::string> named(std::span<const std::string> paths, Naming naming) {
     std::vector<std::string> names(paths.begin(), paths.end());
     if (naming == Naming::base_names) std::transform(names.begin(), names.end(), names.begin(), base_name);
@@ -147,11 +142,13 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
     std::string first_error;
     for (std::size_t i = 0; i < files->size(); ++i) {
         const File& file = (*files)[i];
-        if (file.of_folder && is_foreign(file.path, limits)) {
+        const std::string& name = naming == Naming::base_names ? names[i] : file.path;
+        Result<OpenedFile> opened = recognise_file(file.path, name, limits);
+        if (opened.ok() && file.of_folder && opened->is_foreign()) {
             lose(about, Loss::foreign_file, names[i]);
             continue;
         }
-        Result<Trace> trace = open_file(file.path, naming == Naming::base_names ? names[i] : file.path, limits);
+        Result<Trace> trace = opened.ok() ? import_file(*opened) : Result<Trace>(opened.error());
         if (trace.ok()) {
             parts.push_back({names[i], std::move(trace).value()});
         } else {

@@ -1,4 +1,8 @@
-#include "core/importers/smi.h"
+// Importer of logs of nvidia-smi: `--query-gpu=... --format=csv` with any fields, with or without units, `dmon` in both of its
+// formats, and `-q -x`. Their times are local and name no zone: they are taken as UTC, and the trace says so; a log without times gives
+// samples without times.
+// Format: nvidia-smi --help-query-gpu, nvidia-smi dmon --help.
+#include "core/importers/formats.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,7 @@
-#include "core/importers/torch.h"
+// Importers of what PyTorch writes about memory: the snapshots of its CUDA allocator (`torch.cuda.memory._dump_snapshot`, a pickle of
+// plain values) and the raw memory timeline of its profiler (`export_memory_timeline`, JSON).
+// Formats: pytorch, torch/cuda/memory.py and c10/cuda/CUDACachingAllocator.h; torch/profiler/_memory_profiler.py.
+#include "core/importers/formats.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/importers/zstd_source.h"
+#include "core/importers/byte_stream.h"
 
 #include <zstd.h>
 

@@ -1,5 +1,5 @@
 // What a timeline shows of a trace: tracks, and on their rows lanes of slices or of values. Everything here is in the units of the
-// trace, which counts from zero (core/model/from_zero.h); nothing is merged or left out.
+// trace, which counts from zero (core/model/part.h); nothing is merged or left out.
 //
 //   process > thread > python        ranges, operators, calls; Python calls apart, since they are deep
 //   process > counter                processors in use

@@ -9,13 +9,16 @@ from __future__ import annotations
 import ctypes
 import json
 from array import array
-from typing import Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
-from . import native
+from . import declared, native
 from .errors import Error, GpuBackendError
 from .measurement import Comparison, Measurement
 
-__all__ = ["Settings", "Work", "compare", "device_memory", "run"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Work", "compare", "device_memory", "run"]
 
 _Call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _Doubles = ctypes.POINTER(ctypes.c_double)
@@ -30,30 +33,6 @@ class Work(NamedTuple):
     prepare: Callable[[], object] | None = None
 
 
-class Settings(NamedTuple):
-    """gpuprof_bench_options in Python's units; None is the library's default, 0 of a time is none."""
-
-    timer: str = "auto"
-    device: int = 0
-    stream: int = 0
-    cold: bool = True
-    graph: bool = False
-    blocking: bool = True
-    keep_throttled: bool = False
-    batch: int = 0
-    min_time_s: float | None = None
-    timeout_s: float | None = None
-    min_samples: int | None = None
-    max_samples: int | None = None
-    min_warmup_s: float | None = None
-    max_warmup_s: float | None = None
-    precision: float | None = None
-    stop: str = "median"
-    bytes: float | None = None
-    flops: float | None = None
-    flops_as: str | None = None
-
-
 class _NativeWork(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -61,32 +40,6 @@ class _NativeWork(ctypes.Structure):
         ("prepare", _Call),
         ("user", ctypes.c_void_p),
         ("name", ctypes.c_char_p),
-    ]
-
-
-class _NativeOptions(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_size_t),
-        ("timer", ctypes.c_char_p),
-        ("device", ctypes.c_int32),
-        ("hot", ctypes.c_int32),
-        ("stream", ctypes.c_uint64),
-        ("graph", ctypes.c_int32),
-        ("no_blocking", ctypes.c_int32),
-        ("keep_throttled", ctypes.c_int32),
-        ("no_device_state", ctypes.c_int32),
-        ("batch", ctypes.c_int64),
-        ("min_time_ns", ctypes.c_int64),
-        ("timeout_ns", ctypes.c_int64),
-        ("min_samples", ctypes.c_int64),
-        ("max_samples", ctypes.c_int64),
-        ("min_warmup_ns", ctypes.c_int64),
-        ("max_warmup_ns", ctypes.c_int64),
-        ("precision", ctypes.c_double),
-        ("stop", ctypes.c_char_p),
-        ("bytes", ctypes.c_double),
-        ("flops", ctypes.c_double),
-        ("flops_as", ctypes.c_char_p),
     ]
 
 
@@ -112,11 +65,11 @@ class _Caught:
         return _Call(call)
 
 
-def run(settings: Settings, works: list[Work]) -> tuple[list[Measurement], Comparison | None]:
-    """Measures one function, or two in turn. Raises what the functions raise, and Error for what the library says."""
+def run(settings: Mapping[str, Any], works: list[Work]) -> tuple[list[Measurement], Comparison | None]:
+    """Measures one function, or two in turn. ``settings``: options by their names in declared.py. Raises what the functions raise, and Error for what the library says."""
     library = _library()
     bench, caught = ctypes.c_void_p(), _Caught()
-    options = _native_options(settings)
+    options = declared.filled("bench", settings)
     native.check(library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
     try:
         natives = [_native_work(work, caught) for work in works]
@@ -148,7 +101,8 @@ def compare(baseline: array[float], candidate: array[float], paired: bool, min_e
 def device_memory(device: int) -> tuple[int, int]:
     """Free and total bytes of the device's memory, by the driver. Raises Error when it cannot be had."""
     library = _library()
-    bench, options = ctypes.c_void_p(), _native_options(Settings(timer="cuda", device=device, cold=False))
+    bench = ctypes.c_void_p()
+    options = declared.filled("bench", {"timer": "cuda", "device": device, "cold": False})
     options.no_device_state = 1
     native.check(library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
     free, total = ctypes.c_uint64(), ctypes.c_uint64()
@@ -157,32 +111,6 @@ def device_memory(device: int) -> tuple[int, int]:
     finally:
         library.gpuprof_bench_free(bench)
     return free.value, total.value
-
-
-def _native_options(settings: Settings) -> _NativeOptions:
-    options = _NativeOptions()
-    options.size = ctypes.sizeof(options)
-    options.timer, options.stop = settings.timer.encode(), settings.stop.encode()
-    options.device, options.stream, options.batch = settings.device, settings.stream, settings.batch
-    options.hot, options.graph, options.no_blocking = not settings.cold, settings.graph, not settings.blocking
-    options.keep_throttled = settings.keep_throttled
-    options.min_time_ns, options.min_warmup_ns = _time_ns(settings.min_time_s), _time_ns(settings.min_warmup_s)
-    options.timeout_ns, options.max_warmup_ns = _limit_ns(settings.timeout_s), _limit_ns(settings.max_warmup_s)
-    options.min_samples, options.max_samples = settings.min_samples or 0, settings.max_samples or 0
-    options.precision = settings.precision or 0
-    options.bytes, options.flops = settings.bytes or 0, settings.flops or 0
-    options.flops_as = None if settings.flops_as is None else settings.flops_as.encode()
-    return options
-
-
-# A time of 0 is none, which is -1 in C, where 0 is the default.
-def _time_ns(seconds: float | None) -> int:
-    return 0 if seconds is None else round(seconds * 1e9) or -1
-
-
-# A limit has no "none": what is shorter than a nanosecond is one.
-def _limit_ns(seconds: float | None) -> int:
-    return 0 if seconds is None else round(seconds * 1e9) or 1
 
 
 def _native_work(work: Work, caught: _Caught) -> _NativeWork:
@@ -228,7 +156,7 @@ def _declare(library: ctypes.CDLL) -> None:
     text, size, bench, number = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int
     work, count = ctypes.POINTER(_NativeWork), ctypes.POINTER(ctypes.c_uint64)
     native.declare(library, (
-        ("gpuprof_bench_open", number, [ctypes.POINTER(_NativeOptions), ctypes.POINTER(bench)]),
+        ("gpuprof_bench_open", number, [ctypes.c_void_p, ctypes.POINTER(bench)]),
         ("gpuprof_bench_run", number, [bench, work]),
         ("gpuprof_bench_run_pair", number, [bench, work, work]),
         ("gpuprof_bench_json", text, [bench]),

@@ -57,21 +57,25 @@ class Options(NamedTuple):
     keep_throttled: bool = False
 
     def check(self) -> None:
-        for name in ("min_time_s", "timeout_s", "precision", "min_warmup_s", "max_warmup_s", "bytes", "flops", "max_memory_mb"):
+        for name in _NUMBERS:
             value = getattr(self, name)
             if isinstance(value, str):  # "count", or what count() refuses
                 continue
             if value is not None and not (value >= 0 and math.isfinite(value)):
-                raise Error(2, f"{name} is {value}: it has to be a number that is not negative")
+                raise Error(2, f"{name} is {value}: expected a number that is not negative")
 
     def counts(self, arguments: object, call: _Call, place: Place) -> Counts:
         with place.inside or contextlib.nullcontext():
             return count(self.bytes, self.flops, self.flops_as, arguments, call.prepared)
 
-    def settings(self, place: Place, counts: Counts) -> bench_native.Settings:
-        own = {name: getattr(self, name) for name in bench_native.Settings._fields if name in self._fields}
+    def settings(self, place: Place, counts: Counts) -> dict[str, Any]:
+        """For the library: what it does not declare is Python's own business."""
         found = {"bytes": counts.bytes, "flops": counts.flops, "flops_as": counts.flops_as}
-        return bench_native.Settings(**{**own, **found, "timer": place.timer, "device": place.device, "stream": place.stream})
+        return {**self._asdict(), **found, "timer": place.timer, "device": place.device, "stream": place.stream}
+
+
+_COUNTED = {"bytes", "flops", "max_memory_mb"}
+_NUMBERS = [name for name, default in Options._field_defaults.items() if type(default) in (int, float) or name in _COUNTED]
 
 
 def bench(
@@ -114,11 +118,8 @@ def bench(
     "entropy", "samples", "time"): when sampling ends. ``min_warmup_s``, ``max_warmup_s``: the warm-up, until times settle.
     ``blocking=False`` leaves gaps between launches in the times; ``keep_throttled`` keeps samples with clocks held down.
     """
-    options = Options(
-        timer, stream, name, cold, graph, bytes, flops, flops_as, memory, max_memory_mb, min_time_s, timeout_s, precision, prepare,
-        min_samples, max_samples, min_warmup_s, max_warmup_s, stop, blocking, keep_throttled,
-    )
-    return measure(fn, args, kwargs, options)
+    given = locals()
+    return measure(fn, args, kwargs, Options(**{name: given[name] for name in Options._fields}))
 
 
 def measure(fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any], options: Options) -> Measurement:

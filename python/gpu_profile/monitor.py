@@ -178,7 +178,7 @@ class GpuMonitor:
         from .region import Options
 
         return Options(
-            devices=self._devices,
+            device=self._devices,
             backend=self._backend,
             interval_s=self._interval_s,
             warmup_s=self._warmup_s,

@@ -31,21 +31,6 @@ _CLOSE_PATIENCE_S = 2.0  # a thread may be inside gpuprof_monitor_stop, which re
 _loaded: ctypes.CDLL | None = None
 
 
-class _NativeOptions(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_size_t),
-        ("devices", ctypes.c_char_p),
-        ("backend", ctypes.c_char_p),
-        ("interval_ns", ctypes.c_int64),
-        ("warmup_ns", ctypes.c_int64),
-        ("max_samples", ctypes.c_uint64),
-        ("strict", ctypes.c_int32),
-        ("store_samples", ctypes.c_int32),
-        ("start_timeout_ns", ctypes.c_int64),
-        ("capture", ctypes.c_char_p),
-    ]
-
-
 class Session:
     """One run of a native monitor. It samples from construction to stop(); what it found can be read until close()."""
 
@@ -55,7 +40,9 @@ class Session:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._monitor = ctypes.c_void_p()
-        native = _native_options(options)
+        from . import declared
+
+        native = declared.filled("monitor", options._asdict())
         check(self._library.gpuprof_monitor_open(ctypes.byref(native), ctypes.byref(self._monitor)))
         try:
             check(self._library.gpuprof_monitor_start(self._monitor))
@@ -154,20 +141,6 @@ def summary_text(summary_json: str) -> str:
     return text.decode("utf-8", "replace")
 
 
-def _native_options(options: Options) -> _NativeOptions:
-    native = _NativeOptions()
-    native.size = ctypes.sizeof(native)
-    native.devices = options.devices.encode()
-    native.backend = os.fsencode(options.backend)  # may hold a path
-    native.interval_ns = round(options.interval_s * 1e9)
-    native.warmup_ns = round(options.warmup_s * 1e9)
-    native.max_samples = options.max_samples
-    native.strict = options.strict
-    native.store_samples = options.store_samples
-    native.capture = None if options.capture is None else os.fsencode(options.capture)
-    return native
-
-
 def _library_path() -> str:
     named = os.environ.get("GPUPROF_LIBRARY")
     if named:
@@ -200,7 +173,8 @@ def _declare(lib: ctypes.CDLL) -> None:
     declare(lib, (
         ("gpuprof_version", text, []),
         ("gpuprof_last_error", text, []),
-        ("gpuprof_monitor_open", ctypes.c_int, [ctypes.POINTER(_NativeOptions), ctypes.POINTER(monitor)]),
+        ("gpuprof_options_json", text, []),
+        ("gpuprof_monitor_open", ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(monitor)]),
         ("gpuprof_monitor_start", ctypes.c_int, [monitor]),
         ("gpuprof_monitor_stop", ctypes.c_int, [monitor]),
         ("gpuprof_monitor_free", None, [monitor]),

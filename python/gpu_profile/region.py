@@ -24,9 +24,9 @@ _USAGE = 2  # the exit code of a mistake in the arguments
 
 
 class Options(NamedTuple):
-    """What a native monitor is told (gpuprof_monitor_options of capi/gpuprof.h); 0 asks for the library's own value."""
+    """What a native monitor is told, by the names in declared.py; 0 asks for the library's own value."""
 
-    devices: str = "0"
+    device: str = "0"
     backend: str = "auto"
     interval_s: float = 0.0
     warmup_s: float = 0.0
@@ -109,7 +109,7 @@ class Region:
         return session
 
     def _without_samples(self, reason: str) -> GpuSummary:
-        devices = self._options.devices
+        devices = self._options.device
         return GpuSummary(
             device=int(devices) if devices.isdigit() else 0,
             backend="none",

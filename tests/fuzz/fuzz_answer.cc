@@ -2,7 +2,6 @@
 // importer takes. Every analysis answers, or says why not; no number of a file makes one overflow.
 #include "core/analyze/tables/analysis.h"
 #include "tests/fuzz/chunks.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

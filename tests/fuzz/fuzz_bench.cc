@@ -4,7 +4,6 @@
 
 #include "measure/bench_document.h"
 #include "measure/comparison.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

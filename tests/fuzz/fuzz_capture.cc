@@ -9,10 +9,9 @@
 
 #include "core/exporters/exporter.h"
 #include "core/format/chunk.h"
-#include "core/importers/capture.h"
+#include "core/importers/formats.h"
 #include "core/importers/source.h"
 #include "tests/fuzz/chunks.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

@@ -12,7 +12,6 @@
 #include "core/format/zstd_frame.h"
 #include "core/importers/source.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

@@ -4,7 +4,6 @@
 
 #include "core/format/cupti_records.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/spooled.h"
 #include "tests/fuzz/target.h"
 

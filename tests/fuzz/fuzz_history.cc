@@ -11,7 +11,6 @@
 
 #include "compare/history.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

@@ -12,10 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "cli/http_endpoint.h"
-#include "cli/view_service.h"
+#include "cli/http/endpoint.h"
+#include "cli/view/service.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 #include "tests/unit/analyze/draft.h"
 

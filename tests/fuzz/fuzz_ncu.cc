@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "core/importers/ncu.h"
+#include "core/importers/formats.h"
 #include "tests/fuzz/imported.h"
 #include "tests/fuzz/target.h"
 

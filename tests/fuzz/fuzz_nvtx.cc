@@ -5,7 +5,6 @@
 
 #include "core/importers/spool.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/spooled.h"
 #include "tests/fuzz/target.h"
 

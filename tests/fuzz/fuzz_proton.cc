@@ -2,7 +2,7 @@
 // their children, and every metric belongs to a node.
 #include <cstdint>
 
-#include "core/importers/proton.h"
+#include "core/importers/formats.h"
 #include "tests/fuzz/imported.h"
 #include "tests/fuzz/target.h"
 

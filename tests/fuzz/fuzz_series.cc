@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/importers/series.h"
+#include "core/importers/formats.h"
 #include "tests/fuzz/imported.h"
 #include "tests/fuzz/target.h"
 

@@ -7,7 +7,6 @@
 #include "core/importers/importer.h"
 #include "core/model/join.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

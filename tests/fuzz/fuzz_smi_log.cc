@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/importers/smi.h"
+#include "core/importers/formats.h"
 #include "core/schema/plausible.h"
 #include "tests/fuzz/imported.h"
 #include "tests/fuzz/target.h"

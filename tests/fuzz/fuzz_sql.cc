@@ -5,24 +5,14 @@
 #include <chrono>
 
 #include "core/query/sql.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
-#include "tests/unit/analyze/draft.h"
+#include "tests/unit/query/small_trace.h"
 
 namespace gpuprof::fuzz {
 namespace {
 
 constexpr std::chrono::milliseconds kAllowed{100};
-constexpr int kMostStatements = 20, kMostRows = 500;
-
-Trace small_trace() {
-    Draft draft;
-    for (int i = 0; i < 24; ++i)
-        draft.kernel(i % 3, i % 5, 100 * i, 100 * i + 50 + i, i % 4 == 0 ? "gemm" : i % 4 == 1 ? "Relu" : "add", i);
-    for (int i = 0; i < 24; ++i) draft.call("main", 100 * i - 20, 100 * i - 10, "cudaLaunchKernel", i);
-    draft.memcpy(0, 7, 0, 200, "HtoD", 4096);
-    return draft.finish();
-}
+constexpr int kMostStatements = 20, kMostRows = 500, kKernels = 24;
 
 // Everything of the rows that a reader would look at.
 void read_rows(SqlRows& rows) {
@@ -37,7 +27,7 @@ void read_rows(SqlRows& rows) {
 }  // namespace
 
 void run_sql(std::string_view bytes) {
-    static const Trace trace = small_trace();
+    static const Trace trace = small_trace(kKernels);
     Catalogue catalogue(trace, Options{});
     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
     promise(sql.ok(), "SQL opens");
@@ -48,7 +38,7 @@ void run_sql(std::string_view bytes) {
         if (!rows || !*rows) break;
         read_rows(**rows);
     }
-    promise(trace.kernel().rows == 24 && trace.text(trace.kernel().name[0]) == "gemm", "the trace is as it was");
+    promise(trace.kernel().rows == kKernels && trace.text(trace.kernel().name[0]) == "gemm", "the trace is as it was");
     for (const char* file : {"gpuprof-fuzz-sql.db", "gpuprof-fuzz-sql.txt"})
         promise(access(file, F_OK) != 0, "no statement makes a file");
 }

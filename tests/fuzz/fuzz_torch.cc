@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/importers/torch.h"
+#include "core/importers/formats.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

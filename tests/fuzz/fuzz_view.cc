@@ -8,7 +8,6 @@
 #include "core/format/table_chunk.h"
 #include "core/view/document.h"
 #include "tests/fuzz/chunks.h"
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/importers/xprof.h"
+#include "core/importers/formats.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {

@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/fuzz/promise.h"
 #include "tests/fuzz/target.h"
 
 // Of the address sanitizer; GCC does not install their header, sanitizer/allocator_interface.h.

@@ -3,6 +3,8 @@
 // one for each would take longer than running them. A new target is a file fuzz_NAME.cc, a line in targets.def, and seeds in corpus/NAME.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 namespace gpuprof::fuzz {
@@ -32,6 +34,13 @@ inline const Target* find_target(std::string_view name) {
     for (const Target& target : kTargets)
         if (target.name == name) return &target;
     return nullptr;
+}
+
+// A broken promise ends the target, and says which it was.
+inline void promise(bool kept, const char* what) {
+    if (kept) return;
+    std::fprintf(stderr, "broken promise: %s\n", what);
+    std::abort();
 }
 
 }  // namespace gpuprof::fuzz

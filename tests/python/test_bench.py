@@ -111,7 +111,7 @@ def test_prepare_that_returns_something_else():
     ({"precision": -1}, "precision is -1"),
     ({"min_time_s": float("nan")}, "min_time_s is nan"),
     ({"stop": "never"}, "never"),
-    ({"min_samples": 9, "max_samples": 3}, "at least 9 samples and at most 3"),
+    ({"min_samples": 9, "max_samples": 3}, r"min_samples \(9\) must not exceed max_samples \(3\)"),
 ])
 def test_options_that_cannot_be(options, said):
     with pytest.raises(Error, match=said) as caught:

@@ -53,7 +53,7 @@ def test_faults_of_the_file(bench, name):
     (["bench_me.py", "--timer", "sundial"], "there is no timer 'sundial'", 2),
     (["bench_me.py", "--stop", "never"], "there is no stopping rule 'never'", 2),
     (["bench_me.py", "--format", "xml"], "xml", 2),
-    (["bench_me.py", "--precision", "2"], "--precision is a share", 2),
+    (["bench_me.py", "--precision", "2"], "--precision: expected a share between 0 and 1", 2),
     (["bench_me.py", "--min-time", "-1"], "--min-time", 2),
     (["bench_me.py", "--warmup-runs", "2"], "--warmup-runs is no option for functions of a file", 2),
     (["bench_me.py", "--fail-on", "slower"], "--fail-on is no option for functions of a file", 2),

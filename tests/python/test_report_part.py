@@ -30,11 +30,18 @@ def test_starts_are_shown_from_the_beginning_of_the_whole(program):
     assert min(row[start] for row in table["rows"]) >= 100_000_000
 
 
-@pytest.mark.parametrize("options", [("--from", "9"), ("--from", "0.1", "--to", "0.05")])
-def test_nothing_in_between_is_said(program, options):
+def test_times_may_have_units(program):
+    assert kernels(program, "--from", "50ms", "--to", "100000us") == kernels(program, "--from", "0.05", "--to", "0.1")
+
+
+@pytest.mark.parametrize(("options", "quoted"), [
+    (("--from", "9"), "--from 9.00 s: no part"),
+    (("--from", "0.1", "--to", "0.05"), "--from 100 ms --to 50.0 ms: no part"),
+])
+def test_a_part_outside_of_the_recording_quotes_what_was_given(program, options, quoted):
     done = program.run("report", TRACE, "kernels", *options)
     assert done.status == 2
-    assert "nothing is in between" in done.errors[0]
+    assert quoted in done.errors[0]
 
 
 @pytest.fixture(scope="module")

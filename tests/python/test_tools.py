@@ -1,12 +1,14 @@
 """The checks of tools/ find what they are for: each is shown a fault that it must name."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
 
 import check_docs  # noqa: E402
 import check_elf  # noqa: E402
@@ -42,6 +44,20 @@ def test_layers(path, include, complaint):
 def test_layers_in_a_circle():
     assert check_layers.cycle(LAYERS) == []
     assert "circle" in check_layers.cycle(check_layers.read_layers("a: b\nb: c\nc: a\n"))[0]
+
+
+def test_the_page_has_every_layer():
+    page = "```\ncore/base   results   knows nothing\ncli   commands   knows core\nweb   viewer   knows JSON\nold   gone   knows core\n```"
+    assert list(check_layers.not_described(LAYERS, page)) == [
+        "ARCHITECTURE.md: the layer core/model is not there", "ARCHITECTURE.md: old is no layer of LAYERS"]
+
+
+def test_fuzzed_sources_exist():
+    """The sources whose coverage tests/fuzz/run.py counts, as beginnings of paths."""
+    parsers = runpy.run_path(str(ROOT / "tests/fuzz/run.py"))["PARSERS"]
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True, text=True)
+    sources = [path for path in listed.stdout.splitlines() if (ROOT / path).is_file()]
+    assert [part for parts in parsers.values() for part in parts if not any(one.startswith(part) for one in sources)] == []
 
 
 @pytest.mark.parametrize(

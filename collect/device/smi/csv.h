@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collect/device/reading.h"
-#include "core/format/smi_cells.h"
+#include "core/smi/cells.h"
 
 namespace gpuprof::smi {
 

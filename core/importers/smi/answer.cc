@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/format/smi_cells.h"
 #include "core/schema/metrics.h"
 #include "core/schema/plausible.h"
+#include "core/smi/cells.h"
 
 namespace gpuprof::smi_log {
 namespace {

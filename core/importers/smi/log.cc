@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/format/smi_cells.h"
+#include "core/smi/cells.h"
 
 namespace gpuprof::smi_log {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "core/importers/formats.h"
 #include "core/importers/json_document.h"
 #include "core/importers/memory_limit.h"
-#include "core/importers/xprof.h"
 #include "core/importers/xprof/rows.h"
 
 namespace gpuprof {

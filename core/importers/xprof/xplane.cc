@@ -1,12 +1,15 @@
-// Of the XProf importers: xplane.pb. A plane has its lines before the names that they use, so each is walked twice.
+// Importers of what the profilers of JAX and TensorFlow (XProf) write: `*.xplane.pb`, and the `*.trace.json.gz` made from it, which has
+// less. Planes are devices and the host, lines are streams and threads; what an event is, its statistics tell.
+// Formats: openxla/xla, xla/tsl/profiler/protobuf/xplane.proto; xprof, trace_events_to_json.
+// This file: xplane.pb. A plane has its lines before the names that they use, so each is walked twice.
 #include <fmt/format.h>
 
 #include <unordered_map>
 
+#include "core/importers/formats.h"
 #include "core/importers/memory_limit.h"
 #include "core/importers/protobuf.h"
 #include "core/importers/whole.h"
-#include "core/importers/xprof.h"
 #include "core/importers/xprof/rows.h"
 
 namespace gpuprof {

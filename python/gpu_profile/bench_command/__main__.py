@@ -10,12 +10,13 @@ import sys
 from typing import Any
 
 from ..benchmarking import Options, measure
+from ..declared import options_of
 from ..errors import Error
 from ..measurement import Measurement
 from ..plain_text import printable_lines
 from ..user_file import load, said, user_frames
 from .arguments import arguments_of, family_of
-from .options import UsageError, parse
+from .options import UsageError, given_options, parse
 from .selection import Selected, selected
 
 __all__ = ["main"]
@@ -33,6 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _run(options)
     except UsageError as problem:
         return _say(str(problem), _USAGE)
+    except Error as problem:  # no library, which declares the options
+        return _say(problem.message, problem.code or _UNREADABLE)
     except KeyboardInterrupt:
         return _say("interrupted", _INTERRUPTED)
 
@@ -79,13 +82,11 @@ def _benched(one: Selected, options: argparse.Namespace, inputs: Any) -> tuple[M
 
 def _bench_options(one: Selected, options: argparse.Namespace) -> Options:
     """What @benchmark says of the function, over it what the command line says."""
-    values = {"timer": options.timer, "bytes": options.bytes, "flops": options.flops, "flops_as": options.flops_as, "max_memory_mb": options.max_memory_mb,
-              "min_warmup_s": options.warmup, "min_time_s": options.min_time, "timeout_s": options.time_out, "stop": options.stop,
-              "precision": options.precision, "min_samples": options.min_samples, "max_samples": options.max_samples}
-    flags = {"memory": options.memory, "graph": options.graph, "keep_throttled": options.keep_throttled}
-    given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
-    given.update({name: True for name, on in flags.items() if on})
-    given.update({name: False for name, off in (("cold", options.hot), ("blocking", options.no_blocking)) if off})
+    given = given_options(options)
+    if options.max_memory_mb is not None:
+        given["max_memory_mb"] = options.max_memory_mb
+    if options.memory:
+        given["memory"] = True
     basis = one.decorated or Options()
     chosen = basis._replace(**given, name=basis.name or one.name)
     return chosen._replace(max_warmup_s=max(chosen.max_warmup_s, chosen.min_warmup_s))
@@ -107,8 +108,8 @@ def _entry(found: Measurement, chosen: Options | None) -> dict[str, Any]:
 
 
 def _rules(chosen: Options) -> dict[str, Any]:
-    return {"stop": chosen.stop, "precision": chosen.precision, "min_time_ns": round(chosen.min_time_s * 1e9),
-            "timeout_ns": round(chosen.timeout_s * 1e9), "min_samples": chosen.min_samples, "max_samples": chosen.max_samples}
+    values = {option.field: getattr(chosen, option.name) for option in options_of("bench") if option.stopping}
+    return {field: round(value * 1e9) if field.endswith("_ns") else value for field, value in values.items()}
 
 
 def _say(text: str, status: int) -> int:

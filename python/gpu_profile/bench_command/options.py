@@ -1,11 +1,14 @@
-"""The arguments of the package. cli/bench_functions.cc declares the same ones for people."""
+"""The arguments of the package: its own, and the options that the library declares for `gpu-profile bench`. The program
+(cli/bench/bench.cc) has checked their values and passes times in seconds."""
 
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, Callable, NoReturn
 
-__all__ = ["UsageError", "parse"]
+from ..declared import Option, options_of
+
+__all__ = ["UsageError", "given_options", "parse"]
 
 
 class UsageError(Exception):
@@ -25,27 +28,33 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--function")
     parser.add_argument("--args", action="append")
     parser.add_argument("--inputs")
-    parser.add_argument("--timer")
-    parser.add_argument("--hot", action="store_true")
-    parser.add_argument("--graph", action="store_true")
-    parser.add_argument("--no-blocking", action="store_true")
-    parser.add_argument("--keep-throttled", action="store_true")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--max-memory-mb", type=float)
-    parser.add_argument("--bytes", type=_count)
-    parser.add_argument("--flops", type=_count)
-    parser.add_argument("--flops-as")
-    parser.add_argument("--warmup", type=float)
-    parser.add_argument("--stop")
-    for flag in ("--min-time", "--time-out", "--precision"):
-        parser.add_argument(flag, type=float)
-    for flag in ("--min-samples", "--max-samples"):
-        parser.add_argument(flag, type=int)
+    for option in options_of("bench"):
+        _add(parser, option)
     options = parser.parse_args(arguments)
     if options.args and options.inputs:
         raise UsageError("--args and --inputs both give the arguments: choose one")
     return options
 
 
+def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those of bench() that were given, by their names there."""
+    values = {option.name: getattr(arguments, option.name) for option in options_of("bench") if option.flag}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _add(parser: argparse.ArgumentParser, option: Option) -> None:
+    if option.flag is None:
+        return
+    if option.kind in ("on", "off"):
+        parser.add_argument(option.flag, dest=option.name, action="store_const", const=option.kind == "on")
+    else:
+        parser.add_argument(option.flag, dest=option.name, type=_TYPES.get(option.kind, float))
+
+
 def _count(text: str) -> float | str:
     return text if text == "count" else float(text)
+
+
+_TYPES: dict[str, Callable[[str], Any]] = {"text": str, "whole": int, "amount": _count}

@@ -1,4 +1,4 @@
-// Sizes given as text.
+// Sizes and times given as text.
 #include "core/base/readable.h"
 
 #include <gtest/gtest.h>
@@ -15,6 +15,18 @@ TEST(Readable, BytesOfText) {
         EXPECT_FALSE(bytes_of_text(text)) << text;
     for (double bytes : {1.0, 640.0, 1024.0, 3.0 * 1024 * 1024})
         EXPECT_EQ(bytes_of_text(readable_bytes(bytes)), static_cast<std::uint64_t>(bytes));
+}
+
+TEST(Readable, DurationsOfText) {
+    EXPECT_EQ(duration_of_text("464ms", "s"), 464e6);
+    EXPECT_EQ(duration_of_text("464 ms", "s"), 464e6);
+    EXPECT_EQ(duration_of_text("20us", "s"), 20e3);
+    EXPECT_EQ(duration_of_text("300ns", "s"), 300);
+    EXPECT_EQ(duration_of_text("1.5", "s"), 1.5e9);
+    EXPECT_EQ(duration_of_text("1500", "ns"), 1500);
+    EXPECT_EQ(duration_of_text("0", "s"), 0);
+    for (const char* text : {"", "ms", "-1", "-1ms", "nan", "inf", "infs", "1min", "1 ms x", "464mz", "1e300s", "1MS"})
+        EXPECT_FALSE(duration_of_text(text, "s") && *duration_of_text(text, "s") < 1e300) << text;
 }
 
 TEST(Readable, DeviationsHaveTwoDigitsAndNoExponent) {

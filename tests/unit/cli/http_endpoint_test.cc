@@ -1,5 +1,5 @@
 // Clients that stall on purpose lose their connection at the deadline; others are served while they do.
-#include "cli/http_endpoint.h"
+#include "cli/http/endpoint.h"
 
 #include <arpa/inet.h>
 #include <event2/bufferevent.h>

@@ -1,7 +1,7 @@
 // A live state drawn for tests: one device, readings by hand.
 #pragma once
 
-#include "cli/live_state.h"
+#include "cli/live/state.h"
 
 namespace gpuprof {
 

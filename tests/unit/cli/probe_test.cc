@@ -1,5 +1,5 @@
 // The doctor's checks against a machine made of files.
-#include "cli/probe.h"
+#include "cli/doctor/probe.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

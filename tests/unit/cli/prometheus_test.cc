@@ -1,5 +1,5 @@
 // The Prometheus page: names, units, what is absent, what is escaped.
-#include "cli/prometheus.h"
+#include "cli/serve/prometheus.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "cli/http_endpoint.h"
+#include "cli/http/endpoint.h"
 #include "tests/unit/cli/live_state.h"
 
 namespace gpuprof {

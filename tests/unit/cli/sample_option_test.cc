@@ -1,4 +1,4 @@
-#include "cli/sample_option.h"
+#include "cli/record/sample_option.h"
 
 #include <gtest/gtest.h>
 
@@ -44,8 +44,13 @@ TEST(SampleOption, takes_both_in_one_list_or_two) {
     }
 }
 
+TEST(SampleOption, takes_times_with_units) {
+    EXPECT_EQ(parse({"50ms"}).value().device_interval, 0.05);
+    EXPECT_EQ(parse({"2s,pm"}).value().device_interval, 2);
+}
+
 TEST(SampleOption, refuses_what_it_does_not_know) {
-    for (const char* word : {"",         "x",    "-1",       "3601",    "nan",     "inf", "1s",        "pmx",
+    for (const char* word : {"",         "x",    "-1",       "3601",    "nan",     "inf", "1x",        "pmx",
                              "pm@",      "pm@0", "pm@50001", "pm@1.5",  "pm@-1",   "pm:", "pm:nosuch", "pm:sm:memory",
                              "pm@20@30", "0.1,", ",0.1",     "0.1,0.2", "pm,pm:sm"}) {
         Result<SampleOption> parsed = parse({word});

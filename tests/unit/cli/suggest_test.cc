@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "cli/choice.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // What top shows, without a terminal.
 #include <gtest/gtest.h>
 
-#include "cli/top_layout.h"
-#include "cli/top_plot.h"
+#include "cli/top/layout.h"
+#include "cli/top/plot.h"
 #include "core/report/lines.h"
 #include "tests/unit/cli/live_state.h"
 

@@ -1,9 +1,9 @@
 // The exporters' file: what is supported is read, what is not is refused by name; passwords against bcrypt.
-#include "cli/web_config.h"
+#include "cli/serve/web_config.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/basic_auth.h"
+#include "cli/serve/basic_auth.h"
 
 namespace gpuprof {
 namespace {

@@ -1,5 +1,5 @@
 // The capture importer: what damage, other versions and hostile files do to a trace.
-#include "core/importers/capture.h"
+#include "core/importers/formats.h"
 
 #include "core/exporters/capture.h"
 #include "core/format/bytes.h"

@@ -1,5 +1,5 @@
 // What each kind of Kineto event becomes, in the forms that PyTorch releases and vendors write it.
-#include "core/importers/kineto.h"
+#include "core/importers/formats.h"
 
 #include <fmt/format.h>
 

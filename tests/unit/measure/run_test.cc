@@ -5,7 +5,7 @@
 
 #include "core/base/sink.h"
 #include "measure/bench.h"
-#include "measure/host_timer.h"
+#include "measure/timer.h"
 #include "tests/unit/device/nvml_stage.h"
 #include "tests/unit/measure/sim_stage.h"
 

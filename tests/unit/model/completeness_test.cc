@@ -28,25 +28,24 @@ struct Made {
     void shorter(Row call, DurNs dur) { batch.tables.api_call.dur.change(call, dur); }
     void at(Row call, TimeNs start) { batch.tables.api_call.start.change(call, start); }
 
-    void kernel(std::int64_t correlation, std::string_view name = "k", std::int64_t graph = 0, std::int64_t node = 0) {
-        KernelTable& table = batch.tables.kernel;
+    // Work of the device, 1 us after the newest call began.
+    template <class Table>
+    Row work(Table& table, std::int64_t correlation) {
         Row row = table.add();
         table.start.set(row, now + 1000);
         table.dur.set(row, 100);
         table.process.set(row, batch.intern("1"));
         table.correlation.set(row, correlation);
+        return row;
+    }
+    void kernel(std::int64_t correlation, std::string_view name = "k", std::int64_t graph = 0, std::int64_t node = 0) {
+        KernelTable& table = batch.tables.kernel;
+        Row row = work(table, correlation);
         table.name.set(row, batch.intern(name));
         if (graph > 0) table.graph_id.set(row, graph);
         if (node > 0) table.graph_node_id.set(row, node);
     }
-    void copy(std::int64_t correlation) {
-        MemcpyTable& table = batch.tables.memcpy;
-        Row row = table.add();
-        table.start.set(row, now + 1000);
-        table.dur.set(row, 100);
-        table.process.set(row, batch.intern("1"));
-        table.correlation.set(row, correlation);
-    }
+    void copy(std::int64_t correlation) { work(batch.tables.memcpy, correlation); }
     void launched_kernel(std::int64_t correlation) {
         call("cudaLaunchKernel", correlation);
         kernel(correlation);

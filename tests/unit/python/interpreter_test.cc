@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "collect/python/elf_symbols.h"
-#include "core/base/own_program.h"
+#include "core/base/path_search.h"
 
 namespace gpuprof::python {
 namespace {

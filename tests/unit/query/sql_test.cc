@@ -5,7 +5,7 @@
 
 #include "core/base/json_writer.h"
 #include "core/query/sql.h"
-#include "tests/unit/analyze/draft.h"
+#include "tests/unit/query/small_trace.h"
 
 namespace gpuprof {
 namespace {
@@ -20,16 +20,8 @@ std::string shown(const Cell& cell) {
 
 class SqlTest : public testing::Test {
 protected:
-    static Trace made() {
-        Draft draft;
-        for (int i = 0; i < 40; ++i)
-            draft.kernel(i % 3, i % 5, 100 * i, 100 * i + 50 + i, i % 4 == 0 ? "gemm" : i % 4 == 1 ? "Relu" : "add", i);
-        for (int i = 0; i < 40; ++i) draft.call("main", 100 * i - 20, 100 * i - 10, "cudaLaunchKernel", i);
-        draft.memcpy(0, 7, 0, 200, "HtoD", 4096);
-        return draft.finish();
-    }
-
-    SqlTest() : trace_(made()), catalogue_(trace_, Options{}), sql_(std::move(Sql::open(catalogue_)).value()) {}
+    SqlTest()
+        : trace_(small_trace(40)), catalogue_(trace_, Options{}), sql_(std::move(Sql::open(catalogue_)).value()) {}
 
     // "a|b;c|d", or the error.
     std::string ask(std::string_view text) {

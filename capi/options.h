@@ -1,0 +1,55 @@
+// Takes the fields of an option structure into C++ members, each by what kind of option it is (core/schema/option_kind.h).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "core/base/result.h"
+#include "core/schema/option_kind.h"
+#include "measure/peak.h"
+#include "measure/stopping.h"
+
+namespace gpuprof::capi {
+
+inline Status take_text(const char* given, std::string& to) { return to = given, Status(); }
+inline Status take_text(const char* given, measure::StopRule& to) {
+    Result<measure::StopRule> rule = measure::find_stop_rule(given);
+    return rule.ok() ? (to = *rule, Status()) : rule.error();
+}
+inline Status take_text(const char* given, MathPath& to) {
+    Result<MathPath> path = measure::find_math_path(given);
+    return path.ok() ? (to = *path, Status()) : path.error();
+}
+
+// An error names the field.
+template <class Member>
+Status take_option(std::string_view field, OptionKind kind, const char* given, Member& to) {
+    (void)field, (void)kind;
+    return given == nullptr ? Status() : take_text(given, to);
+}
+
+template <class Given, class Member>
+Status take_option(std::string_view field, OptionKind kind, Given given,
+                   Member& to) requires std::is_arithmetic_v<Given> {
+    if (kind != OptionKind::ordinal && kind != OptionKind::span && kind != OptionKind::time && !(given >= 0))
+        return Error{ExitCode::usage, fmt::format("{} is {}: expected a number that is not negative", field, given)};
+    if (kind == OptionKind::time && given < 0) return to = Member{}, Status();
+    if constexpr (std::is_same_v<Member, bool>) {
+        to = (given != 0) == (kind == OptionKind::on);
+    } else if (given != 0) {
+        to = static_cast<std::conditional_t<std::is_arithmetic_v<Member>, Member, Given>>(given);
+    }
+    return {};
+}
+
+// One line of a list, for a structure `given` and an object `to`; returns the error from the function that it stands in.
+#define GPUPROF_TAKE_OPTION(field, member, kind, parameter, flag, value, doc)                                          \
+    if (gpuprof::Status taken = gpuprof::capi::take_option(#field, gpuprof::OptionKind::kind, given.field, to.member); \
+        !taken)                                                                                                        \
+        return taken.error();
+
+}  // namespace gpuprof::capi

@@ -1,0 +1,245 @@
+// `bench`: how long does it take? Three forms with one set of options: functions of a Python file, whole programs, and two
+// results that were kept. This file is the command line; the forms are functions, program and compare.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bench/compare.h"
+#include "cli/bench/functions.h"
+#include "cli/bench/output.h"
+#include "cli/bench/program.h"
+#include "cli/bench/rules.h"
+#include "cli/bench/store.h"
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/output.h"
+#include "collect/device/source.h"
+
+namespace gpuprof {
+namespace {
+
+enum Form : unsigned { kFunctions = 1, kProgram = 2, kCompare = 4 };
+
+struct Arguments {
+    std::vector<std::string> words;
+    std::string format = "text", output = "-", save, nvbench_json;
+    bool force = false;
+    ProgramBench program;
+    double min_effect = 1;  // %
+    std::vector<std::string> fail_on;
+    // --flag=VALUE: rules of both forms, and options of functions.
+    std::shared_ptr<std::vector<std::string>> rules = std::make_shared<std::vector<std::string>>(),
+                                              passed = std::make_shared<std::vector<std::string>>();
+};
+
+Error wrong(std::string message) { return {ExitCode::usage, std::move(message)}; }
+
+// What the words before and after `--` ask for.
+Result<Form> form_of(const Arguments& arguments, bool dashes) {
+    const std::vector<std::string>& words = arguments.words;
+    if (words.empty())
+        return wrong("nothing to bench: FILE.py[:FUNCTION], -- CMD..., or compare A B (see gpu-profile bench --help)");
+    if (dashes) return kProgram;
+    if (words[0] == "compare") {
+        if (words.size() == 3) return kCompare;
+        return wrong("compare needs two results: gpu-profile bench compare BASELINE CANDIDATE");
+    }
+    if (words.size() > 1)
+        return wrong(
+            fmt::format("there is one file at a time, and {} is a second; its arguments follow --args, a program "
+                        "follows --",
+                        words[1]));
+    return kFunctions;
+}
+
+// The forms that an option is for; options that are not named here are for every form.
+struct Belongs {
+    const char* flag;
+    unsigned forms;
+};
+constexpr Belongs kBelongs[] = {
+    {"--save", kFunctions | kProgram},
+    {"--force", kFunctions | kProgram},
+    {"--nvbench-json", kFunctions | kProgram},
+    {"--no-command-line", kFunctions | kProgram},
+    {"--warmup-runs", kProgram},
+    {"--show-output", kProgram},
+    {"--ignore-failure", kProgram},
+    {"--device", kProgram},
+    {"--backend", kProgram},
+    {"--fail-on", kCompare},
+    {"--min-effect", kCompare},
+};
+
+const char* name_of(Form form) {
+    return form == kFunctions ? "functions of a file" : form == kProgram ? "whole programs" : "compare";
+}
+
+Status check_options(const CommandLine& line, Form form) {
+    auto check = [&](std::string_view flag, unsigned forms) -> Status {
+        if ((forms & form) != 0 || !line.given(std::string(flag))) return {};
+        return wrong(fmt::format("{} is no option for {} (see gpu-profile bench --help)", flag, name_of(form)));
+    };
+    for (const PassedOption& each : stopping_options())
+        if (Status fits = check(each.flag, kFunctions | kProgram); !fits) return fits;
+    for (const Belongs& each : kBelongs)
+        if (Status fits = check(each.flag, each.forms); !fits) return fits;
+    for (const PassedOption& each : function_options())
+        if (Status fits = check(each.flag, kFunctions); !fits) return fits;
+    return {};
+}
+
+Status check_values(const Arguments& arguments, Form form) {
+    std::size_t formats = form == kCompare ? 3 : std::size(kBenchFormats);
+    std::vector<std::string_view> known(std::begin(kBenchFormats), std::begin(kBenchFormats) + formats);
+    if (std::find(known.begin(), known.end(), arguments.format) == known.end())
+        return unknown_choice("format", arguments.format, known);
+    return {};
+}
+
+// The rules that were given, for the package.
+std::vector<std::string> passed_of(const Arguments& arguments) {
+    std::vector<std::string> passed = *arguments.passed;
+    passed.insert(passed.end(), arguments.rules->begin(), arguments.rules->end());
+    return passed;
+}
+
+Result<FunctionsFound> measured(const Arguments& arguments, Form form) {
+    if (form == kFunctions) return bench_functions(arguments.words[0], passed_of(arguments));
+    ProgramBench program = arguments.program;
+    program.command = arguments.words;
+    Result<measure::StoppingOptions> rules = program_rules(*arguments.rules);
+    if (!rules.ok()) return rules.error();
+    program.rules = *rules;
+    if (Status known = check_backend(program.backend); !known) return known.error();
+    Result<measure::Benchmark> found = bench_program(program);
+    if (!found.ok()) return found.error();
+    FunctionsFound all;
+    all.document.benchmarks.push_back(std::move(*found));
+    return all;
+}
+
+// The files that a bench writes, and those that it reads: of a program every word may be one.
+Status check_files(const Arguments& arguments, Form form) {
+    std::vector<std::string> outputs = {arguments.output, arguments.nvbench_json}, inputs = arguments.words;
+    if (!arguments.save.empty()) outputs.push_back(bench_file_of(arguments.save));
+    if (form == kFunctions) inputs = files_of_functions(inputs[0], *arguments.passed);
+    if (form == kCompare) inputs = {bench_file_of(inputs[1]), bench_file_of(inputs[2])};
+    return check_outputs(outputs, inputs);
+}
+
+Result<ExitCode> bench(const Arguments& arguments, Form form) {
+    std::optional<BenchSaving> saving;
+    if (!arguments.save.empty()) {
+        Result<BenchSaving> opened = BenchSaving::open(arguments.save, arguments.force);
+        if (!opened.ok()) return opened.error();
+        saving.emplace(std::move(*opened));
+    }
+    Result<FunctionsFound> found = measured(arguments, form);
+    if (!found.ok()) return found.error();
+    measure::BenchDocument& document = found->document;
+    if (document.benchmarks.empty()) return found->code;
+    describe_run(document, !arguments.program.no_command_line);
+    if (Status shown = write_bench(document, arguments.format, arguments.output); !shown) return shown.error();
+    if (!arguments.nvbench_json.empty())
+        if (Status written = write_bench(document, "nvbench", arguments.nvbench_json); !written) return written.error();
+    if (saving && found->code != ExitCode::ok)
+        note(fmt::format("not saved as {}: not everything was measured", saving->file()));
+    else if (saving)
+        if (Status saved = saving->commit(document); !saved) return saved.error();
+    return found->code;
+}
+
+Result<ExitCode> compare(const Arguments& arguments) {
+    std::vector<FailCondition> conditions;
+    for (const std::string& text : arguments.fail_on) {
+        Result<FailCondition> condition = parse_fail_condition(text);
+        if (!condition.ok()) return condition.error();
+        if (condition->more_than > 0 && condition->more_than * 100 < arguments.min_effect)
+            return wrong(fmt::format("--fail-on {} is below --min-effect {}: changes below that count as none", text,
+                                     arguments.min_effect));
+        conditions.push_back(*condition);
+    }
+    Result<measure::BenchDocument> baseline = read_bench_result(arguments.words[1]);
+    if (!baseline.ok()) return baseline.error();
+    Result<measure::BenchDocument> candidate = read_bench_result(arguments.words[2]);
+    if (!candidate.ok()) return candidate.error();
+    Result<BenchComparison> found = compare_results(*baseline, *candidate, arguments.min_effect / 100, conditions);
+    if (!found.ok()) return found.error();
+    std::string head = fmt::format("{} is the baseline, {} the candidate", arguments.words[1], arguments.words[2]);
+    if (Status shown = write_tables(head, {&found->table, 1}, arguments.format, arguments.output); !shown)
+        return shown.error();
+    for (const std::string& sentence : found->failed) note(sentence);
+    return found->failed.empty() ? ExitCode::ok : ExitCode::threshold;
+}
+
+Result<ExitCode> run(const Arguments& arguments, const CommandLine& line) {
+    std::vector<std::string> extras = line.remaining();
+    bool dashes = std::find(extras.begin(), extras.end(), "--") != extras.end();
+    Result<Form> form = form_of(arguments, dashes);
+    if (!form.ok()) return form.error();
+    if (Status fits = check_options(line, *form); !fits) return fits.error();
+    if (Status sound = check_values(arguments, *form); !sound) return sound.error();
+    if (Status free = check_files(arguments, *form); !free) return free.error();
+    return *form == kCompare ? compare(arguments) : bench(arguments, *form);
+}
+
+void declare_program(CommandLine& line, ProgramBench& to) {
+    line.option("--warmup-runs", to.warmup_runs, "Programs: runs before, which do not count; 1 without it.")
+        .whole(0, 100'000)
+        .value("N");
+    line.flag("--show-output", to.show_output, "Programs: show what they print, on standard error.");
+    line.flag("--ignore-failure", to.ignore_failure, "Programs: count runs that end with another status than 0.");
+    line.option("--device", to.devices, "Programs: devices to be sampled, as for profile.").value("N|all");
+    line.option("--backend", to.backend, "Programs: where samples come from, as for profile; none: no device.")
+        .value("NAME");
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("WHAT", arguments->words, "FILE.py[:FUNCTION]; or -- CMD...; or compare BASELINE CANDIDATE.").value("");
+    declare_passed(line, function_options(), arguments->passed);
+    declare_passed(line, stopping_options(), arguments->rules);
+    declare_program(line, arguments->program);
+    line.option("--format", arguments->format, "text, csv, json or nvbench.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    line.option("--nvbench-json", arguments->nvbench_json, "Also write the result as nvbench does, for its tools.")
+        .value("FILE");
+    line.option("--save", arguments->save, "Keep the result by this name, or in this file if it has a slash.")
+        .value("NAME");
+    line.flag(
+        "--no-command-line", arguments->program.no_command_line,
+        "Leave the command line out of the result; otherwise it is kept without the secrets that are recognised.");
+    line.flag("--force", arguments->force, "Write over a result of that name.");
+    line.option("--fail-on", arguments->fail_on,
+                "compare: exit 1 for slower, slower>5% or cannot-tell; may be repeated.")
+        .value("WHEN")
+        .every_time_one();
+    line.option("--min-effect", arguments->min_effect,
+                "compare: changes below this share count as none; 1 % without it.")
+        .range(0.01, 1000.0)
+        .value("PCT");
+    return [arguments, &line] { return run(*arguments, line); };
+}
+
+}  // namespace
+
+extern const Command kBenchCommand;
+const Command kBenchCommand{
+    "bench",
+    "Did it help?",
+    "FILE.py[:FUNCTION] | -- CMD... | compare A B",
+    "How long functions or whole programs take; compare two results.",
+    declare,
+    [] {
+        return std::vector<Choices>{{"--format", {std::begin(kBenchFormats), std::end(kBenchFormats)}}};
+    },
+    "WHAT",
+    "--args"};
+
+}  // namespace gpuprof

@@ -1,0 +1,161 @@
+// Benchmarks are paired by name; a single one on each side is paired whatever its name. Times that mean different things (another
+// timer, another state of the cache, a graph on one side only) are not compared: the verdict is `cannot tell`. Another machine
+// or device is compared and said.
+#include "cli/bench/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace gpuprof {
+namespace {
+
+using namespace measure;
+
+constexpr ResultColumn kColumns[] = {
+    {"name", CellType::text, Unit::none, "The benchmark."},
+    {"verdict", CellType::text, Unit::none,
+     "Of the candidate: faster, slower, same, cannot tell; absent on one side only."},
+    {"baseline", CellType::real, Unit::ns, "Median time of the baseline."},
+    {"candidate", CellType::real, Unit::ns, "Median time of the candidate."},
+    {"speedup", CellType::real, Unit::none, "Time of the baseline over that of the candidate."},
+    {"speedup_low", CellType::real, Unit::none, "Lower end of its 95 % interval."},
+    {"speedup_high", CellType::real, Unit::none, "Upper end of it."},
+    {"change_pct", CellType::real, Unit::percent, "How much longer the candidate takes; negative: shorter."},
+    {"reason", CellType::text, Unit::none, "Why this verdict."},
+};
+
+const Benchmark* find(const BenchDocument& document, const std::string& name) {
+    for (const Benchmark& each : document.benchmarks)
+        if (each.measurement.name == name) return &each;
+    return nullptr;
+}
+
+std::string_view kind_of(const Measurement& m) {
+    if (m.device < 0) return "";
+    return m.graph ? ", as a graph" : m.cold ? ", cold" : ", hot";
+}
+
+// Why two times cannot be compared; "" when they can.
+std::string obstacle(const Benchmark& a, const Benchmark& b) {
+    const Measurement &before = a.measurement, &after = b.measurement;
+    if (a.program.has_value() != b.program.has_value()) return "a whole program on one side, a function on the other";
+    std::string one = fmt::format("{}{}", before.timer, kind_of(before)),
+                other = fmt::format("{}{}", after.timer, kind_of(after));
+    return one == other ? "" : fmt::format("timed differently: {}; {}", one, other);
+}
+
+class Comparing {
+public:
+    Comparing(double min_effect, const std::vector<FailCondition>& conditions)
+        : options_{.paired = false, .min_effect = min_effect}, conditions_(conditions) {}
+    void pair(const Benchmark& baseline, const Benchmark& candidate);
+    void single(const Benchmark& benchmark, bool of_baseline);
+    BenchComparison take() { return std::move(found_); }
+    void note(std::string sentence) { found_.table.notes.push_back(std::move(sentence)); }
+
+private:
+    void check(const std::string& name, const Comparison& compared);
+
+    ComparisonOptions options_;
+    const std::vector<FailCondition>& conditions_;
+    BenchComparison found_{ResultTable("comparison", kColumns), {}};
+};
+
+std::string name_of_pair(const Measurement& baseline, const Measurement& candidate) {
+    if (baseline.name == candidate.name) return baseline.name;
+    return fmt::format("{} / {}", baseline.name, candidate.name);
+}
+
+void Comparing::pair(const Benchmark& baseline, const Benchmark& candidate) {
+    const Measurement &before = baseline.measurement, &after = candidate.measurement;
+    std::string name = name_of_pair(before, after), why = obstacle(baseline, candidate);
+    Comparison compared;
+    if (why.empty()) compared = compare(before.samples, after.samples, options_);
+    if (!why.empty()) compared.reason = why;
+    auto end = [&](double measure::Interval::*member) {
+        return compared.interval ? Cell((*compared.interval).*member) : kAbsent;
+    };
+    auto median = [](const Measurement& m) { return m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent; };
+    Cell speedup = compared.speedup ? Cell(*compared.speedup) : kAbsent;
+    Cell change = compared.speedup ? Cell((1 / *compared.speedup - 1) * 100) : kAbsent;
+    found_.table.add_row({std::string_view(name), name_of(compared.verdict), median(before), median(after), speedup,
+                          end(&measure::Interval::low), end(&measure::Interval::high), change,
+                          std::string_view(compared.reason)});
+    note(fmt::format("{}: {}", name, compared.reason));
+    if (before.device_name != after.device_name && why.empty())
+        note(fmt::format("{}: on {} before, on {} now: the difference may be the device's", name, before.device_name,
+                         after.device_name));
+    check(name, compared);
+}
+
+void Comparing::single(const Benchmark& benchmark, bool of_baseline) {
+    const Measurement& m = benchmark.measurement;
+    Cell median = m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent;
+    found_.table.add_row(
+        {std::string_view(m.name), kAbsent, of_baseline ? median : kAbsent, of_baseline ? kAbsent : median, kAbsent,
+         kAbsent, kAbsent, kAbsent,
+         of_baseline ? std::string_view("only in the baseline") : std::string_view("only in the candidate")});
+}
+
+void Comparing::check(const std::string& name, const Comparison& compared) {
+    for (const FailCondition& condition : conditions_) {
+        if (compared.verdict != condition.verdict) continue;
+        if (condition.verdict == SpeedVerdict::cannot_tell) {
+            found_.failed.push_back(fmt::format("{}: cannot tell: {}", name, compared.reason));
+            continue;
+        }
+        double longer = 1 / *compared.speedup - 1;
+        if (longer > condition.more_than)
+            found_.failed.push_back(fmt::format("{}: slower by {:.1f} %", name, longer * 100));
+    }
+}
+
+void note_machines(const BenchDocument& baseline, const BenchDocument& candidate, Comparing& to) {
+    const Machine &a = baseline.machine, &b = candidate.machine;
+    if (a.host == b.host && a.processor == b.processor && a.processors == b.processors) return;
+    to.note(fmt::format(
+        "measured on {} ({}, {} processors) before, on {} ({}, {} processors) now: the difference may be the "
+        "machine's",
+        a.host, a.processor, a.processors, b.host, b.processor, b.processors));
+}
+
+}  // namespace
+
+Result<FailCondition> parse_fail_condition(const std::string& text) {
+    if (text == "cannot-tell") return FailCondition{SpeedVerdict::cannot_tell, 0};
+    if (text == "slower") return FailCondition{};
+    std::string_view rest = text;
+    if (rest.starts_with("slower>") && rest.size() > 7) {
+        char* end = nullptr;
+        double percent = std::strtod(text.c_str() + 7, &end);
+        bool sign = *end == '%' && end[1] == '\0';
+        if (end != text.c_str() + 7 && (*end == '\0' || sign) && percent >= 0 && percent < 1e6)
+            return FailCondition{SpeedVerdict::slower, percent / 100};
+    }
+    return Error{ExitCode::usage,
+                 fmt::format("--fail-on {} is no condition; there are slower, slower>5%, cannot-tell", text)};
+}
+
+Result<BenchComparison> compare_results(const BenchDocument& baseline, const BenchDocument& candidate,
+                                        double min_effect, const std::vector<FailCondition>& conditions) {
+    Comparing comparing(min_effect, conditions);
+    note_machines(baseline, candidate, comparing);
+    if (baseline.benchmarks.size() == 1 && candidate.benchmarks.size() == 1) {
+        comparing.pair(baseline.benchmarks[0], candidate.benchmarks[0]);
+        return comparing.take();
+    }
+    bool any = false;
+    for (const Benchmark& each : candidate.benchmarks) {
+        const Benchmark* before = find(baseline, each.measurement.name);
+        any |= before != nullptr;
+        before != nullptr ? comparing.pair(*before, each) : comparing.single(each, false);
+    }
+    for (const Benchmark& each : baseline.benchmarks)
+        if (find(candidate, each.measurement.name) == nullptr) comparing.single(each, true);
+    if (!any) return Error{ExitCode::unreadable, "the two results have no benchmark in common"};
+    return comparing.take();
+}
+
+}  // namespace gpuprof

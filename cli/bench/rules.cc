@@ -1,0 +1,62 @@
+#include "cli/bench/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "measure/bench_options.h"
+
+namespace gpuprof {
+namespace {
+
+using measure::StoppingOptions;
+
+// The last one counts.
+std::optional<std::string> value_of(std::string_view flag, std::span<const std::string> given) {
+    std::optional<std::string> value;
+    for (const std::string& word : given)
+        if (word.starts_with(flag) && word.substr(flag.size()).starts_with('=')) value = word.substr(flag.size() + 1);
+    return value;
+}
+
+Status take(const std::string& value, measure::StopRule& to) {
+    Result<measure::StopRule> rule = measure::find_stop_rule(value);
+    return rule.ok() ? (to = *rule, Status()) : rule.error();
+}
+Status take(const std::string& value, double& to) { return to = std::strtod(value.c_str(), nullptr), Status(); }
+Status take(const std::string& value, DurNs& to) {
+    return to = std::llround(std::strtod(value.c_str(), nullptr) * 1e9), Status();
+}
+Status take(const std::string& value, std::size_t& to) {
+    return to = static_cast<std::size_t>(std::strtoull(value.c_str(), nullptr, 10)), Status();
+}
+
+}  // namespace
+
+std::span<const PassedOption> stopping_options() {
+    static const std::vector<PassedOption> all = [] {
+        std::vector<PassedOption> found;
+        for (const OptionSpec& spec : measure::kStoppingOptions) found.push_back(PassedOption::of(spec));
+        return found;
+    }();
+    return all;
+}
+
+Result<StoppingOptions> program_rules(std::span<const std::string> given) {
+    StoppingOptions rules = kProgramRules;
+#define GPUPROF_TAKE(field, member, kind, parameter, flag, ...)   \
+    if (std::optional<std::string> value = value_of(flag, given)) \
+        if (Status taken = take(*value, rules.member); !taken) return taken.error();
+    GPUPROF_STOPPING_OPTIONS(GPUPROF_TAKE)
+#undef GPUPROF_TAKE
+    bool least = value_of("--min-samples", given).has_value(), most = value_of("--max-samples", given).has_value();
+    if (least && !most) rules.max_samples = std::max(rules.max_samples, rules.min_samples);
+    if (most && !least) rules.min_samples = std::min(rules.max_samples, rules.min_samples);
+    if (Status possible = measure::check(rules); !possible) return possible.error();
+    return rules;
+}
+
+}  // namespace gpuprof

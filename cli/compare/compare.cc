@@ -1,0 +1,143 @@
+// `compare`: reads two recordings and says what changed. The order of work is the order of possible complaints, as in report.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/compare/report.h"
+#include "cli/conditions.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/report_output.h"
+#include "compare/comparison.h"
+#include "core/base/parallel.h"
+#include "core/importers/several.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::string base, next;
+    std::vector<std::string> analyses, base_repeats, new_repeats, fail_on;
+    std::string format = "text";
+    std::string output = "-";
+    Options options;
+    ReadLimits limits;
+};
+
+// What the arguments name, all of it existing.
+struct Plan {
+    const ReportFormat* format = nullptr;
+    std::vector<std::string> tables;
+    std::vector<compare::Condition> conditions;
+};
+
+Result<Plan> plan_of(const Arguments& arguments) {
+    Plan plan{.format = find_report_format(arguments.format), .tables = arguments.analyses, .conditions = {}};
+    if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
+    std::vector<std::string_view> known = comparison_tables();
+    for (const std::string& name : plan.tables)
+        if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_choice("analysis", name, known);
+    if (plan.format->one_table && plan.tables.size() != 1)
+        return Error{
+            ExitCode::usage,
+            fmt::format("{0} holds one table: name one, e.g. gpu-profile compare BASE NEW kernels --format {0}",
+                        plan.format->name)};
+    if (plan.tables.empty()) plan.tables = {"metrics", "attribution"};
+    Result<std::vector<compare::Condition>> conditions = conditions_of(arguments.fail_on);
+    if (!conditions.ok()) return conditions.error();
+    plan.conditions = std::move(conditions).value();
+    return plan;
+}
+
+Result<compare::Run> read_run(const std::string& file, const Arguments& arguments) {
+    Result<Trace> trace = open_trace(file, arguments.limits);
+    if (!trace.ok()) return trace.error();
+    return compare::run_of(std::move(trace).value(), arguments.options);
+}
+
+// Side by side, because much of reading one is the work of one thread; but what comes from standard input one after the other.
+std::array<Result<compare::Run>, 2> read_both(const Arguments& arguments) {
+    std::array<const std::string*, 2> files = {&arguments.base, &arguments.next};
+    bool from_input = arguments.base == "-" || arguments.next == "-";
+    std::array<std::optional<Result<compare::Run>>, 2> runs;
+    run_parallel(runs.size(), from_input ? 1 : 2,
+                 [&](std::size_t side, unsigned) { runs[side] = read_run(*files[side], arguments); });
+    return {std::move(*runs[0]), std::move(*runs[1])};
+}
+
+// Each is read, measured and let go, so that any number of them fits.
+Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Arguments& arguments) {
+    std::vector<compare::Values> repeats;
+    for (const std::string& file : files) {
+        Result<compare::Run> run = read_run(file, arguments);
+        if (!run.ok()) return run.error();
+        repeats.push_back(compare::values_of(*run));
+    }
+    return repeats;
+}
+
+Status write(const Plan& plan, const Arguments& arguments, const compare::Comparison& found, const compare::Run& base,
+             const compare::Run& next) {
+    Result<ComparisonReport> report = ComparisonReport::make(plan.tables, found, base, next);
+    if (!report.ok()) return report.error();
+    return write_report(*plan.format, report->report(), arguments.output, arguments.options.limit);
+}
+
+Result<ExitCode> run(const Arguments& arguments) {
+    Result<Plan> plan = plan_of(arguments);
+    if (!plan.ok()) return plan.error();
+    std::vector<std::string> inputs = {arguments.base, arguments.next};
+    for (const std::vector<std::string>* repeats : {&arguments.base_repeats, &arguments.new_repeats})
+        inputs.insert(inputs.end(), repeats->begin(), repeats->end());
+    if (Status free = check_output(arguments.output, inputs); !free) return free.error();
+    auto [base, next] = read_both(arguments);
+    if (!base.ok()) return base.error();
+    if (!next.ok()) return next.error();
+    Result<std::vector<compare::Values>> base_repeats = read_repeats(arguments.base_repeats, arguments);
+    if (!base_repeats.ok()) return base_repeats.error();
+    Result<std::vector<compare::Values>> new_repeats = read_repeats(arguments.new_repeats, arguments);
+    if (!new_repeats.ok()) return new_repeats.error();
+    compare::Comparison found = compare::compare_runs(*base, *next, *base_repeats, *new_repeats);
+    if (Status written = write(*plan, arguments, found, *base, *next); !written.ok()) return written.error();
+    return judge_all(plan->conditions, found.changes, found.comparability.same_hardware);
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("BASE", arguments->base, "A recording of the program as it was.").required().value("");
+    line.option("NEW", arguments->next, "A recording of the program as it is now.").required().value("");
+    line.option("ANALYSIS", arguments->analyses, "What to show; none is metrics and attribution.").value("");
+    line.option("--repeat-base", arguments->base_repeats, "Further recordings like BASE.").value("FILE...");
+    line.option("--repeat-new", arguments->new_repeats, "Further recordings like NEW.").value("FILE...");
+    declare_conditions(line, arguments->fail_on);
+    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    declare_options(line, arguments->options);
+    declare_read_limits(line, arguments->limits);
+    line.footer("Analyses: " + joined(comparison_tables()));
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kCompareCommand;
+const Command kCompareCommand{
+    "compare",
+    "Read a recording",
+    "BASE NEW [ANALYSIS...]",
+    "Whether NEW is faster or slower than BASE, beyond the noise, and why.",
+    declare,
+    [] {
+        return std::vector<Choices>{{"ANALYSIS", comparison_tables()}, {"--format", names_of(report_formats())}};
+    }};
+
+}  // namespace gpuprof

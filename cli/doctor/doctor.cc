@@ -1,0 +1,105 @@
+// `doctor`: what works on this machine and why not. Reading recordings needs nothing, so the answer is never a failure
+// and the exit status is 0 whatever is missing.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/doctor/probe.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/terminal.h"
+#include "core/importers/importer.h"
+#include "core/report/lines.h"
+#include "core/report/paint.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"check", CellType::text, Unit::none, "What was looked for."},
+    {"health", CellType::text, Unit::none, "ok, limited or missing."},
+    {"found", CellType::text, Unit::none, "What is there, or what is not."},
+    {"remedy", CellType::text, Unit::none, "What to do; absent when nothing."},
+};
+
+// Reading works everywhere; said first, so that nobody believes a GPU is needed for it.
+Check check_reading() {
+    std::string names;
+    for (const Importer& importer : importers()) names += fmt::format("{}{}", names.empty() ? "" : ", ", importer.name);
+    return {"reading recordings", Health::ok, names, ""};
+}
+
+std::vector<Check> all_checks() {
+    std::vector<Check> checks{check_reading()};
+    for (Check& check : check_machine()) checks.push_back(std::move(check));
+    return checks;
+}
+
+ResultTable table_of(const std::vector<Check>& checks) {
+    ResultTable table("doctor", kColumns);
+    for (const Check& check : checks)
+        table.add_row({std::string_view(check.name), name_of(check.health), std::string_view(check.found),
+                       check.remedy.empty() ? kAbsent : Cell(std::string_view(check.remedy))});
+    return table;
+}
+
+void write_checks(const std::vector<Check>& checks, const Style& style, Sink& sink) {
+    constexpr int kHealth = 9, kName = 22;
+    Paint paint(style.colour);
+    std::string indent(kHealth + kName, ' ');
+    for (const Check& check : checks) {
+        std::string health = pad_right(name_of(check.health), kHealth);
+        std::string head =
+            (check.health == Health::ok ? paint.busy(health) : paint.warning(health)) + pad_right(check.name, kName);
+        int room = std::max(style.width - kHealth - kName, 30);
+        for (const std::string& line : wrap(printable(check.found), room))
+            sink.write(std::exchange(head, indent) + line + "\n");
+        std::string arrow = style.unicode ? "→ " : "> ";
+        for (const std::string& line : wrap(printable(check.remedy), room - 2))
+            sink.write(indent + std::exchange(arrow, "  ") + line + "\n");
+    }
+}
+
+struct Arguments {
+    std::string format = "text";
+};
+
+Result<ExitCode> run(const Arguments& arguments) {
+    const ReportFormat* format = find_report_format(arguments.format);
+    if (format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
+    std::vector<Check> checks = all_checks();
+    Result<Output> output = Output::open("-");
+    Style style = style_for("-");
+    style.limit = 0;
+    if (arguments.format == "text") {
+        write_checks(checks, style, *output);
+    } else {
+        std::vector<ResultTable> tables;
+        tables.push_back(table_of(checks));
+        format->write({.version = program_version(), .origin = {}, .window = {}, .trust = {}, .tables = tables}, style,
+                      *output);
+    }
+    if (Status closed = output->close(); !closed.ok()) return closed.error();
+    return ExitCode::ok;
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kDoctorCommand;
+const Command kDoctorCommand{"doctor", "About this program",
+                             "",       "What works on this machine, and what to do about the rest.",
+                             declare,  [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
+
+}  // namespace gpuprof

@@ -1,0 +1,273 @@
+#include "cli/doctor/probe.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "collect/pm/places.h"
+#include "core/base/ascii.h"
+#include "core/base/path_search.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// The first `most` bytes of a file; absent when it cannot be read.
+std::optional<std::string> read_text(const std::string& path, std::size_t most = 64 * 1024) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    std::string text(most, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
+}
+
+std::vector<std::string> matching(const std::string& pattern) {
+    glob_t found{};
+    std::vector<std::string> paths;
+    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    globfree(&found);
+    return paths;
+}
+
+// The value of "KEY: value" on a line of its own.
+std::string value_of(const std::string& text, std::string_view key) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.rfind(key, 0) != 0 || line[key.size()] != ':') continue;
+        std::size_t begin = line.find_first_not_of(" \t", key.size() + 1);
+        return begin == std::string::npos ? "" : line.substr(begin);
+    }
+    return {};
+}
+
+using Library = std::unique_ptr<void, int (*)(void*)>;
+Library load(const char* name) { return {dlopen(name, RTLD_LAZY | RTLD_LOCAL), dlclose}; }
+
+constexpr std::string_view kInContainer = "in a container, start it with --gpus all (NVIDIA container toolkit)";
+
+// The driver's version; "" where there is no driver.
+std::string driver_version(const Machine& machine) {
+    std::string text = read_text(machine.root + "/proc/driver/nvidia/version").value_or("");
+    // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
+    std::istringstream words(text.substr(0, text.find('\n')));
+    for (std::string word; words >> word;)
+        if (is_digit(word[0]) && word.find('.') != std::string::npos) return word;
+    return {};
+}
+
+Check check_module(const Machine& machine) {
+    Check check{.name = "NVIDIA kernel driver", .found = {}, .remedy = {}};
+    if (access((machine.root + "/proc/driver/nvidia/version").c_str(), R_OK) != 0) {
+        check.found = "no /proc/driver/nvidia: the kernel module is not loaded";
+        check.remedy = fmt::format("install the NVIDIA driver; {}", kInContainer);
+        return check;
+    }
+    check.health = Health::ok;
+    check.found = "version " + driver_version(machine);
+    return check;
+}
+
+Check check_gpus(const Machine& machine) {
+    Check check{.name = "GPUs", .found = {}, .remedy = {}};
+    std::string models;
+    std::size_t known = 0;
+    for (const std::string& path : matching(machine.root + "/proc/driver/nvidia/gpus/*/information")) {
+        ++known;
+        models += fmt::format("{}{}", models.empty() ? "" : ", ", value_of(read_text(path).value_or(""), "Model"));
+    }
+    std::size_t usable = 0;
+    for (const std::string& path : matching(machine.root + "/dev/nvidia[0-9]*"))
+        if (access(path.c_str(), R_OK | W_OK) == 0) ++usable;
+    check.health = usable == 0 ? Health::missing : usable < known ? Health::limited : Health::ok;
+    check.found = known == 0 && usable == 0 ? "none" : fmt::format("{} of {} usable: {}", usable, known, models);
+    if (check.health == Health::ok) check.found = models;
+    if (check.health != Health::ok)
+        check.remedy = fmt::format("give this user access to /dev/nvidia*; {}", kInContainer);
+    return check;
+}
+
+Check check_cuda() {
+    Check check{.name = "CUDA driver library",
+                .found = "libcuda.so.1 cannot be loaded",
+                .remedy = "install the NVIDIA driver of this machine"};
+    Library library = load("libcuda.so.1");
+    if (!library) return check;
+    // cuDriverGetVersion answers without cuInit (CUDA driver API, version management): 13000 is 13.0.
+    using GetVersion = int (*)(int*);
+    auto get_version = reinterpret_cast<GetVersion>(dlsym(library.get(), "cuDriverGetVersion"));
+    int version = 0;
+    bool known = get_version != nullptr && get_version(&version) == 0;
+    return {check.name, Health::ok,
+            known ? fmt::format("up to CUDA {}.{}", version / 1000, version % 1000 / 10) : "libcuda.so.1", ""};
+}
+
+// "GPU 0 NVIDIA H200, GPU 1 ..."
+std::string list_devices(const std::vector<SampledDevice>& devices) {
+    std::string text;
+    for (const SampledDevice& device : devices)
+        text += fmt::format("{}GPU {} {}", text.empty() ? "" : ", ", device.device, device.name);
+    return text;
+}
+
+// Sampling by NVML as `gpu-profile -- CMD` would do it: devices, and what they do not report.
+Check check_nvml(const Machine& machine) {
+    Check check{.name = "NVML", .found = {}, .remedy = {}};
+    if (!machine.sample) {
+        check.found = "not tried";
+        return check;
+    }
+    SampledMachine sampled = machine.sample("nvml");
+    if (!sampled.refusal.empty()) {
+        check.found = sampled.refusal;
+        check.remedy = "gpu-profile -- COMMAND runs without samples meanwhile, or by nvidia-smi where that works";
+        return check;
+    }
+    check.health =
+        sampled.present.has(Metric::util_gpu) && sampled.present.has(Metric::mem_used) ? Health::ok : Health::limited;
+    check.found = list_devices(sampled.devices);
+    for (const std::string& sentence : sampled.sentences) check.found += "; " + sentence;
+    return check;
+}
+
+// The files among the places where counters look for CUPTI.
+std::vector<std::string> cupti_files(const Machine& machine) {
+    std::vector<std::string> files = pm::cupti_places("", machine.environment, machine.root);
+    std::erase_if(files, [](const std::string& place) { return place[0] != '/' || access(place.c_str(), R_OK) != 0; });
+    return files;
+}
+
+Check check_cupti(const Machine& machine) {
+    Check check{.name = "CUPTI", .found = {}, .remedy = {}};
+    std::vector<std::string> found = cupti_files(machine);
+    if (found.empty() && machine.root.empty())
+        for (const std::string& name : pm::cupti_places("", machine.environment))
+            if (load(name.c_str())) found.push_back(name);
+    if (found.empty()) {
+        check.found = "no libcupti.so in a toolkit or a Python environment";
+        check.remedy = "install the CUDA toolkit, or pip install nvidia-cuda-cupti";
+        return check;
+    }
+    check.health = Health::ok;
+    check.found = found.size() == 1 ? found[0] : fmt::format("{} and {} more", found[0], found.size() - 1);
+    return check;
+}
+
+// Whether the process holds CAP_SYS_ADMIN (bit 21 of CapEff, capabilities(7)), or CAP_PERFMON (38), which is enough from
+// driver R565 on.
+bool is_admin(const Machine& machine) {
+    std::string mask = value_of(read_text(machine.root + "/proc/self/status").value_or(""), "CapEff");
+    unsigned long long held = std::strtoull(mask.c_str(), nullptr, 16);
+    return (held >> 21 & 1) != 0 || ((held >> 38 & 1) != 0 && std::atoi(driver_version(machine).c_str()) >= 565);
+}
+
+// NVIDIA's driver restricts hardware counters to administrators unless told otherwise
+// (https://developer.nvidia.com/ERR_NVGPUCTRPERM).
+Check check_counters(const Machine& machine) {
+    Check check{.name = "hardware counters", .found = {}, .remedy = {}};
+    std::optional<std::string> parameters = read_text(machine.root + "/proc/driver/nvidia/params");
+    std::string restricted = value_of(parameters.value_or(""), "RmProfilingAdminOnly");
+    if (restricted.empty()) {
+        check.found = "unknown: no RmProfilingAdminOnly in /proc/driver/nvidia/params";
+        return check;
+    }
+    bool open = restricted[0] == '0';
+    check.health = open || is_admin(machine) ? Health::ok : Health::limited;
+    check.found = open                         ? "open to every user"
+                  : check.health == Health::ok ? "open to this user (administrator)"
+                                               : "only for administrators";
+    if (check.health != Health::ok)
+        check.remedy = "load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN";
+    return check;
+}
+
+// Whether `record --sample pm` can work: a GPU, a CUPTI that has PM sampling (its file names the function), permission.
+Check check_counters_over_time(const Machine& machine) {
+    Check check{.name = "counters over time", .found = {}, .remedy = {}};
+    std::vector<std::string> files = cupti_files(machine);
+    // Names of functions are near the beginning of a library.
+    constexpr std::size_t kNames = std::size_t{1} << 20;
+    auto able = std::find_if(files.begin(), files.end(), [](const std::string& file) {
+        return read_text(file, kNames).value_or("").find("cuptiPmSamplingEnable") != std::string::npos;
+    });
+    Check permission = check_counters(machine);
+    if (check_gpus(machine).health == Health::missing) {
+        check.found = "no GPU to sample";
+    } else if (able == files.end()) {
+        check.found = "no CUPTI 12.6 or newer";
+        check.remedy = "pip install nvidia-cuda-cupti, or name the library with GPUPROF_CUPTI";
+    } else if (permission.health == Health::limited) {
+        check.health = Health::limited;
+        check.found = permission.found;
+        check.remedy = permission.remedy;
+    } else {
+        check.health = Health::ok;
+        check.found = fmt::format("record --sample pm, with {}", *able);
+    }
+    return check;
+}
+
+Check check_smi(const Machine& machine) {
+    std::string path = find_in_path("nvidia-smi", machine.environment("PATH"), machine.root);
+    if (!path.empty()) return {"nvidia-smi", Health::ok, machine.root + path, ""};
+    return {"nvidia-smi", Health::missing, "not in PATH", "install the NVIDIA driver's utilities"};
+}
+
+// Limits of cgroup v2 (kernel documentation, admin-guide/cgroup-v2): "max 100000" and "max" are none.
+Check check_limits(const Machine& machine) {
+    unsigned cpus = std::thread::hardware_concurrency();
+    std::string limits;
+    std::istringstream quota(read_text(machine.root + "/sys/fs/cgroup/cpu.max").value_or("max"));
+    double time = 0, period = 0;
+    if (quota >> time >> period && period > 0) limits = fmt::format("{:.1f} of {} CPUs", time / period, cpus);
+    std::istringstream memory(read_text(machine.root + "/sys/fs/cgroup/memory.max").value_or("max"));
+    if (double bytes = 0; memory >> bytes)
+        limits += fmt::format("{}{} of memory", limits.empty() ? "" : ", ", readable_bytes(bytes));
+    bool container = access((machine.root + "/.dockerenv").c_str(), F_OK) == 0 ||
+                     access((machine.root + "/run/.containerenv").c_str(), F_OK) == 0;
+    std::string where = container ? "in a container" : "not in a container";
+    if (limits.empty()) return {"limits", Health::ok, where + ", no CPU or memory limit", ""};
+    return {"limits", Health::limited, fmt::format("{}, limited to {}", where, limits),
+            "none needed; timings of the host depend on it"};
+}
+
+}  // namespace
+
+std::string_view name_of(Health health) {
+    return health == Health::ok ? "ok" : health == Health::limited ? "limited" : "missing";
+}
+
+std::vector<Check> check_machine(const Machine& machine) {
+    return {check_module(machine),
+            check_gpus(machine),
+            check_cuda(),
+            check_nvml(machine),
+            check_cupti(machine),
+            check_counters(machine),
+            check_counters_over_time(machine),
+            check_smi(machine),
+            check_limits(machine)};
+}
+
+static std::string environment_value(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::vector<Check> check_machine() { return check_machine({"", environment_value, sample_machine}); }
+
+std::vector<Check> check_for_recording() {
+    Machine machine{"", environment_value};
+    return {check_module(machine), check_cuda(), check_cupti(machine)};
+}
+
+}  // namespace gpuprof

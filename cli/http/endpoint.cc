@@ -1,0 +1,211 @@
+#include "cli/http/endpoint.h"
+
+#include <arpa/inet.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace gpuprof {
+namespace {
+
+constexpr ev_ssize_t kMostHead = 8 * 1024, kMostBody = 1024;
+constexpr int kPatienceSeconds = 5;
+constexpr rlim_t kMostDescriptors = 200;
+constexpr ev_uint16_t kEveryMethod = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
+                                     EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
+                                     EVHTTP_REQ_PATCH;
+
+template <auto kFree>
+struct Freed {
+    template <class T>
+    void operator()(T* object) const {
+        kFree(object);
+    }
+};
+using Base = std::unique_ptr<event_base, Freed<event_base_free>>;
+using Http = std::unique_ptr<evhttp, Freed<evhttp_free>>;
+using Event = std::unique_ptr<event, Freed<event_free>>;
+
+// Without descriptors left, accept() fails at once, again and again: better to look away for a second.
+void pause_accepting(evconnlistener* listener, void*) {
+    evconnlistener_disable(listener);
+    timeval second{1, 0};
+    event_base_once(
+        evconnlistener_get_base(listener), -1, EV_TIMEOUT,
+        [](evutil_socket_t, short, void* paused) { evconnlistener_enable(static_cast<evconnlistener*>(paused)); },
+        listener, &second);
+}
+
+void limit_connections() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = std::min(limit.rlim_cur, kMostDescriptors);
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::uint16_t port_of(int socket) {
+    sockaddr_storage address{};
+    socklen_t length = sizeof address;
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+    if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port);
+    return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
+}  // namespace
+
+struct HttpEndpoint::State {
+    State(const HttpLimits& limits, MakeStream make) : connections(limits, std::move(make)) {}
+
+    HostPort at;
+    Base base;
+    HttpConnections connections;  // held longer than by evhttp
+    Http http;
+    std::function<HttpReply(const HttpRequest&)> page;
+    std::function<void()> every_second;
+
+    void answer(evhttp_request* request) {
+        evhttp_cmd_type method = evhttp_request_get_command(request);
+        HttpReply reply;
+        if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD && method != EVHTTP_REQ_POST) {
+            reply = method_not_allowed("GET, HEAD");
+        } else {
+            const evhttp_uri* uri = evhttp_request_get_evhttp_uri(request);
+            const char* path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
+            reply = page({.method = method == EVHTTP_REQ_POST ? HttpRequest::post : HttpRequest::get,
+                          .path = path == nullptr ? "" : path,
+                          .header = [request](const char* name) { return header(request, name); }});
+        }
+        if (evhttp_connection* connection = evhttp_request_get_connection(request))
+            connections.replying(evhttp_connection_get_bufferevent(connection), reply.body.size());
+        send(request, reply, method == EVHTTP_REQ_HEAD);
+    }
+
+    static std::optional<std::string_view> header(evhttp_request* request, const char* name) {
+        std::optional<std::string_view> value = "";
+        int found = 0;
+        evkeyval* each = nullptr;
+        TAILQ_FOREACH(each, evhttp_request_get_input_headers(request), next) {
+            if (evutil_ascii_strcasecmp(each->key, name) != 0) continue;
+            value = ++found == 1 ? std::optional<std::string_view>(each->value) : std::nullopt;
+        }
+        return value;
+    }
+
+    static void send(evhttp_request* request, const HttpReply& reply, bool head_only) {
+        evkeyvalq* headers = evhttp_request_get_output_headers(request);
+        evhttp_add_header(headers, "Content-Type", reply.type.c_str());
+        evhttp_add_header(headers, "Content-Length", std::to_string(reply.body.size()).c_str());
+        evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
+        evhttp_add_header(headers, "Cache-Control", "no-store");
+        evhttp_add_header(headers, "Connection", "close");
+        for (const auto& [name, value] : reply.headers) evhttp_add_header(headers, name.c_str(), value.c_str());
+        std::unique_ptr<evbuffer, Freed<evbuffer_free>> body(evbuffer_new());
+        if (!head_only) evbuffer_add(body.get(), reply.body.data(), reply.body.size());
+        evhttp_send_reply(request, reply.status, nullptr, body.get());
+    }
+};
+
+HttpEndpoint::HttpEndpoint(const HttpLimits& limits, MakeStream make)
+    : state_(std::make_unique<State>(limits, std::move(make))) {}
+HttpEndpoint::~HttpEndpoint() = default;
+const HostPort& HttpEndpoint::at() const { return state_->at; }
+
+bool HostPort::loopback() const { return host == "localhost" || host == "::1" || host.substr(0, 4) == "127."; }
+
+std::string HostPort::text() const {
+    return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+}
+
+Result<HostPort> parse_host_port(std::string_view text) {
+    Error wrong{ExitCode::usage, fmt::format("{} is no address to listen at; [HOST]:PORT, such as :9400", text)};
+    HostPort at;
+    std::size_t colon = text.rfind(':');
+    std::string_view host = colon == std::string_view::npos ? "" : text.substr(0, colon);
+    std::string_view port = colon == std::string_view::npos ? text : text.substr(colon + 1);
+    if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
+        host = host.substr(1, host.size() - 2);
+    else if (host.find_first_of(":[]/ ") != std::string_view::npos)
+        return wrong;
+    auto [end, problem] = std::from_chars(port.data(), port.data() + port.size(), at.port);
+    if (port.empty() || problem != std::errc{} || end != port.data() + port.size()) return wrong;
+    if (!host.empty()) at.host = host;
+    return at;
+}
+
+Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, const HttpLimits& limits,
+                                                         MakeStream make_stream) {
+    event_set_log_callback([](int, const char*) {});
+    std::unique_ptr<HttpEndpoint> endpoint(new HttpEndpoint(limits, std::move(make_stream)));
+    State& state = *endpoint->state_;
+    state.at = at;
+    state.base.reset(event_base_new());
+    state.http.reset(state.base ? evhttp_new(state.base.get()) : nullptr);
+    if (!state.http) return Error{ExitCode::internal, "cannot prepare a server: out of memory or descriptors"};
+    evhttp_set_max_headers_size(state.http.get(), kMostHead);
+    evhttp_set_max_body_size(state.http.get(), kMostBody);
+    evhttp_set_timeout(state.http.get(), kPatienceSeconds);
+    evhttp_set_allowed_methods(state.http.get(), kEveryMethod);
+    evhttp_set_bevcb(
+        state.http.get(),
+        [](event_base* base, void* self) { return static_cast<State*>(self)->connections.open(base); }, &state);
+    errno = 0;
+    evhttp_bound_socket* bound = evhttp_bind_socket_with_handle(state.http.get(), at.host.c_str(), at.port);
+    if (bound == nullptr) {
+        bool refused = errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL;
+        return Error{refused ? ExitCode::not_permitted : ExitCode::usage,
+                     fmt::format("cannot listen at {}: {}{}", at.text(),
+                                 refused ? std::strerror(errno) : "there is no such host",
+                                 errno == EADDRINUSE ? "; choose another port" : "")};
+    }
+    state.at.port = port_of(evhttp_bound_socket_get_fd(bound));
+    evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), pause_accepting);
+    return endpoint;
+}
+
+HttpReply method_not_allowed(const std::string& allowed) {
+    return {.status = 405, .body = "allowed: " + allowed + "\n", .headers = {{"Allow", allowed}}};
+}
+
+void HttpEndpoint::end() { event_base_loopbreak(state_->base.get()); }
+
+Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, std::function<void()> every_second,
+                           const std::function<void()>& ready) {
+    State& state = *state_;
+    state.page = std::move(page);
+    state.every_second = std::move(every_second);
+    limit_connections();
+    evhttp_set_gencb(
+        state.http.get(), [](evhttp_request* request, void* self) { static_cast<State*>(self)->answer(request); },
+        &state);
+    auto end = [](evutil_socket_t, short, void* base) { event_base_loopbreak(static_cast<event_base*>(base)); };
+    Event terminated(evsignal_new(state.base.get(), SIGTERM, end, state.base.get()));
+    Event interrupted(evsignal_new(state.base.get(), SIGINT, end, state.base.get()));
+    Event timer(event_new(
+        state.base.get(), -1, EV_PERSIST,
+        [](evutil_socket_t, short, void* self) { static_cast<const State*>(self)->every_second(); }, &state));
+    Event sweeper(event_new(
+        state.base.get(), -1, EV_PERSIST,
+        [](evutil_socket_t, short, void* self) { static_cast<State*>(self)->connections.sweep(); }, &state));
+    timeval second{1, 0}, often{0, HttpConnections::kSweepEvery / 1000};
+    if (!terminated || !interrupted || !timer || !sweeper || event_add(sweeper.get(), &often) != 0 ||
+        event_add(terminated.get(), nullptr) != 0 || event_add(interrupted.get(), nullptr) != 0 ||
+        event_add(timer.get(), &second) != 0)
+        return Error{ExitCode::internal, "cannot wait for signals"};
+    ready();
+    if (event_base_dispatch(state.base.get()) < 0) return Error{ExitCode::internal, "the server's loop failed"};
+    return {};
+}
+
+}  // namespace gpuprof

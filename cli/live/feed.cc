@@ -1,0 +1,97 @@
+#include "cli/live/feed.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "collect/device/monitor_options.h"
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr DurNs kSecond = 1'000'000'000;
+constexpr DurNs kRestartAfter = 30 * kSecond;
+
+DurNs interval_of(const WatchWish& wish) { return static_cast<DurNs>(wish.interval_s * 1e9); }
+
+}  // namespace
+
+void declare_wish(CommandLine& line, WatchWish& wish) {
+    line.option(spec_of(kMonitorOptions, "devices"), wish.devices);
+    line.option(spec_of(kMonitorOptions, "interval_ns"), wish.interval_s).seconds(0.1, 3600);
+    line.option(spec_of(kMonitorOptions, "backend"), wish.backend);
+}
+
+Status check(const WatchWish& wish) {
+    if (wish.backend == "none")
+        return Error{ExitCode::usage, "--backend none samples nothing; auto, nvml, smi or replay:FILE do"};
+    return {};
+}
+
+LiveFeed::LiveFeed(const WatchWish& wish)
+    : wish_(wish), state_(interval_of(wish)), monitor_(std::make_unique<Monitor>(options(true))) {}
+
+MonitorOptions LiveFeed::options(bool wait) {
+    MonitorOptions options;
+    options.request.devices = wish_.devices;
+    options.request.backend = wish_.backend;
+    options.request.interval = interval_of(wish_);
+    options.max_samples = 1;  // the state keeps what is looked at
+    options.strict = wait;
+    options.start_timeout = wait ? 15 * kSecond : -1;
+    options.observer = {.opened =
+                            [this](const Opened& opened) {
+                                std::lock_guard lock(mutex_);
+                                state_.opened(opened);
+                            },
+                        .harvested =
+                            [this](const Harvest& harvest) {
+                                std::lock_guard lock(mutex_);
+                                state_.harvested(harvest);
+                                if (!harvest.readings.empty()) any_reading_ = true;
+                                changed_.notify_all();
+                            },
+                        .over = [this](const std::string& why) { sampling_over(why); }};
+    options.request.see_visible_devices();
+    return options;
+}
+
+void LiveFeed::sampling_over(const std::string& why) {
+    std::lock_guard lock(mutex_);
+    trouble_ = why;
+    ended_ = why.empty();
+    over_at_ = monotonic_ns();
+}
+
+// The monitor knows of the first reading a moment before its observer does.
+Status LiveFeed::start() {
+    Status started = monitor_->start();
+    std::unique_lock lock(mutex_);
+    if (started) changed_.wait_for(lock, std::chrono::seconds(1), [this] { return any_reading_; });
+    return started;
+}
+
+bool LiveFeed::ended() const {
+    std::lock_guard lock(mutex_);
+    return ended_;
+}
+
+std::string LiveFeed::trouble() const {
+    std::lock_guard lock(mutex_);
+    return trouble_;
+}
+
+void LiveFeed::revive(TimeNs now_monotonic) {
+    {
+        std::lock_guard lock(mutex_);
+        if (ended_ || over_at_ == 0 || now_monotonic - over_at_ < kRestartAfter) return;
+        over_at_ = 0;
+        trouble_.clear();
+    }
+    monitor_ = std::make_unique<Monitor>(options(false));
+    if (Status started = monitor_->start(); !started) sampling_over(started.error().message);
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,62 @@
+// Sampling that goes on for as long as somebody looks: a Monitor whose messages fill a LiveState. When sampling ends by
+// itself (the driver broke it again and again), it is started again every half minute; the end of a recording is final.
+// Any thread may call anything.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "cli/command_line.h"
+#include "cli/live/state.h"
+#include "collect/device/monitor.h"
+
+namespace gpuprof {
+
+// What top and serve are asked to watch.
+struct WatchWish {
+    std::string devices = "all", backend = "auto";
+    double interval_s = 1;
+};
+
+void declare_wish(CommandLine& line, WatchWish& wish);
+
+// Refuses a backend that samples nothing.
+Status check(const WatchWish& wish);
+
+class LiveFeed {
+public:
+    explicit LiveFeed(const WatchWish& wish);
+
+    // Waits for the first reading; an error says in one sentence why there will be none.
+    Status start();
+    void stop() { monitor_->stop(); }
+    // Calls read(state) under the lock.
+    template <class Read>
+    auto look(Read&& read) const {
+        std::lock_guard lock(mutex_);
+        return read(state_);
+    }
+    // Whether a recording was played to its end.
+    bool ended() const;
+    // Why sampling ended by itself; "" while it goes on.
+    std::string trouble() const;
+    // To be called now and then: starts sampling again when that is due, without waiting for it.
+    void revive(TimeNs now_monotonic);
+
+private:
+    MonitorOptions options(bool wait);
+    void sampling_over(const std::string& why);
+
+    const WatchWish wish_;
+    mutable std::mutex mutex_;
+    LiveState state_;
+    std::condition_variable changed_;
+    bool any_reading_ = false, ended_ = false;
+    std::string trouble_;
+    TimeNs over_at_ = 0;                // CLOCK_MONOTONIC; 0 while sampling goes on
+    std::unique_ptr<Monitor> monitor_;  // last: its thread uses the others
+};
+
+}  // namespace gpuprof

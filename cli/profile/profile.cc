@@ -1,0 +1,201 @@
+// `gpu-profile [OPTIONS] -- CMD`: samples the devices while a command runs, then says on standard error how busy they were.
+// The command's streams, signals, terminal and exit status are its own: this program adds lines to standard error when it
+// has ended, one JSON line to standard output with --json, and ends as the command ended.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/live/line.h"
+#include "cli/output.h"
+#include "cli/profile/sample_csv.h"
+#include "cli/program.h"
+#include "cli/terminal.h"
+#include "collect/device/monitor.h"
+#include "collect/device/monitor_options.h"
+#include "collect/device/repeats.h"
+#include "collect/device/sample_capture.h"
+#include "collect/launch/target.h"
+#include "core/base/clock.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::string devices = "0", backend = "auto";
+    double interval = 0.2, warmup = 0;
+    bool strict = false, json = false, live = false;
+    std::string output, csv, capture;
+    int repeats = 1, warmup_runs = 0;
+    std::vector<std::string> command;
+};
+
+// Files that samples go to while they come.
+struct Records {
+    std::unique_ptr<SampleCapture> capture;
+    std::unique_ptr<SampleCsv> csv;
+    std::unique_ptr<LiveLine> live;
+
+    Status open(const Arguments& arguments) {
+        if (!arguments.capture.empty()) {
+            Result<std::unique_ptr<SampleCapture>> opened =
+                SampleCapture::open(arguments.capture, CapturePart::Named::when_closed);
+            if (!opened.ok()) return opened.error();
+            capture = std::move(*opened);
+        }
+        if (!arguments.csv.empty()) {
+            Result<std::unique_ptr<SampleCsv>> opened = SampleCsv::open(arguments.csv);
+            if (!opened.ok()) return opened.error();
+            csv = std::move(*opened);
+        }
+        if (arguments.live && isatty(STDERR_FILENO) != 0) live = std::make_unique<LiveLine>();
+        return {};
+    }
+    Observer observer(TimeNs started) {
+        Observer to_capture = capture ? capture->observer() : Observer{};
+        return {.opened = to_capture.opened, .harvested = [this, to_capture, started](const Harvest& harvest) {
+                    if (to_capture.harvested) to_capture.harvested(harvest);
+                    if (csv) csv->add(harvest, started);
+                    if (live) live->show(harvest);
+                }};
+    }
+    void command_started() const {
+        if (csv) csv->publish();
+    }
+    Status close() {
+        if (live) live->clear();
+        Status status = capture ? capture->close() : Status();
+        Status csv_status = csv ? csv->close() : Status();
+        return status ? csv_status : status;
+    }
+};
+
+MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
+    MonitorOptions options;
+    options.request.devices = arguments.devices;
+    options.request.backend = arguments.backend;
+    options.request.interval = static_cast<DurNs>(arguments.interval * 1e9);
+    options.warmup = static_cast<DurNs>(arguments.warmup * 1e9);
+    options.strict = arguments.strict;
+    options.start_timeout = arguments.strict ? 15'000'000'000 : -1;  // the command does not wait for the driver
+    options.observer = std::move(observer);
+    options.request.see_visible_devices();
+    return options;
+}
+
+Status check(const Arguments& arguments) {
+    auto wrong = [](std::string message) { return Error{ExitCode::usage, std::move(message)}; };
+    if (arguments.command.empty()) return wrong("no command to run; gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]");
+    if (Status known = check_backend(arguments.backend); !known) return known;
+    if (arguments.repeats < 1 || arguments.repeats > 100'000) return wrong("--repeats needs a number from 1 to 100000");
+    if (arguments.warmup_runs < 0 || arguments.warmup_runs > 100'000)
+        return wrong("--warmup-runs needs a number from 0 to 100000");
+    return {};
+}
+
+// What it writes, and what it reads: a recorded series. Any word of the command may be a file that matters to it.
+Status check_files(const Arguments& arguments) {
+    std::vector<std::string> inputs = arguments.command;
+    if (std::string_view series = arguments.backend; series.substr(0, 7) == "replay:") {
+        inputs.emplace_back(series.substr(7));
+        inputs.emplace_back(series.substr(7, series.rfind('@') - 7));
+    }
+    return check_outputs(std::array{arguments.output, arguments.csv, arguments.capture}, inputs);
+}
+
+// One line of JSON: the summary; {"devices": [...]} of several; {"runs": [...], "stats": {...}} of repeated runs.
+std::string json_line(const std::vector<std::vector<GpuSummary>>& runs) {
+    auto one = [](const std::vector<GpuSummary>& devices) {
+        if (devices.size() == 1) return to_json(devices[0]);
+        std::string text;
+        for (const GpuSummary& summary : devices) text += (text.empty() ? "" : ", ") + to_json(summary);
+        return fmt::format("{{\"devices\": [{}]}}", text);
+    };
+    if (runs.size() == 1) return one(runs[0]) + '\n';
+    std::string text;
+    for (const std::vector<GpuSummary>& run : runs) text += (text.empty() ? "" : ", ") + one(run);
+    return fmt::format("{{\"runs\": [{}], \"stats\": {}}}\n", text, repeats_json(first_devices(runs)));
+}
+
+Status show(const Arguments& arguments, const std::vector<std::vector<GpuSummary>>& runs) {
+    int width = style_for("-").width;
+    std::string text;
+    for (const GpuSummary& summary : runs.back()) text += to_text(summary, width);
+    if (runs.size() > 1) text += repeats_text(first_devices(runs));
+    fmt::print(stderr, "{}", text);
+    if (!arguments.json && arguments.output.empty()) return {};
+    Result<Output> output = Output::open(arguments.output.empty() ? "-" : arguments.output);
+    if (!output.ok()) return output.error();
+    output->write(json_line(runs));
+    return output->close();
+}
+
+Result<ExitCode> profile(const Arguments& arguments) {
+    if (Status sound = check(arguments); !sound) return sound.error();
+    if (Status free = check_files(arguments); !free) return free.error();
+    Target target;  // before any thread
+    Records records;
+    if (Status opened = records.open(arguments); !opened) return opened.error();
+    TargetEnd end;
+    for (int run = 0; run < arguments.warmup_runs && !end.failed(); ++run) {
+        if (Status started = target.start(arguments.command); !started) return started.error();
+        end = target.wait();
+    }
+    std::vector<std::vector<GpuSummary>> runs;
+    for (int run = 0; run < arguments.repeats && !end.failed(); ++run) {
+        Monitor monitor(monitor_options(arguments, records.observer(realtime_ns())));
+        if (Status sampling = monitor.start(); !sampling) return sampling.error();
+        if (Status started = target.start(arguments.command); !started) return started.error();
+        records.command_started();
+        end = target.wait();
+        monitor.stop();
+        runs.push_back(monitor.summaries());
+    }
+    Status written = records.close();
+    if (!runs.empty())
+        if (Status shown = show(arguments, runs); !shown) written = shown;
+    if (end.failed() && static_cast<int>(runs.size()) < arguments.repeats)
+        note(fmt::format("the command failed in run {} of {}; no further run was made",
+                         runs.empty() ? "a warm-up" : std::to_string(runs.size()), arguments.repeats));
+    if (!written) note(written.error().message);
+    end_like(end);
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option(spec_of(kMonitorOptions, "devices"), arguments->devices);
+    line.option(spec_of(kMonitorOptions, "interval_ns"), arguments->interval).seconds(0.001, 3600);
+    line.option(spec_of(kMonitorOptions, "warmup_ns"), arguments->warmup).seconds(0, 1e6);
+    line.option(spec_of(kMonitorOptions, "backend"), arguments->backend);
+    const OptionSpec& strict = spec_of(kMonitorOptions, "strict");
+    line.flag(std::string(strict.flag), arguments->strict, std::string(strict.doc));
+    line.flag("--json", arguments->json,
+              "Put the summary as one JSON line on standard output, after the command's own.");
+    line.option("--output", arguments->output, "Put the JSON line into this file.").value("FILE");
+    line.option("--csv", arguments->csv, "Write every sample to this file as CSV; replay:FILE plays it.").value("FILE");
+    line.option(spec_of(kSampleOptions, "capture"), arguments->capture);
+    line.option("--repeats", arguments->repeats, "Run the command this many times and compare the runs.").value("N");
+    line.option("--warmup-runs", arguments->warmup_runs, "Run it this many times before, without sampling.").value("M");
+    line.flag("--live", arguments->live, "Show the newest sample on one line of the terminal.");
+    line.option("command", arguments->command, "The command and its arguments, after --.").value("CMD");
+    return [arguments] { return profile(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kProfileCommand;
+const Command kProfileCommand{"profile",
+                              "Is the GPU busy?",
+                              "[OPTIONS] -- CMD...",
+                              "Sample the GPUs while CMD runs; the word profile may be left out.",
+                              declare,
+                              [] { return std::vector<Choices>(); },
+                              "command"};
+
+}  // namespace gpuprof

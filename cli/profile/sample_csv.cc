@@ -1,0 +1,25 @@
+#include "cli/profile/sample_csv.h"
+
+#include "core/format/series_csv.h"
+
+namespace gpuprof {
+
+Result<std::unique_ptr<SampleCsv>> SampleCsv::open(const std::string& file) {
+    Result<Output> output = Output::open(file);
+    if (!output.ok()) return output.error();
+    output->write(series_heading());
+    return std::unique_ptr<SampleCsv>(new SampleCsv(std::move(*output)));
+}
+
+void SampleCsv::publish() {
+    std::lock_guard lock(mutex_);
+    (void)output_.publish();
+}
+
+void SampleCsv::add(const Harvest& harvest, TimeNs started) {
+    std::lock_guard lock(mutex_);
+    for (const Reading& reading : harvest.readings) output_.write(series_line(reading, started));
+    output_.flush();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,134 @@
+// `query`: SQL over a recording. With SQL on the command line it answers that; without, it reads SQL from standard input, in a
+// shell when that is a terminal. The recording is not copied: SQLite reads the columns where they lie (core/query).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/query/run.h"
+#include "cli/query/shell.h"
+#include "cli/terminal.h"
+#include "core/importers/several.h"
+#include "core/model/part.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    std::string file;
+    std::vector<std::string> words;  // further recordings, then the SQL
+    std::vector<std::string> files;
+    std::string sql;
+    std::string format = "text";
+    std::string output = "-";
+    std::int64_t limit = -1;  // -1: the usual one of the format
+    double time_out = 0;
+    Options options;
+    ReadLimits limits;
+};
+
+Result<std::string> all_of_standard_input() {
+    constexpr std::size_t kMost = 1 << 20;
+    std::string text;
+    char piece[4096];
+    while (ssize_t got = ::read(STDIN_FILENO, piece, sizeof piece)) {
+        if (got < 0) return Error{ExitCode::unreadable, "standard input cannot be read"};
+        text.append(piece, static_cast<std::size_t>(got));
+        if (text.size() > kMost) return Error{ExitCode::usage, "standard input holds more than 1 MiB of SQL"};
+    }
+    return text;
+}
+
+Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
+    if (!arguments.sql.empty()) return run_sql(run, arguments.sql);
+    if (isatty(STDIN_FILENO) == 1) return run_shell(run);
+    Result<std::string> text = all_of_standard_input();
+    if (!text.ok()) return text.error();
+    return run_sql(run, *text);
+}
+
+// What is there is a recording, the last word is SQL where it is not.
+Result<Arguments> sorted_words(Arguments arguments) {
+    std::vector<std::string> words = std::move(arguments.words);
+    if (!words.empty() && !is_path(words.back())) {
+        arguments.sql = std::move(words.back());
+        words.pop_back();
+    }
+    for (const std::string& word : words)
+        if (!is_path(word))
+            return Error{ExitCode::usage, fmt::format("{}: no such file; SQL is one word, the last one", word)};
+    arguments.files = {arguments.file};
+    arguments.files.insert(arguments.files.end(), words.begin(), words.end());
+    return arguments;
+}
+
+Result<ExitCode> run(const Arguments& given) {
+    Result<Arguments> sorted = sorted_words(given);
+    if (!sorted.ok()) return sorted.error();
+    const Arguments& arguments = *sorted;
+    const AnswerFormat* format = find_answer_format(arguments.format);
+    if (format == nullptr) return unknown_choice("format", arguments.format, names_of(answer_formats()));
+    bool from_input = std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end();
+    if (from_input && arguments.sql.empty())
+        return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
+    if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
+    Result<Trace> opened = open_trace(arguments.files, arguments.limits);
+    if (!opened.ok()) return opened.error();
+    note_damage(*opened);
+    Trace trace = from_zero(std::move(opened).value());
+    Catalogue catalogue(trace, arguments.options);
+    Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
+    if (!sql.ok()) return sql.error();
+    Result<Output> output = Output::open(arguments.output);
+    if (!output.ok()) return output.error();
+    Style style = style_for(arguments.output);
+    std::unique_ptr<AnswerWriter> writer = format->make(trace, style, *output);
+    QueryRun run{catalogue,         **sql, *writer,
+                 *output,           style, arguments.limit < 0 ? format->usual_limit : arguments.limit,
+                 arguments.time_out};
+    Result<ExitCode> done = answer(run, arguments);
+    if (done.ok()) writer->finish();
+    output->flush();
+    bool whole = done.ok() && *done == ExitCode::ok;
+    if (Status closed = whole || output->failed() ? output->close() : Status(); !closed.ok()) return closed.error();
+    return done;
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("FILE", arguments->file, kRecordingDoc).required().value("");
+    line.option("SQL", arguments->words,
+                "Statements, or .tables, .schema [TABLE], .functions. Without: standard input, a shell on a terminal. "
+                "Words "
+                "before it are further recordings of the job.")
+        .value("");
+    line.option("--format", arguments->format, "text, csv or json.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    declare_options(line, arguments->options);
+    declare_read_limits(line, arguments->limits);
+    line.remove("--limit");  // of analyses; here it is about the rows of an answer
+    line.option("--limit", arguments->limit, "Rows of an answer; 0: all. 1000 as text, else all.")
+        .whole(0, 1'000'000'000'000)
+        .value("N");
+    line.option("--time-out", arguments->time_out, "Give up after S seconds; 0: never.").seconds(0, 1e6).value("S");
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kQueryCommand;
+const Command kQueryCommand{
+    "query",         "Read a recording",
+    "FILE... [SQL]", "SQL over all tables and analyses of a recording.",
+    declare,         [] {
+        return std::vector<Choices>{{"--format", names_of(answer_formats())}}; }};
+
+}  // namespace gpuprof

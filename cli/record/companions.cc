@@ -1,0 +1,196 @@
+// What runs beside a recorded command: samplers of the devices and of hardware counters, each a process of its own, and readers of CPU
+// use and of Python stacks.
+#include "cli/record/companions.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <memory>
+#include <string>
+
+#include "cli/output.h"
+#include "collect/cpu/watch.h"
+#include "collect/device/monitor.h"
+#include "collect/device/sample_capture.h"
+#include "collect/pm/counter_watch.h"
+#include "collect/python/sampler.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+class DeviceSamples final : public Companion {
+public:
+    explicit DeviceSamples(double interval) : interval_(interval) {}
+    const char* name() const override { return "devices"; }
+    Status prepare(const std::string& part) override {
+        Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(part, CapturePart::Named::at_once);
+        if (!opened.ok()) return opened.error();
+        part_ = part;
+        capture_ = std::move(*opened);
+        MonitorOptions options;
+        options.request.devices = "all";
+        options.request.interval = static_cast<DurNs>(interval_ * 1e9);
+        options.start_timeout = -1;
+        options.observer = capture_->observer();
+        options.request.see_visible_devices();
+        monitor_ = std::make_unique<Monitor>(std::move(options));
+        return monitor_->start();
+    }
+    Status stop() override {
+        if (!monitor_) return {};
+        monitor_->stop();
+        bool any = !monitor_->devices().empty();
+        Status written = capture_->close();
+        if (!any) unlink(part_.c_str());
+        return written;
+    }
+
+private:
+    double interval_;
+    std::string part_;
+    std::unique_ptr<SampleCapture> capture_;  // outlives the monitor, whose thread writes to it
+    std::unique_ptr<Monitor> monitor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Companion> record_devices(double interval) { return std::make_unique<DeviceSamples>(interval); }
+
+// CPU use of the recorded command's processes and threads, read beside it from /proc.
+namespace {
+
+class Processors final : public Companion {
+public:
+    Processors(std::string mark, bool commands) : mark_(std::move(mark)), commands_(commands) {}
+    const char* name() const override { return "processors"; }
+    Status prepare(const std::string& part) override {
+        Result<std::unique_ptr<ProcessWatch>> watch = ProcessWatch::open(part, mark_, commands_);
+        if (!watch.ok()) return watch.error();
+        watch_ = std::move(*watch);
+        return {};
+    }
+    void started(pid_t target) override { watch_->start(target); }
+    void ended() override { watch_->command_ended(); }
+    Status stop() override { return watch_->stop(); }
+    std::vector<std::string> remarks() const override {
+        WatchCost cost = watch_->cost();
+        if (cost.longest_wait_ns < 2 * ProcessWatch::kUsualWait) return {};
+        return {
+            fmt::format("CPU use was read only every {} at times: reading {} threads more often would have cost "
+                        "over 1 % of a processor",
+                        readable_duration(static_cast<double>(cost.longest_wait_ns)), cost.threads)};
+    }
+
+private:
+    std::string mark_;
+    bool commands_;
+    std::unique_ptr<ProcessWatch> watch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Companion> record_processors(const std::string& folder, bool commands) {
+    return std::make_unique<Processors>("GPUPROF_RECORD_DIR=" + folder, commands);
+}
+
+// Hardware counters over time while a command is recorded, sampled by a process of their own.
+namespace {
+
+// Said at once, not at the end: a run may last for days.
+void remark(const std::string& sentence) { note("counters over time: " + sentence); }
+
+class CounterSamples final : public Companion {
+public:
+    CounterSamples(SampleOption option, std::string program)
+        : option_(std::move(option)), program_(std::move(program)) {}
+    const char* name() const override { return "counters"; }
+
+    // Starts sampling without waiting for it: the command begins as soon as without.
+    Status prepare(const std::string& part) override {
+        if (option_.counter_hz > kBusyCounterHz)
+            remark(fmt::format("at {} Hz evaluating takes a core or more; what it cannot follow is counted as lost",
+                               option_.counter_hz));
+        part_ = part;
+        watch_ = std::make_unique<pm::CounterWatch>(pm::CounterOptions{.part = part,
+                                                                       .set = option_.counter_set,
+                                                                       .program = program_,
+                                                                       .interval = option_.counter_interval(),
+                                                                       .remark = remark});
+        return {};
+    }
+
+    void ask_to_stop() override {
+        if (watch_) watch_->ask_to_stop();
+    }
+
+    Status stop() override {
+        if (!watch_) return {};
+        watch_->stop();
+        if (watch_->lost() > 0)
+            remark(fmt::format("{} of {} samples were lost; sample less often, or see the losses", watch_->lost(),
+                               watch_->lost() + watch_->moments()));
+        if (watch_->moments() + watch_->lost() == 0) unlink(part_.c_str());
+        return {};
+    }
+
+private:
+    SampleOption option_;
+    std::string program_, part_;
+    std::unique_ptr<pm::CounterWatch> watch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Companion> record_counters(const SampleOption& option, const std::string& program) {
+    return std::make_unique<CounterSamples>(option, program);
+}
+
+// Python stacks of the recorded command's processes, read beside it from their memory.
+namespace {
+
+class PythonStacks final : public Companion {
+public:
+    PythonStacks(std::string mark, double hz) : mark_(std::move(mark)), hz_(hz) {}
+    const char* name() const override { return "python"; }
+    Status prepare(const std::string& part) override {
+        Result<std::unique_ptr<python::StackSampler>> sampler = python::StackSampler::open(part, mark_, hz_);
+        if (!sampler.ok()) return sampler.error();
+        sampler_ = std::move(*sampler);
+        return {};
+    }
+    void started(pid_t target) override { sampler_->start(target); }
+    Status stop() override { return sampler_->stop(); }
+    std::vector<std::string> remarks() const override {
+        const python::SamplingCounts& counts = sampler_->counts();
+        std::vector<std::string> remarks;
+        if (counts.refused > 0)
+            remarks.push_back(
+                "Python stacks were not sampled: the system does not let this program read the command's memory; allow "
+                "it "
+                "with --cap-add SYS_PTRACE (container), or as the same user with kernel.yama.ptrace_scope at 0 or 1");
+        if (counts.unsupported > 0)
+            remarks.push_back(fmt::format("Python stacks were not sampled: CPython 3.{} is not one of 3.9 to 3.13",
+                                          counts.unsupported));
+        if (remarks.empty() && counts.processes == 0)
+            remarks.push_back("Python stacks were not sampled: no CPython was seen in the command's processes");
+        if (counts.missed * 20 > counts.ticks)
+            remarks.push_back(
+                fmt::format("{} of {} looks at Python stacks were left out: they would have cost over a "
+                            "fifth of a processor; use a smaller --python",
+                            counts.missed, counts.missed + counts.ticks));
+        return remarks;
+    }
+
+private:
+    std::string mark_;
+    double hz_;
+    std::unique_ptr<python::StackSampler> sampler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Companion> record_python(const std::string& folder, double hz) {
+    return std::make_unique<PythonStacks>("GPUPROF_RECORD_DIR=" + folder, hz);
+}
+
+}  // namespace gpuprof

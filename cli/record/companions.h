@@ -1,0 +1,21 @@
+// The companions of a recorded command (collect/launch/companion.h) that this program has.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/record/sample_option.h"
+#include "collect/launch/companion.h"
+
+namespace gpuprof {
+
+// Samples of all visible devices every `interval` seconds.
+std::unique_ptr<Companion> record_devices(double interval);
+// CPU use of the processes that record into `folder`, and what they are; `commands`: with their command lines.
+std::unique_ptr<Companion> record_processors(const std::string& folder, bool commands);
+// Hardware counters of all visible devices; `program` is the command that is recorded.
+std::unique_ptr<Companion> record_counters(const SampleOption& option, const std::string& program);
+// Their Python stacks, `hz` times a second.
+std::unique_ptr<Companion> record_python(const std::string& folder, double hz);
+
+}  // namespace gpuprof

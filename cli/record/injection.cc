@@ -1,0 +1,121 @@
+#include "cli/record/injection.h"
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view kRanges =
+    "nvtx:NAME, nvtx:NAME@DOMAIN, cudaProfilerApi, iteration:A-B, iteration:A-B:NAME or start-stop";
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t number = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+// "A-B" or "A-B:NAME".
+bool take_iterations(std::string_view text, InjectionOptions& options) {
+    std::size_t colon = text.find(':');
+    std::string_view numbers = text.substr(0, colon);
+    std::size_t dash = numbers.find('-');
+    if (dash == std::string_view::npos) return false;
+    std::optional<std::int64_t> first = whole_number(numbers.substr(0, dash)),
+                                last = whole_number(numbers.substr(dash + 1));
+    if (!first || !last || *first < 1 || *last < *first) return false;
+    options.recorder.range = CaptureRange::iterations;
+    options.recorder.first = *first;
+    options.recorder.last = *last;
+    if (colon != std::string_view::npos) options.annotation = text.substr(colon + 1);
+    return true;
+}
+
+bool take_range(std::string_view text, InjectionOptions& options) {
+    if (text.empty()) return true;
+    if (text.substr(0, 5) == "nvtx:" && text.size() > 5 && text[5] != '@') {
+        options.recorder.range = CaptureRange::nvtx;
+        options.annotation = text.substr(5);
+        return true;
+    }
+    if (text == "cudaProfilerApi") return options.recorder.range = CaptureRange::profiler_api, true;
+    if (text == "start-stop") return options.recorder.range = CaptureRange::calls, true;
+    return text.substr(0, 10) == "iteration:" && take_iterations(text.substr(10), options);
+}
+
+template <class Value>
+using Choice = std::pair<const char*, Value>;
+
+// An option whose words stand for values; the first is the usual.
+template <class Value>
+void add_choice(CommandLine& line, const char* name, const char* type, Value& value,
+                const std::vector<Choice<Value>>& choices, const char* doc) {
+    std::vector<std::string> words;
+    for (const Choice<Value>& choice : choices) words.emplace_back(choice.first);
+    auto take = [&value, choices](const std::string& word) {
+        for (const Choice<Value>& choice : choices)
+            if (word == choice.first) value = choice.second;
+    };
+    line.word(name, take, doc).one_of(words).value(type);
+}
+
+void add_seconds(CommandLine& line, const char* name, std::int64_t& ns, const char* doc) {
+    line.number(
+            name, [&ns](double s) { ns = std::llround(s * 1e9); }, doc)
+        .seconds(0, 1e6)
+        .value("S");
+}
+
+}  // namespace
+
+bool InjectionArguments::traces(std::string_view what) const {
+    return std::find(trace.begin(), trace.end(), what) != trace.end();
+}
+
+void declare_injection(CommandLine& line, InjectionArguments& arguments) {
+    line.option("--trace", arguments.trace, "What to record: cuda, nvtx, cpu, memory; several between commas.")
+        .between_commas()
+        .one_of({"cuda", "nvtx", "cpu", "memory"})
+        .value("WHAT");
+    RecorderSettings& recorder = arguments.recorder;
+    add_choice<bool>(line, "--api", "WHICH", recorder.all_api, {{"selected", false}, {"all", true}},
+                     "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all.");
+    add_choice<bool>(line, "--graph", "LEVEL", recorder.graph_level, {{"node", false}, {"graph", true}},
+                     "CUDA graphs: node (every kernel) or graph (every launch).");
+    line.flag("--all-children", recorder.all_children, "Record shells, compilers and the like too.");
+    line.flag("--no-command-line", recorder.no_command_line,
+              "Leave out command lines; otherwise they are kept without the secrets that are recognised.");
+    line.flag("--memory", recorder.memory, "Record allocations of device memory.");
+    add_choice<CuptiPolicy>(
+        line, "--cupti", "POLICY", recorder.cupti,
+        {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
+        "With another profiler inside the program: share (both record), own (it is refused), yield (we stop).");
+    add_seconds(line, "--delay", recorder.delay_ns, "Seconds to wait in each process before recording begins.");
+    add_seconds(line, "--duration", recorder.duration_ns, "Seconds to record in each process; 0: to the end.");
+    line.option("--capture-range", arguments.range,
+                "Record only inside: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME], start-stop.")
+        .value("RANGE");
+    add_seconds(line, "--keep-last", recorder.keep_last_ns,
+                "Keep at least the last S seconds, not what was before; 0: all.");
+}
+
+Result<InjectionOptions> injection_options(const InjectionArguments& arguments) {
+    InjectionOptions options{.cuda = arguments.traces("cuda"),
+                             .nvtx = arguments.traces("nvtx"),
+                             .annotation = {},
+                             .recorder = arguments.recorder};
+    options.recorder.memory |= arguments.traces("memory");
+    if (!take_range(arguments.range, options))
+        return Error{ExitCode::usage, fmt::format("--capture-range {}: expected {}", arguments.range, kRanges)};
+    if (options.recorder.memory && !options.cuda)
+        return Error{ExitCode::usage, "--memory needs CUDA: add cuda to --trace"};
+    return options;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,79 @@
+#include "cli/record/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "cli/output.h"
+#include "core/base/shell_words.h"
+#include "core/exporters/exporter.h"
+#include "core/importers/formats.h"
+#include "core/importers/importer.h"
+#include "core/schema/facts.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr const char* kPrefix = "beside-";
+constexpr const char* kLauncher = "launcher";
+
+Origin origin_of(const std::string& name) {
+    return {.file = shell_quoted_file(name), .importer = "capture", .tool = fact::kRecorderTool};
+}
+
+// Samplers that were killed at once are counted by the launcher.
+bool is_empty_companion(const std::string& file) {
+    std::error_code failed;
+    return is_companion_part(file) && std::filesystem::file_size(file, failed) == 0 && !failed;
+}
+
+bool is_launcher_part(const std::string& file) {
+    return file.ends_with(fmt::format("/{}{}.gpuprof", kPrefix, kLauncher));
+}
+
+}  // namespace
+
+std::string companion_part(const std::string& folder, const std::string& name) {
+    return fmt::format("{}/{}{}.gpuprof", folder, kPrefix, name);
+}
+
+bool is_companion_part(const std::string& file) { return file.find(std::string("/") + kPrefix) != std::string::npos; }
+
+std::size_t processes_of(const std::vector<std::string>& files) {
+    std::set<std::string> processes;
+    for (const std::string& file : files)
+        if (!is_companion_part(file)) processes.insert(file.substr(0, file.rfind('-')));
+    return processes.size();
+}
+
+Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name) {
+    auto others = std::stable_partition(files.begin(), files.end(), is_companion_part);
+    std::stable_partition(files.begin(), others, is_launcher_part);
+    TraceBuilder builder(origin_of(name));
+    builder.append(std::move(own));
+    for (const std::string& file : files) {
+        if (is_empty_companion(file)) continue;
+        Result<std::unique_ptr<Source>> source = open_source(file);
+        if (!source.ok()) return source.error();
+        if (Status status = import_capture(**source, builder); !status) return status.error();
+    }
+    return std::move(builder).finish();
+}
+
+Status write_recording(const Trace& trace, const std::string& file) {
+    const Exporter* capture = find_exporter("capture");
+    return write_output(
+        file, [&](Sink& sink) { return capture->run(trace, sink); }, Readers::owner);
+}
+
+std::string keep_for_merging(Batch own, const std::string& folder, const std::string& output) {
+    TraceBuilder builder(origin_of(output));
+    builder.append(std::move(own));
+    Trace trace = std::move(builder).finish();
+    (void)write_recording(trace, companion_part(folder, kLauncher));  // no room: its exit status is missing
+    return fmt::format("gpu-profile record --merge {} -o {}", shell_quoted_file(folder), shell_quoted_file(output));
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,216 @@
+// `report`: reads a recording and shows analyses of it. The order of work is the order of possible complaints: first
+// everything that can be wrong with the command line, then the file, then the output.
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/report/first_answer.h"
+#include "cli/report_output.h"
+#include "cli/terminal.h"
+#include "core/analyze/answer/answer.h"
+#include "core/analyze/answer/trust.h"
+#include "core/analyze/facts/steady_part.h"
+#include "core/analyze/tables/analysis.h"
+#include "core/base/readable.h"
+#include "core/importers/several.h"
+#include "core/model/part.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kNs = 1e9;       // in a second
+constexpr double kLongest = 1e9;  // seconds
+
+struct Arguments {
+    std::string file;
+    std::vector<std::string> words;  // further recordings, and analyses
+    std::vector<std::string> files, analyses;
+    std::string format = "text";
+    std::string output = "-";
+    double from = 0, to = 0;  // seconds since the beginning; to 0: the end
+    bool whole = false;
+    Options options;
+    ReadLimits limits;
+};
+
+// What the arguments name, all of it existing.
+struct Plan {
+    const ReportFormat* format = nullptr;
+    std::vector<const Analysis*> analyses;
+    bool first_answer = false;
+    bool all_findings = false;
+};
+
+Result<Plan> plan_of(const Arguments& arguments) {
+    Plan plan;
+    plan.format = find_report_format(arguments.format);
+    if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
+    for (const std::string& name : arguments.analyses) {
+        const Analysis* analysis = find_analysis(name);
+        if (analysis == nullptr) return unknown_choice("analysis", name, names_of(analyses()));
+        plan.analyses.push_back(analysis);
+        plan.first_answer |= analysis->name == "summary";
+        plan.all_findings |= analysis->name == "findings";
+    }
+    plan.first_answer |= plan.analyses.empty();
+    if (plan.format->one_table && plan.analyses.size() != 1)
+        return Error{
+            ExitCode::usage,
+            fmt::format("{0} holds one table: name one analysis, e.g. gpu-profile report FILE kernels --format {0}",
+                        plan.format->name)};
+    return plan;
+}
+
+// Everything a report needs besides the trace, kept alive until it is written.
+struct Found {
+    std::optional<Answer> answer;
+    Trust trust;
+    std::vector<ResultTable> tables;
+};
+
+Result<Found> analyse(const Plan& plan, const Facts& facts) {
+    Found found;
+    if (plan.first_answer || plan.all_findings) {
+        Result<Answer> answer = make_answer(facts);
+        if (!answer.ok()) return answer.error();
+        found.trust = answer->trust;
+        found.answer = std::move(answer).value();
+    } else {
+        bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(),
+                                      [](const Analysis* each) { return each->about_idle; });
+        found.trust = trust_of(facts, about_idle);
+    }
+    for (const Analysis* analysis : plan.analyses) {
+        Result<ResultTable> table = analysis->run(facts);
+        if (!table.ok()) return table.error();
+        found.tables.push_back(std::move(table).value());
+    }
+    return found;
+}
+
+// Refers to `found` and `trace`.
+Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
+    return {.version = program_version(),
+            .origin = trace.origin(),
+            .window = trace.window(),
+            .zero = trace.zero(),
+            .trust = found.trust,
+            .answer = found.answer ? &*found.answer : nullptr,
+            .first_answer = plan.first_answer,
+            .all_findings = plan.all_findings,
+            .tables = found.tables};
+}
+
+// The options that name a part, as far as they were given.
+std::string asked_part(const Arguments& arguments) {
+    std::string asked = arguments.from > 0 ? "--from " + readable_duration(arguments.from * kNs) : "";
+    if (arguments.to > 0) asked += (asked.empty() ? "--to " : " --to ") + readable_duration(arguments.to * kNs);
+    return asked;
+}
+
+// The part that was asked for. The first answer of a program that was recorded from its start is about the part with most work,
+// unless it was asked for the whole.
+Result<Trace> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
+    if (arguments.from > 0 || arguments.to > 0) {
+        TimeNs zero = trace.zero(), end = trace.window().end;
+        Interval part{zero + std::llround(arguments.from * kNs),
+                      arguments.to > 0 ? std::min<TimeNs>(end, zero + std::llround(arguments.to * kNs)) : end};
+        if (part.start >= part.end)
+            return Error{ExitCode::usage,
+                         fmt::format("{}: no part of the recording, which is {} long", asked_part(arguments),
+                                     readable_duration(static_cast<double>(trace.window().length())))};
+        return part_of(std::move(trace), part);
+    }
+    if (!first_answer || arguments.whole) return trace;
+    std::optional<Interval> part = part_for_first_answer(trace);
+    return part ? part_of(std::move(trace), *part) : std::move(trace);
+}
+
+// A word that is the name of an analysis is that; of others, what is there is a recording.
+Arguments sorted_words(Arguments arguments) {
+    arguments.files = {arguments.file};
+    for (const std::string& word : arguments.words)
+        (find_analysis(word) == nullptr && is_path(word) ? arguments.files : arguments.analyses).push_back(word);
+    return arguments;
+}
+
+Result<ExitCode> run(const Arguments& given) {
+    Arguments arguments = sorted_words(given);
+    Result<Plan> plan = plan_of(arguments);
+    if (!plan.ok()) return plan.error();
+    if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
+    Result<Trace> whole = open_trace(arguments.files, arguments.limits);
+    if (!whole.ok()) return whole.error();
+    Result<Trace> trace = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
+    if (!trace.ok()) return trace.error();
+    Facts facts(*trace, arguments.options);
+    Result<Found> found = analyse(*plan, facts);
+    if (!found.ok()) return found.error();
+    Report report = report_of(*plan, *trace, *found);
+    if (Status written = write_report(*plan->format, report, arguments.output, arguments.options.limit); !written)
+        return written.error();
+    return ExitCode::ok;
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("FILE", arguments->file, kRecordingDoc).required().value("");
+    line.option(
+            "ANALYSIS", arguments->words,
+            "What to show; none is the first answer. `gpu-profile schema` lists them. Words that are no analysis but "
+            "are there are further recordings of the job.")
+        .value("");
+    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    line.option("--from", arguments->from, "Only what happened from this time on, counted from the beginning.")
+        .seconds(0, kLongest)
+        .value("S");
+    line.option("--to", arguments->to, "Only what happened until this time (default: 0, the end).")
+        .seconds(0, kLongest)
+        .value("S");
+    line.flag("--whole", arguments->whole,
+              "First answer: of the whole recording, start-up included, not of the part with most work.");
+    declare_options(line, arguments->options);
+    declare_read_limits(line, arguments->limits);
+    line.footer("Analyses: " + joined(names_of(analyses())));
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+Result<std::string> first_answer_text(Trace whole) {
+    Result<Trace> trace = wanted_part(std::move(whole), Arguments{}, true);
+    if (!trace.ok()) return trace.error();
+    Facts facts(*trace, Options{});
+    Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
+    Result<Found> found = analyse(plan, facts);
+    if (!found.ok()) return found.error();
+    Report report = report_of(plan, *trace, *found);
+    StringSink sink;
+    plan.format->write(report, style_for("-"), sink);
+    return sink.text();
+}
+
+extern const Command kReportCommand;
+const Command kReportCommand{
+    "report",
+    "Read a recording",
+    "FILE... [ANALYSIS...]",
+    "Where the time went; with no analysis named, the first answer.",
+    declare,
+    [] {
+        return std::vector<Choices>{{"ANALYSIS", names_of(analyses())}, {"--format", names_of(report_formats())}};
+    }};
+
+}  // namespace gpuprof

@@ -1,0 +1,211 @@
+#include "cli/schema/reference.h"
+
+#include <fmt/format.h>
+
+#include "cli/serve/prometheus.h"
+#include "core/analyze/tables/analysis.h"
+#include "core/importers/importer.h"
+#include "core/report/report.h"
+#include "core/schema/losses.h"
+#include "core/schema/metrics.h"
+#include "core/schema/options.h"
+#include "core/schema/read_limits.h"
+#include "core/schema/schema.h"
+#include "core/schema/summary_fields.def"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kName{"name", CellType::text, Unit::none, "Its name."};
+constexpr ResultColumn kType{"type", CellType::text, Unit::none, "How its values are stored or written."};
+constexpr ResultColumn kUnit{"unit", CellType::text, Unit::none, "Unit of its values; absent when they have none."};
+constexpr ResultColumn kDoc{"doc", CellType::text, Unit::none, "What it means."};
+constexpr ResultColumn kOfTable{"table", CellType::text, Unit::none, "The table it belongs to."};
+constexpr ResultColumn kOfAnalysis{"analysis", CellType::text, Unit::none, "The analysis it belongs to."};
+
+constexpr ResultColumn kNamed[] = {kName, kDoc};
+constexpr ResultColumn kColumns[] = {kName, kType, kUnit, kDoc};
+constexpr ResultColumn kTableColumns[] = {kOfTable, kName, kType, kUnit, kDoc};
+constexpr ResultColumn kAnalysisColumns[] = {kOfAnalysis, kName, kType, kUnit, kDoc};
+constexpr ResultColumn kAnalyses[] = {
+    kName, {"aliases", CellType::text, Unit::none, "Other names it answers to."}, kDoc};
+constexpr ResultColumn kOptionColumns[] = {{"option", CellType::text, Unit::none, "As the command line spells it."},
+                                           {"default", CellType::text, Unit::none, "Its value when it is not given."},
+                                           kDoc};
+constexpr ResultColumn kLossColumns[] = {
+    kName,
+    {"severity", CellType::text, Unit::none,
+     "data: something is missing; value: a value was repaired or left absent; notice: good to know."},
+    kDoc,
+    {"remedy", CellType::text, Unit::none, "What to do."}};
+constexpr ResultColumn kExitColumns[] = {{"code", CellType::integer, Unit::none, "Exit status."}, kName, kDoc};
+
+constexpr ResultColumn kMetricColumns[] = {
+    kName,
+    {"field", CellType::text, Unit::none, "Its name in CSV, JSON and Python."},
+    kUnit,
+    {"read", CellType::text, Unit::none,
+     "fast: every tick; gpm: every tick, at most ten a second; slow: about once a second; rare: every ten seconds."},
+    {"prometheus", CellType::text, Unit::none, "What gpu-profile serve calls it."},
+    kDoc};
+
+constexpr ResultColumn kPmCounterColumns[] = {kName, kUnit, kDoc};
+
+// Text, or absent when there is none.
+Cell text_or_absent(std::string_view text) { return text.empty() ? kAbsent : Cell(text); }
+
+template <class Columns>
+void add_columns(ResultTable& table, std::string_view owner, const Columns& columns) {
+    for (const auto& column : columns) {
+        if (owner.empty())
+            table.add_row({column.name, name_of(column.type), text_or_absent(name_of(column.unit)), column.doc});
+        else
+            table.add_row({owner, column.name, name_of(column.type), text_or_absent(name_of(column.unit)), column.doc});
+    }
+}
+
+// Of a trace's table or of an analysis.
+template <class Columns>
+ResultTable columns_table(const Columns& columns) {
+    ResultTable table("columns", kColumns);
+    add_columns(table, "", columns);
+    return table;
+}
+
+ResultTable analyses_table() {
+    ResultTable table("analyses", kAnalyses);
+    for (const Analysis* analysis : analyses())
+        table.add_row({analysis->name, text_or_absent(analysis->aliases), analysis->doc});
+    return table;
+}
+
+std::string shown(std::int64_t value) { return std::to_string(value); }
+std::string shown(double value) { return fmt::format("{}", value); }
+std::string shown(const std::string& value) { return value; }
+
+ResultTable options_table() {
+    ResultTable table("options", kOptionColumns);
+    Options defaults;
+    auto add = [&table](std::string name, std::string_view value, const std::string& initial, std::string_view doc) {
+        for (char& c : name) c = c == '_' ? '-' : c;
+        table.add_row({std::string_view(fmt::format("--{} {}", name, value)), text_or_absent(initial), doc});
+    };
+#define GPUPROF_OPTION_ROW(name, type, initial, value, doc) add(#name, value, shown(defaults.name), doc);
+    GPUPROF_OPTIONS(GPUPROF_OPTION_ROW)
+#undef GPUPROF_OPTION_ROW
+    ReadLimits limits;
+#define GPUPROF_LIMIT_ROW(name, initial, value, doc) add(#name, value, shown(limits.name), doc);
+    GPUPROF_READ_LIMITS(GPUPROF_LIMIT_ROW)
+#undef GPUPROF_LIMIT_ROW
+    return table;
+}
+
+ResultTable losses_table() {
+    ResultTable table("losses", kLossColumns);
+    for (const LossSpec& loss : kLosses) table.add_row({loss.name, name_of(loss.severity), loss.doc, loss.remedy});
+    return table;
+}
+
+ResultTable exit_codes_table() {
+    ResultTable table("exit_codes", kExitColumns);
+    for (const ExitCodeSpec& spec : kExitCodes)
+        table.add_row({static_cast<std::int64_t>(spec.code), spec.name, spec.doc});
+    return table;
+}
+
+std::string_view name_of(Cadence cadence) {
+    constexpr std::string_view kNames[] = {"fast", "slow", "gpm", "rare"};
+    return kNames[static_cast<std::size_t>(cadence)];
+}
+
+ResultTable metrics_table() {
+    ResultTable table("metrics", kMetricColumns);
+    for (const MetricSpec& spec : kMetrics) {
+        std::string prometheus = exported(spec).name;
+        table.add_row({spec.name, spec.field, text_or_absent(name_of(spec.unit)), name_of(spec.cadence),
+                       std::string_view(prometheus), spec.doc});
+    }
+    return table;
+}
+
+ResultTable pm_counters_table() {
+    ResultTable table("pm_counters", kPmCounterColumns);
+    for (const PmCounterSpec& spec : kPmCounters) table.add_row({spec.name, name_of(spec.unit), spec.doc});
+    return table;
+}
+
+// How JSON has the types of summary_fields.def.
+constexpr std::string_view json_type(std::string_view type) {
+    if (type == "text") return "text";
+    if (type == "count") return "integer";
+    return type == "list" ? "list of texts" : "number or null";
+}
+
+ResultTable summary_fields_table() {
+    ResultTable table("summary_fields", kColumns);
+#define GPUPROF_SUMMARY_ROW(type, name, unit, doc) \
+    table.add_row(                                 \
+        {std::string_view(#name), json_type(#type), text_or_absent(name_of(Unit::unit)), std::string_view(doc)});
+    GPUPROF_SUMMARY_FIELDS(GPUPROF_SUMMARY_ROW)
+#undef GPUPROF_SUMMARY_ROW
+    return table;
+}
+
+template <class List>
+ResultTable named_table(std::string_view name, const List& list) {
+    ResultTable table(name, kNamed);
+    for (const auto& item : list) table.add_row({item.name, item.doc});
+    return table;
+}
+
+}  // namespace
+
+std::vector<Section> reference_sections() {
+    std::vector<Section> out;
+    auto chapter = [&out](std::string title, std::string doc, std::optional<ResultTable> table = {}) {
+        out.push_back({1, std::move(title), std::move(doc), std::move(table)});
+    };
+    chapter("Analyses",
+            "What `gpu-profile report FILE ANALYSIS...` shows. Other names of an analysis are accepted too.",
+            analyses_table());
+    for (const Analysis* analysis : analyses())
+        out.push_back({2, std::string(analysis->name), std::string(analysis->doc), columns_table(analysis->columns)});
+    chapter("Options of analyses", "", options_table());
+    chapter("Report formats", "", named_table("formats", report_formats()));
+    chapter("Files that can be read", "Recognised by content; gzip and zstd compression too.",
+            named_table("importers", importers()));
+    chapter("Tables of a trace", "What a recording is read into. Times are nanoseconds; any value may be absent.");
+    for (const TableSpec& table : table_specs())
+        out.push_back({2, std::string(table.name), std::string(table.doc), columns_table(table.columns)});
+    chapter("Metrics of sampling", "What devices are sampled for. What a device does not give is absent.",
+            metrics_table());
+    chapter("Hardware counters over time",
+            "What `gpu-profile record --sample pm` samples; metrics of table `sample` too.", pm_counters_table());
+    chapter("Summary of sampling", "The keys of `gpu-profile --json`, and the fields of `GpuSummary` in Python.",
+            summary_fields_table());
+    chapter("Losses", "Everything dropped, repaired or unmatched is counted in the table `loss` as one of these.",
+            losses_table());
+    chapter("Exit status", "", exit_codes_table());
+    return out;
+}
+
+std::vector<ResultTable> reference_tables() {
+    std::vector<ResultTable> out;
+    out.push_back(named_table("tables", table_specs()));
+    ResultTable& columns = out.emplace_back("columns", kTableColumns);
+    for (const TableSpec& table : table_specs()) add_columns(columns, table.name, table.columns);
+    out.push_back(analyses_table());
+    ResultTable& analysis_columns = out.emplace_back("analysis_columns", kAnalysisColumns);
+    for (const Analysis* analysis : analyses()) add_columns(analysis_columns, analysis->name, analysis->columns);
+    out.push_back(options_table());
+    out.push_back(metrics_table());
+    out.push_back(pm_counters_table());
+    out.push_back(summary_fields_table());
+    out.push_back(losses_table());
+    out.push_back(exit_codes_table());
+    out.push_back(named_table("importers", importers()));
+    out.push_back(named_table("formats", report_formats()));
+    return out;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,153 @@
+#include "cli/serve/prometheus.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "collect/device/throttle.h"
+#include "core/base/utf8.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kMib = 1024.0 * 1024.0;
+constexpr MetricSet kCounters{Metric::energy, Metric::ecc_corrected, Metric::ecc_uncorrected, Metric::xid_errors};
+
+struct BaseUnit {
+    std::string_view suffix;
+    double factor;
+};
+BaseUnit base_of(Unit unit) {
+    switch (unit) {
+        case Unit::percent: return {"_ratio", 0.01};
+        case Unit::mib: return {"_bytes", kMib};
+        case Unit::mb_per_s: return {"_bytes_per_second", 1e6};
+        case Unit::watt: return {"_watts", 1};
+        case Unit::joule: return {"_joules", 1};
+        case Unit::celsius: return {"_celsius", 1};
+        case Unit::megahertz: return {"_hertz", 1e6};
+        default: return {"", 1};
+    }
+}
+
+std::string number(double value) {
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+    return fmt::format("{}", value);
+}
+
+std::string help_escaped(std::string_view text) {
+    std::string out;
+    for (char c : text) out += c == '\\' ? "\\\\" : c == '\n' ? "\\n" : std::string(1, c);
+    return out;
+}
+
+std::string labels_of(const SampledDevice& device) {
+    return fmt::format("gpu=\"{}\",uuid=\"{}\",name=\"{}\"", device.device, label_escaped(device.uuid),
+                       label_escaped(device.name));
+}
+
+// One metric: its head, written before the first line and not at all without one.
+class Family {
+public:
+    Family(std::string& page, std::string_view name, std::string_view type, std::string_view help)
+        : page_(page), name_(name), type_(type), help_(help) {}
+
+    void add(std::string_view labels, std::optional<double> value) {
+        if (!value) return;
+        if (!begun_) page_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name_, help_escaped(help_), name_, type_);
+        begun_ = true;
+        page_ += labels.empty() ? fmt::format("{} {}\n", name_, number(*value))
+                                : fmt::format("{}{{{}}} {}\n", name_, labels, number(*value));
+    }
+
+private:
+    std::string& page_;
+    std::string_view name_, type_, help_;
+    bool begun_ = false;
+};
+
+void add_health(std::string& page, const LiveState& state, TimeNs now, std::string_view version,
+                std::string_view trouble) {
+    Family(page, "gpu_profile_build_info", "gauge", "Constant 1; the version of gpu-profile.")
+        .add(fmt::format("version=\"{}\"", label_escaped(version)), 1);
+    Family(page, "gpu_profile_sampler_info", "gauge",
+           "Constant 1; where the samples come from (nvml, smi, or replay: a recording, nothing measured now).")
+        .add(fmt::format("backend=\"{}\"", label_escaped(state.backend())), 1);
+    Family(page, "gpu_profile_sampler_up", "gauge", "1 while devices are sampled, 0 when sampling has ended.")
+        .add("", trouble.empty() ? 1 : 0);
+    Family(page, "gpu_profile_sampling_interval_seconds", "gauge", "Interval between samples that was asked for.")
+        .add("", static_cast<double>(state.interval()) / 1e9);
+    Family up(page, "gpu_profile_up", "gauge", "1 when samples of the device come in time, 0 when not.");
+    for (const LiveDevice& device : state.devices()) up.add(labels_of(device.known), state.alive(device, now) ? 1 : 0);
+    Family age(page, "gpu_profile_last_sample_age_seconds", "gauge", "Seconds since the last sample of the device.");
+    for (const LiveDevice& device : state.devices())
+        if (device.last != 0)
+            age.add(labels_of(device.known), std::max(0.0, static_cast<double>(now - device.last) / 1e9));
+}
+
+void add_metric(std::string& page, const LiveState& state, TimeNs now, const MetricSpec& spec) {
+    ExportedMetric as = exported(spec);
+    Family family(page, as.name, as.counter ? "counter" : "gauge", spec.doc);
+    for (const LiveDevice& device : state.devices()) {
+        std::optional<double> value = state.value(device, spec.metric, now);
+        if (value) family.add(labels_of(device.known), *value * as.factor);
+    }
+}
+
+// The bits of throttle.reasons that hold clocks down, each as 0 or 1.
+void add_throttling(std::string& page, const LiveState& state, TimeNs now) {
+    Family family(page, "gpu_profile_throttled", "gauge", "1 while clocks are held down for this reason, 0 while not.");
+    for (const LiveDevice& device : state.devices()) {
+        std::optional<double> bits = state.value(device, Metric::throttle, now);
+        if (!bits) continue;
+        Throttle reasons = throttle_of(static_cast<std::uint64_t>(*bits));
+        std::string labels = labels_of(device.known);
+        family.add(labels + ",reason=\"power\"", reasons.power ? 1 : 0);
+        family.add(labels + ",reason=\"heat\"", reasons.heat ? 1 : 0);
+        family.add(labels + ",reason=\"hardware\"", reasons.hardware ? 1 : 0);
+    }
+}
+
+void add_limits(std::string& page, const LiveState& state) {
+    auto add = [&](std::string_view name, std::string_view help, std::optional<double> SampledDevice::*limit,
+                   double factor) {
+        Family family(page, name, "gauge", help);
+        for (const LiveDevice& device : state.devices())
+            if (device.known.*limit) family.add(labels_of(device.known), *(device.known.*limit) * factor);
+    };
+    add("gpu_profile_power_limit_watts", "Power limit of the board.", &SampledDevice::power_limit_w, 1);
+    add("gpu_profile_clock_sm_max_hertz", "Highest clock of the multiprocessors.", &SampledDevice::sm_clock_max_mhz,
+        1e6);
+    add("gpu_profile_clock_mem_max_hertz", "Highest clock of the device memory.", &SampledDevice::mem_clock_max_mhz,
+        1e6);
+}
+
+}  // namespace
+
+ExportedMetric exported(const MetricSpec& spec) {
+    BaseUnit base = base_of(spec.unit);
+    ExportedMetric as{.name = "gpu_profile_", .factor = base.factor, .counter = kCounters.has(spec.metric)};
+    for (char c : spec.name) as.name += c == '.' ? '_' : c;
+    as.name += base.suffix;
+    if (as.counter) as.name += "_total";
+    return as;
+}
+
+std::string label_escaped(std::string_view text) {
+    std::string out;
+    for (char c : valid_utf8(text))
+        out += c == '\\' ? "\\\\" : c == '"' ? "\\\"" : c == '\n' ? "\\n" : std::string(1, c);
+    return out;
+}
+
+std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view trouble) {
+    std::string page;
+    add_health(page, state, now, version, trouble);
+    for (const MetricSpec& spec : kMetrics) add_metric(page, state, now, spec);
+    add_throttling(page, state, now);
+    add_limits(page, state);
+    return page;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,12 @@
+// Connections with TLS, made by libgpuprof_tls.so beside the program (cli/serve/tls/tls_module.h).
+#pragma once
+
+#include "cli/http/connections.h"
+#include "cli/serve/web_config.h"
+
+namespace gpuprof {
+
+// Loads the module, the machine's OpenSSL and the files of the configuration.
+Result<MakeStream> tls_streams(const TlsConfig& config);
+
+}  // namespace gpuprof

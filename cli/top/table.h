@@ -1,0 +1,17 @@
+// What top prints where there is no terminal: the devices and the processes as plain tables.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cli/live/state.h"
+#include "core/base/sink.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+
+// `names` are those of processes by pid.
+void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::int64_t, std::string>& names,
+                      const Style& style, Sink& sink);
+
+}  // namespace gpuprof

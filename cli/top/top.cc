@@ -1,0 +1,180 @@
+// `top`: the whole machine live. On a terminal a panel with plots over time; elsewhere, or with --once, plain tables.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/live/feed.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/top/layout.h"
+#include "cli/top/screen.h"
+#include "cli/top/table.h"
+#include "core/base/clock.h"
+#include "core/report/lines.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    WatchWish wish;
+    bool once = false;
+};
+
+// The command line of a process, else its short name; "" when it is not to be seen from here.
+std::string name_of_process(std::int64_t pid) {
+    auto read = [pid](const char* file) {
+        std::ostringstream text;
+        text << std::ifstream(fmt::format("/proc/{}/{}", pid, file), std::ios::binary).rdbuf();
+        return text.str();
+    };
+    std::string line = read("cmdline");
+    if (line.empty()) line = read("comm");
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\n')) line.pop_back();
+    return printable(line);
+}
+
+std::map<std::int64_t, std::string> process_names(const LiveState& state, TimeNs now) {
+    std::map<std::int64_t, std::string> names;
+    for (const LiveDevice& device : state.devices())
+        for (const ProcessReading& process : state.processes(device, now))
+            if (std::string name = name_of_process(process.pid); !name.empty()) names[process.pid] = name;
+    return names;
+}
+
+void wait(DurNs length) {
+    timespec left{length / 1'000'000'000, length % 1'000'000'000};
+    while (nanosleep(&left, &left) != 0) continue;
+}
+
+std::string time_of_day(TimeNs time) {
+    std::time_t seconds = time / 1'000'000'000;
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    char text[16];
+    return {text, std::strftime(text, sizeof text, "%H:%M:%S", &parts)};
+}
+
+constexpr int kNoEdge = 1000;
+
+Status print_tables(const LiveFeed& feed, bool last) {
+    Result<Output> output = Output::open("-");
+    if (!output.ok()) return output.error();
+    Style style = style_for("-");
+    style.limit = 0;
+    if (isatty(STDOUT_FILENO) == 0) style.width = kNoEdge;  // one line per device, however long
+    feed.look([&](const LiveState& state) {
+        TimeNs now = realtime_ns();
+        output->write(time_of_day(now) + "\n");
+        write_top_tables(state, now, process_names(state, now), style, *output);
+        output->write(last ? "" : "\n");
+    });
+    return output->close();
+}
+
+// A table per interval; the first one when an interval is over, because some values come from two readings.
+Result<ExitCode> print_along(LiveFeed& feed, const Arguments& arguments) {
+    feed.look([](const LiveState& state) {
+        for (const std::string& sentence : state.notes()) note(sentence);
+    });
+    for (;;) {
+        wait(static_cast<DurNs>(arguments.wish.interval_s * 1e9));
+        bool last = arguments.once || feed.ended();
+        if (Status printed = print_tables(feed, last); !printed) return printed.error();
+        if (last) return ExitCode::ok;
+        if (std::string trouble = feed.trouble(); !trouble.empty()) note(trouble);
+        feed.revive(monotonic_ns());
+    }
+}
+
+// The panel, until somebody ends it; the signal that did, or 0.
+class Panel {
+public:
+    Panel(LiveFeed& feed, TopScreen& screen) : feed_(feed), screen_(screen) { view_.unicode = screen.unicode(); }
+
+    int run(double interval_s) {
+        int wait_ms = std::clamp(static_cast<int>(interval_s * 1000), 100, 500);
+        for (;;) {
+            draw();
+            int key = screen_.key(wait_ms);
+            if (int number = TopScreen::signalled(); number != 0) return number;
+            if (key == 'q' || key == 'Q') return 0;
+            take(key);
+            feed_.revive(monotonic_ns());
+        }
+    }
+
+private:
+    void take(int key) {
+        if (key == ' ') {
+            view_.paused = !view_.paused;
+            held_.reset();
+            if (view_.paused) held_ = feed_.look([](const LiveState& state) { return state; });
+        } else if (key == 'd') {
+            ++view_.selected;
+        } else if (key == '?' || key == 'h') {
+            view_.help = !view_.help;
+        }
+    }
+
+    void draw() {
+        view_.width = screen_.width();
+        view_.height = screen_.height();
+        view_.ended = feed_.ended();
+        view_.trouble = feed_.trouble();
+        if (!held_) view_.now = realtime_ns();
+        auto show = [this](const LiveState& state) {
+            if (!held_) view_.names = process_names(state, view_.now);
+            return lay_out(state, view_);
+        };
+        screen_.draw(held_ ? show(*held_) : feed_.look(show));
+    }
+
+    LiveFeed& feed_;
+    TopScreen& screen_;
+    TopView view_;
+    std::optional<LiveState> held_;
+};
+
+Result<ExitCode> top(const Arguments& arguments) {
+    if (Status sound = check(arguments.wish); !sound) return sound.error();
+    LiveFeed feed(arguments.wish);
+    if (Status sampling = feed.start(); !sampling) return sampling.error();
+    bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0 && !arguments.once;
+    if (!terminal) return print_along(feed, arguments);
+    Result<std::unique_ptr<TopScreen>> screen = TopScreen::open(style_for("-").colour);
+    if (!screen.ok()) {
+        note(screen.error().message + "; printing tables instead");
+        return print_along(feed, arguments);
+    }
+    int number = Panel(feed, **screen).run(arguments.wish.interval_s);
+    screen->reset();
+    feed.stop();
+    if (number != 0 && number != SIGINT) raise(number);
+    return ExitCode::ok;
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    declare_wish(line, arguments->wish);
+    line.flag("--once", arguments->once, "Print one table and end.");
+    return [arguments] { return top(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kTopCommand;
+const Command kTopCommand{"top", "Is the GPU busy?", "[OPTIONS]",
+                          "All GPUs of this machine live, with plots over time.", declare};
+
+}  // namespace gpuprof

@@ -1,0 +1,68 @@
+#include "cli/view/pair.h"
+
+#include "cli/compare/report.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "core/base/shell_words.h"
+#include "core/importers/several.h"
+#include "core/view/answer_json.h"
+
+namespace gpuprof {
+namespace {
+
+Result<std::string> comparison_json(const compare::Run& base, const compare::Run& next) {
+    compare::Comparison found = compare::compare_runs(base, next, {}, {});
+    std::vector<std::string> names;
+    for (std::string_view name : comparison_tables()) names.emplace_back(name);
+    Result<ComparisonReport> report = ComparisonReport::make(names, found, base, next);
+    if (!report.ok()) return report.error();
+    StringSink sink;
+    write_json(report->report(), {.limit = kReportRows}, sink);
+    return sink.text();
+}
+
+compare::Run run_of_copy(const Trace& trace) {
+    Options options;
+    options.limit = kReportRows;
+    return compare::run_of(copy_of(trace), options);
+}
+
+// Others will see the page: it has no folders in it. Who asks for it sees what they typed, in messages.
+Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {
+    Result<Trace> trace = open_trace(files, limits, Naming::base_names);
+    if (trace.ok()) return trace;
+    Error error = trace.error();
+    for (const std::string& file : files)
+        if (std::string name = base_name(file); error.message.starts_with(name + ":")) {
+            error.message.replace(0, name.size(), file);
+            break;
+        }
+    return error;
+}
+
+Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next, const ReadLimits& limits) {
+    Result<Trace> trace = open_for_page({base}, limits);
+    if (!trace.ok()) return trace.error();
+    Result<std::string> comparison = comparison_json(run_of_copy(*trace), run_of_copy(next));
+    if (!comparison.ok()) return comparison.error();
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
+    if (!document.ok()) return document.error();
+    return ViewPair::Base{std::move(document).value(), std::move(comparison).value()};
+}
+
+}  // namespace
+
+Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base, const ReadLimits& limits) {
+    Result<Trace> trace = open_for_page(files, limits);
+    if (!trace.ok()) return trace.error();
+    note_damage(*trace);
+    std::optional<Result<ViewPair::Base>> before;
+    if (!base.empty()) before.emplace(compared_with(base, *trace, limits));
+    if (before && !before->ok()) return before->error();
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
+    if (!document.ok()) return document.error();
+    if (!before) return ViewPair{std::move(document).value(), std::nullopt};
+    return ViewPair{std::move(document).value(), std::move(*before).value()};
+}
+
+}  // namespace gpuprof

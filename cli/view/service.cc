@@ -1,0 +1,151 @@
+#include "cli/view/service.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "core/base/parallel.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kMostBlobs = 64;  // of a request
+
+// 128 random bits in hexadecimal; empty when the system has none.
+std::string secret() {
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) return {};
+    std::string text;
+    for (unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+    return text;
+}
+
+// Takes the same time wherever two texts of one length differ.
+bool same_secret(std::string_view a, std::string_view b) {
+    unsigned difference = a.size() == b.size() ? 0 : 1;
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+        difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+    return difference == 0;
+}
+
+HttpReply refused(int status, std::string_view why) { return {.status = status, .body = fmt::format("{}\n", why)}; }
+
+// Whether "a=1; b=2" has this name and value.
+bool has_cookie(std::string_view cookies, std::string_view name, std::string_view value) {
+    while (!cookies.empty()) {
+        std::string_view each = cookies.substr(0, cookies.find(';'));
+        cookies.remove_prefix(std::min(cookies.size(), each.size() + 1));
+        while (!each.empty() && each.front() == ' ') each.remove_prefix(1);
+        if (each.size() > name.size() && each.substr(0, name.size()) == name && each[name.size()] == '=' &&
+            same_secret(each.substr(name.size() + 1), value))
+            return true;
+    }
+    return false;
+}
+
+// "12,13,40"; nothing when there is no such blob.
+std::optional<std::vector<std::size_t>> numbers_of(std::string_view ids, std::size_t blobs) {
+    std::vector<std::size_t> numbers;
+    do {
+        std::string_view each = ids.substr(0, ids.find(','));
+        ids.remove_prefix(std::min(ids.size(), each.size() + 1));
+        std::size_t id = 0;
+        auto [end, problem] = std::from_chars(each.data(), each.data() + each.size(), id);
+        if (problem != std::errc{} || end != each.data() + each.size() || id >= blobs) return std::nullopt;
+        numbers.push_back(id);
+    } while (!ids.empty());
+    return numbers;
+}
+
+HttpReply blobs_of(const ViewDocument& document, std::string_view ids) {
+    std::optional<std::vector<std::size_t>> numbers = numbers_of(ids, document.blobs());
+    if (!numbers) return refused(404, "there is no such blob");
+    if (numbers->size() > kMostBlobs) return refused(400, fmt::format("at most {} blobs at a time", kMostBlobs));
+    std::vector<std::string> blobs(numbers->size());
+    run_parallel(blobs.size(), usual_threads(),
+                 [&](std::size_t i, unsigned) { blobs[i] = document.blob((*numbers)[i], Aim::narrowest); });
+    HttpReply reply{.type = "application/octet-stream"};
+    for (const std::string& blob : blobs) append_framed(reply.body, blob);
+    return reply;
+}
+
+HttpReply of_document(const ViewDocument& document, std::string_view path) {
+    constexpr std::string_view kBlobs = "/blobs/";
+    if (path == "/manifest") return {.type = "application/json", .body = document.manifest()};
+    if (path.substr(0, kBlobs.size()) == kBlobs) return blobs_of(document, path.substr(kBlobs.size()));
+    return refused(
+        404, "there is /, /manifest, /blobs/N,N,... and, of a comparison, /comparison and /base before the others");
+}
+
+}  // namespace
+
+ViewService::ViewService(ViewPair pair, std::string_view page, std::uint16_t port)
+    : pair_(std::move(pair)), page_(page), port_(port), token_(secret()), cookie_(secret()) {}
+
+Result<ViewService> ViewService::make(ViewPair pair, std::string_view page, std::uint16_t port) {
+    ViewService service(std::move(pair), page, port);
+    if (service.token_.empty() || service.cookie_.empty())
+        return Error{ExitCode::internal, "the system gives no random numbers, so nobody could be told apart"};
+    return service;
+}
+
+bool ViewService::meant_for_us(std::string_view host) const {
+    for (const char* name : {"127.0.0.1", "localhost", "[::1]"})
+        if (host == fmt::format("{}:{}", name, port_)) return true;
+    return false;
+}
+
+bool ViewService::from_our_page(const HttpRequest& request, std::string_view host) const {
+    std::optional<std::string_view> origin = request.header("Origin"), site = request.header("Sec-Fetch-Site");
+    if (!origin || !site) return false;
+    return (origin->empty() || *origin == fmt::format("http://{}", host)) &&
+           (site->empty() || *site == "same-origin" || *site == "none");
+}
+
+bool ViewService::knows_cookie(const HttpRequest& request) const {
+    std::optional<std::string_view> cookies = request.header("Cookie");
+    return cookies && has_cookie(*cookies, fmt::format("gpu-profile-{}", port_), cookie_);
+}
+
+HttpReply ViewService::answer(const HttpRequest& request) {
+    std::optional<std::string_view> host = request.header("Host");
+    if (!host || !meant_for_us(*host)) return refused(400, "this server answers at 127.0.0.1 and localhost only");
+    if (!from_our_page(request, *host)) return refused(403, "another page asked");
+    if (request.path == "/session")
+        return request.method == HttpRequest::post ? session(request) : method_not_allowed("POST");
+    if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
+    if (request.path != "/" && !knows_cookie(request))
+        return refused(401, "open the address that gpu-profile view printed");
+    HttpReply reply =
+        request.path == "/" ? HttpReply{.type = "text/html; charset=utf-8", .body = page_} : content(request.path);
+    reply.headers = {{"Cross-Origin-Resource-Policy", "same-origin"},
+                     {"Content-Security-Policy", "frame-ancestors 'none'"},
+                     {"X-Frame-Options", "DENY"},
+                     {"Referrer-Policy", "no-referrer"}};
+    return reply;
+}
+
+HttpReply ViewService::session(const HttpRequest& request) {
+    std::optional<std::string_view> given = request.header("Authorization");
+    if (!given || exchanged_ || !same_secret(*given, fmt::format("Bearer {}", token_)))
+        return refused(403, exchanged_ ? "this address was opened already; start gpu-profile view again"
+                                       : "this is not the address that gpu-profile view printed");
+    exchanged_ = true;
+    return {.status = 204,
+            .headers = {
+                {"Set-Cookie", fmt::format("gpu-profile-{}={}; HttpOnly; SameSite=Strict; Path=/", port_, cookie_)}}};
+}
+
+HttpReply ViewService::content(std::string_view path) const {
+    if (path == "/comparison")
+        return {.type = "application/json", .body = pair_.base ? pair_.base->comparison : "null"};
+    constexpr std::string_view kBase = "/base";
+    if (path.substr(0, kBase.size()) != kBase) return of_document(pair_.document, path);
+    return pair_.base ? of_document(pair_.base->document, path.substr(kBase.size()))
+                      : refused(404, "nothing is compared here");
+}
+
+}  // namespace gpuprof

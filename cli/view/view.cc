@@ -1,0 +1,112 @@
+// `view`: shows a recording in the browser, from a server that only this machine reaches, until Ctrl-C.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/http/endpoint.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/view/page.h"
+#include "cli/view/pair.h"
+#include "cli/view/service.h"
+#include "core/base/clock.h"
+#include "core/base/path_search.h"
+
+extern char** environ;
+
+namespace gpuprof {
+namespace {
+
+constexpr DurNs kLongestSilence = DurNs{8} * 3600 * 1'000'000'000;  // without a request; then nobody looks any more
+
+struct Arguments {
+    std::vector<std::string> files;
+    std::string base;
+    std::uint16_t port = 0;
+    bool open_browser = true;
+    ReadLimits limits;
+};
+
+// Starts `program address` with nothing to read or write; false when there is no such program.
+bool start(const char* name, const std::string& address) {
+    std::string program = find_program(name);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    const char* arguments[] = {name, address.c_str(), nullptr};
+    pid_t child = 0;
+    int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed == 0;
+}
+
+// The user's own choice, else the desktop's. Without a display there is nothing to open.
+bool open_browser(const std::string& address) {
+    if (const char* chosen = std::getenv("BROWSER"); chosen != nullptr && *chosen != '\0')
+        return start(chosen, address);
+    if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
+    return start("xdg-open", address);
+}
+
+void announce(const Arguments& arguments, const std::string& address) {
+    static_cast<void>(print(address + '\n'));
+    bool opened = arguments.open_browser && open_browser(address);
+    note(fmt::format("{}{} is shown at this address until Ctrl-C; it can be opened once",
+                     arguments.open_browser && !opened ? "no browser could be started here. " : "",
+                     arguments.files.front()));
+}
+
+Result<ExitCode> view(const Arguments& arguments) {
+    Result<std::string_view> viewer = viewer_page();
+    if (!viewer.ok()) return viewer.error();
+    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.limits);
+    if (!pair.ok()) return pair.error();
+    Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open({"127.0.0.1", arguments.port});
+    if (!endpoint.ok()) return endpoint.error();
+    Result<ViewService> service = ViewService::make(std::move(pair).value(), *viewer, (*endpoint)->at().port);
+    if (!service.ok()) return service.error();
+    std::string address = fmt::format("http://{}/#{}", (*endpoint)->at().text(), service->token());
+    TimeNs asked = monotonic_ns();
+    auto page = [&](const HttpRequest& request) {
+        asked = monotonic_ns();
+        return service->answer(request);
+    };
+    auto every_second = [&] {
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }  // the browser's starter
+        if (monotonic_ns() - asked < kLongestSilence) return;
+        note("nobody has asked for anything for 8 hours; ending");
+        (*endpoint)->end();
+    };
+    if (Status served = (*endpoint)->serve(page, every_second, [&] { announce(arguments, address); }); !served)
+        return served.error();
+    return ExitCode::ok;
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
+    line.option("--base", arguments->base, kBaseDoc).value("FILE");
+    line.option("--port", arguments->port, "Port on 127.0.0.1; 0 takes a free one.").value("N");
+    line.flag("!--no-open", arguments->open_browser, "Only print the address; do not start a browser.");
+    declare_read_limits(line, arguments->limits);
+    return [arguments] { return view(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kViewCommand;
+const Command kViewCommand{"view", "Read a recording", "FILE...",
+                           "The recording in the browser: timeline, findings, tables.", declare};
+
+}  // namespace gpuprof

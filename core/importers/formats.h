@@ -1,0 +1,48 @@
+// The importers of the list (importer.cc): how sure each is that bytes are its own, and the reading of them. What a format is, and where
+// it is described, stands at the top of each file.
+#pragma once
+
+#include <string_view>
+
+#include "core/importers/source.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+
+int sniff_capture(std::string_view head);
+Status import_capture(Source& source, TraceBuilder& builder);
+
+int sniff_kineto(std::string_view head);
+Status import_kineto(Source& source, TraceBuilder& builder);
+
+int sniff_nsys(std::string_view head);
+Status import_nsys(Source& source, TraceBuilder& builder);
+
+int sniff_ncu(std::string_view head);
+Status import_ncu(Source& source, TraceBuilder& builder);
+
+int sniff_smi(std::string_view head);
+Status import_smi(Source& source, TraceBuilder& builder);
+
+int sniff_torch_snapshot(std::string_view head);
+Status import_torch_snapshot(Source& source, TraceBuilder& builder);
+
+int sniff_torch_timeline(std::string_view head);
+Status import_torch_timeline(Source& source, TraceBuilder& builder);
+
+int sniff_xplane(std::string_view head);
+Status import_xplane(Source& source, TraceBuilder& builder);
+
+int sniff_xprof_json(std::string_view head);
+Status import_xprof_json(Source& source, TraceBuilder& builder);
+
+int sniff_proton(std::string_view head);
+Status import_proton(Source& source, TraceBuilder& builder);
+
+int sniff_pprof(std::string_view head);
+Status import_pprof(Source& source, TraceBuilder& builder);
+
+int sniff_series(std::string_view head);
+Status import_series(Source& source, TraceBuilder& builder);
+
+}  // namespace gpuprof
