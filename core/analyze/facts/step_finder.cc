@@ -65,13 +65,15 @@ void gather(const Trace& trace, const Table& table, Families& families, FamilyOf
 // The family that covers the most time among those with at least `least` spans.
 Steps best_of(Families& families, std::size_t least) {
     Family* best = nullptr;
+    const std::string* name = nullptr;
     for (auto& [key, family] : families)
-        if (family.spans.size() >= least && (best == nullptr || family.covered > best->covered)) best = &family;
+        if (family.spans.size() >= least && (best == nullptr || family.covered > best->covered))
+            best = &family, name = &key.second;
     if (best == nullptr) return {};
     auto others = std::count_if(families.begin(), families.end(),
                                 [&](auto& entry) { return entry.second.spans.size() >= least; });
     std::string note = others > 1 ? "Other threads or names have steps too; these cover the most time." : "";
-    return {std::move(best->spans), best->thread, std::move(note)};
+    return {std::move(best->spans), best->thread, std::move(note), StepMethod::ranges, *name};
 }
 
 Steps profiler_steps(const Trace& trace) {
@@ -144,13 +146,18 @@ bool names_a_step(std::string_view name) {
 
 Steps Steps::make(const Facts& facts) { return find_steps(facts); }
 
-Steps find_steps(const Facts& facts) {
+Steps find_range_steps(const Facts& facts) {
     const std::string& wanted = facts.options().step_range;
     if (!wanted.empty()) return named_steps(facts.trace(), wanted);
     Steps found = profiler_steps(facts.trace());
     if (found.steps.empty()) found = numbered_steps(facts.trace());
     if (found.steps.empty()) found = look_like_steps(facts.trace());
-    if (found.steps.empty()) found = find_repeated_kernels(facts);
+    return found;
+}
+
+Steps find_steps(const Facts& facts) {
+    Steps found = find_range_steps(facts);
+    if (found.steps.empty() && facts.options().step_range.empty()) found = find_repeated_kernels(facts);
     return found;
 }
 
