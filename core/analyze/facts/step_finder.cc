@@ -11,6 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
+constexpr DurNs kRounded = 1'000;
 
 // The words of a name in small letters, numbers left out: "Train_Step 12" -> train, step.
 std::vector<std::string> words_of(std::string_view name) {
@@ -35,8 +36,18 @@ std::vector<std::string> words_of(std::string_view name) {
 // Spans of one family of names on one thread.
 struct Family {
     StringId thread = kNoString;
-    std::vector<Step> spans;  // by start
+    std::vector<Step> spans;  // by start, disjoint
     double covered = 0;
+
+    // Leaves out what is nested in the span before. Tools that round to microseconds let one end just after the next begins.
+    void add(std::string name, TimeNs start, TimeNs end) {
+        if (!spans.empty() && start < spans.back().end) {
+            if (end <= spans.back().end || spans.back().end - start > kRounded) return;
+            start = spans.back().end;
+        }
+        spans.push_back({std::move(name), start, end});
+        covered += static_cast<double>(end - start);
+    }
 };
 
 using Families = std::map<std::pair<std::uint32_t, std::string>, Family>;
@@ -56,9 +67,7 @@ void gather(const Trace& trace, const Table& table, Families& families, FamilyOf
         Family& to = families[{index_of(thread), *family}];
         to.thread = thread;
         TimeNs start = table.start[row], end = start + table.dur[row];
-        if (!to.spans.empty() && start < to.spans.back().end) continue;  // nested in one of its own family
-        to.spans.push_back({std::string(name), start, end});
-        to.covered += static_cast<double>(end - start);
+        to.add(std::string(name), start, end);
     }
 }
 
@@ -98,9 +107,7 @@ Steps numbered_steps(const Trace& trace) {
         Family& to = families[{index_of(thread), name}];
         to.thread = thread;
         TimeNs start = ranges.start[row], end = start + ranges.dur[row];
-        if (!to.spans.empty() && start < to.spans.back().end) continue;
-        to.spans.push_back({fmt::format("{} {}", name, ranges.payload[row]), start, end});
-        to.covered += static_cast<double>(end - start);
+        to.add(fmt::format("{} {}", name, ranges.payload[row]), start, end);
     }
     return best_of(families, 1);
 }

@@ -42,6 +42,18 @@ TEST(Steps, ProfilerStepsComeFirst) {
     EXPECT_TRUE(table.absent(1, "why"));
 }
 
+// A file that counts in microseconds rounds the end of a step past the start of the next.
+TEST(Steps, RoundingLosesNone) {
+    Draft draft;
+    for (int i = 0; i < 3; ++i) draft.range("main", 100'000 * i, 100'000 * (i + 1) + 1, named("ProfilerStep#", i));
+    Trace trace = draft.finish();
+    ReadTable table(trace, "steps");
+    ASSERT_EQ(table.rows(), 3u);
+    EXPECT_EQ(table.integer(0, "dur_ns"), 100'001);
+    EXPECT_EQ(table.integer(1, "start_ns"), 100'001);
+    EXPECT_EQ(table.integer(1, "dur_ns"), 100'000);
+}
+
 TEST(Steps, TheNamedRangeWins) {
     Draft draft;
     for (int i = 0; i < 3; ++i) draft.range("main", 100 * i, 100 * i + 90, named("ProfilerStep#", i));
