@@ -87,6 +87,10 @@ std::optional<double> Recording::backlog_pct() {
     return pct >= kBacklog && half_a_step ? std::optional(pct) : std::nullopt;
 }
 
+std::pair<std::unique_ptr<Trace>, std::unique_ptr<Facts>> Recording::take_with_facts() {
+    return {std::move(trace_), std::move(facts_)};
+}
+
 Trace Recording::take() {
     facts_.reset();
     return std::move(*trace_);

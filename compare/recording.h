@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/step_finder.h"
@@ -29,8 +30,9 @@ public:
     // Device work after the last range step, in percent of all, when it is so much that the lengths of these steps are those
     // of submitting work.
     std::optional<double> backlog_pct();
-    // Gives the trace away; nothing else may be asked afterwards.
+    // Give what was read away, the facts that are known of it too; nothing else may be asked afterwards.
     Trace take();
+    std::pair<std::unique_ptr<Trace>, std::unique_ptr<Facts>> take_with_facts();
 
 private:
     std::unique_ptr<Trace> trace_;

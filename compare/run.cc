@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "compare/recording.h"
 #include "core/analyze/facts/activity.h"
@@ -136,11 +137,13 @@ Run run_of(Recording recording, const StepChoice& choice) {
     measure(run, recording.facts());
     if (run.backlog_pct) leave_out_lengths(run);
     Options options = recording.facts().options();
-    Trace trace = recording.take();
-    if (!steps.empty()) trace = part_of(std::move(trace), run.span);
-    run.metrics[static_cast<std::size_t>(Metric::peak_memory)].value = peak_memory(trace, options.device);
-    run.trace = std::make_unique<Trace>(std::move(trace));
-    run.facts = std::make_unique<Facts>(*run.trace, options);
+    if (steps.empty()) {
+        std::tie(run.trace, run.facts) = recording.take_with_facts();
+    } else {
+        run.trace = std::make_unique<Trace>(part_of(recording.take(), run.span));
+        run.facts = std::make_unique<Facts>(*run.trace, options);
+    }
+    run.metrics[static_cast<std::size_t>(Metric::peak_memory)].value = peak_memory(*run.trace, options.device);
     return run;
 }
 
