@@ -201,10 +201,13 @@ std::vector<std::string> headline(const Changes& changes, Metric deciding, Word 
     const Change& change = changes[static_cast<std::size_t>(deciding)];
     const MetricSpec& spec = kMetrics[static_cast<std::size_t>(deciding)];
     std::string line(name_of_speed(word));
-    if (change.few && word != Word::cannot_tell) line += " (low confidence)";
     if (change.pct) line += fmt::format("   {:+.2f} %", *change.pct);
+    bool doubtful = change.few && word != Word::cannot_tell;
     if (change.interval)
-        line += fmt::format(" (95 %: {:+.2f} to {:+.2f} %)", change.interval->low, change.interval->high);
+        line += fmt::format(" ({}95 %: {:+.2f} to {:+.2f} %)", doubtful ? "low confidence; " : "", change.interval->low,
+                            change.interval->high);
+    else if (doubtful)
+        line += " (low confidence)";
     if (change.base && change.next)
         line +=
             fmt::format(", {} {} -> {}", spec.name, amount(*change.base, spec.unit), amount(*change.next, spec.unit));
