@@ -7,11 +7,8 @@
 #include <map>
 #include <numeric>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/cells.h"
-#include "core/base/parallel.h"
 #include "core/base/readable.h"
 
 namespace gpuprof::compare {
@@ -21,62 +18,18 @@ namespace {
 struct Parts {
     std::vector<WideSum> kernels;
     std::map<std::pair<std::string_view, std::string>, WideSum> others;
-    WideSum all;  // devices times window
 };
 
-// Goes through the rows of a table in the order of their starts, and gives each what it adds to those before it.
-template <class Table, class Take>
-void each_added(const Table& table, std::int64_t only, Take&& take) {
-    std::map<std::int32_t, TimeNs> until;
-    TimeNs* last = nullptr;
-    std::int32_t last_device = 0;
-    for (Row row = 0; row < table.rows; ++row) {
-        std::int32_t device = table.device.value_or(row, -1);
-        if (only >= 0 && device != only) continue;
-        TimeNs start = table.start[row], end = start + table.dur[row];
-        if (last == nullptr || device != last_device) last = &until.try_emplace(device, start).first->second;
-        last_device = device;
-        Interval added{std::max(start, *last), end};
-        *last = std::max(*last, end);
-        if (added.length() > 0) take(row, device, added);
-    }
-}
-
-const DeviceActivity& activity_of(const Facts& facts, std::int32_t device) {
-    static const DeviceActivity kNone;
-    for (const DeviceActivity& each : facts.get<Activity>().devices)
-        if (each.device == device) return each;
-    return kNone;
-}
-
-std::string text_of(const Trace& trace, const Column<StringId>& column, Row row) {
-    return column.has(row) ? std::string(trace.text(column[row])) : "unknown";
-}
-
 Parts parts_of(const Run& run, const KernelNames& names, const std::vector<std::uint32_t>& pair_of, std::size_t pairs) {
-    const Trace& trace = *run.trace;
-    const Facts& facts = *run.facts;
-    std::int64_t only = facts.options().device;
-    Parts parts;
-    parts.kernels.resize(pairs);
-    each_added(trace.kernel(), only, [&](Row row, std::int32_t, Interval added) {
-        parts.kernels[pair_of[names.groups.of(row)]].add(added.length());
-    });
-    each_added(trace.memcpy(), only, [&](Row row, std::int32_t device, Interval added) {
-        DurNs hidden = length_within(activity_of(facts, device).kernel, added);
-        parts.others[{"memcpy", text_of(trace, trace.memcpy().kind, row)}].add(added.length() - hidden);
-    });
-    std::map<std::int32_t, IntervalSet> others;
-    for (const DeviceActivity& device : facts.get<Activity>().devices)
-        others[device.device] = unite(device.kernel, device.memcpy);
-    each_added(trace.memset(), only, [&](Row row, std::int32_t device, Interval added) {
-        DurNs hidden = length_within(others[device], added);
-        parts.others[{"memset", text_of(trace, trace.memset().kind, row)}].add(added.length() - hidden);
-    });
-    for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
-        for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
-            parts.others[{"idle", std::string(name_of(static_cast<IdleCause>(cause)))}].add(device.causes[cause].total);
-    for (std::size_t i = 0; i < facts.get<Activity>().devices.size(); ++i) parts.all.add(trace.window().length());
+    std::map<StringId, std::uint32_t> pair;
+    for (std::size_t group = 0; group < names.groups.size(); ++group) pair[names.groups.name(group)] = pair_of[group];
+    Parts parts{std::vector<WideSum>(pairs), run.time.others};
+    for (const auto& [name, sum] : run.time.kernels) {
+        if (auto at = pair.find(name); at != pair.end())
+            parts.kernels[at->second].add(sum);
+        else  // began before the first step and not again
+            parts.others[{"kernel", name == kNoString ? "(no name)" : std::string(run.trace->text(name))}].add(sum);
+    }
     return parts;
 }
 
@@ -99,8 +52,8 @@ std::vector<DurNs> shared_out(const std::vector<WideSum>& sums, std::int64_t n) 
 constexpr ResultColumn kColumns[] = {
     {"kind", CellType::text, Unit::none, "kernel, memcpy, memset or idle."},
     {"name", CellType::text, Unit::none, "Of the kernel in NEW (in BASE when it vanished), kind of copy, cause."},
-    {"base_ns", CellType::integer, Unit::ns, "Device time in BASE, per step."},
-    {"new_ns", CellType::integer, Unit::ns, "Device time in NEW, per step."},
+    {"base_ns", CellType::integer, Unit::ns, "Time in BASE, per step and device."},
+    {"new_ns", CellType::integer, Unit::ns, "Time in NEW, per step and device."},
     {"difference_ns", CellType::integer, Unit::ns, "new_ns - base_ns; the rows add up to the difference of the whole."},
     {"share_pct", CellType::real, Unit::percent, "difference_ns of the difference of the whole; negative against it."},
 };
@@ -109,13 +62,8 @@ constexpr ResultColumn kColumns[] = {
 
 Attribution attribute(const Run& base, const KernelNames& base_names, const Run& next, const KernelNames& new_names,
                       const KernelPairs& pairs) {
-    Parts before, after;
-    run_parallel(2, 2, [&](std::size_t side, unsigned) {
-        if (side == 0)
-            before = parts_of(base, base_names, pairs.of_base, pairs.pairs.size());
-        else
-            after = parts_of(next, new_names, pairs.of_new, pairs.pairs.size());
-    });
+    Parts before = parts_of(base, base_names, pairs.of_base, pairs.pairs.size());
+    Parts after = parts_of(next, new_names, pairs.of_new, pairs.pairs.size());
     Attribution found;
     std::vector<WideSum> base_sums = before.kernels, new_sums = after.kernels;
     for (const KernelPair& pair : pairs.pairs)
@@ -127,7 +75,10 @@ Attribution attribute(const Run& base, const KernelNames& base_names, const Run&
         base_sums.push_back(sum);
         new_sums.push_back(after.others[key]);
     }
-    std::vector<DurNs> base_ns = shared_out(base_sums, base.parts()), new_ns = shared_out(new_sums, next.parts());
+    std::vector<DurNs> base_ns = shared_out(base_sums, base.parts() * base.devices()),
+                       new_ns = shared_out(new_sums, next.parts() * next.devices());
+    found.devices = std::max(base.devices(), next.devices());
+    found.of_steps = !base.steps.steps.empty() && !next.steps.steps.empty();
     for (std::size_t i = 0; i < found.parts.size(); ++i) {
         found.parts[i].base_ns = base_ns[i], found.parts[i].new_ns = new_ns[i];
         found.base_ns += base_ns[i], found.new_ns += new_ns[i];
@@ -152,9 +103,10 @@ ResultTable attribution_table(const Attribution& found) {
             integer(part.difference()),
             percent(part.difference(), found.difference()),
         });
-    table.notes.push_back(fmt::format("{} -> {} of device time per step, {:+} ns: the sum of all rows.",
-                                      readable_duration(static_cast<double>(found.base_ns)),
-                                      readable_duration(static_cast<double>(found.new_ns)), found.difference()));
+    table.notes.push_back(fmt::format(
+        "{} -> {} {}{}, {:+} ns: the sum of all rows.", readable_duration(static_cast<double>(found.base_ns)),
+        readable_duration(static_cast<double>(found.new_ns)), found.of_steps ? "per step" : "in the whole recording",
+        found.devices > 1 ? ", mean of the devices" : "", found.difference()));
     return table;
 }
 
@@ -165,7 +117,10 @@ std::string attribution_line(const Attribution& found) {
     };
     if (found.difference() == 0 && (found.parts.empty() || found.parts.front().difference() == 0))
         return "no part of the device time differs";
-    std::string line = fmt::format("device time per step {}:", signed_duration(found.difference()));
+    std::string line = fmt::format(
+        "{} {} -> {}, {}{}:", found.of_steps ? "mean step" : "whole recording",
+        readable_duration(static_cast<double>(found.base_ns)), readable_duration(static_cast<double>(found.new_ns)),
+        signed_duration(found.difference()), found.devices > 1 ? ", by the mean of the devices" : "");
     for (std::size_t i = 0; i < std::min(kShown, found.parts.size()); ++i) {
         const Contribution& part = found.parts[i];
         if (part.difference() == 0) break;

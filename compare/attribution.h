@@ -1,9 +1,8 @@
-// Where the time of a step goes, so that the parts add up to it: every instant of every device belongs to exactly one part.
-// While kernels run, to the one that began first; else to a copy, else to a fill, else to the cause of the idle time. A copy
-// behind a kernel therefore costs nothing, and a kernel beside another only what it runs longer.
+// Where the time of a step goes, so that the parts add up to it: the parts of device_time.h. A copy behind a kernel therefore
+// costs nothing, and a kernel beside another only what it runs longer.
 //
-// Per step, in whole ns: the sum over the steps is divided by their number and rounded by the method of the largest remainder
-// (Hamilton), so that the parts still add up to the whole, and the differences of the parts to the difference.
+// Per step and device, in whole ns: the sum over steps and devices is divided by both and rounded by the method of the largest
+// remainder (Hamilton), so that the parts still add up to the whole, wall_time, and the differences of the parts to the difference.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +17,15 @@ namespace gpuprof::compare {
 struct Contribution {
     std::string_view kind;          // kernel, memcpy, memset, idle
     std::string name;               // of the kernel in NEW, or in BASE when it vanished; kind of the copy; cause
-    DurNs base_ns = 0, new_ns = 0;  // per step
+    DurNs base_ns = 0, new_ns = 0;  // per step and device
     DurNs difference() const { return new_ns - base_ns; }
 };
 
 struct Attribution {
     std::vector<Contribution> parts;  // largest difference first
-    DurNs base_ns = 0, new_ns = 0;    // device time per step, all devices: the sums over the parts
+    DurNs base_ns = 0, new_ns = 0;    // of a step: the sums over the parts
+    std::int64_t devices = 1;         // the larger side's
+    bool of_steps = false;            // of a step on both sides, else of a whole recording
     DurNs difference() const { return new_ns - base_ns; }
 };
 

@@ -8,19 +8,9 @@
 #include <numbers>
 #include <vector>
 
-#include "measure/comparison.h"
+#include "compare/conclusion.h"
 
 namespace gpuprof::compare {
-namespace {
-
-constexpr double kReported = 0.95, kStrict = 0.99;
-
-// Percent by which new differs from base, when base / new is `speedup`.
-double pct_of(double speedup) { return 100 * (1 / speedup - 1); }
-measure::Interval pct_of(const measure::Interval& speedup) {
-    return {pct_of(speedup.high), pct_of(speedup.low), speedup.level};
-}
-
 Word word_of(const Change& change) {
     if (!change.pct || !change.strict || !change.interval) return Word::cannot_tell;
     if (change.strict->low > 0 && *change.pct >= kLeastChange) return Word::higher;
@@ -32,11 +22,14 @@ Word word_of(const Change& change) {
 std::string because_of(const Change& change, std::string_view what) {
     std::string sides = fmt::format("{} and {} {} with {:.1f} % of noise", change.base_samples, change.new_samples,
                                     what, change.noise_pct.value_or(0));
-    std::string where = fmt::format("by {}, with 95 % the change lies between {:+.2f} and {:+.2f} %", sides,
-                                    change.interval->low, change.interval->high);
+    std::string where = fmt::format("by {}", sides);
+    if (change.interval)
+        where += fmt::format(", with 95 % the change lies between {:+.2f} and {:+.2f} %", change.interval->low,
+                             change.interval->high);
+    bool strict = change.strict && (change.strict->low > 0 || change.strict->high < 0);
     switch (change.word) {
-        case Word::lower: return where + ", with 99 % below 0";
-        case Word::higher: return where + ", with 99 % above 0";
+        case Word::lower: return where + (strict ? ", with 99 % below 0" : "");
+        case Word::higher: return where + (strict ? ", with 99 % above 0" : "");
         case Word::same: return fmt::format("{}, within {:.0f} %", where, kSameWithin);
         case Word::cannot_tell: break;
     }
@@ -56,6 +49,8 @@ std::optional<double> pct_between(std::optional<double> base, std::optional<doub
     if (!base || !next || *base == 0) return std::nullopt;
     return 100 * (*next / *base - 1);
 }
+
+namespace {
 
 struct Logs {
     double mean = 0, squares = 0;  // of the logarithms; squares about the mean
@@ -95,7 +90,7 @@ double student_t(double level, std::size_t degrees) {
         return degrees % 2 == 0 ? all : 2 / std::numbers::pi * (angle + all);
     };
     double low = 0, high = 1e6;
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 64; ++i) {
         double middle = (low + high) / 2;
         (within(middle) < level ? low : high) = middle;
     }
@@ -111,30 +106,7 @@ Change change_of_values(std::optional<double> base, std::optional<double> next) 
     }
     if (*base == *next) return unchanged(change, "the two are equal");
     change.pct = pct_between(base, next);
-    change.because = "one value a side does not say how much it varies; repeats would";
-    return change;
-}
-
-Change change_of_samples(std::span<const double> base, std::span<const double> next, std::string_view what) {
-    measure::Statistics before = measure::statistics_of(base), after = measure::statistics_of(next);
-    if (base.empty() || next.empty())
-        return change_of_values(base.empty() ? std::nullopt : std::optional(before.median),
-                                next.empty() ? std::nullopt : std::optional(after.median));
-    Change change;
-    change.base = before.median, change.next = after.median;
-    change.base_samples = base.size(), change.new_samples = next.size();
-    change.noise_pct = 100 * std::max(before.noise, after.noise);
-    if (std::equal(base.begin(), base.end(), next.begin(), next.end()))
-        return unchanged(change, fmt::format("all {} {} are equal", base.size(), what));
-    change.pct = pct_between(change.base, change.next);
-    measure::Comparison found = measure::compare(base, next);
-    if (found.interval) change.interval = pct_of(*found.interval);
-    if (found.strict_interval) change.strict = pct_of(*found.strict_interval);
-    change.word = word_of(change);
-    change.because = change.interval
-                         ? because_of(change, what)
-                         : fmt::format("{} and {} {} are too few; {} independent ones a side are needed, or repeats",
-                                       base.size(), next.size(), what, measure::fewest_for(kStrict));
+    change.because = "one value per side has no known variation; repeats would decide";
     return change;
 }
 
@@ -145,6 +117,7 @@ Change change_of_runs(std::span<const double> base, std::span<const double> next
         return change_of_values(base.empty() ? std::nullopt : std::optional(base.front()),
                                 next.empty() ? std::nullopt : std::optional(next.front()));
     Change change;
+    change.of_runs = true;
     change.base = std::exp(before->mean), change.next = std::exp(after->mean);
     change.base_samples = base.size(), change.new_samples = next.size();
     auto n = static_cast<double>(base.size()), m = static_cast<double>(next.size());

@@ -9,6 +9,13 @@
 // lower, higher: the 99 % interval excludes 0 and the change is at least kLeastChange.
 // same: otherwise, when the 95 % interval lies within +-kSameWithin (an equivalence test: Schuirmann, "A comparison of the two
 // one-sided tests procedure", 1987). So "same" is something shown, never a lack of evidence; that is "cannot tell".
+//
+// Fewer than eight independent steps a side have no interval of a median. A difference of kLeastOfFew or more is called all the
+// same, with low confidence: from 2 to 7 steps when it is beyond Student's interval with 99.5 % and kRangesOfFew times the widest
+// range of a side; from 8 on beyond the interval with 99 %, from 12 on with 95 %, of as many steps as their dependence leaves.
+//
+// Parts of one process differ when it drifts, without a change of the program. A difference that a visible drift of both can
+// explain is not called (scatter.h).
 #pragma once
 
 #include <cstddef>
@@ -23,6 +30,8 @@ namespace gpuprof::compare {
 
 inline constexpr double kLeastChange = 1.0;  // percent
 inline constexpr double kSameWithin = 2.0;   // percent
+inline constexpr double kLeastOfFew = 10.0;  // percent
+inline constexpr double kRangesOfFew = 3.0;
 
 enum class Word { lower, higher, same, cannot_tell };
 
@@ -38,11 +47,23 @@ struct Change {
     std::optional<double> noise_pct;            // standard deviation of the samples over their mean, the larger side's
     std::size_t base_samples = 0, new_samples = 0;  // steps or runs; 0 for a single value
     Word word = Word::cannot_tell;
+    bool few = false;      // samples: what is said has low confidence
+    bool of_runs = false;  // the samples are recordings
     std::string because;
 };
 
-// Samples within one recording a side, in the order of time; `what` names them in `because` ("steps").
-Change change_of_samples(std::span<const double> base, std::span<const double> next, std::string_view what);
+// Samples within one recording a side, in the order of time; `what` names them in `because` ("steps"). Of their medians:
+Change change_of_samples(std::span<const double> base, std::span<const double> next, std::string_view what,
+                         bool one_process = false);
+// Of their means, by Welch's t: a tail of slow samples counts, a single one does not.
+Change change_of_means(std::span<const double> base, std::span<const double> next, std::string_view what,
+                       bool one_process = false);
+// Of their 95th percentiles (nearest rank), by the bootstrap of the median at another rank; takes a hundred samples a side.
+Change change_of_p95(std::span<const double> base, std::span<const double> next, std::string_view what,
+                     bool one_process = false);
+// Of their sums: that of the means when both sides have as many samples, and not known otherwise.
+Change change_of_sums(std::span<const double> base, std::span<const double> next, std::string_view what,
+                      bool one_process = false);
 // One value per recording.
 Change change_of_runs(std::span<const double> base, std::span<const double> next);
 // One value a side and nothing that says how much it varies: the same only when they are equal.

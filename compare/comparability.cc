@@ -48,6 +48,36 @@ double throttled_pct(const Trace& trace) {
     return reasons.empty() ? 0 : 100 * static_cast<double>(throttled) / static_cast<double>(reasons.size());
 }
 
+// What can be recorded beside calls and kernels, and slows the host.
+struct Detail {
+    std::string_view name;
+    bool (*has)(const Tables& tables);
+};
+constexpr Detail kDetails[] = {
+    {"operators", [](const Tables& tables) { return tables.op.rows > 0; }},
+    {"Python calls", [](const Tables& tables) { return tables.python_call.rows > 0; }},
+    {"operator shapes",
+     [](const Tables& tables) {
+         for (Row row = 0; row < tables.op.rows; ++row)
+             if (tables.op.input_dims.has(row)) return true;
+         return false;
+     }},
+    {"allocations", [](const Tables& tables) { return tables.memory_event.rows > 0; }},
+};
+
+std::string details_only_in(const Run& one, const Run& other) {
+    std::string names;
+    for (const Detail& detail : kDetails)
+        if (detail.has(one.trace->tables()) && !detail.has(other.trace->tables()))
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", detail.name);
+    return names;
+}
+
+bool other_tool(const Run& base, const Run& next) {
+    const Origin &a = base.trace->origin(), &b = next.trace->origin();
+    return a.tool != b.tool || (a.tool.empty() && a.importer != b.importer);
+}
+
 class Comparer {
 public:
     Comparer(const Run& base, const Run& next) : base_(base), next_(next) {}
@@ -59,6 +89,7 @@ public:
         versions();
         clocks();
         tools();
+        details();
         one("BASE", base_);
         one("NEW", next_);
         steps();
@@ -103,9 +134,15 @@ private:
     }
     void tools() {
         const Origin &a = base_.trace->origin(), &b = next_.trace->origin();
-        if (a.tool != b.tool || (a.tool.empty() && a.importer != b.importer))
+        if (other_tool(base_, next_))
             warn(fmt::format("recorded by different tools, which cost differently: {} in BASE, {} in NEW",
                              a.tool.empty() ? a.importer : a.tool, b.tool.empty() ? b.importer : b.tool));
+    }
+    void details() {
+        if (other_tool(base_, next_)) return;
+        for (const auto& [side, details] :
+             {std::pair("BASE", details_only_in(base_, next_)), std::pair("NEW", details_only_in(next_, base_))})
+            if (!details.empty()) warn(fmt::format("only {} recorded {}, which slows the host", side, details));
     }
     void one(std::string_view side, const Run& run) {
         if (much_missing(*run.trace))
@@ -123,6 +160,12 @@ private:
         if (distortion.overhead_large)
             warn(fmt::format("{}: the profiler's own work is {} of the recording", side,
                              readable_duration(static_cast<double>(distortion.overhead_ns))));
+        if (run.warm_up > 0)
+            found_.statements.push_back(
+                {false,
+                 fmt::format(
+                     "{}: the first {} of {} steps are left out as warm-up because they took much longer than the rest",
+                     side, run.warm_up, run.warm_up + run.steps.steps.size())});
         if (run.backlog_pct)
             warn(fmt::format(
                 "{}: {:.0f} % of the device's work was done after the last step, so the lengths of its steps are "
@@ -130,14 +173,13 @@ private:
                 side, *run.backlog_pct));
     }
     void steps() {
-        std::size_t before = base_.steps.steps.size(), after = next_.steps.steps.size();
-        if (before > 0 && after > 0) return;
-        if (before > 0 || after > 0)
-            warn(fmt::format("{} has steps, {} has none ({}): totals cannot be compared per step",
-                             before > 0 ? "BASE" : "NEW", before > 0 ? "NEW" : "BASE",
-                             before > 0 ? next_.steps.note : base_.steps.note));
-        else
+        const Run& shown = base_.steps_because.empty() ? next_ : base_;
+        if (base_.steps.steps.empty() && next_.steps.steps.empty() && shown.steps_because.empty())
             found_.statements.push_back({false, "no steps on either side: whole recordings are compared"});
+        else if (base_.steps.steps.empty() || next_.steps.steps.empty())
+            warn(fmt::format("steps cannot be compared: {}; whole recordings are compared", shown.steps_because));
+        else if (!shown.steps_because.empty())
+            found_.statements.push_back({false, shown.steps_because});
     }
 
     const Run &base_, &next_;
@@ -145,6 +187,22 @@ private:
 };
 
 }  // namespace
+
+std::string recorders_differ(const Run& base, const Run& next) {
+    if (other_tool(base, next)) return "different tools recorded the two";
+    if (std::string names = details_only_in(next, base); !names.empty())
+        return fmt::format("only NEW recorded {}", names);
+    if (std::string names = details_only_in(base, next); !names.empty())
+        return fmt::format("only BASE recorded {}", names);
+    return "";
+}
+
+double recorder_cost(const Run& run, const Run& other) {
+    ProfilerCost distortion = run.facts->get<ProfilerCost>();
+    // What torch.profiler costs is known as a floor. Against another tool all waiting for the host may be its cost.
+    DurNs host = distortion.records > 0 && other_tool(run, other) ? distortion.host_idle : distortion.explained_ns;
+    return static_cast<double>(host + distortion.idle_in_overhead) / static_cast<double>(run.devices() * run.parts());
+}
 
 std::string hardware_of(const Run& run) {
     const DeviceTable& known = run.trace->tables().device;

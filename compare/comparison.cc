@@ -24,10 +24,53 @@ constexpr ResultColumn kColumns[] = {
     {"base_samples", CellType::integer, Unit::count, "Steps or recordings of BASE; absent for a single value."},
     {"new_samples", CellType::integer, Unit::count, "Steps or recordings of NEW."},
     {"because", CellType::text, Unit::none, "What the verdict rests on."},
+    {"basis", CellType::text, Unit::none, "What the samples are: steps, recordings, or values (one a side)."},
+    {"confidence", CellType::text, Unit::none, "high or low; absent when the verdict is cannot tell."},
 };
 
 Cell cell(std::optional<double> value, bool shown = true) { return shown && value ? Cell{*value} : kAbsent; }
 Cell count(std::size_t samples) { return samples > 0 ? Cell{static_cast<std::int64_t>(samples)} : kAbsent; }
+
+std::string_view basis_of(const Change& change) {
+    if (change.base_samples == 0) return "values";
+    return change.of_runs ? "recordings" : "steps";
+}
+
+Change change_of_steps(Metric metric, std::span<const double> base, std::span<const double> next, bool one_process) {
+    switch (metric) {
+        case Metric::step_mean: return change_of_means(base, next, "steps", one_process);
+        case Metric::step_p95: return change_of_p95(base, next, "steps", one_process);
+        case Metric::step_total: return change_of_sums(base, next, "steps", one_process);
+        default: return change_of_samples(base, next, "steps", one_process);
+    }
+}
+
+// Whether both are parts of one process: the same process id, and correlation ids, which a process counts up, that do not overlap.
+// Two runs in containers often have the same process id, but count from the same number.
+bool one_process(const Run& base, const Run& next) {
+    struct Process {
+        std::optional<std::int64_t> pid, first, last;
+    };
+    auto process_of = [](const Run& run) {
+        Process process;
+        const ProcessTable& processes = run.trace->tables().process;
+        for (Row row = 0; row < processes.rows && !process.pid; ++row)
+            if (processes.pid.has(row)) process.pid = processes.pid[row];
+        const KernelTable& kernels = run.trace->kernel();
+        for (Row row = 0; row < kernels.rows; ++row) {
+            if (!kernels.correlation.has(row)) continue;
+            std::int64_t id = kernels.correlation[row];
+            process.first = std::min(process.first.value_or(id), id);
+            process.last = std::max(process.last.value_or(id), id);
+        }
+        return process;
+    };
+    Process before = process_of(base), after = process_of(next);
+    if (!before.pid || before.pid != after.pid || !before.first || !after.first) return false;
+    return *before.last < *after.first || *after.last < *before.first;
+}
+
+bool decided(const Change& change) { return change.word == Word::lower || change.word == Word::higher; }
 
 std::string amount(double value, Unit unit) {
     return unit == Unit::bytes ? readable_bytes(value) : readable_duration(value);
@@ -43,6 +86,7 @@ Values values_of(const Run& run) {
 
 Changes changes_of(const Run& base, const Run& next, std::span<const Values> base_repeats,
                    std::span<const Values> new_repeats) {
+    bool within = one_process(base, next);
     Changes changes;
     for (std::size_t i = 0; i < kMetricCount; ++i) {
         const Measured &before = base.metrics[i], &after = next.metrics[i];
@@ -57,7 +101,7 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
         if (befores.size() + afters.size() > 2)
             changes[i] = change_of_runs(befores, afters);
         else if (!before.samples.empty() && !after.samples.empty())
-            changes[i] = change_of_samples(before.samples, after.samples, "steps");
+            changes[i] = change_of_steps(static_cast<Metric>(i), before.samples, after.samples, within);
         else
             changes[i] = change_of_values(before.value, after.value);
     }
@@ -77,13 +121,10 @@ Changes changes_of(std::span<const Values> base, const Values& next) {
 }
 
 Metric deciding_metric(const Changes& changes) {
-    const Change& steps = changes[static_cast<std::size_t>(Metric::step_p50)];
-    return steps.base && steps.next ? Metric::step_p50 : Metric::wall_time;
-}
-
-Metric deciding_metric(const Run& base, const Run& next) {
-    bool by_steps = !base.metric(Metric::step_p50).samples.empty() && !next.metric(Metric::step_p50).samples.empty();
-    return by_steps ? Metric::step_p50 : Metric::wall_time;
+    auto of = [&](Metric metric) -> const Change& { return changes[static_cast<std::size_t>(metric)]; };
+    const Change &median = of(Metric::step_p50), &mean = of(Metric::step_mean);
+    if (!median.base || !median.next) return Metric::wall_time;
+    return !decided(median) && decided(mean) ? Metric::step_mean : Metric::step_p50;
 }
 
 ResultTable metrics_table(const Changes& changes) {
@@ -106,20 +147,51 @@ ResultTable metrics_table(const Changes& changes) {
             count(change.base_samples),
             count(change.new_samples),
             Cell{std::string_view(change.because)},
+            Cell{basis_of(change)},
+            change.word == Word::cannot_tell ? kAbsent : Cell{change.few ? "low" : "high"},
         });
     }
     return table;
 }
 
+namespace {
+
+constexpr std::string_view kSingleRuns =
+    "one recording per side: run-to-run variation is unknown; --repeat-base and --repeat-new measure it";
+
+// When the two were recorded differently, and what that costs the host can explain the difference of the steps, the kernels of
+// a step are compared instead: no recorder changes how long they run by much.
+void decide_despite_recorders(Comparison& found, const Run& base, const Run& next) {
+    std::string differs = recorders_differ(base, next);
+    const Change& steps = found.change();
+    const Change& kernels = found.changes[static_cast<std::size_t>(Metric::kernel_time)];
+    if (differs.empty() || !steps.base || !steps.next || !kernels.pct || steps.word == Word::same) return;
+    double slack = 1 + kSameWithin / 100;
+    if (*steps.next - recorder_cost(next, base) > slack * *steps.base ||
+        *steps.base - recorder_cost(base, next) > slack * *steps.next)
+        return;
+    found.recorders_because =
+        fmt::format("{}, which can explain that {} changed by {:+.1f} %, so kernel time per step decides", differs,
+                    kMetrics[static_cast<std::size_t>(found.deciding)].name, steps.pct.value_or(0));
+    found.deciding = Metric::kernel_time;
+}
+
+}  // namespace
+
 Comparison compare_runs(const Run& base, const Run& next, std::span<const Values> base_repeats,
                         std::span<const Values> new_repeats) {
-    Comparison found{.deciding = deciding_metric(base, next),
+    Comparison found{.deciding = Metric::wall_time,
                      .changes = changes_of(base, next, base_repeats, new_repeats),
                      .comparability = comparability_of(base, next),
                      .base_kernels = KernelNames(base),
                      .new_kernels = KernelNames(next),
                      .pairs = {},
-                     .attribution = {}};
+                     .attribution = {},
+                     .recorders_because = {},
+                     .single_runs = base_repeats.empty() && new_repeats.empty()};
+    found.deciding = deciding_metric(found.changes);
+    decide_despite_recorders(found, base, next);
+    if (found.single_runs) found.comparability.statements.push_back({false, std::string(kSingleRuns)});
     found.pairs = match_kernels(base, found.base_kernels, next, found.new_kernels);
     found.attribution = attribute(base, found.base_kernels, next, found.new_kernels, found.pairs);
     return found;
@@ -130,8 +202,12 @@ std::vector<std::string> headline(const Changes& changes, Metric deciding, Word 
     const MetricSpec& spec = kMetrics[static_cast<std::size_t>(deciding)];
     std::string line(name_of_speed(word));
     if (change.pct) line += fmt::format("   {:+.2f} %", *change.pct);
+    bool doubtful = change.few && word != Word::cannot_tell;
     if (change.interval)
-        line += fmt::format(" (95 %: {:+.2f} to {:+.2f} %)", change.interval->low, change.interval->high);
+        line += fmt::format(" ({}95 %: {:+.2f} to {:+.2f} %)", doubtful ? "low confidence; " : "", change.interval->low,
+                            change.interval->high);
+    else if (doubtful)
+        line += " (low confidence)";
     if (change.base && change.next)
         line +=
             fmt::format(", {} {} -> {}", spec.name, amount(*change.base, spec.unit), amount(*change.next, spec.unit));
@@ -143,7 +219,9 @@ std::vector<std::string> headline(const Comparison& found) {
     if (!found.comparability.same_hardware)
         lines[1] = fmt::format("the hardware differs, so this says nothing about the program (measured: {}; {})",
                                name_of_speed(found.change().word), lines[1]);
+    if (!found.recorders_because.empty()) lines[1] += fmt::format("; {}", found.recorders_because);
     lines.push_back(attribution_line(found.attribution));
+    if (found.single_runs) lines.emplace_back(kSingleRuns);
     return lines;
 }
 

@@ -30,9 +30,8 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
 // One recording against several before it, none of which is at hand any more.
 Changes changes_of(std::span<const Values> base, const Values& next);
 
-// The metric that decides between faster and slower: the median step where both have steps, else the whole time.
-Metric deciding_metric(const Run& base, const Run& next);
-
+// The metric that decides between faster and slower: the median step where both have steps, or the mean when that changed and
+// the median is not known to; else the whole time.
 Metric deciding_metric(const Changes& changes);
 
 // The metrics as a table.
@@ -45,6 +44,8 @@ struct Comparison {
     KernelNames base_kernels, new_kernels;
     KernelPairs pairs;
     Attribution attribution;
+    std::string recorders_because;  // why kernels decide and not steps, when the two were recorded differently
+    bool single_runs = true;        // no repeats on either side
 
     const Change& change() const { return changes[static_cast<std::size_t>(deciding)]; }
     // Of the program: no word but "cannot tell" when the devices differ.

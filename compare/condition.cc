@@ -52,7 +52,8 @@ Judged judge(const Condition& condition, const Changes& changes, bool same_hardw
     if (!same_hardware) return {Judgement::not_judged, line("not judged, because the hardware differs")};
     if (!change.pct || !change.strict) return {Judgement::not_judged, line("not judged: " + change.because)};
     bool beyond_limit = condition.above ? *change.pct > condition.pct : *change.pct < condition.pct;
-    bool beyond_noise = condition.above ? change.strict->low > 0 : change.strict->high < 0;
+    bool beyond_noise = change.few ? change.word == (condition.above ? Word::higher : Word::lower)
+                                   : (condition.above ? change.strict->low > 0 : change.strict->high < 0);
     std::string found = fmt::format("{:+.2f} %, {}", *change.pct, change.because);
     if (!beyond_limit) return {Judgement::holds, line(found)};
     if (!beyond_noise) return {Judgement::holds, line(found + " (not beyond the noise)")};

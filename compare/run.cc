@@ -1,44 +1,45 @@
-// See the header. Device work belongs to the step that it begins in; busy time is cut at the ends of steps.
+// See the header. Kernels and copies belong to the step that launched them, where steps are ranges of the host, else to the one
+// they begin in; busy time is cut at the ends of steps.
 #include "compare/run.h"
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
+#include "compare/recording.h"
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/stat.h"
+#include "core/base/parallel.h"
 #include "core/model/part.h"
+#include "measure/statistics.h"
 
 namespace gpuprof::compare {
 namespace {
 
-// Device work after the last step that makes step lengths doubtful: percent of all, and this part of a step's.
-constexpr double kBacklog = 10, kBacklogOfStep = 0.5;
+// A first step this many times as long as the median of those behind it is warm-up: modules are loaded, kernels are tuned.
+constexpr double kWarmUp = 1.5;
+constexpr std::size_t kLeftAtLeast = 3;  // steps
+
 constexpr double kMiB = 1024 * 1024;
 
-std::optional<double> backlog_of(const Facts& whole, const Steps& found) {
-    if (found.steps.empty()) return std::nullopt;
-    double after = 0, all = 0;
-    for (const DeviceActivity& device : whole.get<Activity>().devices) {
-        after += static_cast<double>(length_within(device.busy, {found.steps.back().end, whole.trace().window().end}));
-        all += static_cast<double>(length(device.busy));
-    }
-    double pct = all > 0 ? 100 * after / all : 0;
-    bool half_a_step = pct / 100 * static_cast<double>(found.steps.size()) >= kBacklogOfStep;
-    return pct >= kBacklog && half_a_step ? std::optional(pct) : std::nullopt;
-}
-
-// Sum of durations of the ops that begin in each step.
+// By step, the durations of what it launched, or of what began in it where launches are not known. The sum is that of what
+// began in the span.
 template <class Table>
-void add_durations(const Table& table, const std::vector<Step>& steps, std::int64_t only, Measured& to) {
+void add_durations(const Trace& trace, const Table& table, const PodVector<Row>& launches, const Run& run,
+                   std::int64_t only, Measured& to) {
+    const std::vector<Step>& steps = run.steps.steps;
+    bool of_host = run.steps.method == StepMethod::ranges;
     WideSum all;
     to.samples.assign(steps.size(), 0);
-    std::size_t at = 0;
     for (Row row = 0; row < table.rows; ++row) {
         if (only >= 0 && table.device.value_or(row, -1) != only) continue;
-        all.add(table.dur[row]);
-        while (at < steps.size() && steps[at].end <= table.start[row]) ++at;
-        if (at < steps.size() && steps[at].start <= table.start[row])
-            to.samples[at] += static_cast<double>(table.dur[row]);
+        TimeNs start = table.start[row], at = start;
+        if (start >= run.span.start && start < run.span.end) all.add(table.dur[row]);
+        if (of_host && launches[row] != kNoRow) at = trace.api_call().start[launches[row]];
+        auto after = std::upper_bound(steps.begin(), steps.end(), at,
+                                      [](TimeNs time, const Step& step) { return time < step.start; });
+        if (after != steps.begin() && at < (after - 1)->end)
+            to.samples[static_cast<std::size_t>(after - steps.begin()) - 1] += static_cast<double>(table.dur[row]);
     }
     to.value = all.real();
 }
@@ -63,55 +64,107 @@ std::optional<double> peak_memory(const Trace& trace, std::int64_t only) {
     return sum;
 }
 
-void measure(Run& run, std::int64_t only) {
+// Leaves out what is warm-up, but not more than half. Answers how many.
+std::size_t leave_out_warm_up(std::vector<Step>& steps) {
+    std::size_t left_out = 0;
+    for (std::size_t most = steps.size() / 2; left_out < most && steps.size() - left_out > kLeftAtLeast; ++left_out) {
+        std::vector<double> behind;
+        for (std::size_t i = left_out + 1; i < steps.size(); ++i)
+            behind.push_back(static_cast<double>(steps[i].end - steps[i].start));
+        auto length = static_cast<double>(steps[left_out].end - steps[left_out].start);
+        if (length <= kWarmUp * measure::statistics_of(behind).median) break;
+    }
+    steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(left_out));
+    return left_out;
+}
+
+void measure(Run& run, const Facts& whole) {
     auto metric = [&](Metric which) -> Measured& { return run.metrics[static_cast<std::size_t>(which)]; };
+    std::int64_t only = whole.options().device;
     const std::vector<Step>& steps = run.steps.steps;
-    const std::vector<DeviceActivity>& activity = run.facts->get<Activity>().devices;
-    auto window = static_cast<double>(run.trace->window().length());
-    double busy = 0;
-    for (const DeviceActivity& device : activity) busy += static_cast<double>(length(device.busy));
-    metric(Metric::wall_time).value = window;
-    metric(Metric::busy).value = busy;
-    metric(Metric::idle).value = window * static_cast<double>(activity.size()) - busy;
-    add_durations(run.trace->kernel(), steps, only, metric(Metric::kernel_time));
-    add_durations(run.trace->memcpy(), steps, only, metric(Metric::memcpy_time));
-    std::vector<std::int64_t> lengths;
+    std::vector<const DeviceActivity*> devices;
+    for (const DeviceActivity& device : whole.get<Activity>().devices)
+        if (length_within(device.busy, run.span) > 0) devices.push_back(&device);
+    auto busy_within = [&](Interval stretch) {
+        DurNs busy = 0;
+        for (const DeviceActivity* device : devices) busy += length_within(device->busy, stretch);
+        return static_cast<double>(busy);
+    };
+    auto idle_within = [&](Interval stretch) {
+        return static_cast<double>(stretch.length()) * static_cast<double>(devices.size()) - busy_within(stretch);
+    };
+    metric(Metric::wall_time).value = static_cast<double>(run.span.length());
+    metric(Metric::busy).value = busy_within(run.span);
+    metric(Metric::idle).value = idle_within(run.span);
+    const Trace& trace = whole.trace();
+    add_durations(trace, trace.kernel(), trace.links().kernel_launch, run, only, metric(Metric::kernel_time));
+    add_durations(trace, trace.memcpy(), trace.links().memcpy_launch, run, only, metric(Metric::memcpy_time));
     for (const Step& step : steps) {
-        DurNs inside = 0;
-        for (const DeviceActivity& device : activity) inside += length_within(device.busy, {step.start, step.end});
-        lengths.push_back(step.end - step.start);
-        auto length = static_cast<double>(lengths.back());
-        metric(Metric::step_p50).samples.push_back(length);
-        metric(Metric::busy).samples.push_back(static_cast<double>(inside));
-        metric(Metric::idle)
-            .samples.push_back(length * static_cast<double>(activity.size()) - static_cast<double>(inside));
+        for (Metric length : {Metric::step_p50, Metric::step_mean, Metric::step_p95, Metric::step_total})
+            metric(length).samples.push_back(static_cast<double>(step.end - step.start));
+        metric(Metric::busy).samples.push_back(busy_within({step.start, step.end}));
+        metric(Metric::idle).samples.push_back(idle_within({step.start, step.end}));
     }
     for (Measured& each : run.metrics)
         if (each.value) *each.value /= static_cast<double>(run.parts());
-    if (!lengths.empty()) metric(Metric::step_p50).value = static_cast<double>(nearest_rank(lengths, 50));
-    metric(Metric::peak_memory).value = peak_memory(*run.trace, only);
+    if (!steps.empty()) {
+        measure::Statistics lengths = measure::statistics_of(metric(Metric::step_p50).samples);
+        metric(Metric::step_p50).value = lengths.median;
+        metric(Metric::step_mean).value = lengths.mean;
+        metric(Metric::step_p95).value = lengths.p95;
+        metric(Metric::step_total).value = lengths.mean * static_cast<double>(lengths.count);
+    }
+}
+
+// Lengths of submitting work are no lengths of steps.
+void leave_out_lengths(Run& run) {
+    for (Measured& each : run.metrics) each.samples.clear();
+    for (Metric length : {Metric::step_p50, Metric::step_mean, Metric::step_p95, Metric::step_total})
+        run.metrics[static_cast<std::size_t>(length)].value.reset();
+}
+
+Run run_of(Recording recording, const StepChoice& choice) {
+    Run run;
+    run.steps = recording.steps(choice.method);
+    if (choice.method == StepMethod::none) run.steps.note = recording.steps(StepMethod::ranges).note;
+    run.steps_because = choice.because;
+    if (choice.method == StepMethod::ranges) run.backlog_pct = recording.backlog_pct();
+    if (!run.backlog_pct) run.warm_up = leave_out_warm_up(run.steps.steps);
+    const std::vector<Step>& steps = run.steps.steps;
+    Interval window = recording.trace().window();
+    run.span = steps.empty() ? window : Interval{steps.front().start, run.backlog_pct ? window.end : steps.back().end};
+    run.time = device_time(recording.facts(), run.span);
+    measure(run, recording.facts());
+    if (run.backlog_pct) leave_out_lengths(run);
+    Options options = recording.facts().options();
+    if (steps.empty()) {
+        std::tie(run.trace, run.facts) = recording.take_with_facts();
+    } else {
+        run.trace = std::make_unique<Trace>(part_of(recording.take(), run.span));
+        run.facts = std::make_unique<Facts>(*run.trace, options);
+    }
+    run.metrics[static_cast<std::size_t>(Metric::peak_memory)].value = peak_memory(*run.trace, options.device);
+    return run;
 }
 
 }  // namespace
 
 Run run_of(Trace trace, const Options& options) {
-    Run run;
-    {
-        Facts whole(trace, options);
-        run.steps = find_steps(whole);
-        run.backlog_pct = backlog_of(whole, run.steps);
-    }
-    const std::vector<Step>& steps = run.steps.steps;
-    TimeNs end = run.backlog_pct || steps.empty() ? trace.window().end : steps.back().end;
-    if (!steps.empty()) trace = part_of(std::move(trace), {steps.front().start, end});
-    run.trace = std::make_unique<Trace>(std::move(trace));
-    run.facts = std::make_unique<Facts>(*run.trace, options);
-    measure(run, options.device);
-    if (run.backlog_pct) {
-        for (Measured& each : run.metrics) each.samples.clear();
-        run.metrics[static_cast<std::size_t>(Metric::step_p50)].value.reset();
-    }
-    return run;
+    Recording recording(std::move(trace), options);
+    StepChoice choice = choose_steps(recording);
+    return run_of(std::move(recording), choice);
+}
+
+Run run_of(Trace trace, const Options& options, StepMethod method) {
+    return run_of(Recording(std::move(trace), options), StepChoice{method, ""});
+}
+
+std::array<Run, 2> runs_alike(Trace base, Trace next, const Options& options) {
+    std::array<Recording, 2> recordings = {Recording(std::move(base), options), Recording(std::move(next), options)};
+    StepChoice choice = choose_steps(recordings[0], recordings[1]);
+    std::array<Run, 2> runs;
+    run_parallel(2, 2, [&](std::size_t side, unsigned) { runs[side] = run_of(std::move(recordings[side]), choice); });
+    return runs;
 }
 
 }  // namespace gpuprof::compare

@@ -1,6 +1,7 @@
 // One recording, made ready to be compared: its steps, the part of it that they span, and its metrics.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/device_time.h"
 #include "compare/metrics.def"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/step_finder.h"
@@ -40,19 +42,30 @@ struct Measured {
 };
 
 struct Run {
-    std::unique_ptr<Trace> trace;  // from the first step to the last, or all of it
+    std::unique_ptr<Trace> trace;  // what began from the first step to the end of the last, or all of it
     std::unique_ptr<Facts> facts;  // of that
     Steps steps;
+    Interval span;    // from the first step to the end of the last, or all of it: what totals are about
+    DeviceTime time;  // of the span, in which also counts what began before it
     std::array<Measured, kMetricCount> metrics;
-    // Device work after the last step, of all, when it is so much that the lengths of steps are those of submitting work. Then
-    // no step is a sample, and the time per step goes on to the end of the work.
+    // Device work after the last step, of all, when steps had to be those of a host that runs ahead: their lengths are those of
+    // submitting work. Then no step is a sample, and the span goes on to the end of the work.
     std::optional<double> backlog_pct;
+    std::size_t warm_up = 0;    // steps left out at the beginning, because they took much longer than the others
+    std::string steps_because;  // why there are no steps, or others than those of the host
 
     const Measured& metric(Metric which) const { return metrics[static_cast<std::size_t>(which)]; }
     // What totals are divided by: the steps, or 1.
     std::int64_t parts() const { return steps.steps.empty() ? 1 : static_cast<std::int64_t>(steps.steps.size()); }
+    // What times of all devices are divided by, to be times of one.
+    std::int64_t devices() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(time.devices)); }
 };
 
+// By the steps that suit it best, or those found by a method.
 Run run_of(Trace trace, const Options& options);
+Run run_of(Trace trace, const Options& options, StepMethod method);
+
+// Two, by steps that were found alike.
+std::array<Run, 2> runs_alike(Trace base, Trace next, const Options& options);
 
 }  // namespace gpuprof::compare

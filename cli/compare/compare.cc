@@ -58,29 +58,26 @@ Result<Plan> plan_of(const Arguments& arguments) {
     return plan;
 }
 
-Result<compare::Run> read_run(const std::string& file, const Arguments& arguments) {
-    Result<Trace> trace = open_trace(file, arguments.limits);
-    if (!trace.ok()) return trace.error();
-    return compare::run_of(std::move(trace).value(), arguments.options);
-}
-
 // Side by side, because much of reading one is the work of one thread; but what comes from standard input one after the other.
-std::array<Result<compare::Run>, 2> read_both(const Arguments& arguments) {
+Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
     std::array<const std::string*, 2> files = {&arguments.base, &arguments.next};
     bool from_input = arguments.base == "-" || arguments.next == "-";
-    std::array<std::optional<Result<compare::Run>>, 2> runs;
-    run_parallel(runs.size(), from_input ? 1 : 2,
-                 [&](std::size_t side, unsigned) { runs[side] = read_run(*files[side], arguments); });
-    return {std::move(*runs[0]), std::move(*runs[1])};
+    std::array<std::optional<Result<Trace>>, 2> traces;
+    run_parallel(traces.size(), from_input ? 1 : 2,
+                 [&](std::size_t side, unsigned) { traces[side] = open_trace(*files[side], arguments.limits); });
+    for (const auto& trace : traces)
+        if (!trace->ok()) return trace->error();
+    return compare::runs_alike(std::move(*traces[0]).value(), std::move(*traces[1]).value(), arguments.options);
 }
 
 // Each is read, measured and let go, so that any number of them fits.
-Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Arguments& arguments) {
+Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Arguments& arguments,
+                                                  StepMethod method) {
     std::vector<compare::Values> repeats;
     for (const std::string& file : files) {
-        Result<compare::Run> run = read_run(file, arguments);
-        if (!run.ok()) return run.error();
-        repeats.push_back(compare::values_of(*run));
+        Result<Trace> trace = open_trace(file, arguments.limits);
+        if (!trace.ok()) return trace.error();
+        repeats.push_back(compare::values_of(compare::run_of(std::move(trace).value(), arguments.options, method)));
     }
     return repeats;
 }
@@ -99,15 +96,16 @@ Result<ExitCode> run(const Arguments& arguments) {
     for (const std::vector<std::string>* repeats : {&arguments.base_repeats, &arguments.new_repeats})
         inputs.insert(inputs.end(), repeats->begin(), repeats->end());
     if (Status free = check_output(arguments.output, inputs); !free) return free.error();
-    auto [base, next] = read_both(arguments);
-    if (!base.ok()) return base.error();
-    if (!next.ok()) return next.error();
-    Result<std::vector<compare::Values>> base_repeats = read_repeats(arguments.base_repeats, arguments);
+    Result<std::array<compare::Run, 2>> runs = read_both(arguments);
+    if (!runs.ok()) return runs.error();
+    const auto& [base, next] = *runs;
+    StepMethod method = base.steps.method;
+    Result<std::vector<compare::Values>> base_repeats = read_repeats(arguments.base_repeats, arguments, method);
     if (!base_repeats.ok()) return base_repeats.error();
-    Result<std::vector<compare::Values>> new_repeats = read_repeats(arguments.new_repeats, arguments);
+    Result<std::vector<compare::Values>> new_repeats = read_repeats(arguments.new_repeats, arguments, method);
     if (!new_repeats.ok()) return new_repeats.error();
-    compare::Comparison found = compare::compare_runs(*base, *next, *base_repeats, *new_repeats);
-    if (Status written = write(*plan, arguments, found, *base, *next); !written.ok()) return written.error();
+    compare::Comparison found = compare::compare_runs(base, next, *base_repeats, *new_repeats);
+    if (Status written = write(*plan, arguments, found, base, next); !written.ok()) return written.error();
     return judge_all(plan->conditions, found.changes, found.comparability.same_hardware);
 }
 

@@ -42,10 +42,10 @@ Result<ComparisonReport> ComparisonReport::make(const std::vector<std::string>& 
 Report ComparisonReport::report() const {
     return {.version = program_version(),
             .origin = next_->trace->origin(),
-            .window = next_->trace->window(),
+            .window = next_->span,
             .zero = next_->trace->zero(),
             .base = &base_->trace->origin(),
-            .base_window = base_->trace->window(),
+            .base_window = base_->span,
             .base_zero = base_->trace->zero(),
             .trust = trust_,
             .answer = &answer_,

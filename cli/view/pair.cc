@@ -21,10 +21,10 @@ Result<std::string> comparison_json(const compare::Run& base, const compare::Run
     return sink.text();
 }
 
-compare::Run run_of_copy(const Trace& trace) {
+std::array<compare::Run, 2> runs_of_copies(const Trace& base, const Trace& next) {
     Options options;
     options.limit = kReportRows;
-    return compare::run_of(copy_of(trace), options);
+    return compare::runs_alike(copy_of(base), copy_of(next), options);
 }
 
 // Others will see the page: it has no folders in it. Who asks for it sees what they typed, in messages.
@@ -43,7 +43,8 @@ Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLim
 Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next, const ReadLimits& limits) {
     Result<Trace> trace = open_for_page({base}, limits);
     if (!trace.ok()) return trace.error();
-    Result<std::string> comparison = comparison_json(run_of_copy(*trace), run_of_copy(next));
+    std::array<compare::Run, 2> runs = runs_of_copies(*trace, next);
+    Result<std::string> comparison = comparison_json(runs[0], runs[1]);
     if (!comparison.ok()) return comparison.error();
     Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
     if (!document.ok()) return document.error();

@@ -24,12 +24,13 @@ def rows(document, name):
     return [dict(zip(columns, row)) for row in table["rows"]]
 
 
-def recording(path, seed, factor=1.0, steps=40, noise=0.01, sms=132):
-    """A loop whose steps take 1 ms times `factor`, with one kernel in each."""
+def recording(path, seed, factor=1.0, steps=40, noise=0.01, sms=132, doubled=(), drift=0.0, first=0):
+    """A loop whose steps take 1 ms times `factor`, those in `doubled` twice that, with one kernel in each.
+    Lengths drift by `drift` a step; steps are counted from `first`."""
     generator = random.Random(seed)
     events, now = [], 1000.0
-    for step in range(steps):
-        length = 1000 * factor * (1 + generator.gauss(0, noise))
+    for step in range(first, first + steps):
+        length = (1 + drift * step) * 1000 * factor * (1 + generator.gauss(0, noise)) * (2 if step in doubled else 1)
         events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": now, "dur": length})
         events.append({"ph": "X", "cat": "kernel", "name": "work", "pid": 0, "tid": 7, "ts": now + 100, "dur": length - 200,
                        "args": {"device": 0, "stream": 7, "correlation": step + 1, "grid": [int(64 * factor), 1, 1]}})
@@ -74,6 +75,63 @@ def test_five_percent_is_found_and_fails_where_it_was_asked_to(program, tmp_path
     assert program.run("compare", base, slow, "--fail-on", "step_p50 > 20 %").status == 0
     assert program.run("compare", slow, base, "--fail-on", "step_p50>2%").status == 0
     assert program.run("compare", slow, base, "--fail-on", "busy<-2%").status == 1
+
+
+def test_a_doubled_tail_is_slower_by_the_mean(program, tmp_path):
+    base = recording(tmp_path / "base.json", 1, steps=200)
+    tail = recording(tmp_path / "tail.json", 2, steps=200, doubled=range(10, 200, 20))
+    document = compare(program, base, tail, "metrics")
+    metrics = {row["metric"]: row for row in rows(document, "metrics")}
+    assert document["verdict"]["name"] == "slower" and "step_mean" in document["lead"][0]
+    assert metrics["step_p50"]["verdict"] == "same" and metrics["step_mean"]["verdict"] == "higher"
+    assert metrics["step_mean"]["basis"] == "steps" and metrics["step_mean"]["confidence"] == "high"
+    assert program.run("compare", base, tail, "--fail-on", "step_mean>2%").status == 1
+    assert program.run("compare", base, tail, "--fail-on", "step_p50>2%").status == 0
+
+
+def test_few_steps_tell_a_large_difference_with_low_confidence(program, tmp_path):
+    base = recording(tmp_path / "base.json", 1, steps=4)
+    slow = recording(tmp_path / "slow.json", 2, steps=3, factor=1.5)
+    near = recording(tmp_path / "near.json", 3, steps=3, factor=1.05)
+    document = compare(program, base, slow, "metrics")
+    assert document["verdict"]["name"] == "slower" and "low confidence" in document["lead"][0]
+    assert rows(document, "metrics")[0]["confidence"] == "low"
+    assert compare(program, base, near, "metrics")["verdict"]["name"] == "cannot tell"
+    assert program.run("compare", base, slow, "--fail-on", "step_p50>2%").status == 1
+    assert program.run("compare", base, near, "--fail-on", "step_p50>2%").status == 0
+
+
+def test_a_single_recording_per_side_says_what_it_cannot_show(program, tmp_path):
+    base, new = (recording(tmp_path / f"{seed}.json", seed) for seed in (1, 2))
+    unknown = "run-to-run variation is unknown"
+    alone, repeated = compare(program, base, new), compare(program, base, new, "--repeat-base", base)
+    assert any(unknown in line for line in alone["lead"]) and any(unknown in each["text"] for each in alone["trust"])
+    assert not any(unknown in line for line in repeated["lead"])
+    assert unknown in " ".join(program.run("compare", base, new).stdout.decode().split())
+
+
+def test_parts_of_two_devices_add_up_to_the_step(program):
+    """Two GPUs before and after a change: steps longer, each flash kernel unchanged."""
+    document = compare(program, *(str(FIXTURES / f"nsys/mfu_2gpu_{when}.sqlite.gz") for when in ("before", "after")), "metrics", "attribution")
+    metrics = {row["metric"]: row for row in rows(document, "metrics")}
+    attribution = rows(document, "attribution")
+    assert document["verdict"]["name"] == "slower"
+    assert 11 <= metrics["step_p50"]["change_pct"] <= 16
+    for side in ("base_ns", "new_ns"):
+        assert sum(row[side] for row in attribution) == int(metrics["wall_time"][side])
+    flash, = (row for row in attribution if "flash_fwd_kernel" in row["name"])
+    assert abs(flash["difference_ns"]) < 0.01 * flash["base_ns"]
+
+
+def test_parts_of_a_process_that_drifts_are_not_another_program(program, tmp_path):
+    base = recording(tmp_path / "base.json", 13, drift=0.001, noise=0.02)
+    later = recording(tmp_path / "later.json", 14, drift=0.001, noise=0.02, first=40)
+    assert compare(program, base, later, "metrics")["verdict"]["name"] == "cannot tell"
+    text = (tmp_path / "later.json").read_text()
+    for step in range(40, 80):
+        text = text.replace(f'"correlation": {step + 1},', f'"correlation": {step - 39},')
+    (tmp_path / "another.json").write_text(text)  # counts from the same number: another process
+    assert compare(program, base, str(tmp_path / "another.json"), "metrics")["verdict"]["name"] == "slower"
 
 
 def test_noise_fails_nothing(program, tmp_path):

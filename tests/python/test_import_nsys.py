@@ -74,7 +74,8 @@ def test_host_calls_and_annotations(program, export):
                    for start, dur, thread, kind, name in calls) == Counter(
         (row["start"], row["dur"], threads[row["thread"]]["tid"], row["process"], row["api"], row["name"]) for row in tables["api_call"])
     if query(export, "SELECT 1 FROM sqlite_schema WHERE name = 'NVTX_EVENTS'"):
-        ranges = query(export, "SELECT start + ?1, end - start, text FROM NVTX_EVENTS WHERE eventType IN (59, 60)", base)
+        ranges = query(export, """SELECT start + ?1, end - start, coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) FROM NVTX_EVENTS
+            WHERE eventType IN (59, 60)""", base)
         assert Counter((str(start), str(dur), text) for start, dur, text in ranges) == Counter((row["start"], row["dur"], row["name"]) for row in tables["range"])
 
 

@@ -65,7 +65,7 @@ def test_the_page_says_what_compare_says(visit, pair, name):
     for line, row in zip(shown, metrics, strict=True):
         for cell, side in enumerate(("base_ns", "new_ns")):
             if row[side] is not None:
-                assert line.locator("td").nth(cell).get_attribute("title") == f"{round(row[side]):,} ns"
+                assert line.locator("td").nth(cell).get_attribute("title") == f"{int(row[side] + 0.5):,} ns"  # JavaScript rounds halves up
     parts = [row for row in said["attribution"].rows if row["difference_ns"] != 0][:8]
     titles = [button.get_attribute("title") for button in page.locator(".attribution .bars button").all()]
     assert titles == [

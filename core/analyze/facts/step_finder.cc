@@ -11,6 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
+constexpr DurNs kRounded = 1'000;
 
 // The words of a name in small letters, numbers left out: "Train_Step 12" -> train, step.
 std::vector<std::string> words_of(std::string_view name) {
@@ -35,8 +36,18 @@ std::vector<std::string> words_of(std::string_view name) {
 // Spans of one family of names on one thread.
 struct Family {
     StringId thread = kNoString;
-    std::vector<Step> spans;  // by start
+    std::vector<Step> spans;  // by start, disjoint
     double covered = 0;
+
+    // Leaves out what is nested in the span before. Tools that round to microseconds let one end just after the next begins.
+    void add(std::string name, TimeNs start, TimeNs end) {
+        if (!spans.empty() && start < spans.back().end) {
+            if (end <= spans.back().end || spans.back().end - start > kRounded) return;
+            start = spans.back().end;
+        }
+        spans.push_back({std::move(name), start, end});
+        covered += static_cast<double>(end - start);
+    }
 };
 
 using Families = std::map<std::pair<std::uint32_t, std::string>, Family>;
@@ -56,22 +67,22 @@ void gather(const Trace& trace, const Table& table, Families& families, FamilyOf
         Family& to = families[{index_of(thread), *family}];
         to.thread = thread;
         TimeNs start = table.start[row], end = start + table.dur[row];
-        if (!to.spans.empty() && start < to.spans.back().end) continue;  // nested in one of its own family
-        to.spans.push_back({std::string(name), start, end});
-        to.covered += static_cast<double>(end - start);
+        to.add(std::string(name), start, end);
     }
 }
 
 // The family that covers the most time among those with at least `least` spans.
 Steps best_of(Families& families, std::size_t least) {
     Family* best = nullptr;
+    const std::string* name = nullptr;
     for (auto& [key, family] : families)
-        if (family.spans.size() >= least && (best == nullptr || family.covered > best->covered)) best = &family;
+        if (family.spans.size() >= least && (best == nullptr || family.covered > best->covered))
+            best = &family, name = &key.second;
     if (best == nullptr) return {};
     auto others = std::count_if(families.begin(), families.end(),
                                 [&](auto& entry) { return entry.second.spans.size() >= least; });
     std::string note = others > 1 ? "Other threads or names have steps too; these cover the most time." : "";
-    return {std::move(best->spans), best->thread, std::move(note)};
+    return {std::move(best->spans), best->thread, std::move(note), StepMethod::ranges, *name};
 }
 
 Steps profiler_steps(const Trace& trace) {
@@ -96,9 +107,7 @@ Steps numbered_steps(const Trace& trace) {
         Family& to = families[{index_of(thread), name}];
         to.thread = thread;
         TimeNs start = ranges.start[row], end = start + ranges.dur[row];
-        if (!to.spans.empty() && start < to.spans.back().end) continue;
-        to.spans.push_back({fmt::format("{} {}", name, ranges.payload[row]), start, end});
-        to.covered += static_cast<double>(end - start);
+        to.add(fmt::format("{} {}", name, ranges.payload[row]), start, end);
     }
     return best_of(families, 1);
 }
@@ -144,13 +153,18 @@ bool names_a_step(std::string_view name) {
 
 Steps Steps::make(const Facts& facts) { return find_steps(facts); }
 
-Steps find_steps(const Facts& facts) {
+Steps find_range_steps(const Facts& facts) {
     const std::string& wanted = facts.options().step_range;
     if (!wanted.empty()) return named_steps(facts.trace(), wanted);
     Steps found = profiler_steps(facts.trace());
     if (found.steps.empty()) found = numbered_steps(facts.trace());
     if (found.steps.empty()) found = look_like_steps(facts.trace());
-    if (found.steps.empty()) found = find_repeated_kernels(facts);
+    return found;
+}
+
+Steps find_steps(const Facts& facts) {
+    Steps found = find_range_steps(facts);
+    if (found.steps.empty() && facts.options().step_range.empty()) found = find_repeated_kernels(facts);
     return found;
 }
 

@@ -42,6 +42,18 @@ TEST(Steps, ProfilerStepsComeFirst) {
     EXPECT_TRUE(table.absent(1, "why"));
 }
 
+// A file that counts in microseconds rounds the end of a step past the start of the next.
+TEST(Steps, RoundingLosesNone) {
+    Draft draft;
+    for (int i = 0; i < 3; ++i) draft.range("main", 100'000 * i, 100'000 * (i + 1) + 1, named("ProfilerStep#", i));
+    Trace trace = draft.finish();
+    ReadTable table(trace, "steps");
+    ASSERT_EQ(table.rows(), 3u);
+    EXPECT_EQ(table.integer(0, "dur_ns"), 100'001);
+    EXPECT_EQ(table.integer(1, "start_ns"), 100'001);
+    EXPECT_EQ(table.integer(1, "dur_ns"), 100'000);
+}
+
 TEST(Steps, TheNamedRangeWins) {
     Draft draft;
     for (int i = 0; i < 3; ++i) draft.range("main", 100 * i, 100 * i + 90, named("ProfilerStep#", i));
@@ -126,6 +138,58 @@ TEST(Steps, ASequenceOfKernelsThatRepeats) {
     ReadTable table(trace, "steps");
     EXPECT_EQ(table.rows(), 4u);
     EXPECT_EQ(table.integer(0, "kernels"), 20);
+}
+
+// Start-up has other kernels, some of them in a pattern of their own; the marker of a step comes early in it, so that a whole step
+// lies behind the last marker but one.
+TEST(Steps, ASequenceThatRepeatsBehindAStartUp) {
+    Draft draft;
+    TimeNs at = 0;
+    auto kernel = [&](const std::string& name) {
+        draft.kernel(0, 7, at, at + 8, name);
+        at += 10;
+    };
+    for (int i = 0; i < 150; ++i) kernel(named("init", i % 50));
+    for (int step = 0; step < 12; ++step) {
+        at += 500;
+        for (int i = 0; i < 20; ++i) kernel(i == 1 ? "marker" : named("layer", i % 3));
+    }
+    kernel("layer0");
+    Trace trace = draft.finish();
+    Facts facts(trace, Options{});
+    Steps found = find_repeated_kernels(facts);
+    ASSERT_EQ(found.steps.size(), 12u);
+    EXPECT_EQ(found.steps.front().start, 1500 + 500);
+    for (std::size_t i = 0; i < 11; ++i) EXPECT_EQ(found.steps[i].end - found.steps[i].start, 700);
+    EXPECT_EQ(found.method, StepMethod::kernels);
+    EXPECT_EQ(found.family, "marker");
+}
+
+// The host submits a step in 100 ns, the device works 300 ns on it: its steps begin where their first kernels do.
+TEST(Steps, StepsOfTheHostAsTheDeviceRunsThem) {
+    Draft draft;
+    for (int i = 0; i < 4; ++i) {
+        draft.range("main", 100 * i, 100 * i + 90, named("ProfilerStep#", i));
+        for (int k = 0; k < 2; ++k) {
+            draft.call("main", 100 * i + 10 + 30 * k, 100 * i + 20 + 30 * k, "cudaLaunchKernel", 10 * i + k);
+            draft.kernel(0, 7, 1000 + 300 * i + 150 * k, 1000 + 300 * i + 150 * k + 140, "k", 10 * i + k);
+        }
+    }
+    Trace trace = draft.finish();
+    Facts facts(trace, Options{});
+    Steps found = find_launched_steps(facts, find_range_steps(facts));
+    ASSERT_EQ(found.steps.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(found.steps[i].name, named("ProfilerStep#", static_cast<int>(i)));
+        EXPECT_EQ(found.steps[i].start, 1000 + 300 * static_cast<TimeNs>(i));
+        EXPECT_EQ(found.steps[i].end, found.steps[i].start + 300);
+    }
+    Draft unlinked;
+    for (int i = 0; i < 4; ++i) unlinked.range("main", 100 * i, 100 * i + 90, named("ProfilerStep#", i));
+    unlinked.kernel(0, 7, 50, 60, "k");
+    Trace without = unlinked.finish();
+    Facts blind(without, Options{});
+    EXPECT_TRUE(find_launched_steps(blind, find_range_steps(blind)).steps.empty());
 }
 
 TEST(Steps, DoubtfulRepetitionsAreNoSteps) {

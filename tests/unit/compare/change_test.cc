@@ -1,4 +1,4 @@
-// Words and intervals, and how often they are wrong, by seeded trials on drawn recordings (docs/commands/compare.md states the rates).
+// Words and intervals of single comparisons; change_trials_test.cc says how often they are wrong.
 #include "compare/change.h"
 
 #include <gtest/gtest.h>
@@ -6,50 +6,15 @@
 #include <vector>
 
 #include "compare/comparison.h"
-#include "tests/unit/compare/steps.h"
+#include "measure/random.h"
 
 namespace gpuprof::compare {
 namespace {
 
 constexpr int kTrials = 200;
 
-// How many of the trials end with `word` for the median step.
-int count(Word word, const Loop& base, const Loop& next) {
-    int hits = 0;
-    for (int trial = 0; trial < kTrials; ++trial) {
-        auto seed = static_cast<std::uint64_t>(trial);
-        auto before = run_of(base, 2 * seed + 1);
-        auto after = run_of(next, 2 * seed + 2);
-        hits +=
-            change_of_samples(before.metric(Metric::step_p50).samples, after.metric(Metric::step_p50).samples, "steps")
-                .word == word;
-    }
-    return hits;
-}
-
 // A true rate of 1 % gives more than 7 of 200 in less than 1 of 1,000 sets of trials.
 constexpr int kRare = 7;
-
-TEST(CompareTrials, NoiseOfThreePercentIsTheSame) {
-    Loop loop{.steps = 200, .noise = 0.03};
-    EXPECT_GE(count(Word::same, loop, loop), kTrials - kRare);
-}
-
-TEST(CompareTrials, NoiseIsSeldomCalledAChange) {
-    Loop loop{.steps = 30, .noise = 0.03};
-    EXPECT_LE(count(Word::higher, loop, loop) + count(Word::lower, loop, loop), kRare);
-}
-
-TEST(CompareTrials, FivePercentUnderOnePercentOfNoiseIsFound) {
-    Loop base{.steps = 20, .noise = 0.01}, slower{.steps = 20, .noise = 0.01, .factor = 1.05};
-    EXPECT_GE(count(Word::higher, base, slower), kTrials - kRare);
-    EXPECT_GE(count(Word::lower, slower, base), kTrials - kRare);
-}
-
-TEST(CompareTrials, AChangeOfThreePercentIsSeldomCalledTheSame) {
-    Loop base{.steps = 200, .noise = 0.03}, slower{.steps = 200, .noise = 0.03, .factor = 1.03};
-    EXPECT_LE(count(Word::same, base, slower), kRare);
-}
 
 // Recordings that differ as wholes by 3 %, as no step shows: only repeats can tell.
 TEST(CompareTrials, RepeatsSeeWhatDiffersBetweenRecordings) {
@@ -78,13 +43,45 @@ TEST(Change, EqualSamplesAreTheSameWithZeroDifference) {
     EXPECT_EQ(change.interval->high, 0);
 }
 
-TEST(Change, FewSamplesCannotTell) {
-    std::vector<double> base = {1, 1.1, 1.2}, next = {2, 2.1, 2.2};
-    Change change = change_of_samples(base, next, "steps");
+TEST(Change, FewSamplesTellOnlyWhatIsFarBeyondThem) {
+    std::vector<double> base = {100, 103, 101}, double_that = {201, 206, 200}, near = {115, 112, 119};
+    Change change = change_of_samples(base, double_that, "steps");
+    EXPECT_EQ(change.word, Word::higher);
+    EXPECT_TRUE(change.few);
+    EXPECT_NE(change.because.find("low confidence"), std::string::npos);
+    ASSERT_TRUE(change.pct);
+    EXPECT_NEAR(*change.pct, 99.0, 0.1);
+    change = change_of_samples(base, near, "steps");
     EXPECT_EQ(change.word, Word::cannot_tell);
     EXPECT_NE(change.because.find("too few"), std::string::npos);
-    ASSERT_TRUE(change.pct);
-    EXPECT_NEAR(*change.pct, 90.9, 0.1);
+    EXPECT_EQ(change_of_means(base, double_that, "steps").word, Word::higher);
+    EXPECT_EQ(change_of_p95(base, double_that, "steps").word, Word::cannot_tell);
+}
+
+// A first step that is warm-up is no evidence against the rest.
+TEST(Change, OneSampleOnASideCannotTell) {
+    std::vector<double> first = {300}, rest = {100, 101, 100.5, 100.2};
+    EXPECT_EQ(change_of_samples(first, rest, "steps").word, Word::cannot_tell);
+    EXPECT_EQ(change_of_samples(rest, first, "steps").word, Word::cannot_tell);
+}
+
+TEST(Change, SumsOfUnequallyManySamplesAreNotCompared) {
+    std::vector<double> base = {100, 101, 102}, next = {201, 202, 203}, longer = {201, 202, 203, 204};
+    EXPECT_EQ(change_of_sums(base, next, "steps").word, Word::higher);
+    EXPECT_EQ(*change_of_sums(base, next, "steps").base, 303);
+    Change change = change_of_sums(base, longer, "steps");
+    EXPECT_EQ(change.word, Word::cannot_tell);
+    EXPECT_EQ(*change.next, 810);
+}
+
+// 20 of 200 steps doubled: the median is the same, the 95th percentile is twice as much.
+TEST(Change, ThePercentileOf95SeesATail) {
+    std::vector<double> base, next;
+    for (int i = 0; i < 200; ++i)
+        base.push_back(100 + 0.01 * (i * 7 % 13)), next.push_back(base.back() * (i % 10 == 0 ? 2 : 1));
+    EXPECT_EQ(change_of_samples(base, next, "steps").word, Word::same);
+    EXPECT_EQ(change_of_p95(base, next, "steps").word, Word::higher);
+    EXPECT_EQ(change_of_means(base, next, "steps").word, Word::higher);
 }
 
 TEST(Change, OneValueASideCannotTellUnlessEqual) {

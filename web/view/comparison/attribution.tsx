@@ -18,7 +18,7 @@ export function Attribution({ table, onOpen }: { table: ReportTable | null; onOp
   return (
     <section class="attribution" aria-label="Where the difference comes from">
       <h2>
-        Where the difference comes from <small>device time per step; all parts together are the whole difference</small>
+        Where the difference comes from <small>time per step and device; all parts together are the whole difference</small>
       </h2>
       {parts.length === 0 && <p>No part of it differs.</p>}
       <ul class="bars signed">

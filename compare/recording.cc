@@ -1,0 +1,138 @@
+#include "compare/recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "core/analyze/facts/activity.h"
+#include "core/base/parallel.h"
+
+namespace gpuprof::compare {
+namespace {
+
+// Device work after the last step that makes step lengths doubtful: percent of all, and this part of a step's.
+constexpr double kBacklog = 10, kBacklogOfStep = 0.5;
+constexpr double kAsOften = 1.5;  // how many times as often a kernel may come in the steps of the other side
+
+bool host_steps_hold(Recording& recording) {
+    return !recording.steps(StepMethod::ranges).steps.empty() && !recording.backlog_pct();
+}
+
+// How often each kernel comes in a step.
+std::map<std::string_view, double> launches_per_step(Recording& recording) {
+    const std::vector<Step>& steps = recording.steps(StepMethod::kernels).steps;
+    const KernelTable& kernels = recording.trace().kernel();
+    std::map<std::string_view, double> counts;
+    for (Row row = 0; row < kernels.rows; ++row)
+        if (kernels.name.has(row) && kernels.start[row] >= steps.front().start && kernels.start[row] < steps.back().end)
+            counts[recording.trace().text(kernels.name[row])] += 1 / static_cast<double>(steps.size());
+    return counts;
+}
+
+// Whether the steps of one side are not several of the other's: half of the kernels that both have come as often in those of
+// the other, and so does the kernel that marks the steps of either, where both have it.
+bool same_iteration(Recording& base, Recording& next) {
+    std::map<std::string_view, double> before = launches_per_step(base), after = launches_per_step(next);
+    std::size_t shared = 0, as_often = 0;
+    for (const auto& [name, count] : before) {
+        auto other = after.find(name);
+        if (other == after.end()) continue;
+        bool alike = count <= kAsOften * other->second && other->second <= kAsOften * count;
+        bool marks = name == base.steps(StepMethod::kernels).family || name == next.steps(StepMethod::kernels).family;
+        if (marks && !alike) return false;
+        ++shared;
+        as_often += alike;
+    }
+    return shared > 0 && 2 * as_often >= shared;
+}
+
+// Finds the steps of both at a time; whether both have some.
+bool both_have(Recording& base, Recording& next, StepMethod method) {
+    run_parallel(2, 2, [&](std::size_t side, unsigned) { (side == 0 ? base : next).steps(method); });
+    return !base.steps(method).steps.empty() && !next.steps(method).steps.empty();
+}
+
+constexpr std::string_view kAhead =
+    "the host runs ahead of the device, so a step lasts from its first kernel to the first kernel of the next step";
+
+}  // namespace
+
+Recording::Recording(Trace trace, const Options& options)
+    : trace_(std::make_unique<Trace>(std::move(trace))), facts_(std::make_unique<Facts>(*trace_, options)) {}
+
+const Steps& Recording::steps(StepMethod method) {
+    std::optional<Steps>& found = steps_[static_cast<std::size_t>(method)];
+    if (found) return *found;
+    switch (method) {
+        case StepMethod::none: found.emplace(); break;
+        case StepMethod::ranges: found = find_range_steps(*facts_); break;
+        case StepMethod::launched: found = find_launched_steps(*facts_, steps(StepMethod::ranges)); break;
+        case StepMethod::kernels: found = find_repeated_kernels(*facts_); break;
+    }
+    return *found;
+}
+
+std::optional<double> Recording::backlog_pct() {
+    const std::vector<Step>& found = steps(StepMethod::ranges).steps;
+    if (found.empty()) return std::nullopt;
+    double after = 0, all = 0;
+    for (const DeviceActivity& device : facts_->get<Activity>().devices) {
+        after += static_cast<double>(length_within(device.busy, {found.back().end, trace_->window().end}));
+        all += static_cast<double>(length(device.busy));
+    }
+    double pct = all > 0 ? 100 * after / all : 0;
+    bool half_a_step = pct / 100 * static_cast<double>(found.size()) >= kBacklogOfStep;
+    return pct >= kBacklog && half_a_step ? std::optional(pct) : std::nullopt;
+}
+
+std::pair<std::unique_ptr<Trace>, std::unique_ptr<Facts>> Recording::take_with_facts() {
+    return {std::move(trace_), std::move(facts_)};
+}
+
+Trace Recording::take() {
+    facts_.reset();
+    return std::move(*trace_);
+}
+
+StepChoice choose_steps(Recording& only) {
+    if (host_steps_hold(only)) return {StepMethod::ranges, ""};
+    bool ranges = !only.steps(StepMethod::ranges).steps.empty();
+    if (ranges && !only.steps(StepMethod::launched).steps.empty()) return {StepMethod::launched, std::string(kAhead)};
+    bool named = !only.facts().options().step_range.empty();
+    if (!named && !only.steps(StepMethod::kernels).steps.empty()) return {StepMethod::kernels, ""};
+    return {ranges ? StepMethod::ranges : StepMethod::none, ""};
+}
+
+StepChoice choose_steps(Recording& base, Recording& next) {
+    bool ranges = both_have(base, next, StepMethod::ranges);
+    const Steps &before = base.steps(StepMethod::ranges), &after = next.steps(StepMethod::ranges);
+    bool alike = ranges && before.family == after.family;
+    if (alike && host_steps_hold(base) && host_steps_hold(next)) return {StepMethod::ranges, ""};
+    if (alike && both_have(base, next, StepMethod::launched)) return {StepMethod::launched, std::string(kAhead)};
+    bool named = !base.facts().options().step_range.empty();
+    if (!named && both_have(base, next, StepMethod::kernels)) {
+        if (same_iteration(base, next))
+            return {StepMethod::kernels,
+                    fmt::format("steps are a sequence of kernels that repeats on both sides{}",
+                                ranges && !alike ? ", because the ranges of the two have different names" : "")};
+        return {StepMethod::none,
+                "the sequences of kernels that repeat are not the same part of the program on both sides"};
+    }
+    if (alike) return {StepMethod::ranges, ""};
+    if (ranges)
+        return {StepMethod::none, fmt::format("steps are called \"{}\" in BASE and \"{}\" in NEW, and no sequence of "
+                                              "kernels repeats on both sides",
+                                              before.steps.front().name, after.steps.front().name)};
+    bool base_has = !before.steps.empty() || (!named && !base.steps(StepMethod::kernels).steps.empty());
+    bool next_has = !after.steps.empty() || (!named && !next.steps(StepMethod::kernels).steps.empty());
+    if (!base_has && !next_has) return {StepMethod::none, ""};
+    if (base_has && next_has)
+        return {StepMethod::none, "one side has ranges that are steps, the other only kernels that repeat"};
+    const Steps& none = (base_has ? next : base).steps(named ? StepMethod::ranges : StepMethod::kernels);
+    return {StepMethod::none, fmt::format("{} has steps, {} has none ({})", base_has ? "BASE" : "NEW",
+                                          base_has ? "NEW" : "BASE", none.note)};
+}
+
+}  // namespace gpuprof::compare

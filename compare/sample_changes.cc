@@ -1,0 +1,226 @@
+// Changes by samples within one recording a side. The header has the rules.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compare/conclusion.h"
+#include "compare/scatter.h"
+#include "measure/random.h"
+
+namespace gpuprof::compare {
+namespace {
+
+constexpr double kStrictOfFew = 0.995;
+constexpr double kLeastOnASide = 2;   // samples
+constexpr std::size_t kCounted = 12;  // samples of a side from which their dependence can be seen well
+constexpr int kResamples = 2000;
+constexpr std::uint64_t kSeed = 20261122;
+
+using Samples = std::span<const double>;
+
+double mean_of(Samples samples) { return measure::statistics_of(samples).mean; }
+double median_of(Samples samples) { return measure::statistics_of(samples).median; }
+
+// Differences of logarithms as percent.
+measure::Interval around(double difference, double half, double level) {
+    return {100 * std::expm1(difference - half), 100 * std::expm1(difference + half), level};
+}
+
+// Whether a difference lies far beyond all that a side shows by itself.
+bool far_beyond(double difference, const Scatters& both) {
+    if (std::min(both.base.count(), both.next.count()) < kLeastOnASide) return false;  // one alone may be the odd one
+    std::optional<double> half = both.half(kStrictOfFew, both.base.count(), both.next.count());
+    return half && std::abs(difference) > *half && std::abs(difference) >= kRangesOfFew * both.widest();
+}
+
+// Takes back the word of a difference that the drift of one process explains.
+bool taken_back_by_drift(Change& change, const Scatters& both, std::string_view what) {
+    if (!both.one_process || (change.word != Word::higher && change.word != Word::lower)) return false;
+    double drift = both.drift();
+    if (std::abs(std::log(*change.next / *change.base)) >= drift) return false;
+    change.word = Word::cannot_tell;
+    change.because =
+        fmt::format("both sides come from one process whose {} drift; drift alone can make a difference of {:.1f} %",
+                    what, 100 * std::expm1(drift));
+    return true;
+}
+
+// Too few samples for an interval of a median, or too few that are independent. `change` has its values and percentage, `both`
+// is without caution: what is said has low confidence.
+Change change_of_few(Change change, const Scatters& both, std::string_view what) {
+    change.few = true;
+    std::size_t needed = measure::fewest_for(kStrict);
+    std::string few = fmt::format("{} and {} {}", change.base_samples, change.new_samples, what);
+    double difference = std::log(*change.next / *change.base);
+    std::size_t fewer = std::min(change.base_samples, change.new_samples);
+    double before = both.base_effective, after = both.next_effective;
+    std::optional<double> reported = both.half(kReported, before, after), strict = both.half(kStrict, before, after);
+    if (reported) change.interval = around(difference, *reported, kReported);
+    if (strict) change.strict = around(difference, *strict, kStrict);
+    bool large = std::abs(*change.pct) >= kLeastOfFew;
+    std::optional<double> needed_half = fewer >= kCounted ? reported : fewer >= needed ? strict : std::nullopt;
+    if (large && (far_beyond(difference, both) || (needed_half && std::abs(difference) > *needed_half)))
+        change.word = difference > 0 ? Word::higher : Word::lower;
+    else if (word_of(change) == Word::same)
+        change.word = Word::same;
+    if (taken_back_by_drift(change, both, what)) return change;
+    if (change.word != Word::cannot_tell)
+        change.because = because_of(change, what) + "; low confidence: few independent samples";
+    else if (std::min(both.base.count(), both.next.count()) < kLeastOnASide)
+        change.because =
+            fmt::format("{} are too few: at least {} independent ones per side are needed, or repeats", few, needed);
+    else
+        change.because = fmt::format(
+            "{} are too few (or too autocorrelated) to call a change that is not far beyond their spread of {:.1f} %; "
+            "more steps or repeats would decide",
+            few, 100 * std::expm1(both.widest()));
+    return change;
+}
+
+// Values, counts and noise; the percentage is that of the two given values.
+Change begun(Samples base, Samples next, double before, double after) {
+    Change change;
+    change.base = before, change.next = after;
+    change.base_samples = base.size(), change.new_samples = next.size();
+    change.noise_pct = 100 * std::max(measure::statistics_of(base).noise, measure::statistics_of(next).noise);
+    change.pct = pct_between(change.base, change.next);
+    return change;
+}
+
+Change concluded(Change change, const Scatters& both, std::string_view what) {
+    change.word = word_of(change);
+    if (!taken_back_by_drift(change, both, what)) change.because = because_of(change, what);
+    return change;
+}
+
+// What all begin with: the answers that need no interval. `location` of a side is what is compared.
+template <class Location>
+std::optional<Change> without_interval(Samples base, Samples next, std::string_view what, Location&& location) {
+    if (base.empty() || next.empty())
+        return change_of_values(base.empty() ? std::nullopt : std::optional(location(base)),
+                                next.empty() ? std::nullopt : std::optional(location(next)));
+    Change change = begun(base, next, location(base), location(next));
+    if (std::equal(base.begin(), base.end(), next.begin(), next.end()))
+        return unchanged(change, fmt::format("all {} {} are equal", base.size(), what));
+    if (*change.base > 0 && *change.next > 0) return std::nullopt;
+    change.because = fmt::format("one side is 0 ({} and {} {})", base.size(), next.size(), what);
+    return change;
+}
+
+// A percentile of one side, to be resampled as in measure/comparison.h: drawing n*Beta as the rank.
+class Rank {
+public:
+    Rank(Samples samples, double share, double effective)
+        : sorted_(samples.begin(), samples.end()), effective_(effective), share_(share) {
+        std::sort(sorted_.begin(), sorted_.end());
+    }
+    // Between neighbouring samples, so that few of them do not make steps.
+    double resample(measure::Random& random) const {
+        double draw = random.beta(share_ * (effective_ + 1), (1 - share_) * (effective_ + 1));
+        double last = static_cast<double>(sorted_.size() - 1);
+        double place = std::clamp(draw * (last + 1) - 0.5, 0.0, last);
+        auto below = static_cast<std::size_t>(place);
+        std::size_t above = std::min(below + 1, sorted_.size() - 1);
+        return sorted_[below] + (place - static_cast<double>(below)) * (sorted_[above] - sorted_[below]);
+    }
+
+private:
+    std::vector<double> sorted_;
+    double effective_, share_;
+};
+
+Change with_resampled(Change change, Samples base, Samples next, double share, const Scatters& both) {
+    measure::Random random(kSeed);
+    Rank before(base, share, both.base_effective), after(next, share, both.next_effective);
+    std::vector<double> changes(kResamples);
+    for (double& each : changes) {
+        double numerator = after.resample(random);
+        each = 100 * (numerator / before.resample(random) - 1);
+    }
+    std::sort(changes.begin(), changes.end());
+    auto interval = [&](double level) {
+        double outside = (1 - level) / 2 * 100;
+        return measure::Interval{measure::percentile_of(changes, outside),
+                                 measure::percentile_of(changes, 100 - outside), level};
+    };
+    change.interval = interval(kReported), change.strict = interval(kStrict);
+    return change;
+}
+
+double p95_of(Samples samples) { return measure::statistics_of(samples).p95; }
+bool too_few(const Scatters& both) { return both.fewer() < static_cast<double>(measure::fewest_for(kStrict)); }
+
+}  // namespace
+
+Change change_of_samples(Samples base, Samples next, std::string_view what, bool one_process) {
+    if (std::optional<Change> found = without_interval(base, next, what, median_of)) return *found;
+    Change change = begun(base, next, median_of(base), median_of(next));
+    Scatters both(base, next, one_process);
+    if (too_few(both)) return change_of_few(change, Scatters(base, next, one_process, true, Caution::none), what);
+    return concluded(with_resampled(change, base, next, 0.5, both), both, what);
+}
+
+Change change_of_means(Samples base, Samples next, std::string_view what, bool one_process) {
+    if (std::optional<Change> found = without_interval(base, next, what, mean_of)) return *found;
+    Change change = begun(base, next, mean_of(base), mean_of(next));
+    Scatters both(base, next, one_process);
+    if (too_few(both)) return change_of_few(change, Scatters(base, next, one_process, false, Caution::none), what);
+    struct Side {
+        double mean, error, effective;
+    };
+    auto side = [](Samples samples, double effective) {
+        double mean = mean_of(samples), squares = 0;
+        for (double sample : samples) squares += (sample - mean) * (sample - mean);
+        return Side{mean, squares / static_cast<double>(samples.size() - 1) / effective, effective};
+    };
+    Side before = side(base, both.base_effective), after = side(next, both.next_effective);
+    // Welch, "The generalization of Student's problem", 1947, with the degrees of freedom of Satterthwaite.
+    double sum = before.error + after.error;
+    double degrees =
+        sum * sum /
+        (before.error * before.error / (before.effective - 1) + after.error * after.error / (after.effective - 1));
+    auto interval = [&](double level) {
+        double half = student_t(level, static_cast<std::size_t>(std::max(1.0, degrees))) * std::sqrt(sum);
+        double difference = after.mean - before.mean;
+        return measure::Interval{100 * (difference - half) / before.mean, 100 * (difference + half) / before.mean,
+                                 level};
+    };
+    change.interval = interval(kReported), change.strict = interval(kStrict);
+    return concluded(std::move(change), both, what);
+}
+
+Change change_of_p95(Samples base, Samples next, std::string_view what, bool one_process) {
+    if (std::optional<Change> found = without_interval(base, next, what, p95_of)) return *found;
+    Change change = begun(base, next, p95_of(base), p95_of(next));
+    Scatters both(base, next, one_process);
+    // As many as make it unlikely that the percentile lies beyond all of them.
+    double needed = std::ceil(std::log((1 - kStrict) / 2) / std::log(0.95));
+    if (both.fewer() < needed) {
+        change.because = fmt::format(
+            "{} and {} {} are too few for a 95th percentile: at least {:.0f} independent ones per side are needed, or "
+            "repeats",
+            base.size(), next.size(), what, needed);
+        return change;
+    }
+    return concluded(with_resampled(change, base, next, 0.95, both), both, what);
+}
+
+Change change_of_sums(Samples base, Samples next, std::string_view what, bool one_process) {
+    auto sum = [](Samples samples) { return mean_of(samples) * static_cast<double>(samples.size()); };
+    if (base.empty() || next.empty())
+        return change_of_values(base.empty() ? std::nullopt : std::optional(sum(base)),
+                                next.empty() ? std::nullopt : std::optional(sum(next)));
+    if (base.size() == next.size()) {
+        Change change = change_of_means(base, next, what, one_process);
+        change.base = sum(base), change.next = sum(next);
+        return change;
+    }
+    Change change = begun(base, next, sum(base), sum(next));
+    change.because =
+        fmt::format("{} {} in BASE and {} in NEW: compare their mean, not their sum", base.size(), what, next.size());
+    return change;
+}
+
+}  // namespace gpuprof::compare
