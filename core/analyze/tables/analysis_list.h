@@ -19,6 +19,9 @@
     ANALYSIS(Steps)                \
     ANALYSIS(Streams)              \
     ANALYSIS(Memory)               \
+    ANALYSIS(Allocations)          \
+    ANALYSIS(Growth)               \
+    ANALYSIS(Fragmentation)        \
     ANALYSIS(Collectives)          \
     ANALYSIS(Samples)              \
     ANALYSIS(Cpu)                  \
