@@ -57,7 +57,11 @@ void Reader::read_kernels() {
     DeviceColumns columns(rows);
     auto name = rows.column("demangledName"), short_name = rows.column("shortName"),
          fixed = rows.column("staticSharedMemory"), dynamic = rows.column("dynamicSharedMemory"),
-         graph = rows.column("graphId"), node = rows.column("graphNodeId");
+         graph = rows.column("graphId"), node = rows.column("graphNodeId"), local = rows.column("localMemoryPerThread");
+    // A kernel without clusters has clusters of 0 blocks here.
+    const std::pair<Scan::Field, Column<std::int32_t>*> cluster[] = {{rows.column("clusterX"), &table.cluster_x},
+                                                                     {rows.column("clusterY"), &table.cluster_y},
+                                                                     {rows.column("clusterZ"), &table.cluster_z}};
     const std::pair<Scan::Field, Column<std::int32_t>*> shape[] = {
         {rows.column("registersPerThread"), &table.registers},
         {rows.column("gridX"), &table.grid_x},
@@ -74,6 +78,9 @@ void Reader::read_kernels() {
         if (known != kNoString) table.name.set(*row, known);
         for (auto [field, column] : shape)
             if (auto value = rows.narrow(field)) column->set(*row, *value);
+        for (auto [field, column] : cluster)
+            if (auto value = rows.narrow(field); value && *value > 0) column->set(*row, *value);
+        if (auto value = rows.integer(local); value && *value >= 0) table.local_bytes.set(*row, *value);
         auto in_program = rows.narrow(fixed), at_launch = rows.narrow(dynamic);
         if (in_program || at_launch)
             table.shared_bytes.set(*row, std::int64_t{in_program.value_or(0)} + at_launch.value_or(0));
