@@ -9,13 +9,16 @@
     ANALYSIS(Kernels)              \
     ANALYSIS(Memcpy)               \
     ANALYSIS(Memset)               \
+    ANALYSIS(UnifiedMemory)        \
     ANALYSIS(Api)                  \
+    ANALYSIS(OsCalls)              \
     ANALYSIS(Launches)             \
     ANALYSIS(Gaps)                 \
     ANALYSIS(Idle)                 \
     ANALYSIS(Overlap)              \
     ANALYSIS(Ranges)               \
     ANALYSIS(Ops)                  \
+    ANALYSIS(Hlo)                  \
     ANALYSIS(Steps)                \
     ANALYSIS(Streams)              \
     ANALYSIS(Memory)               \
@@ -28,6 +31,10 @@
     ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(Counters)             \
+    ANALYSIS(GpuTrace)             \
+    ANALYSIS(ApiTrace)             \
+    ANALYSIS(OsTrace)              \
+    ANALYSIS(RangeTrace)           \
     ANALYSIS(LossRows)             \
     ANALYSIS(Findings)             \
     ANALYSIS(Summary)

@@ -14,9 +14,10 @@ std::string_view memory_kind(std::int64_t kind) {
 }
 
 // Source: ENUM_CUDA_MEMCPY_OPER. Unified memory's migrations follow CUPTI's kinds.
+constexpr std::string_view kMigrations[] = {"HtoD", "DtoH", "DtoD"};
+bool is_migration(std::int64_t kind) { return kind >= 11 && kind < 14; }
 std::string_view copy_kind(std::int64_t kind) {
-    constexpr std::string_view kUnified[] = {"HtoD", "DtoH", "DtoD"};
-    return kind >= 11 && kind < 14 ? kUnified[kind - 11] : cuda::copy_kind(kind);
+    return is_migration(kind) ? kMigrations[kind - 11] : cuda::copy_kind(kind);
 }
 
 }  // namespace
@@ -118,8 +119,11 @@ void Reader::read_copies() {
         if (!row) continue;
         if (auto word = copy_kind(rows.integer(kind).value_or(0)); !word.empty())
             table.kind.set(*row, batch_.intern(word));
-        if (auto value = rows.integer(from)) table.src.set(*row, batch_.intern(memory_kind(*value)));
-        if (auto value = rows.integer(to)) table.dst.set(*row, batch_.intern(memory_kind(*value)));
+        bool managed = is_migration(rows.integer(kind).value_or(0));  // of managed memory, wherever it was
+        if (auto value = rows.integer(from); value || managed)
+            table.src.set(*row, batch_.intern(managed ? "managed" : memory_kind(*value)));
+        if (auto value = rows.integer(to); value || managed)
+            table.dst.set(*row, batch_.intern(managed ? "managed" : memory_kind(*value)));
         if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
         set_id(table.graph_node_id, *row, rows.integer(node));
     }
