@@ -31,7 +31,8 @@ PLACE = {"device": "deviceId", "context": "contextId", "stream": "streamId", "co
 STRUCTURES = {
     "kernel": ("Kernel", {"registers": "registersPerThread", "grid_x": "gridX", "grid_y": "gridY", "grid_z": "gridZ",
                           "block_x": "blockX", "block_y": "blockY", "block_z": "blockZ", "static_shared": "staticSharedMemory",
-                          "dynamic_shared": "dynamicSharedMemory"}),
+                          "dynamic_shared": "dynamicSharedMemory", "local_per_thread": "localMemoryPerThread",
+                          "cluster_x": "clusterX", "cluster_y": "clusterY", "cluster_z": "clusterZ"}),
     "memcpy": ("Memcpy", {"copy_kind": "copyKind", "src": "srcKind", "dst": "dstKind"}),
     "memcpy_p2p": ("MemcpyPtoP", {}),
     "memset": ("Memset", {"memory_kind": "memoryKind"}),

@@ -32,7 +32,9 @@ bool has_events(const Trace& trace) {
 
 bool has_device_work(const Trace& trace) { return trace.kernel().rows + trace.memcpy().rows + trace.memset().rows > 0; }
 
-bool has_stack_samples(const Trace& trace) { return trace.tables().stack_sample.rows > 0; }
+bool has_python(const Trace& trace) {
+    return trace.tables().stack_sample.rows > 0 || trace.tables().python_call.rows > 0;
+}
 
 constexpr std::string_view kEvents = "timestamped events", kWork = "kernels, copies or fills with times";
 
@@ -49,8 +51,8 @@ constexpr Exporter kExporters[] = {
      kEvents, has_events, export_speedscope},
     {"folded", "Device time in ns by range, operator and kernel, as folded stacks.", ".folded", false, kWork,
      has_device_work, export_folded},
-    {"folded-python", "Samples of Python stacks, as folded stacks.", ".folded", false, "samples of Python stacks",
-     has_stack_samples, export_folded_python},
+    {"folded-python", "Python stacks as folded stacks: samples, or ns of recorded calls.", ".folded", false,
+     "Python stacks or calls", has_python, export_folded_python},
     {"pprof", "Device time and launches by range, operator and kernel, for pprof.", ".pb.gz", true, kWork,
      has_device_work, export_pprof},
     {"hatchet", "Device time by range, operator and kernel, JSON as Proton writes it.", ".hatchet", false, kWork,

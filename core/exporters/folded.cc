@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/csv.h"
 #include "core/base/utf8.h"
@@ -29,21 +28,6 @@ Status export_folded(const Trace& trace, Sink& sink) {
         paths[i] = node.parent == CallTree::kNone ? harmless_text(frame(node.name))
                                                   : paths[node.parent] + ";" + frame(node.name);
         if (node.device_ns > 0) sink.write(fmt::format("{} {}\n", paths[i], node.device_ns));
-    }
-    return {};
-}
-
-// A thread is the outermost frame. Stacks that were cut begin with `...`.
-Status export_folded_python(const Trace& trace, Sink& sink) {
-    const StackSampleTable& samples = trace.tables().stack_sample;
-    std::map<std::tuple<StringId, int, StringId>, std::uint64_t> counts;
-    for (Row row = 0; row < samples.rows; ++row)
-        if (samples.stack.has(row))
-            ++counts[{samples.thread.value_or(row, kNoString), samples.cut.value_or(row, 0), samples.stack[row]}];
-    for (const auto& [key, count] : counts) {
-        auto [thread, cut, stack] = key;
-        sink.write(fmt::format("thread {};{}{} {}\n", thread == kNoString ? "not known" : frame(trace.text(thread)),
-                               cut != 0 ? "...;" : "", printable(trace.text(stack)), count));
     }
     return {};
 }

@@ -145,8 +145,9 @@ private:
                         k.correlation.get(row), process(k.process, row), name(k.name, row), short_name_of(k.name, row),
                         std::nullopt, 1, k.registers.get(row), k.grid_x.get(row), k.grid_y.get(row), k.grid_z.get(row),
                         k.block_x.get(row), k.block_y.get(row), k.block_z.get(row),
-                        k.shared_bytes.has(row) ? std::optional(0) : std::nullopt, k.shared_bytes.get(row), row + 1,
-                        k.graph_node_id.get(row), k.graph_id.get(row));
+                        k.shared_bytes.has(row) ? std::optional(0) : std::nullopt, k.shared_bytes.get(row),
+                        k.local_bytes.get(row), row + 1, k.graph_node_id.get(row), k.graph_id.get(row),
+                        k.cluster_x.get(row), k.cluster_y.get(row), k.cluster_z.get(row));
         const MemcpyTable& c = tables_.memcpy;
         for (Row row = 0; row < c.rows; ++row)
             out_.insert("CUPTI_ACTIVITY_KIND_MEMCPY", since(c.start[row]), since(c.start[row] + c.dur[row]),
@@ -199,6 +200,17 @@ private:
                             m.stream.get(row));
     }
 
+    // As autograd wrote it: the name, then the facts of the call.
+    std::string range_text(Row row) const {
+        const RangeTable& r = tables_.range;
+        std::string said(text(r.name, row).value_or(""));
+        if (r.sequence.has(row)) said += fmt::format(", seq = {}", r.sequence[row]);
+        if (r.op_id.has(row)) said += fmt::format(", op_id = {}", r.op_id[row]);
+        if (r.input_dims.has(row)) said += fmt::format(", sizes = {}", trace_.text(r.input_dims[row]));
+        if (r.input_ops.has(row)) said += fmt::format(", input_op_ids = {}", trace_.text(r.input_ops[row]));
+        return said;
+    }
+
     // Ranges and operators. A domain is made known by an event of its own in each process, a category likewise.
     void write_annotations() {
         constexpr int kPushPop = 59, kDomain = 75, kCategory = 33;
@@ -226,8 +238,8 @@ private:
         };
         const RangeTable& r = tables_.range;
         for (Row row = 0; row < r.rows; ++row)
-            event(r.start[row], r.dur[row], text(r.name, row).value_or(""), thread(r.thread, row),
-                  text(r.domain, row).value_or(""), text(r.category, row), r.payload.get(row));
+            event(r.start[row], r.dur[row], range_text(row), thread(r.thread, row), text(r.domain, row).value_or(""),
+                  text(r.category, row), r.payload.get(row));
         const OpTable& o = tables_.op;
         for (Row row = 0; row < o.rows; ++row)
             event(o.start[row], o.dur[row], text(o.name, row).value_or(""), thread(o.thread, row), kOperators,

@@ -44,6 +44,7 @@ inline constexpr Field<std::uint64_t> start{16}, end{24}, completed{32}, name{10
 inline constexpr Field<std::uint32_t> device{40}, context{44}, stream{48}, correlation{92}, graph{156};
 inline constexpr Field<std::int32_t> grid_x{52}, grid_y{56}, grid_z{60}, block_x{64}, block_y{68}, block_z{72},
     static_shared{76}, dynamic_shared{80};
+inline constexpr Field<std::uint32_t> local_per_thread{84}, cluster_x{176}, cluster_y{180}, cluster_z{184};
 }  // namespace kernel
 namespace memcpy {
 inline constexpr Field<std::uint8_t> copy_kind{4}, src{5}, dst{6};

@@ -18,6 +18,9 @@ Status import_kineto(Source& source, TraceBuilder& builder);
 int sniff_nsys(std::string_view head);
 Status import_nsys(Source& source, TraceBuilder& builder);
 
+int sniff_nsys_stats(std::string_view head);
+Status import_nsys_stats(Source& source, TraceBuilder& builder);
+
 int sniff_ncu(std::string_view head);
 Status import_ncu(Source& source, TraceBuilder& builder);
 

@@ -13,6 +13,7 @@ constexpr Importer kImporters[] = {
     {"capture", "gpu-profile capture, *.gpuprof", sniff_capture, import_capture},
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
+    {"nsys_stats", "Nsight Systems, cuda_gpu_trace of nsys stats, CSV", sniff_nsys_stats, import_nsys_stats},
     {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
     {"smi", "log of nvidia-smi, --query-gpu CSV, dmon or -q -x", sniff_smi, import_smi},
     {"torch_snapshot", "PyTorch CUDA memory snapshot, pickle", sniff_torch_snapshot, import_torch_snapshot},

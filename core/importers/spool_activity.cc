@@ -143,6 +143,11 @@ void SpoolDecoder::add_kernel(const cupti::Record& record) {
     table.block_z.set(row, record.get(k::block_z));
     table.registers.set(row, record.get(k::registers));
     table.shared_bytes.set(row, std::int64_t{record.get(k::static_shared)} + record.get(k::dynamic_shared));
+    table.local_bytes.set(row, record.get(k::local_per_thread));
+    if (record.get(k::cluster_x) == 0) return;  // launched without clusters
+    table.cluster_x.set(row, static_cast<std::int32_t>(record.get(k::cluster_x)));
+    table.cluster_y.set(row, static_cast<std::int32_t>(record.get(k::cluster_y)));
+    table.cluster_z.set(row, static_cast<std::int32_t>(record.get(k::cluster_z)));
 }
 
 void SpoolDecoder::add_memcpy(const cupti::Record& record) {

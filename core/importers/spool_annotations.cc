@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string>
+
+#include "core/importers/autograd_range.h"
 
 namespace gpuprof {
 namespace {
@@ -101,7 +104,7 @@ void SpoolAnnotations::finish(TimeNs last, const std::function<StringId(std::uin
         table.dur.set(row, span_between(open.start, range.end));
         table.thread.set(row, thread_key(range.thread));
         StringId text = open.handle != 0 ? named(texts_, open.handle) : open.text;
-        if (text != kNoString) table.name.set(row, text);
+        if (text != kNoString) set_range_text(batch_, row, std::string(batch_.strings[text]));
         if (StringId domain = named(domains_, open.domain); domain != kNoString) table.domain.set(row, domain);
         if (open.about.payload) table.payload.set(row, *open.about.payload);
         if (open.about.category == 0) continue;

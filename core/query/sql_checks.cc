@@ -32,10 +32,19 @@ constexpr SqlCheck kChecks[] = {
      "SELECT kind AS memory_kind, count(*) AS count, sum(bytes) AS bytes, sum(dur_ns) AS total_ns "
      "FROM memset GROUP BY kind",
      "", ""},
+    {"unified_memory",
+     "SELECT device, kind AS direction, count(*) AS count, sum(bytes) AS bytes, sum(dur_ns) AS total_ns "
+     "FROM memcpy WHERE src = 'managed' AND dst = 'managed' GROUP BY device, kind",
+     "", "A copy that a call submitted is none, which this leaves out."},
     {"api",
      "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns, avg(dur_ns) AS mean_ns, median(dur_ns) AS p50_ns, "
      "percentile(dur_ns, 95) AS p95_ns, max(dur_ns) AS max_ns, count(DISTINCT thread) AS threads "
      "FROM api_call GROUP BY name",
+     "", ""},
+    {"os_calls",
+     "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns, avg(dur_ns) AS mean_ns, median(dur_ns) AS p50_ns, "
+     "percentile(dur_ns, 95) AS p95_ns, max(dur_ns) AS max_ns, count(DISTINCT thread) AS threads "
+     "FROM os_call GROUP BY name",
      "", ""},
     {"launches",
      "SELECT k.name, count(*) AS count, avg(k.dur_ns) AS kernel_mean_ns FROM kernel AS k "
@@ -58,11 +67,15 @@ constexpr SqlCheck kChecks[] = {
      "SELECT device, a_ns, b_ns, both_ns FROM overlap WHERE a = 'kernel' AND b = 'memcpy' AND a_ns > 0 AND b_ns > 0",
      ""},
     {"ranges", "SELECT count(*) AS count, sum(dur_ns) AS host_total_ns FROM range",
-     "SELECT sum(count) AS count, sum(host_total_ns) AS host_total_ns FROM ranges", ""},
+     "SELECT coalesce(sum(count), 0) AS count, sum(host_total_ns) AS host_total_ns FROM ranges", ""},
     {"ops",
      "SELECT name, count(*) AS count FROM op WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*' GROUP BY name",
      "SELECT name, count FROM ops WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*'",
      "As key_averages, the analysis counts an operator once that calls itself and nothing else; SQL counts rows."},
+    {"hlo",
+     "SELECT hlo_module AS module, hlo_op, framework_op, count(*) AS kernels, sum(dur_ns) AS total_ns FROM kernel "
+     "WHERE EXISTS (SELECT 1 FROM kernel WHERE hlo_op IS NOT NULL) GROUP BY hlo_module, hlo_op, framework_op",
+     "", ""},
     {"steps", "SELECT name AS step, start_ns, dur_ns FROM range WHERE name GLOB 'ProfilerStep#*'",
      "SELECT step, start_ns, dur_ns FROM steps WHERE step GLOB 'ProfilerStep#*'", ""},
     {"streams",
@@ -72,6 +85,16 @@ constexpr SqlCheck kChecks[] = {
     {"memory",
      "SELECT device, max(total_allocated) AS peak_bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
      "SELECT device, peak_bytes FROM memory WHERE device IS NOT NULL", ""},
+    {"allocations",
+     "SELECT device, max(total_allocated) AS bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
+     "SELECT device, sum(bytes) AS bytes FROM allocations WHERE device IS NOT NULL GROUP BY device", ""},
+    {"growth", "", "", "A release belongs to the last allocation at its address, which SQL finds only row by row."},
+    {"fragmentation",
+     "SELECT device, sum(bytes) AS reserved_bytes, "
+     "sum(CASE WHEN state = 'active_allocated' THEN bytes ELSE 0 END) AS allocated_bytes, "
+     "sum(CASE WHEN state = 'inactive' THEN bytes ELSE 0 END) AS free_bytes, "
+     "count(DISTINCT segment) AS segments FROM memory_block WHERE device IS NOT NULL GROUP BY device",
+     "", ""},
     {"collectives",
      "SELECT count(*) AS count, coalesce(sum(dur_ns), 0) AS total_ns FROM kernel "
      "WHERE name GLOB 'nccl*' OR name GLOB 'rccl*'",
@@ -85,7 +108,7 @@ constexpr SqlCheck kChecks[] = {
      "FROM cpu_sample GROUP BY process, thread",
      "", ""},
     {"stacks", "SELECT thread, count(*) AS samples FROM stack_sample GROUP BY thread",
-     "SELECT thread, sum(self_samples) AS samples FROM stacks GROUP BY thread", ""},
+     "SELECT thread, sum(self_samples) AS samples FROM stacks WHERE self_samples IS NOT NULL GROUP BY thread", ""},
     {"arithmetic",
      "SELECT name, shapes, types, flops / bytes AS flop_per_byte, flops / (device_ns / 1e9) AS flop_per_s, "
      "bytes / device_ns AS gb_per_s FROM arithmetic",
@@ -94,6 +117,10 @@ constexpr SqlCheck kChecks[] = {
      "SELECT launch, name, dur_ns, (SELECT count(*) FROM kernel_counter AS c WHERE c.launch = k.launch) AS counters, "
      "device FROM profiled_kernel AS k",
      "", ""},
+    {"gpu_trace", WORK "SELECT start_ns, end_ns - start_ns AS dur_ns, what AS kind, device, stream FROM work", "", ""},
+    {"api_trace", "SELECT start_ns, dur_ns, name, error, correlation, process, thread FROM api_call", "", ""},
+    {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},
+    {"range_trace", "SELECT start_ns, dur_ns, name, thread, domain, category FROM range", "", ""},
     {"losses", "SELECT kind, sum(count) AS count FROM loss GROUP BY kind", "", ""},
     {"findings", "", "", "Findings are rules over other analyses; each names the rows that it rests on."},
     {"summary", "", "", "The first answer repeats figures of other analyses."},

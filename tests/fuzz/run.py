@@ -53,6 +53,7 @@ PARSERS = {
     "http": ["cli/http/endpoint.cc", "cli/view/service.cc"],
     "kineto": ["core/importers/kineto"],
     "ncu": ["core/importers/ncu"],
+    "nsys_stats": ["core/importers/nsys_stats"],
     "nsys": ["core/importers/nsys", "core/importers/database.cc"],
     "nvtx": ["core/importers/spool_annotations.cc"],
     "pprof": ["core/importers/pprof.cc", "core/importers/protobuf.h"],

@@ -1,6 +1,8 @@
 """Folded stacks, pprof, Hatchet's JSON and speedscope: their sums are the recording's, their form is what readers want."""
 
+import csv
 import gzip
+import io
 import json
 from collections import Counter
 
@@ -176,3 +178,20 @@ def test_a_recording_without_anything(program, tmp_path, form):
     assert not (tmp_path / "out").exists()
     outcome = program.run("export", form, FIXTURES / "kineto/graph.json.gz", "-o", "/dev/full")
     assert form == "folded-python" or (outcome.status != 0 and len(outcome.errors) == 1)
+
+
+def test_folded_python_of_recorded_calls(program):
+    """Each stretch of a thread belongs to one stack: together they are the time that `stacks` says, function by function."""
+    recording = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+    wanted = Counter()
+    for row in csv.DictReader(io.StringIO(program.run("report", recording, "stacks", "--format", "csv", "--limit", "0").stdout.decode())):
+        wanted[row["function"], row["file"]] += int(row["self_ns"])
+    found = Counter()
+    for line in exported(program, "folded-python", recording).decode().splitlines():
+        stack, _, value = line.rpartition(" ")
+        thread, *_, frame = stack.split(";")
+        assert thread.startswith("thread ")
+        function, _, place = frame.rpartition(" (")
+        found[(function, place.rpartition(":")[0]) if ".py:" in place or place.startswith("<frozen") else (frame, "")] += int(value)
+    assert found["forward", "workloads.py"] > 0
+    assert +found == +wanted

@@ -45,6 +45,25 @@ def stream(line):
     return re.match(r"Stream #(\d+)", line.name)[1]
 
 
+def framework_op(stats):
+    """tf_op without its type; of JAX it only says that XLA made the kernel, and the operator stands under `name`."""
+    op = stats["tf_op"].rpartition(":")[0]
+    return stats.get("name") if op == "XlaModule" else op
+
+
+def test_instructions_of_xla(program, space):
+    """Kernel time by module, instruction and framework operator: xplane.pb read by protobuf, and both files alike."""
+    wanted = Counter()
+    for plane, _, _, _, dur, stats in events(space):
+        if plane == DEVICE and "kernel_details" in stats:
+            wanted[stats["hlo_module"], stats["hlo_op"], framework_op(stats)] += dur // 1000
+    assert len(wanted) > 1 and ("jit_multiply", "loop_multiply_fusion", "jit(multiply)") in {(m, o, (f or "")[:13]) for m, o, f in wanted}
+    for file in (XPLANE, JSON):
+        rows = program.report(file, "hlo")["hlo"].rows
+        assert {(row["module"], row["hlo_op"], row["framework_op"]): row["total_ns"] for row in rows} == dict(wanted)
+    assert sum(row["share_pct"] for row in rows) == pytest.approx(100)
+
+
 def test_kernels(space, began, tables):
     wanted = Counter()
     for plane, line, name, start, dur, stats in events(space):

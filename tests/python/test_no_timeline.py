@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 
 import pytest
 from conftest import FIXTURES
@@ -61,6 +62,29 @@ def test_counters_of_the_details_page(program):
             (value,) = {number(line["Metric Value"]) for line in lines
                         if line["ID"] == str(row["launch"]) and line["Metric Name"] == theirs and (ours == "registers" or line["Metric Unit"] == "%")}
             assert row[ours] == value
+
+
+OLDER = {"2019": {"Compute (SM) Throughput": "SOL SM", "Memory Throughput": "SOL Memory"},
+         "2020": {"Compute (SM) Throughput": "SM [%]", "Memory Throughput": "Memory [%]"},
+         "2021": {"Compute (SM) Throughput": "Compute (SM) [%]", "Memory Throughput": "Memory [%]"}}
+FIRST_COLUMNS = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream", "Section Name", "Metric Name", "Metric Unit", "Metric Value"]
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_counters_by_the_names_of_older_versions(program, version):
+    """The details page as Nsight Compute wrote it before 2022: other names of the percentages, fewer columns."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, FIRST_COLUMNS, extrasaction="ignore", quoting=csv.QUOTE_ALL, restval="2020-Jan-01 00:00:00", lineterminator="\n")
+    writer.writeheader()
+    for line in csv.DictReader(read("details")):
+        old = OLDER[version].get(line["Metric Name"]) if line["Metric Unit"] == "%" else None
+        writer.writerow(line | ({"Metric Name": old} if old else {}))
+    assert not any(new in text.getvalue() for new in ('"Compute (SM) Throughput"',))
+    found = program.report("-", "counters", stdin=text.getvalue().encode())["counters"].rows
+    wanted = program.report(FIXTURES / "ncu/kernels.details.csv.gz", "counters")["counters"].rows
+    figures = ("name", "compute_pct", "memory_pct", "occupancy_pct", "registers")
+    assert [[row[figure] for figure in figures] for row in found] == [[row[figure] for figure in figures] for row in wanted]
+    assert all(row["compute_pct"] is not None for row in found)
 
 
 def test_no_counters(program):

@@ -68,7 +68,7 @@ def test_every_analysis_says_how_sql_would_check_it():
     assert all(sql or why for _, sql, _, why in CHECKS)
 
 
-@pytest.mark.parametrize("file", ["kineto/transformer.json.gz", "kineto/overlap.json.gz", "nsys/h100_2gpu_1s.sqlite.gz"])
+@pytest.mark.parametrize("file", ["kineto/transformer.json.gz", "kineto/overlap.json.gz", "nsys/h100_2gpu_1s.sqlite.gz", "memory/growth.snapshot.pickle.gz", "jax/mlp.xplane.pb.gz"])
 @pytest.mark.parametrize("check", [c for c in CHECKS if c[1]], ids=lambda check: check[0])
 def test_sql_agrees_with_the_analysis(file, check):
     analysis, sql, out_of, _ = check

@@ -137,8 +137,15 @@ Verdict by_tree(const Trace& trace) {
 struct Shown {
     std::string_view table, analysis;
 };
-constexpr Shown kShown[] = {{"profiled_kernel", "counters"}, {"sample", "samples"}, {"memory_event", "memory"},
-                            {"memory_block", "memory"},      {"call_node", ""},     {"call_metric", ""},
+constexpr Shown kShown[] = {{"profiled_kernel", "counters"},
+                            {"sample", "samples"},
+                            {"memory_event", "memory"},
+                            {"memory_event", "allocations"},
+                            {"memory_event", "growth"},
+                            {"memory_block", "allocations"},
+                            {"memory_block", "fragmentation"},
+                            {"call_node", ""},
+                            {"call_metric", ""},
                             {"kernel_counter", ""}};
 
 std::vector<const Shown*> what_is_there(const Trace& trace) {

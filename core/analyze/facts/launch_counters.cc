@@ -1,5 +1,6 @@
 #include "core/analyze/facts/launch_counters.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -8,16 +9,27 @@
 namespace gpuprof {
 namespace {
 
+// By the metric's name on the raw page, and by what the details page of each version calls it, the newest first.
 struct Figure {
-    std::string_view raw, details, unit;  // unit "": whichever
+    std::string_view unit;  // "": whichever
+    std::string_view names[5];
 };
 enum FigureIndex { kCompute, kMemory, kOccupancy, kRegisters, kFigures };
 constexpr Figure kNames[kFigures] = {
-    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) Throughput", "%"},
-    {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory Throughput", "%"},
-    {"sm__warps_active.avg.pct_of_peak_sustained_active", "Achieved Occupancy", "%"},
-    {"launch__registers_per_thread", "Registers Per Thread", ""},
+    {"%",
+     {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) Throughput", "Compute (SM) [%]", "SM [%]",
+      "SOL SM"}},
+    {"%",
+     {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory Throughput", "Memory [%]",
+      "SOL Memory"}},
+    {"%", {"sm__warps_active.avg.pct_of_peak_sustained_active", "Achieved Occupancy"}},
+    {"", {"launch__registers_per_thread", "Registers Per Thread"}},
 };
+
+bool is_named(const Figure& figure, std::string_view metric) {
+    return !metric.empty() &&
+           std::find(std::begin(figure.names), std::end(figure.names), metric) != std::end(figure.names);
+}
 
 struct Found {
     std::optional<double> figures[kFigures];
@@ -33,8 +45,8 @@ std::unordered_map<std::int64_t, Found> gather(const Trace& trace) {
         std::string_view metric = trace.text(table.metric.value_or(row, kNoString)),
                          unit = trace.text(table.unit.value_or(row, kNoString));
         for (int i = 0; i < kFigures; ++i) {
-            bool named = metric == kNames[i].raw || metric == kNames[i].details;
-            if (named && (kNames[i].unit.empty() || unit == kNames[i].unit) && table.value.has(row))
+            if (is_named(kNames[i], metric) && (kNames[i].unit.empty() || unit == kNames[i].unit) &&
+                table.value.has(row))
                 of.figures[i] = table.value[row];
         }
     }

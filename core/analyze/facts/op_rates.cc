@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "core/analyze/facts/host_timeline.h"
+#include "core/analyze/facts/op_tree.h"
 #include "core/analyze/knowledge/device_peaks.h"
 #include "core/analyze/knowledge/kernel_class.h"
 #include "core/analyze/knowledge/op_arithmetic.h"
@@ -40,6 +42,27 @@ private:
     using Key = std::pair<std::uint32_t, std::int64_t>;
     static Key key(StringId process, std::int64_t id) { return {index_of(process), id}; }
     std::map<Key, Row> rows_;
+};
+
+// The operator open on the launching thread when a kernel was launched, the innermost one.
+class OpsAtLaunch {
+public:
+    explicit OpsAtLaunch(const Trace& trace) : trace_(trace), timeline_(trace, {HostKind::op}) {}
+    Row find(Row kernel) {
+        Row launch = trace_.links().kernel_launch[kernel];
+        const ApiCallTable& calls = trace_.api_call();
+        if (launch == kNoRow || !calls.thread.has(launch)) return kNoRow;
+        StringId key = calls.thread[launch];
+        auto [known, added] = threads_.try_emplace(index_of(key));
+        if (added) known->second = timeline_.spans(key);
+        std::uint32_t open = known->second.innermost_at(calls.start[launch]);
+        return open == kNoSpan ? kNoRow : known->second.spans[open].row;
+    }
+
+private:
+    const Trace& trace_;
+    HostTimeline timeline_;
+    std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
 };
 
 std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device) {
@@ -82,14 +105,14 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
 // Gathers the kernels of each operator call and the calls of each kind of operator.
 class Gathering {
 public:
-    explicit Gathering(const Trace& trace) : trace_(trace), ops_(trace) {
+    explicit Gathering(const Trace& trace) : trace_(trace), ops_(trace), ops_at_launch_(trace) {
         result.rate_of_kernel.resize(trace.kernel().rows, kNoRow);
     }
 
     void add(Row kernel) {
         const KernelTable& kernels = trace_.kernel();
-        if (!kernels.external_id.has(kernel)) return;
-        Row op = ops_.find(kernels.process.value_or(kernel, kNoString), kernels.external_id[kernel]);
+        std::optional<std::int64_t> link = op_link(kernels, kernel);
+        Row op = link ? ops_.find(kernels.process.value_or(kernel, kNoString), *link) : ops_at_launch_.find(kernel);
         if (op == kNoRow || !trace_.op().input_dims.has(op)) return;
         std::uint32_t at = rate_of(op);
         OpRate& rate = result.rates[at];
@@ -160,6 +183,7 @@ private:
 
     const Trace& trace_;
     OpsById ops_;
+    OpsAtLaunch ops_at_launch_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> rates_;
     std::vector<MathType> operands_;
     std::vector<DurNs> longest_;
@@ -172,7 +196,7 @@ private:
 OpRates OpRates::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     std::int64_t only_device = facts.options().device;
-    if (trace.op().input_dims.none_present() || trace.kernel().external_id.none_present()) return {};
+    if (trace.op().input_dims.none_present()) return {};
     Gathering gathering(trace);
     for (Row row = 0; row < trace.kernel().rows; ++row)
         if (only_device < 0 || trace.kernel().device.value_or(row, -1) == only_device) gathering.add(row);

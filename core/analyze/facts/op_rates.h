@@ -1,6 +1,7 @@
 // Achieved rates of framework operators: FLOPs and bytes from their recorded shapes, over the device time of the kernels they
 // launched themselves, held against the device's peaks. One entry per operator name, shapes and types. Operators whose
-// arithmetic or device time is not known have none.
+// arithmetic or device time is not known have none. A kernel's operator is the one its external id names; where the recorder
+// wrote none, the innermost one open on the launching thread when it was launched.
 #pragma once
 
 #include <cstdint>

@@ -1,36 +1,25 @@
 #include "core/analyze/facts/stack_samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <charconv>
+#include <unordered_map>
+
+#include "core/analyze/facts/host_timeline.h"
+#include "core/base/readable.h"
 
 #include "core/analyze/facts/facts.h"
 
 namespace gpuprof {
 
-PythonFrame parse_frame(std::string_view frame) {
-    std::size_t open = frame.rfind(" (");
-    if (open == std::string_view::npos || frame.back() != ')') return {frame, {}, -1};
-    PythonFrame parsed{frame.substr(0, open), frame.substr(open + 2, frame.size() - open - 3), -1};
-    std::size_t colon = parsed.file.rfind(':');
-    if (colon == std::string_view::npos) return parsed;
-    std::int64_t line = -1;
-    const char* end = parsed.file.data() + parsed.file.size();
-    auto read = std::from_chars(parsed.file.data() + colon + 1, end, line);
-    if (read.ec != std::errc{} || read.ptr != end || line < 0) return parsed;
-    parsed.line = line;
-    parsed.file = parsed.file.substr(0, colon);
-    return parsed;
-}
-
-void FunctionCounts::add(std::string_view text) {
-    PythonFrame frame = parse_frame(text);
+void FunctionCounts::add(const PythonFrame& frame, std::uint64_t amount) {
     Count& count = functions_[{frame.function, frame.file}];
-    ++count.samples, ++samples_;
-    if (frame.line >= 0) ++count.lines[frame.line];
+    count.amount += amount, total_ += amount;
+    if (frame.line >= 0) count.lines[frame.line] += amount;
 }
 
 const std::pair<const FunctionCounts::Function, FunctionCounts::Count>* FunctionCounts::most() const {
-    auto less = [](const auto& a, const auto& b) { return a.second.samples < b.second.samples; };
+    auto less = [](const auto& a, const auto& b) { return a.second.amount < b.second.amount; };
     auto most = std::max_element(functions_.begin(), functions_.end(), less);
     return most == functions_.end() ? nullptr : &*most;
 }
@@ -38,39 +27,43 @@ const std::pair<const FunctionCounts::Function, FunctionCounts::Count>* Function
 std::string FunctionCounts::sentence() const {
     const auto* found = most();
     if (found == nullptr) return {};
-    return std::to_string(found->second.samples) + " of " + std::to_string(samples_) + " samples in " + top();
+    std::uint64_t part = found->second.amount;
+    if (basis_ == PythonBasis::samples) return fmt::format("{} of {} samples in {}", part, total_, top());
+    return fmt::format("{} of {} of Python calls in {}", readable_duration(static_cast<double>(part)),
+                       readable_duration(static_cast<double>(total_)), top());
 }
 
 std::string FunctionCounts::top() const {
     const auto* found = most();
     if (found == nullptr) return {};
     const auto& [function, count] = *found;
-    std::string text(function.first);
-    if (function.second.empty()) return text;
-    text.append(" (").append(function.second);
     auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     auto line = std::max_element(count.lines.begin(), count.lines.end(), less);
-    if (line != count.lines.end()) text.append(":").append(std::to_string(line->first));
-    return text + ')';
+    return to_text({function.first, function.second, line == count.lines.end() ? -1 : line->first});
 }
 
 IdlePython IdlePython::make(const Facts& facts) {
-    IdlePython python;
-    if (facts.trace().tables().stack_sample.rows == 0) return python;
+    const Trace& trace = facts.trace();
+    IdlePython python(trace.tables().stack_sample.rows > 0 ? PythonBasis::samples : PythonBasis::time);
+    if (python.basis_ == PythonBasis::time && trace.tables().python_call.rows == 0) return python;
     const IdleGaps& gaps = facts.get<IdleGaps>();
+    if (python.basis_ == PythonBasis::time) {
+        python.read_calls(trace, gaps);
+        return python;
+    }
     for (const IdleGap* begin = gaps.gaps.begin(); begin != gaps.gaps.end();) {
         const IdleGap* end =
             std::find_if(begin, gaps.gaps.end(), [&](const IdleGap& gap) { return gap.device != begin->device; });
-        python.read_device(facts.trace(), begin, end);
+        python.read_samples(trace, begin, end);
         begin = end;
     }
     return python;
 }
 
 // Samples are few and gaps may be millions: each sample looks for its gap.
-void IdlePython::read_device(const Trace& trace, const IdleGap* begin, const IdleGap* end) {
+void IdlePython::read_samples(const Trace& trace, const IdleGap* begin, const IdleGap* end) {
     const StackSampleTable& samples = trace.tables().stack_sample;
-    ByCause& device = by_device_[begin->device];
+    ByCause& device = of_device(begin->device);
     for (Row row = 0; row < samples.rows; ++row) {
         if (!samples.time.has(row) || !samples.thread.has(row) || !samples.stack.has(row)) continue;
         TimeNs time = samples.time[row];
@@ -79,9 +72,32 @@ void IdlePython::read_device(const Trace& trace, const IdleGap* begin, const Idl
         if (after == begin) continue;
         const IdleGap& gap = after[-1];
         if (time >= gap.start + gap.dur || gap.host_thread != samples.thread[row]) continue;
-        std::string_view frame = innermost_frame(trace.text(samples.stack[row]));
+        PythonFrame frame = parse_frame(innermost_frame(trace.text(samples.stack[row])));
         device[static_cast<std::size_t>(gap.cause)].add(frame);
         all_[static_cast<std::size_t>(gap.cause)].add(frame);
+    }
+}
+
+// Each piece of a gap with one cause is laid over the calls of the thread it waited for.
+void IdlePython::read_calls(const Trace& trace, const IdleGaps& gaps) {
+    HostTimeline timeline(trace, {HostKind::python_call});
+    std::unordered_map<std::uint32_t, HostThread> threads;  // by key
+    for (const IdleSpan& piece : idle_spans(trace, gaps)) {
+        const IdleGap& gap = gaps.gaps[piece.gap];
+        if (gap.host_thread == kNoString) continue;
+        auto [known, added] = threads.try_emplace(index_of(gap.host_thread));
+        if (added) known->second = timeline.spans(gap.host_thread);
+        const HostThread& thread = known->second;
+        auto cause = static_cast<std::size_t>(piece.cause);
+        ByCause& device = of_device(gap.device);
+        thread.each_innermost({piece.start, piece.start + piece.dur}, [&](std::uint32_t at, DurNs dur) {
+            PythonFrame frame;
+            for (; at != kNoSpan && frame.file.empty(); at = thread.spans[at].parent)
+                frame = parse_python_call(trace.text(thread.spans[at].name));
+            if (frame.file.empty()) return;
+            device[cause].add(frame, static_cast<std::uint64_t>(dur));
+            all_[cause].add(frame, static_cast<std::uint64_t>(dur));
+        });
     }
 }
 

@@ -1,8 +1,7 @@
-// Python stacks that were sampled beside the program, by thread and time, and what they say of a stretch of time: which
-// function a thread was in most often. A frame is text as the recorder writes it, `function (file:line)`.
+// What the threads that a device waited for did in Python: from stacks that were sampled beside the program, or, where there
+// are none, from the Python calls that the framework's profiler recorded. Samples are counted, calls are measured.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,16 +9,10 @@
 #include <vector>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/base/python_frame.h"
 #include "core/model/trace.h"
 
 namespace gpuprof {
-
-// The parts of `function (file:line)`; a frame of another form is all function.
-struct PythonFrame {
-    std::string_view function, file;
-    std::int64_t line = -1;  // -1: none
-};
-PythonFrame parse_frame(std::string_view frame);
 
 // Calls visit(frame) for each frame of a stack, the outermost first.
 template <class Visit>
@@ -32,38 +25,51 @@ void each_frame(std::string_view stack, Visit&& visit) {
 }
 inline std::string_view innermost_frame(std::string_view stack) { return stack.substr(stack.rfind(';') + 1); }
 
-// How often samples met one function, and one of its lines.
+// How a thread's stay in functions is measured.
+enum class PythonBasis : std::uint8_t { samples, time };
+
+// How many samples, or nanoseconds, were spent in each function, and in each of its lines.
 class FunctionCounts {
 public:
-    void add(std::string_view frame);
-    std::uint64_t samples() const { return samples_; }
-    // The function met most often, with the line that was met most often in it: "augment (data.py:31)"; "" without samples.
+    explicit FunctionCounts(PythonBasis basis = PythonBasis::samples) : basis_(basis) {}
+    void add(const PythonFrame& frame, std::uint64_t amount = 1);
+    // Of all functions.
+    std::uint64_t total() const { return total_; }
+    // The function with the most, and the line with the most in it: "augment (data.py:31)"; "" when nothing was added.
     std::string top() const;
-    // "62 of 80 samples in augment (data.py:31)", of the same function; "" without samples.
+    // Of the same function "62 of 80 samples in augment (data.py:31)", or "122 ms of 154 ms of Python calls in ..."; "" when nothing was added.
     std::string sentence() const;
 
 private:
     using Function = std::pair<std::string_view, std::string_view>;  // name and file
     struct Count {
-        std::uint64_t samples = 0;
+        std::uint64_t amount = 0;
         std::map<std::int64_t, std::uint64_t> lines;
     };
     const std::pair<const Function, Count>* most() const;
+    PythonBasis basis_;
     std::map<Function, Count> functions_;
-    std::uint64_t samples_ = 0;
+    std::uint64_t total_ = 0;
 };
 
-// What the threads that kept a device waiting were doing in Python, by cause of the wait.
+// What the threads that kept a device waiting were doing in Python, by cause of the wait. Time is that of the innermost Python
+// function: what a builtin took is its caller's, as it is in samples.
 class IdlePython {
 public:
     static IdlePython make(const Facts& facts);
+    PythonBasis basis() const { return basis_; }
     // Of all devices.
     const FunctionCounts& of(IdleCause cause) const { return all_[static_cast<std::size_t>(cause)]; }
     const FunctionCounts& of(std::int32_t device, IdleCause cause) const;
 
 private:
-    using ByCause = std::array<FunctionCounts, kIdleCauses>;
-    void read_device(const Trace& trace, const IdleGap* begin, const IdleGap* end);
+    using ByCause = std::vector<FunctionCounts>;  // kIdleCauses of them
+    explicit IdlePython(PythonBasis basis) : basis_(basis), all_(none_yet()), none_(basis) {}
+    ByCause none_yet() const { return ByCause(kIdleCauses, FunctionCounts(basis_)); }
+    ByCause& of_device(std::int32_t device) { return by_device_.try_emplace(device, none_yet()).first->second; }
+    void read_samples(const Trace& trace, const IdleGap* begin, const IdleGap* end);
+    void read_calls(const Trace& trace, const IdleGaps& gaps);
+    PythonBasis basis_;
     ByCause all_;
     std::map<std::int32_t, ByCause> by_device_;
     FunctionCounts none_;

@@ -61,8 +61,10 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
         if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(longest->host_thread));
         evidence.push_back(std::move(text));
     }
-    std::string python = facts.get<IdlePython>().of(cause).sentence();
-    if (!python.empty()) evidence.push_back(fmt::format("Sampled meanwhile: {}", python));
+    const IdlePython& python = facts.get<IdlePython>();
+    std::string sentence = python.of(cause).sentence();
+    std::string_view how = python.basis() == PythonBasis::samples ? "Sampled" : "Python";
+    if (!sentence.empty()) evidence.push_back(fmt::format("{} meanwhile: {}", how, sentence));
 }
 
 DurNs busy_with(const Facts& facts, const KernelPart& part) {

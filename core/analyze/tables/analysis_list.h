@@ -9,23 +9,33 @@
     ANALYSIS(Kernels)              \
     ANALYSIS(Memcpy)               \
     ANALYSIS(Memset)               \
+    ANALYSIS(UnifiedMemory)        \
     ANALYSIS(Api)                  \
+    ANALYSIS(OsCalls)              \
     ANALYSIS(Launches)             \
     ANALYSIS(Gaps)                 \
     ANALYSIS(Idle)                 \
     ANALYSIS(Overlap)              \
     ANALYSIS(Ranges)               \
     ANALYSIS(Ops)                  \
+    ANALYSIS(Hlo)                  \
     ANALYSIS(Steps)                \
     ANALYSIS(Streams)              \
     ANALYSIS(Queue)                \
     ANALYSIS(Memory)               \
+    ANALYSIS(Allocations)          \
+    ANALYSIS(Growth)               \
+    ANALYSIS(Fragmentation)        \
     ANALYSIS(Collectives)          \
     ANALYSIS(Samples)              \
     ANALYSIS(Cpu)                  \
     ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(Counters)             \
+    ANALYSIS(GpuTrace)             \
+    ANALYSIS(ApiTrace)             \
+    ANALYSIS(OsTrace)              \
+    ANALYSIS(RangeTrace)           \
     ANALYSIS(LossRows)             \
     ANALYSIS(Findings)             \
     ANALYSIS(Summary)

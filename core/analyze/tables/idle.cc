@@ -18,7 +18,9 @@ constexpr ResultColumn kColumns[] = {
     {"share_pct", CellType::real, Unit::percent, "total_ns of the device's idle time."},
     {"count", CellType::integer, Unit::count, "Gaps with a part of this cause."},
     {"python", CellType::text, Unit::none,
-     "The function that most samples of the host thread were in, of Python or of native code; absent without samples."},
+     "The function that most samples of the host thread were in, of Python or of native code; without samples, the "
+     "Python "
+     "function that most of its recorded time was spent in; absent without either."},
 };
 
 Result<ResultTable> run(const Facts& facts) {

@@ -25,9 +25,9 @@ struct Extent {
 struct KernelTimes {
     StringId name = kNoString;
     Stat stat;
-    Extent grid, block;
+    Extent grid, block, cluster;
     std::optional<std::int32_t> registers;
-    std::optional<std::int64_t> shared_bytes;
+    std::optional<std::int64_t> shared_bytes, local_bytes;
     std::optional<Occupancy> occupancy;
 };
 
@@ -89,6 +89,22 @@ void find_shapes(const Facts& facts, const NameGroups& names, std::vector<Kernel
             take(
                 kernels.shared_bytes, [](KernelTimes & g) -> auto& { return g.shared_bytes; });
         },
+        [&] {
+            take(
+                kernels.cluster_x, [](KernelTimes & g) -> auto& { return g.cluster.x; });
+        },
+        [&] {
+            take(
+                kernels.cluster_y, [](KernelTimes & g) -> auto& { return g.cluster.y; });
+        },
+        [&] {
+            take(
+                kernels.cluster_z, [](KernelTimes & g) -> auto& { return g.cluster.z; });
+        },
+        [&] {
+            take(
+                kernels.local_bytes, [](KernelTimes & g) -> auto& { return g.local_bytes; });
+        },
         [&] { find_occupancy(facts.get<LaunchOccupancy>(), names, groups); },
     };
     for_each_group(std::size(tasks), kernels.rows, [&](std::size_t i) { tasks[i](); });
@@ -123,11 +139,14 @@ constexpr ResultColumn kColumns[] = {
     {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory of a block, when every launch has the same."},
     {"occupancy_pct", CellType::real, Unit::percent, "Theoretical occupancy of the launch on its device."},
     {"limiter", CellType::text, Unit::none, "What limits it: registers, shared memory, blocks or warps."},
+    {"local_bytes", CellType::integer, Unit::bytes,
+     "Local memory of a thread (spilled registers, arrays), when every launch has the same."},
+    {"cluster", CellType::text, Unit::none, "Blocks of a cluster x,y,z, when every launch has the same."},
 };
 
 void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const WideSum& whole) {
     const Stat& stat = group.stat;
-    std::string grid = group.grid.text(), block = group.block.text();
+    std::string grid = group.grid.text(), block = group.block.text(), cluster = group.cluster.text();
     std::string_view limiter = group.occupancy ? to_string(group.occupancy->limiter) : "";
     table.add_row({
         text_cell(trace, group.name),
@@ -146,6 +165,8 @@ void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const
         integer(group.shared_bytes),
         group.occupancy ? real(group.occupancy->pct) : kAbsent,
         text_cell(limiter),
+        integer(group.local_bytes),
+        text_cell(cluster),
     });
 }
 

@@ -2,16 +2,13 @@
 // framework: the first moment at which its allocator had most allocated, and the largest allocations live then.
 // peak_bytes and reserved are what the allocator reported; where it reported no totals, peak_bytes is the sum of the recorded
 // allocations, and a note says so. Releases of memory that was allocated before the recording change no live allocation.
-// The owner of an allocation is the innermost operator open on its thread that does more than allocate, else the
-// innermost Python frame or range; where the recorder wrote a stack instead, its innermost Python frame. Events without addresses
-// cannot be told apart: their sums by category stand in for the largest allocations.
+// Events without addresses cannot be told apart: their sums by category stand in for the largest allocations.
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/host_timeline.h"
+#include "core/analyze/facts/live_memory.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -22,67 +19,6 @@ namespace {
 
 constexpr std::size_t kLargestShown = 5;
 
-struct Peak {
-    std::optional<std::int64_t> bytes;  // absent: did not fit, or no event
-    Row event = kNoRow;
-    bool totals_known = true;
-};
-
-// Events of which only the bytes are known, of the one device that the file is about.
-constexpr std::int32_t kUnnamedDevice = -1;
-
-// Rows of the device's events by time; of equal times in the order of the recording.
-std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, std::int64_t only_device) {
-    const MemoryEventTable& table = trace.tables().memory_event;
-    std::map<std::int32_t, std::vector<Row>> events;
-    for (Row row = 0; row < table.rows; ++row) {
-        if (!table.device.has(row) && table.device_type.has(row)) continue;  // memory of the host
-        std::int32_t device = table.device.value_or(row, kUnnamedDevice);
-        bool wanted = only_device < 0 || device == only_device;
-        if (wanted && table.time.has(row) && table.bytes.has(row)) events[device].push_back(row);
-    }
-    for (auto& [device, rows] : events)
-        std::stable_sort(rows.begin(), rows.end(), [&](Row a, Row b) { return table.time[a] < table.time[b]; });
-    return events;
-}
-
-Peak find_peak(const MemoryEventTable& table, const std::vector<Row>& rows) {
-    Peak peak;
-    peak.totals_known = std::all_of(rows.begin(), rows.end(), [&](Row row) { return table.total_allocated.has(row); });
-    WideSum recorded, most;
-    for (Row row : rows) {
-        recorded.add(table.bytes[row]);
-        WideSum now = recorded;
-        if (peak.totals_known) {
-            now = WideSum{};
-            now.add(table.total_allocated[row]);
-        }
-        if (peak.event != kNoRow && now <= most) continue;
-        most = now;
-        peak.event = row;
-    }
-    peak.bytes = most.value();
-    return peak;
-}
-
-// Events whose allocation is live after the event `last`.
-std::vector<Row> live_at(const MemoryEventTable& table, const std::vector<Row>& rows, Row last) {
-    std::unordered_map<std::int64_t, Row> by_address;
-    for (Row row : rows) {
-        if (table.bytes[row] > 0) {
-            by_address[table.address[row]] = row;
-        } else {
-            by_address.erase(table.address[row]);
-        }
-        if (row == last) break;
-    }
-    std::vector<Row> live;
-    for (auto& [address, row] : by_address) live.push_back(row);
-    std::sort(live.begin(), live.end(),
-              [&](Row a, Row b) { return table.bytes[a] != table.bytes[b] ? table.bytes[a] > table.bytes[b] : a < b; });
-    return live;
-}
-
 std::vector<Row> rows_until(const std::vector<Row>& rows, Row last) {
     auto end = std::find(rows.begin(), rows.end(), last);
     return {rows.begin(), end == rows.end() ? end : end + 1};
@@ -92,7 +28,7 @@ std::vector<Row> rows_until(const std::vector<Row>& rows, Row last) {
 std::string categories_at(const Trace& trace, const std::vector<Row>& rows) {
     const MemoryEventTable& table = trace.tables().memory_event;
     std::map<std::string_view, WideSum> sums;
-    for (Row row : rows) sums[trace.text(table.category.value_or(row, kNoString))].add(table.bytes[row]);
+    for (Row row : rows) sums[trace.text(table.category.value_or(row, kNoString))].add(block_bytes(table, row));
     std::vector<std::pair<std::int64_t, std::string_view>> shown;
     for (auto& [category, sum] : sums)
         if (std::int64_t bytes = sum.value().value_or(0); bytes > 0) shown.emplace_back(bytes, category);
@@ -104,55 +40,8 @@ std::string categories_at(const Trace& trace, const std::vector<Row>& rows) {
     return text;
 }
 
-// The innermost frame of a stack that is Python's, "forward (model.py:12)"; else its innermost.
-std::string_view frame_of(std::string_view stack) {
-    std::string_view innermost;
-    while (!stack.empty()) {
-        std::size_t begin = stack.rfind(';');
-        std::string_view frame = stack.substr(begin == stack.npos ? 0 : begin + 1);
-        if (frame.find(".py:") != frame.npos) return frame;
-        if (innermost.empty()) innermost = frame;
-        stack = begin == stack.npos ? std::string_view() : stack.substr(0, begin);
-    }
-    return innermost;
-}
-
-// Operators that only allocate for the operator around them.
-bool only_allocates(std::string_view name) {
-    return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") || name.starts_with("aten::resize");
-}
-
-class Owners {
-public:
-    explicit Owners(const Trace& trace)
-        : trace_(trace), timeline_(trace, {HostKind::op, HostKind::python_call, HostKind::range}) {}
-
-    std::string of(Row event) {
-        const MemoryEventTable& table = trace_.tables().memory_event;
-        StringId key = table.thread.value_or(event, kNoString);
-        auto [known, added] = threads_.try_emplace(index_of(key));
-        if (added) known->second = timeline_.spans(key);
-        const HostThread& thread = known->second;
-        std::string_view fallback;
-        for (std::uint32_t at = thread.innermost_at(table.time[event]); at != kNoSpan; at = thread.spans[at].parent) {
-            const HostSpan& span = thread.spans[at];
-            if (span.end <= table.time[event]) continue;
-            std::string_view name = trace_.text(span.name);
-            if (span.kind == HostKind::op && !only_allocates(name)) return std::string(name);
-            if (fallback.empty() || only_allocates(fallback)) fallback = name;
-        }
-        if (fallback.empty() && table.stack.has(event)) fallback = frame_of(trace_.text(table.stack[event]));
-        return fallback.empty() ? "unknown owner" : std::string(fallback);
-    }
-
-private:
-    const Trace& trace_;
-    HostTimeline timeline_;
-    std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
-};
-
 // "2 x 64.0 MiB aten::mm, 32.0 MiB aten::add, and 12 more": the largest first.
-std::string describe(const MemoryEventTable& table, const std::vector<Row>& live, Owners& owners) {
+std::string describe(const MemoryEventTable& table, const std::vector<Row>& live, MemoryOwners& owners) {
     struct Alike {
         std::int64_t bytes;
         std::string owner;
@@ -161,8 +50,9 @@ std::string describe(const MemoryEventTable& table, const std::vector<Row>& live
     std::vector<Alike> kinds;
     std::size_t described = 0;
     for (; described < live.size(); ++described) {
-        std::int64_t bytes = table.bytes[live[described]];
+        std::int64_t bytes = block_bytes(table, live[described]);
         std::string owner = owners.of(live[described]);
+        if (owner.empty()) owner = "unknown owner";
         auto known = std::find_if(kinds.begin(), kinds.end(),
                                   [&](const Alike& a) { return a.bytes == bytes && a.owner == owner; });
         if (known != kinds.end()) {
@@ -203,13 +93,13 @@ Result<ResultTable> run(const Facts& facts) {
             "No allocator events on a device were recorded; torch.profiler records them with profile_memory=True.");
         return result;
     }
-    Owners owners(trace);
+    MemoryOwners owners(trace);
     for (const auto& [device, rows] : devices) {
-        Peak peak = find_peak(table, rows);
-        bool named = std::any_of(rows.begin(), rows.end(), [&](Row row) { return table.address.has(row); });
+        MemoryPeak peak = find_peak(table, rows);
+        bool named = have_addresses(table, rows);
         std::vector<Row> counted = named ? live_at(table, rows, peak.event) : rows_until(rows, peak.event);
         WideSum allocated;
-        for (Row row : counted) allocated.add(table.bytes[row]);
+        for (Row row : counted) allocated.add(block_bytes(table, row));
         std::string largest = named ? describe(table, counted, owners) : categories_at(trace, counted);
         WideSum at;  // instants are not part of the window and may lie anywhere
         at.add(table.time[peak.event]);

@@ -208,6 +208,8 @@ Result<ResultTable> run(const Facts& facts) {
         });
     }
     if (!averages.device_known()) table.notes.push_back("Device times are left out: their sums do not fit 64 bits.");
+    if (rows.empty() && !facts.trace().kernel().hlo_op.none_present())
+        table.notes.push_back("no operators were recorded on the host; hlo has kernels by instruction of XLA");
     note_twice(averages, rows, table);
     return table;
 }

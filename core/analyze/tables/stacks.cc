@@ -1,11 +1,16 @@
-// `stacks`: in which functions the sampled threads were, the busiest thread first, its functions by their own samples.
-// A function is counted once a sample, however often it is on the stack (recursion). Samples are of wall time: a thread that
-// waits is sampled too, in the function that waits.
+// `stacks`: in which functions the threads were, the busiest thread first, its functions by what they took themselves. From
+// sampled stacks; without any, from the Python calls that the framework's profiler recorded, in time instead of samples.
+// A function is counted once at a time, however often it is on the stack (recursion). Both are of wall time: a thread that waits
+// counts, in the function that waits.
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "core/analyze/facts/host_timeline.h"
 #include "core/analyze/facts/stack_samples.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -17,31 +22,42 @@ constexpr ResultColumn kColumns[] = {
     {"thread", CellType::text, Unit::none, "Key of the thread; absent when it is not known."},
     {"function", CellType::text, Unit::none, "Function, of Python or of native code."},
     {"file", CellType::text, Unit::none, "Its file."},
-    {"self_samples", CellType::integer, Unit::count, "Samples in which it was the innermost function."},
-    {"self_pct", CellType::real, Unit::percent, "self_samples of the thread's samples."},
-    {"total_samples", CellType::integer, Unit::count, "Samples with it anywhere on the stack."},
-    {"total_pct", CellType::real, Unit::percent, "total_samples of the thread's samples."},
-    {"line", CellType::integer, Unit::none, "The line it was in most often while it was the innermost."},
+    {"self_samples", CellType::integer, Unit::count,
+     "Samples in which it was the innermost function; absent where calls were recorded instead."},
+    {"self_pct", CellType::real, Unit::percent,
+     "self_samples of the thread's samples, or self_ns of its time in recorded calls."},
+    {"total_samples", CellType::integer, Unit::count,
+     "Samples with it anywhere on the stack; absent where calls were recorded instead."},
+    {"total_pct", CellType::real, Unit::percent,
+     "total_samples of the thread's samples, or total_ns of its time in recorded calls."},
+    {"line", CellType::integer, Unit::none,
+     "The line it was in most often while it was the innermost; of recorded calls the line of its definition."},
     {"gil_pct", CellType::real, Unit::percent, "Part of self_samples in which the thread held the interpreter lock."},
+    {"self_ns", CellType::integer, Unit::ns,
+     "Time of recorded calls in which it was the innermost function; absent where stacks were sampled."},
+    {"total_ns", CellType::integer, Unit::ns,
+     "Time of recorded calls with it anywhere on the stack; absent where stacks were sampled."},
 };
 
+// Samples, or nanoseconds of recorded calls.
 struct Count {
     std::uint64_t self = 0, total = 0, known_gil = 0, gil = 0;
     std::map<std::int64_t, std::uint64_t> lines;
 };
 using Function = std::pair<std::string_view, std::string_view>;
 struct Thread {
-    std::uint64_t samples = 0;
+    std::uint64_t total = 0;
     std::map<Function, Count> functions;
 };
+using Threads = std::map<StringId, Thread>;
 
-std::map<StringId, Thread> gather(const Trace& trace) {
+Threads gather_samples(const Trace& trace) {
     const StackSampleTable& samples = trace.tables().stack_sample;
-    std::map<StringId, Thread> threads;
+    Threads threads;
     for (Row row = 0; row < samples.rows; ++row) {
         if (!samples.stack.has(row)) continue;
         Thread& thread = threads[samples.thread.value_or(row, kNoString)];
-        ++thread.samples;
+        ++thread.total;
         std::string_view stack = trace.text(samples.stack[row]);
         std::set<Function> met;
         each_frame(stack, [&](std::string_view text) {
@@ -59,6 +75,66 @@ std::map<StringId, Thread> gather(const Trace& trace) {
     return threads;
 }
 
+// Adds up the calls of one thread.
+class CallSums {
+public:
+    CallSums(const Trace& trace, Thread& sums) : trace_(trace), sums_(sums) {}
+
+    void add(const HostThread& calls) {
+        if (calls.spans.empty()) return;
+        Interval all{calls.spans[0].start, calls.spans[0].end};
+        for (const HostSpan& span : calls.spans) all.end = std::max(all.end, span.end);
+        add_self(calls, all);
+        add_total(calls);
+    }
+
+private:
+    struct Known {
+        Count* count = nullptr;
+        std::int64_t line = -1;
+    };
+    void add_self(const HostThread& calls, Interval all) {
+        calls.each_innermost(all, [&](std::uint32_t at, DurNs dur) {
+            if (at == kNoSpan) return;
+            auto time = static_cast<std::uint64_t>(dur);
+            const Known& leaf = known(calls.spans[at].name);
+            leaf.count->self += time;
+            if (leaf.line >= 0) leaf.count->lines[leaf.line] += time;
+            sums_.total += time;
+        });
+    }
+    // A call counts when no call of the same function is around it.
+    void add_total(const HostThread& calls) {
+        std::unordered_map<const Count*, std::uint64_t> depth;
+        std::vector<std::pair<std::uint32_t, const Count*>> open;
+        for (std::uint32_t at = 0; at < calls.spans.size(); ++at) {
+            const HostSpan& span = calls.spans[at];
+            for (; !open.empty() && open.back().first != span.parent; open.pop_back()) --depth[open.back().second];
+            Count* count = known(span.name).count;
+            open.emplace_back(at, count);
+            if (depth[count]++ == 0) count->total += static_cast<std::uint64_t>(span.end - span.start);
+        }
+    }
+    const Known& known(StringId name) {
+        auto [found, added] = known_.try_emplace(index_of(name));
+        if (added) {
+            PythonFrame frame = parse_python_call(trace_.text(name));
+            found->second = {&sums_.functions[{frame.function, frame.file}], frame.line};
+        }
+        return found->second;
+    }
+    const Trace& trace_;
+    Thread& sums_;
+    std::unordered_map<std::uint32_t, Known> known_;  // by name
+};
+
+Threads gather_calls(const Trace& trace) {
+    Threads threads;
+    HostTimeline timeline(trace, {HostKind::python_call});
+    for (StringId key : timeline.threads()) CallSums(trace, threads[key]).add(timeline.spans(key));
+    return threads;
+}
+
 template <class Map>
 auto in_order(const Map& map, auto before) {
     std::vector<typename Map::const_iterator> order;
@@ -67,36 +143,45 @@ auto in_order(const Map& map, auto before) {
     return order;
 }
 
-void add_row(ResultTable& table, Cell key, const Thread& thread, const Function& function, const Count& count) {
+void add_row(ResultTable& table, Cell key, const Thread& thread, const Function& function, const Count& count,
+             PythonBasis basis) {
     auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     auto line = std::max_element(count.lines.begin(), count.lines.end(), less);
-    table.add_row({key, text_cell(function.first), text_cell(function.second), integer(count.self),
-                   percent(count.self, thread.samples), integer(count.total), percent(count.total, thread.samples),
-                   line == count.lines.end() ? kAbsent : integer(line->first), percent(count.gil, count.known_gil)});
+    auto when = [&](PythonBasis wanted, std::uint64_t amount) { return basis == wanted ? integer(amount) : kAbsent; };
+    table.add_row({key, text_cell(function.first), text_cell(function.second), when(PythonBasis::samples, count.self),
+                   percent(count.self, thread.total), when(PythonBasis::samples, count.total),
+                   percent(count.total, thread.total), line == count.lines.end() ? kAbsent : integer(line->first),
+                   percent(count.gil, count.known_gil), when(PythonBasis::time, count.self),
+                   when(PythonBasis::time, count.total)});
 }
 
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("stacks", kColumns);
-    std::map<StringId, Thread> threads = gather(trace);
+    PythonBasis basis = trace.tables().stack_sample.rows > 0 ? PythonBasis::samples : PythonBasis::time;
+    Threads threads = basis == PythonBasis::samples ? gather_samples(trace) : gather_calls(trace);
     auto text = [&](StringId id) { return id == kNoString ? std::string_view() : trace.text(id); };
     auto busier = [&](const auto& a, const auto& b) {
-        return a.second.samples != b.second.samples ? a.second.samples > b.second.samples
-                                                    : text(a.first) < text(b.first);
+        return a.second.total != b.second.total ? a.second.total > b.second.total : text(a.first) < text(b.first);
     };
     auto more_self = [](const auto& a, const auto& b) {
         return a.second.self != b.second.self ? a.second.self > b.second.self : a.second.total > b.second.total;
     };
     for (auto thread : in_order(threads, busier))
         for (auto function : in_order(thread->second.functions, more_self))
-            add_row(table, text_cell(trace, thread->first), thread->second, function->first, function->second);
+            add_row(table, text_cell(trace, thread->first), thread->second, function->first, function->second, basis);
     if (table.rows() == 0)
-        table.notes.push_back("no stacks were sampled; gpu-profile record --python 100 -- CMD samples them");
+        table.notes.push_back(
+            "no Python stacks were recorded; gpu-profile record --python 100 -- CMD samples them, and torch.profiler "
+            "records calls with with_stack=True");
+    else if (basis == PythonBasis::time)
+        table.notes.push_back("times are of recorded Python calls; recording them makes short functions look longer");
     return table;
 }
 
 }  // namespace
 
-const Analysis kStacks{"stacks", "", "Per thread and sampled function: samples in it and below it.", kColumns, run};
+const Analysis kStacks{"stacks", "", "Per thread and Python function: samples, or time, in it and below it.", kColumns,
+                       run};
 
 }  // namespace gpuprof

@@ -61,6 +61,11 @@ void ChromeEvents::kernels() {
         device_args(kernel, row);
         number("registers per thread", kernel.registers, row);
         number("shared memory", kernel.shared_bytes, row);
+        number("local memory", kernel.local_bytes, row);
+        shape("cluster", kernel.cluster_x, kernel.cluster_y, kernel.cluster_z, row);
+        text("tf_op", kernel.framework_op, row);
+        text("hlo_op", kernel.hlo_op, row);
+        text("hlo_module", kernel.hlo_module, row);
         shape("grid", kernel.grid_x, kernel.grid_y, kernel.grid_z, row);
         shape("block", kernel.block_x, kernel.block_y, kernel.block_z, row);
         collective_args(device_collectives_, kernel.correlation, row);

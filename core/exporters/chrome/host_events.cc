@@ -30,6 +30,10 @@ void ChromeEvents::ranges() {
         number("External id", range.external_id, row);
         if (std::string_view domain = text_of(range.domain, row); !domain.empty() && domain != "user_annotation")
             json_.member("domain", domain);
+        number("op_id", range.op_id, row);
+        number("Sequence number", range.sequence, row);
+        json_text("Input Dims", range.input_dims, row);
+        text("input_op_ids", range.input_ops, row);
         close();
     }
 }

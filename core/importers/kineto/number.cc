@@ -9,7 +9,8 @@
 namespace gpuprof::kineto {
 namespace {
 
-constexpr std::int64_t kPowers[] = {1, 10, 100, 1000};
+// By the largest scale that anybody asks for: seconds as ns.
+constexpr std::int64_t kPowers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
 
 // A decimal number taken apart: digits of `whole` then `fraction`, times 10^exponent.
 struct Parts {

@@ -15,7 +15,7 @@ enum class Number {
     out_of_range,  // a number that does not fit
 };
 
-// value = text * 10^scale, rounded half away from zero.
+// value = text * 10^scale (0 to 9), rounded half away from zero.
 Number parse_decimal(std::string_view text, int scale, std::int64_t& value);
 
 // Decimal microseconds to nanoseconds.

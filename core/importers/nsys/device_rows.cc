@@ -14,9 +14,10 @@ std::string_view memory_kind(std::int64_t kind) {
 }
 
 // Source: ENUM_CUDA_MEMCPY_OPER. Unified memory's migrations follow CUPTI's kinds.
+constexpr std::string_view kMigrations[] = {"HtoD", "DtoH", "DtoD"};
+bool is_migration(std::int64_t kind) { return kind >= 11 && kind < 14; }
 std::string_view copy_kind(std::int64_t kind) {
-    constexpr std::string_view kUnified[] = {"HtoD", "DtoH", "DtoD"};
-    return kind >= 11 && kind < 14 ? kUnified[kind - 11] : cuda::copy_kind(kind);
+    return is_migration(kind) ? kMigrations[kind - 11] : cuda::copy_kind(kind);
 }
 
 }  // namespace
@@ -57,7 +58,11 @@ void Reader::read_kernels() {
     DeviceColumns columns(rows);
     auto name = rows.column("demangledName"), short_name = rows.column("shortName"),
          fixed = rows.column("staticSharedMemory"), dynamic = rows.column("dynamicSharedMemory"),
-         graph = rows.column("graphId"), node = rows.column("graphNodeId");
+         graph = rows.column("graphId"), node = rows.column("graphNodeId"), local = rows.column("localMemoryPerThread");
+    // A kernel without clusters has clusters of 0 blocks here.
+    const std::pair<Scan::Field, Column<std::int32_t>*> cluster[] = {{rows.column("clusterX"), &table.cluster_x},
+                                                                     {rows.column("clusterY"), &table.cluster_y},
+                                                                     {rows.column("clusterZ"), &table.cluster_z}};
     const std::pair<Scan::Field, Column<std::int32_t>*> shape[] = {
         {rows.column("registersPerThread"), &table.registers},
         {rows.column("gridX"), &table.grid_x},
@@ -74,6 +79,9 @@ void Reader::read_kernels() {
         if (known != kNoString) table.name.set(*row, known);
         for (auto [field, column] : shape)
             if (auto value = rows.narrow(field)) column->set(*row, *value);
+        for (auto [field, column] : cluster)
+            if (auto value = rows.narrow(field); value && *value > 0) column->set(*row, *value);
+        if (auto value = rows.integer(local); value && *value >= 0) table.local_bytes.set(*row, *value);
         auto in_program = rows.narrow(fixed), at_launch = rows.narrow(dynamic);
         if (in_program || at_launch)
             table.shared_bytes.set(*row, std::int64_t{in_program.value_or(0)} + at_launch.value_or(0));
@@ -111,8 +119,11 @@ void Reader::read_copies() {
         if (!row) continue;
         if (auto word = copy_kind(rows.integer(kind).value_or(0)); !word.empty())
             table.kind.set(*row, batch_.intern(word));
-        if (auto value = rows.integer(from)) table.src.set(*row, batch_.intern(memory_kind(*value)));
-        if (auto value = rows.integer(to)) table.dst.set(*row, batch_.intern(memory_kind(*value)));
+        bool managed = is_migration(rows.integer(kind).value_or(0));  // of managed memory, wherever it was
+        if (auto value = rows.integer(from); value || managed)
+            table.src.set(*row, batch_.intern(managed ? "managed" : memory_kind(*value)));
+        if (auto value = rows.integer(to); value || managed)
+            table.dst.set(*row, batch_.intern(managed ? "managed" : memory_kind(*value)));
         if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
         set_id(table.graph_node_id, *row, rows.integer(node));
     }

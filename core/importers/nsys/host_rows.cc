@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/importers/autograd_range.h"
 #include "core/importers/cuda_words.h"
 #include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
@@ -106,11 +107,11 @@ void Reader::read_ranges() {
         auto kind = rows.integer(event);
         auto global = rows.integer(thread);
         std::string_view inside = rows.text(own_text);
-        StringId name = inside.empty() ? string(rows.integer(text_id)) : batch_.intern(inside);
+        std::string_view name = inside.empty() ? text(rows.integer(text_id)) : inside;
         std::int64_t pid = global ? pid_of(*global) : 0, in = rows.integer(domain).value_or(0),
                      group = rows.integer(category).value_or(0);
         if (kind == kDomain || kind == kCategory) {
-            if (name != kNoString) names[{pid, in, kind == kDomain ? -1 : group}] = name;
+            if (!name.empty()) names[{pid, in, kind == kDomain ? -1 : group}] = batch_.intern(name);
             continue;
         }
         if (kind != kMark && kind != kPushPop && kind != kStartEnd) continue;  // names of threads and resources
@@ -121,7 +122,7 @@ void Reader::read_ranges() {
         last = std::max({last, table.start[row], closed.value_or(last)});
         if (kind != kMark && !closed) open.push_back(row);
         if (global) table.thread.set(row, host(*global).thread);
-        if (name != kNoString) table.name.set(row, name);
+        set_range_text(batch_, row, name);
         for (auto [field, real] : payloads)
             if (auto value = rows.real(field)) {
                 table.payload.set(row, *value);

@@ -3,15 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "core/importers/memory_limit.h"
 
 namespace gpuprof::torch {
-namespace {
-
-constexpr std::int64_t kMost = std::int64_t{1} << 52;    // bytes; no device has more, and sums stay far from overflow
-constexpr std::int64_t kLatest = std::int64_t{1} << 51;  // us
 
 // What an entry of the history does to the bytes in use and to those got from the driver.
 struct Action {
@@ -19,6 +14,12 @@ struct Action {
     int allocated, reserved;
     bool is_event;
 };
+
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 52;    // bytes; no device has more, and sums stay far from overflow
+constexpr std::int64_t kLatest = std::int64_t{1} << 51;  // us
+
 constexpr Action kActions[] = {
     {"alloc", 1, 0, true},           {"free_requested", -1, 0, true}, {"free_completed", 0, 0, false},
     {"segment_alloc", 0, 1, false},  {"segment_free", 0, -1, false},  {"segment_map", 0, 1, false},
@@ -28,6 +29,13 @@ const Action* action_of(std::string_view name) {
     for (const Action& action : kActions)
         if (action.name == name) return &action;
     return nullptr;
+}
+
+// The size of the block that the allocator looks for when so much is asked for. What it takes can be more: of large blocks it
+// does not split off a rest below 1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, round_size.
+std::int64_t rounded(std::int64_t asked) {
+    constexpr std::int64_t kSmallestBlock = 512;
+    return std::max(kSmallestBlock, (asked + kSmallestBlock - 1) / kSmallestBlock * kSmallestBlock);
 }
 
 bool is_bytes(const PickleValue& value) {
@@ -92,61 +100,101 @@ void Snapshot::read_block(const PickleValue& segment, const PickleValue& block, 
     if (auto history = pickle_.items(pickle_.find(block, "history")); !history.empty() && pickle_.items(frames).empty())
         frames = pickle_.find(history[0], "frames");
     if (StringId stack = stack_of(frames); stack != kNoString) table.stack.set(row, stack);
-    if (known_device && state == "active_allocated")
-        live_[static_cast<std::int32_t>(*device)].allocated += is_bytes(asked) ? asked.bits : size.bits;
+    if (known_device && state == "active_allocated") {
+        Live& live = live_[static_cast<std::int32_t>(*device)];
+        live.allocated += size.bits;
+        live.blocks[address] = size.bits;
+    }
     address = static_cast<std::int64_t>(static_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(size.bits));
 }
 
-void Snapshot::read_history(std::int32_t device, const PickleValue& events) {
-    constexpr std::int32_t kCuda = 1;
-    std::span<const PickleValue> entries = pickle_.items(events);
-    Live before = live_[device];
+// What the entries of a history do; null for those that say nothing.
+std::vector<const Action*> Snapshot::actions_of(std::span<const PickleValue> entries) {
     std::vector<const Action*> actions;
     for (const PickleValue& entry : entries) {
-        if (!has_room()) return;
-        if (pickle_.is_open(entry)) {
-            actions.push_back(nullptr);
-            continue;
-        }
+        actions.push_back(nullptr);
+        if (!has_room()) break;
+        if (pickle_.is_open(entry)) continue;
         const Action* action = action_of(pickle_.text(pickle_.find(entry, "action")));
-        PickleValue size = pickle_.find(entry, "size");
-        actions.push_back(action != nullptr && is_bytes(size) ? action : nullptr);
+        bool sized = is_bytes(pickle_.find(entry, "size"));
         if (action == nullptr) batch_.lose(Loss::unknown_event, "device_traces");
-        if (action != nullptr && !is_bytes(size)) batch_.lose(Loss::missing_field, "device_traces");
-        if (actions.back() == nullptr) continue;
-        before.allocated -= action->allocated * size.bits;
-        before.reserved -= action->reserved * size.bits;
+        if (action != nullptr && !sized) batch_.lose(Loss::missing_field, "device_traces");
+        if (action != nullptr && sized) actions.back() = action;
+    }
+    return actions;
+}
+
+// The size of the block of each allocation and release: as the snapshot has it where the block is still there, else as the
+// allocator rounds what was asked for. A release gives back what its allocation took.
+std::vector<std::int64_t> Snapshot::block_sizes(std::span<const PickleValue> entries,
+                                                const std::vector<const Action*>& actions, const Live& live) const {
+    std::vector<std::int64_t> sizes(entries.size(), 0);
+    std::unordered_map<std::int64_t, std::size_t> open;  // the allocation at an address
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (actions[i] == nullptr || !actions[i]->is_event) continue;
+        sizes[i] = rounded(pickle_.find(entries[i], "size").bits);
+        auto address = Pickle::integer(pickle_.find(entries[i], "addr"));
+        if (!address) continue;
+        if (actions[i]->allocated > 0) {
+            open[*address] = i;
+        } else if (auto made = open.find(*address); made != open.end()) {
+            sizes[i] = sizes[made->second];
+            open.erase(made);
+        }
+    }
+    for (auto [address, i] : open)
+        if (auto block = live.blocks.find(address); block != live.blocks.end()) sizes[i] = block->second;
+    return sizes;
+}
+
+void Snapshot::read_history(std::int32_t device, const PickleValue& events) {
+    std::span<const PickleValue> entries = pickle_.items(events);
+    Live& live = live_[device];
+    std::vector<const Action*> actions = actions_of(entries);
+    if (over_limit_) return;
+    std::vector<std::int64_t> blocks = block_sizes(entries, actions, live);
+    std::int64_t allocated = live.allocated, reserved = live.reserved;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (actions[i] == nullptr) continue;
+        allocated -= actions[i]->allocated * blocks[i];
+        reserved -= actions[i]->reserved * pickle_.find(entries[i], "size").bits;
     }
     // Below zero the history and the blocks are not of one moment; then no total is known.
     bool cut = pickle_.is_open(events);  // then what came last, from which totals are counted backwards, is not there
-    bool sound = !cut && before.allocated >= 0 && before.reserved >= 0;
+    bool sound = !cut && allocated >= 0 && reserved >= 0;
     if (!entries.empty() && !sound && !cut) batch_.lose(Loss::bad_number, "device_traces: totals");
-    Live now = before;
-    MemoryEventTable& table = batch_.tables.memory_event;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (actions[i] == nullptr) continue;
         if (!has_room()) return;
-        const PickleValue& entry = entries[i];
-        std::int64_t size = pickle_.find(entry, "size").bits;
-        now.allocated += actions[i]->allocated * size;
-        now.reserved += actions[i]->reserved * size;
+        std::int64_t size = pickle_.find(entries[i], "size").bits;
+        allocated += actions[i]->allocated * blocks[i];
+        reserved += actions[i]->reserved * size;
         if (actions[i]->name == "oom")
             batch_.lose(Loss::recorder_warning, fmt::format("out of memory: {} bytes were asked for", size));
         if (!actions[i]->is_event) continue;
-        Row row = table.add();
-        auto time = Pickle::integer(pickle_.find(entry, "time_us"));
-        if (time && *time > 0 && *time < kLatest) table.time.set(row, *time * 1000);
-        table.device_type.set(row, kCuda);
-        table.device.set(row, device);
-        if (auto address = Pickle::integer(pickle_.find(entry, "addr"))) table.address.set(row, *address);
+        Row row = write_event(device, entries[i]);
+        MemoryEventTable& table = batch_.tables.memory_event;
         table.bytes.set(row, actions[i]->allocated * size);
-        if (sound) {
-            table.total_allocated.set(row, now.allocated);
-            table.total_reserved.set(row, now.reserved);
-        }
-        if (auto stream = Pickle::integer(pickle_.find(entry, "stream"))) table.stream.set(row, *stream);
-        if (StringId stack = stack_of(pickle_.find(entry, "frames")); stack != kNoString) table.stack.set(row, stack);
+        table.block_bytes.set(row, actions[i]->allocated * blocks[i]);
+        if (!sound) continue;
+        table.total_allocated.set(row, allocated);
+        table.total_reserved.set(row, reserved);
     }
+}
+
+// Everything but the sizes.
+Row Snapshot::write_event(std::int32_t device, const PickleValue& entry) {
+    constexpr std::int32_t kCuda = 1;
+    MemoryEventTable& table = batch_.tables.memory_event;
+    Row row = table.add();
+    auto time = Pickle::integer(pickle_.find(entry, "time_us"));
+    if (time && *time > 0 && *time < kLatest) table.time.set(row, *time * 1000);
+    table.device_type.set(row, kCuda);
+    table.device.set(row, device);
+    if (auto address = Pickle::integer(pickle_.find(entry, "addr"))) table.address.set(row, *address);
+    if (auto stream = Pickle::integer(pickle_.find(entry, "stream"))) table.stream.set(row, *stream);
+    if (StringId stack = stack_of(pickle_.find(entry, "frames")); stack != kNoString) table.stack.set(row, stack);
+    return row;
 }
 
 void Snapshot::read_settings() {

@@ -1,16 +1,22 @@
 // A memory snapshot as rows. Its history and its blocks are two views of one allocator: what was live when the history ends is what
 // the blocks say is live. So the totals after each event are counted backwards from the blocks, and are right also where the
-// history begins late (its length is bounded) or where memory was there before it began.
+// history begins late (its length is bounded) or where memory was there before it began. The history says what was asked for, the
+// totals count the blocks that were given.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "core/importers/pickle.h"
 #include "core/model/trace_builder.h"
 
 namespace gpuprof::torch {
+
+struct Action;
 
 class Snapshot {
 public:
@@ -24,13 +30,18 @@ public:
     bool over_limit() const { return over_limit_; }
 
 private:
-    // In use on a device when the snapshot was taken; requested, as the history counts.
+    // In use on a device when the snapshot was taken, in blocks, as torch.cuda.max_memory_allocated() counts.
     struct Live {
         std::int64_t allocated = 0, reserved = 0;
+        std::unordered_map<std::int64_t, std::int64_t> blocks;  // size by address
     };
     void read_segment(const PickleValue& segment);
     void read_block(const PickleValue& segment, const PickleValue& block, std::int64_t& address);
     void read_history(std::int32_t device, const PickleValue& events);
+    std::vector<const Action*> actions_of(std::span<const PickleValue> entries);
+    std::vector<std::int64_t> block_sizes(std::span<const PickleValue> entries,
+                                          const std::vector<const Action*>& actions, const Live& live) const;
+    Row write_event(std::int32_t device, const PickleValue& entry);
     void read_settings();
     StringId stack_of(const PickleValue& frames);
 

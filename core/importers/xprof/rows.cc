@@ -146,10 +146,23 @@ Row Rows::host_row(Table& table, const Line& line, const Event& event) {
     return row;
 }
 
+// What XLA compiled a kernel from. JAX's operators stand under "name", and tf_op says "XlaModule:" then; TensorFlow's under tf_op, as
+// "model/dense/MatMul:MatMul".
+void Rows::origin(Row row, const Event& event) {
+    KernelTable& table = batch_.tables.kernel;
+    std::string_view op = event.text("tf_op");
+    op = op.substr(0, op.rfind(':'));
+    if (op.empty() || op == "XlaModule") op = event.text("name");
+    if (!op.empty()) table.framework_op.set(row, batch_.intern(op));
+    if (auto hlo = event.text("hlo_op"); !hlo.empty()) table.hlo_op.set(row, batch_.intern(hlo));
+    if (auto module = event.text("hlo_module"); !module.empty()) table.hlo_module.set(row, batch_.intern(module));
+}
+
 void Rows::kernel(const Line& line, const Event& event) {
     KernelTable& table = batch_.tables.kernel;
     Row row = device_row(table, line, event);
     table.name.set(row, batch_.intern(event.name));
+    origin(row, event);
     std::string_view details = event.text("kernel_details");
     set_shape(row, detail(details, "grid"), table.grid_x, table.grid_y, table.grid_z);
     set_shape(row, detail(details, "block"), table.block_x, table.block_y, table.block_z);

@@ -54,6 +54,7 @@ public:
 
 private:
     void kernel(const Line& line, const Event& event);
+    void origin(Row row, const Event& event);
     void copy(const Line& line, const Event& event);
     void fill(const Line& line, const Event& event);
     void call(const Line& line, const Event& event);

@@ -80,5 +80,77 @@ TEST(Stacks, NameWhatPythonDidInIdleGaps) {
               std::string::npos);
 }
 
+TEST(PythonCalls, AreFunctionFileAndLineOfTheDefinition) {
+    PythonFrame frame = parse_python_call("torch/nn/modules/module.py(1783): _call_impl");
+    EXPECT_EQ(frame.function, "_call_impl");
+    EXPECT_EQ(frame.file, "torch/nn/modules/module.py");
+    EXPECT_EQ(frame.line, 1783);
+    EXPECT_EQ(parse_python_call("a (b): c.py(7): <lambda>").file, "a (b): c.py");
+    EXPECT_EQ(parse_python_call("<frozen os>(779): getenv").line, 779);
+    EXPECT_EQ(parse_python_call("<built-in method add of Tensor object at 0x7fb0>").function,
+              "<built-in method add of Tensor object");
+    EXPECT_EQ(parse_python_call("nn.Module: Linear_0").function, "nn.Module: Linear_0");
+    EXPECT_EQ(parse_python_call("(5): f").function, "(5): f");
+    EXPECT_EQ(parse_python_call("").function, "");
+    EXPECT_EQ(to_text(parse_python_call("a.py(3): f")), "f (a.py:3)");
+}
+
+// load 10 to 90 us, in it read 20 to 60 twice in itself, and a builtin of 5 us in that; the device waits from 10 to 90.
+void draw_calls(Draft& draft) {
+    draft.call("main", 0, 2'000, "cudaLaunchKernel", 1);
+    draft.kernel(0, 7, 2'000, 10'000, "k", 1);
+    draft.range("main", 9'000, 88'000, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+    draft.python("main", 10'000, 90'000, "a.py(1): load");
+    draft.python("main", 20'000, 60'000, "io.py(7): read");
+    draft.python("main", 25'000, 60'000, "io.py(7): read");
+    draft.python("main", 30'000, 35'000, "<built-in method read of File object at 0x7f00>");
+    draft.python("other", 10'000, 90'000, "b.py(1): elsewhere");
+    draft.call("main", 88'000, 89'000, "cudaLaunchKernel", 2);
+    draft.kernel(0, 7, 90'000, 100'000, "k", 2);
+}
+
+TEST(PythonCalls, StandInForSamplesInStacks) {
+    Draft draft;
+    draw_calls(draft);
+    Trace trace = draft.finish();
+    ReadTable table(trace, "stacks");
+    ASSERT_EQ(table.rows(), 4u);
+    std::size_t read = table.find("function", "read");
+    EXPECT_EQ(table.integer(read, "self_ns"), 35'000);
+    EXPECT_EQ(table.integer(read, "total_ns"), 40'000);  // once, though it calls itself
+    EXPECT_DOUBLE_EQ(table.real(read, "total_pct"), 50);
+    EXPECT_EQ(table.integer(read, "line"), 7);
+    EXPECT_TRUE(table.absent(read, "self_samples"));
+    EXPECT_TRUE(table.absent(read, "total_samples"));
+    std::size_t load = table.find("function", "load");
+    EXPECT_EQ(table.integer(load, "self_ns"), 40'000);
+    EXPECT_EQ(table.integer(load, "total_ns"), 80'000);
+    std::size_t builtin = table.find("function", "<built-in method read of File object");
+    EXPECT_EQ(table.integer(builtin, "self_ns"), 5'000);
+}
+
+// The loader's part of the gap is 10 to 88 us: 40 us in read, the builtin of it included, and 38 us in load itself.
+TEST(PythonCalls, NameWhatPythonDidInIdleGaps) {
+    Draft draft;
+    draw_calls(draft);
+    Trace trace = draft.finish();
+    ReadTable idle(trace, "idle");
+    std::string said = "40.0 us of 78.0 us of Python calls in read (io.py:7)";
+    EXPECT_EQ(idle.text(idle.find("cause", "input pipeline"), "python"), said);
+    ReadTable findings(trace, "findings");
+    EXPECT_NE(findings.text(findings.find("id", "input-pipeline"), "evidence").find("Python meanwhile: " + said),
+              std::string::npos);
+}
+
+TEST(PythonCalls, GiveWayToSamples) {
+    Draft draft;
+    draw_calls(draft);
+    sample(draft, "main", 20'000, "run (a.py:1);augment (data.py:31)");
+    Trace trace = draft.finish();
+    ReadTable idle(trace, "idle");
+    EXPECT_EQ(idle.text(idle.find("cause", "input pipeline"), "python"), "1 of 1 samples in augment (data.py:31)");
+    EXPECT_EQ(ReadTable(trace, "stacks").rows(), 2u);
+}
+
 }  // namespace
 }  // namespace gpuprof

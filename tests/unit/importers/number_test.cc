@@ -16,6 +16,16 @@ std::int64_t ns(std::string_view text) {
     return value;
 }
 
+TEST(Number, TakesEveryScaleUpToSeconds) {
+    std::int64_t value = 0, expected = 1;
+    for (int scale = 0; scale <= 9; ++scale, expected *= 10) {
+        ASSERT_EQ(parse_decimal("2", scale, value), Number::ok);
+        EXPECT_EQ(value, 2 * expected) << scale;
+    }
+    ASSERT_EQ(parse_decimal("1.234567891", 9, value), Number::ok);
+    EXPECT_EQ(value, 1'234'567'891);
+}
+
 TEST(Number, MicrosecondsAreExactNanoseconds) {
     EXPECT_EQ(ns("0"), 0);
     EXPECT_EQ(ns("1"), 1000);

@@ -11,7 +11,7 @@ namespace {
 
 using cupti::Kind;
 
-constexpr std::uint32_t kLength = 128;
+constexpr std::uint32_t kLength = 208;
 
 class Buffer {
 public:
@@ -82,6 +82,26 @@ TEST(Spool, TimesBeyondAllClocksAreNone) {
     EXPECT_EQ(batch.tables.kernel.rows, 0u);
     EXPECT_EQ(batch.losses[static_cast<std::size_t>(Loss::untimed_op)].count, 1u);
     EXPECT_EQ(batch.losses[static_cast<std::size_t>(Loss::unfinished_op)].count, 1u);
+}
+
+TEST(Spool, KernelsHaveLocalMemoryAndClusters) {
+    namespace k = cupti::kernel;
+    Buffer buffer{Kind::concurrent_kernel};
+    for (std::uint32_t cluster : {0U, 2U})
+        buffer.record(Kind::concurrent_kernel)
+            .with(k::start, std::uint64_t{100})
+            .with(k::end, std::uint64_t{200})
+            .with(k::local_per_thread, 48U)
+            .with(k::cluster_x, cluster)
+            .with(k::cluster_y, cluster / 2)
+            .with(k::cluster_z, cluster / 2);
+    Batch batch = buffer.decoded();
+    const KernelTable& kernels = batch.tables.kernel;
+    ASSERT_EQ(kernels.rows, 2u);
+    EXPECT_EQ(kernels.local_bytes[0], 48);
+    EXPECT_FALSE(kernels.cluster_x.has(0));
+    EXPECT_EQ(kernels.cluster_x[1], 2);
+    EXPECT_EQ(kernels.cluster_z[1], 1);
 }
 
 TEST(Spool, AReleaseOfAnySizeIsANumber) {

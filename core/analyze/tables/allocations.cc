@@ -1,0 +1,148 @@
+// `allocations`: who allocated the device memory that was in use at its peak? One row per device, stack (or owner) and category;
+// what each held then, the most first. From the allocator events of the framework, with live blocks of a snapshot that were
+// there before its history began; of a snapshot without history, what was in use when it was taken. The rest of the peak, of
+// which no allocation is known, is a row without owner, so that the rows of a device sum to its peak.
+// Events without addresses (memory timelines) cannot be told apart: they are summed by category.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "core/analyze/facts/live_memory.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"owner", CellType::text, Unit::none,
+     "Operator or Python frame that allocated; absent when it was allocated before the recording."},
+    {"bytes", CellType::integer, Unit::bytes, "What it held when most was allocated."},
+    {"share_pct", CellType::real, Unit::percent, "bytes of the device's peak."},
+    {"count", CellType::integer, Unit::count, "Allocations that this is; absent when that is not known."},
+    {"largest_bytes", CellType::integer, Unit::bytes, "The largest of them."},
+    {"category", CellType::text, Unit::none, "What the memory is for, when the recorder says."},
+    {"stack", CellType::text, Unit::none, "Where it was allocated, the outermost frame first."},
+};
+
+struct Held {
+    WideSum bytes;
+    std::uint64_t count = 0;
+    std::int64_t largest = 0;
+};
+struct Key {
+    std::string owner;
+    StringId category = kNoString, stack = kNoString;
+    auto operator<=>(const Key&) const = default;
+};
+
+struct Holders {
+    std::map<Key, Held> held;
+    WideSum known;
+
+    void add(const Key& key, std::int64_t bytes) {
+        Held& to = held[key];
+        to.bytes.add(bytes);
+        ++to.count;
+        to.largest = std::max(to.largest, bytes);
+        known.add(bytes);
+    }
+};
+
+// Blocks in use, of one device, but those at addresses that are `known` otherwise.
+void add_blocks(const Trace& trace, std::int32_t device, const std::set<std::int64_t>& known, Holders& holders) {
+    const MemoryBlockTable& blocks = trace.tables().memory_block;
+    for (Row row = 0; row < blocks.rows; ++row) {
+        if (blocks.device.value_or(row, kUnnamedDevice) != device || !blocks.bytes.has(row)) continue;
+        if (trace.text(blocks.state.value_or(row, kNoString)) != "active_allocated") continue;
+        if (blocks.address.has(row) && known.contains(blocks.address[row])) continue;
+        StringId stack = blocks.stack.value_or(row, kNoString);
+        holders.add({std::string(owner_frame(trace.text(stack))), kNoString, stack}, blocks.bytes[row]);
+    }
+}
+
+void add_events(const Trace& trace, std::int32_t device, const std::vector<Row>& events, Row peak, MemoryOwners& owners,
+                Holders& holders) {
+    const MemoryEventTable& table = trace.tables().memory_event;
+    if (!have_addresses(table, events)) {
+        for (Row row : events) {
+            StringId category = table.category.value_or(row, kNoString);
+            Held& to = holders.held[{std::string(trace.text(category)), category, kNoString}];
+            to.bytes.add(block_bytes(table, row));
+            holders.known.add(block_bytes(table, row));
+            if (row == peak) break;
+        }
+        return;
+    }
+    for (Row row : live_at(table, events, peak))
+        holders.add({owners.of(row), table.category.value_or(row, kNoString), table.stack.value_or(row, kNoString)},
+                    block_bytes(table, row));
+    std::set<std::int64_t> known;
+    for (Row row : live_at(table, events, kNoRow)) known.insert(table.address[row]);
+    add_blocks(trace, device, known, holders);
+}
+
+void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, Holders& holders,
+              std::optional<std::int64_t> peak) {
+    WideSum rest;
+    rest.add(peak.value_or(0));
+    rest.subtract(holders.known);
+    if (std::int64_t bytes = rest.value().value_or(0); bytes > 0) holders.held[Key{}].bytes.add(bytes);
+    std::vector<std::pair<std::int64_t, const std::pair<const Key, Held>*>> order;
+    for (const auto& entry : holders.held)
+        if (auto bytes = entry.second.bytes.value(); bytes && *bytes > 0) order.emplace_back(*bytes, &entry);
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (auto [bytes, entry] : order) {
+        const auto& [key, held] = *entry;
+        result.add_row({device == kUnnamedDevice ? kAbsent : integer(device), text_cell(key.owner), integer(bytes),
+                        peak ? percent(bytes, *peak) : kAbsent, held.count > 0 ? integer(held.count) : kAbsent,
+                        held.count > 0 ? integer(held.largest) : kAbsent, text_cell(trace, key.category),
+                        text_cell(trace, key.stack)});
+    }
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const MemoryEventTable& table = trace.tables().memory_event;
+    const MemoryBlockTable& blocks = trace.tables().memory_block;
+    ResultTable result("allocations", kColumns);
+    result.handle_prefix = "al";
+    auto devices = events_by_device(trace, facts.options().device);
+    std::set<std::int32_t> without_history;
+    for (Row row = 0; row < blocks.rows; ++row)
+        if (auto device = blocks.device.get(row); device && !devices.contains(*device))
+            if (std::int64_t only = facts.options().device; only < 0 || *device == only)
+                without_history.insert(*device);
+    MemoryOwners owners(trace);
+    for (const auto& [device, events] : devices) {
+        MemoryPeak peak = find_peak(table, events);
+        Holders holders;
+        add_events(trace, device, events, peak.event, owners, holders);
+        add_rows(result, trace, device, holders, peak.totals_known ? peak.bytes : holders.known.value());
+    }
+    for (std::int32_t device : without_history) {
+        Holders holders;
+        add_blocks(trace, device, {}, holders);
+        add_rows(result, trace, device, holders, holders.known.value());
+        result.notes.push_back(
+            fmt::format("Device {}: no history was recorded, so this is what was in use when the snapshot was taken; "
+                        "torch.cuda.memory._record_memory_history() records it.",
+                        device));
+    }
+    if (devices.empty() && without_history.empty())
+        result.notes.push_back(
+            "No allocator events on a device were recorded; torch.profiler records them with profile_memory=True, "
+            "torch.cuda.memory._dump_snapshot() with stacks.");
+    return result;
+}
+
+}  // namespace
+
+const Analysis kAllocations{"allocations", "", "Per device and stack: the memory it held at the peak.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,38 @@
+// `api_trace`: every CUDA or HIP call by its start.
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/event_list.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
+    {"name", CellType::text, Unit::none, "Function name."},
+    {"error", CellType::integer, Unit::none, "Error code that it returned; absent when it returned none."},
+    {"correlation", CellType::integer, Unit::none, "Correlation id: that of the work it submitted."},
+    {"process", CellType::text, Unit::none, "Key of the process."},
+    {"thread", CellType::text, Unit::none, "Key of the thread."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const ApiCallTable& calls = trace.api_call();
+    ResultTable table("api_trace", kColumns);
+    EventList list(facts, table);
+    for (Row row = 0; row < calls.rows; ++row) {
+        if (!list.wants_row()) continue;
+        table.add_row({list.since_start(calls.start[row]), integer(calls.dur[row]),
+                       text_cell(trace, calls.name.value_or(row, kNoString)), integer(calls.error.get(row)),
+                       integer(calls.correlation.get(row)), text_cell(trace, calls.process.value_or(row, kNoString)),
+                       text_cell(trace, calls.thread.value_or(row, kNoString))});
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kApiTrace{"api_trace", "cuda_api_trace", "Every CUDA or HIP call, by its start.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,94 @@
+// `fragmentation`: how much of what the allocator has from the device can be used? One row per device, from the blocks of a
+// memory snapshot. reserved = allocated + pending + free, to the byte.
+#include <algorithm>
+#include <map>
+
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"reserved_bytes", CellType::integer, Unit::bytes, "What the allocator had from the device: all its segments."},
+    {"allocated_bytes", CellType::integer, Unit::bytes, "Blocks in use."},
+    {"rounding_bytes", CellType::integer, Unit::bytes, "Part of them that nobody asked for."},
+    {"pending_bytes", CellType::integer, Unit::bytes, "Released, but a stream may still use it."},
+    {"free_bytes", CellType::integer, Unit::bytes, "Free blocks."},
+    {"free_pct", CellType::real, Unit::percent, "free_bytes of reserved_bytes."},
+    {"largest_free_bytes", CellType::integer, Unit::bytes,
+     "The largest free block: a larger request needs new memory."},
+    {"fragmented_pct", CellType::real, Unit::percent, "Part of the free bytes outside the largest free block."},
+    {"releasable_bytes", CellType::integer, Unit::bytes,
+     "Segments without a block in use, which torch.cuda.empty_cache() returns."},
+    {"segments", CellType::integer, Unit::count, "Segments."},
+    {"free_blocks", CellType::integer, Unit::count, "Free blocks."},
+};
+
+struct Segment {
+    WideSum free, used;
+};
+struct Device {
+    WideSum allocated, rounding, pending, free;
+    std::int64_t largest_free = 0;
+    std::uint64_t free_blocks = 0;
+    std::map<std::int64_t, Segment> segments;  // by address
+};
+
+std::map<std::int32_t, Device> gather(const Trace& trace, std::int64_t only) {
+    const MemoryBlockTable& blocks = trace.tables().memory_block;
+    std::map<std::int32_t, Device> devices;
+    for (Row row = 0; row < blocks.rows; ++row) {
+        auto ordinal = blocks.device.get(row);
+        if (!ordinal || !blocks.bytes.has(row) || (only >= 0 && *ordinal != only)) continue;
+        Device& device = devices[*ordinal];
+        std::int64_t bytes = blocks.bytes[row];
+        std::string_view state = trace.text(blocks.state.value_or(row, kNoString));
+        Segment& segment = device.segments[blocks.segment.value_or(row, 0)];
+        (state == "inactive" ? segment.free : segment.used).add(bytes);
+        if (state == "inactive") {
+            device.free.add(bytes);
+            device.largest_free = std::max(device.largest_free, bytes);
+            ++device.free_blocks;
+        } else if (state == "active_allocated") {
+            device.allocated.add(bytes);
+            if (blocks.requested_bytes.has(row))
+                device.rounding.add(bytes), device.rounding.subtract(blocks.requested_bytes[row]);
+        } else {
+            device.pending.add(bytes);
+        }
+    }
+    return devices;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    ResultTable table("fragmentation", kColumns);
+    table.handle_prefix = "fr";
+    for (const auto& [ordinal, device] : gather(trace, facts.options().device)) {
+        WideSum reserved = device.allocated, releasable;
+        reserved.add(device.pending);
+        reserved.add(device.free);
+        for (const auto& [address, segment] : device.segments)
+            if (segment.used.value() == 0) releasable.add(segment.free);
+        double free = device.free.real(), largest = static_cast<double>(device.largest_free);
+        table.add_row(
+            {integer(ordinal), integer(reserved.value()), integer(device.allocated.value()),
+             trace.tables().memory_block.requested_bytes.none_present() ? kAbsent : integer(device.rounding.value()),
+             integer(device.pending.value()), integer(device.free.value()), percent(free, reserved.real()),
+             integer(device.largest_free), percent(free - largest, free), integer(releasable.value()),
+             integer(device.segments.size()), integer(device.free_blocks)});
+    }
+    if (table.rows() == 0)
+        table.notes.push_back("No blocks of an allocator were recorded; torch.cuda.memory._dump_snapshot() has them.");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kFragmentation{"fragmentation", "", "Per device: reserved memory that is in use, rounded up or free.",
+                              kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,80 @@
+// `hlo`: which instruction of XLA took the devices' time? One row per module, instruction and framework operator: the kernels
+// that XLA's profiler ties to them. Kernels without any of the three are one row, so that the rows sum to all kernel time.
+#include <algorithm>
+#include <map>
+
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"module", CellType::text, Unit::none, "Module of XLA, e.g. jit_step."},
+    {"hlo_op", CellType::text, Unit::none, "Its instruction, e.g. loop_fusion.3; absent for kernels that have none."},
+    {"framework_op", CellType::text, Unit::none, "Operator of the framework that it was compiled from, when it says."},
+    {"kernels", CellType::integer, Unit::count, "Executions of its kernels."},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of their durations."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns of the sum over all kernels."},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration of a kernel."},
+    {"kernel", CellType::text, Unit::none, "Name of its kernels, when all have the same."},
+};
+
+struct Key {
+    StringId module, op, framework_op;
+    auto operator<=>(const Key&) const = default;
+};
+struct Time {
+    WideSum total;
+    std::uint64_t kernels = 0;
+    StringId name = kNoString;
+    bool one_name = true;
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const KernelTable& kernels = trace.kernel();
+    ResultTable table("hlo", kColumns);
+    table.handle_prefix = "hlo";
+    if (kernels.hlo_op.none_present() && kernels.framework_op.none_present() && kernels.hlo_module.none_present()) {
+        table.notes.push_back(
+            "no kernel has an instruction of XLA; jax.profiler and TensorFlow's profiler record them");
+        return table;
+    }
+    std::map<Key, Time> times;
+    WideSum whole;
+    std::int64_t only = facts.options().device;
+    for (Row row = 0; row < kernels.rows; ++row) {
+        if (only >= 0 && kernels.device.value_or(row, -1) != only) continue;
+        StringId name = kernels.name.value_or(row, kNoString);
+        Time& time = times[{kernels.hlo_module.value_or(row, kNoString), kernels.hlo_op.value_or(row, kNoString),
+                            kernels.framework_op.value_or(row, kNoString)}];
+        if (time.kernels++ == 0) time.name = name;
+        time.one_name = time.one_name && time.name == name;
+        time.total.add(kernels.dur[row]);
+        whole.add(kernels.dur[row]);
+    }
+    std::vector<const std::pair<const Key, Time>*> order;
+    for (const auto& entry : times) order.push_back(&entry);
+    auto text = [&](StringId id) { return id == kNoString ? std::string_view() : trace.text(id); };
+    std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+        if (a->second.total != b->second.total) return a->second.total > b->second.total;
+        return std::tuple(text(a->first.module), text(a->first.op), text(a->first.framework_op)) <
+               std::tuple(text(b->first.module), text(b->first.op), text(b->first.framework_op));
+    });
+    for (const auto* entry : order) {
+        const auto& [key, time] = *entry;
+        table.add_row({text_cell(trace, key.module), text_cell(trace, key.op), text_cell(trace, key.framework_op),
+                       integer(time.kernels), integer(time.total.value()), percent(time.total.real(), whole.real()),
+                       real(time.total.over(time.kernels)), time.one_name ? text_cell(trace, time.name) : kAbsent});
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kHlo{"hlo", "", "Per instruction of XLA and framework operator: the time of its kernels.", kColumns,
+                    run};
+
+}  // namespace gpuprof

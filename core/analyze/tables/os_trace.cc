@@ -1,0 +1,35 @@
+// `os_trace`: every recorded call of the operating system by its start.
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/event_list.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
+    {"name", CellType::text, Unit::none, "Function name."},
+    {"thread", CellType::text, Unit::none, "Key of the thread."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const OsCallTable& calls = trace.tables().os_call;
+    ResultTable table("os_trace", kColumns);
+    EventList list(facts, table);
+    for (Row row = 0; row < calls.rows; ++row) {
+        if (!list.wants_row()) continue;
+        table.add_row({list.since_start(calls.start[row]), integer(calls.dur[row]),
+                       text_cell(trace, calls.name.value_or(row, kNoString)),
+                       text_cell(trace, calls.thread.value_or(row, kNoString))});
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kOsTrace{"os_trace", "osrt_trace", "Every recorded call of the operating system, by its start.",
+                        kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,65 @@
+// `unified_memory`: how much managed memory moved between host and devices by itself? One row per device and direction. A migration
+// is a copy from managed memory to managed memory that no call submitted, as importers write it.
+#include <map>
+
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"direction", CellType::text, Unit::none,
+     "HtoD: pages that the device asked for; DtoH: that the host asked for; DtoD."},
+    {"count", CellType::integer, Unit::count, "Migrations."},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes moved."},
+    {"mean_bytes", CellType::real, Unit::bytes, "Bytes of a migration."},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
+    {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns."},
+};
+
+struct Moves {
+    std::uint64_t count = 0;
+    WideSum bytes, total;
+    bool bytes_known = true;
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const MemcpyTable& copies = trace.memcpy();
+    ResultTable table("unified_memory", kColumns);
+    table.handle_prefix = "um";
+    std::int64_t only = facts.options().device;
+    std::map<std::pair<std::int32_t, std::string_view>, Moves> moves;
+    for (Row row = 0; row < copies.rows; ++row) {
+        std::int32_t device = copies.device.value_or(row, -1);
+        if ((only >= 0 && device != only) || trace.links().memcpy_launch[row] != kNoRow) continue;
+        if (trace.text(copies.src.value_or(row, kNoString)) != "managed" ||
+            trace.text(copies.dst.value_or(row, kNoString)) != "managed")
+            continue;
+        Moves& of = moves[{device, trace.text(copies.kind.value_or(row, kNoString))}];
+        ++of.count;
+        of.total.add(copies.dur[row]);
+        of.bytes.add(copies.bytes.value_or(row, 0));
+        of.bytes_known = of.bytes_known && copies.bytes.has(row);
+    }
+    for (const auto& [key, of] : moves)
+        table.add_row({key.first < 0 ? kAbsent : integer(key.first), text_cell(key.second), integer(of.count),
+                       of.bytes_known ? integer(of.bytes.value()) : kAbsent,
+                       of.bytes_known ? real(of.bytes.over(of.count)) : kAbsent, integer(of.total.value()),
+                       of.bytes_known ? ratio(of.bytes.real(), of.total.real()) : kAbsent});
+    if (moves.empty())
+        table.notes.push_back(
+            "no migrations of managed memory were recorded; nsys profile --cuda-um-cpu-page-faults=true "
+            "--cuda-um-gpu-page-faults=true records them");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kUnifiedMemory{"unified_memory", "um_sum um_total_sum",
+                              "Per device and direction: migrations of managed memory.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,125 @@
+// Python stacks as folded stacks, the thread outermost: sampled stacks with how often each was met; without samples, the Python
+// calls that the framework's profiler recorded, with the time in ns of each stack's innermost call. Frames are
+// `function (file:line)` in both; in calls the line is that of the definition. Stacks that were cut begin with `...`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/csv.h"
+#include "core/base/python_frame.h"
+#include "core/base/utf8.h"
+#include "core/exporters/exporter.h"
+#include "core/exporters/lanes.h"
+
+namespace gpuprof {
+namespace {
+
+std::string frame(std::string_view name) {
+    std::string text = printable(name);
+    std::replace(text.begin(), text.end(), ';', ',');
+    return text;
+}
+
+std::string thread_frame(const Trace& trace, StringId thread) {
+    return "thread " + (thread == kNoString ? std::string("not known") : frame(trace.text(thread)));
+}
+
+void write_samples(const Trace& trace, Sink& sink) {
+    const StackSampleTable& samples = trace.tables().stack_sample;
+    std::map<std::tuple<StringId, int, StringId>, std::uint64_t> counts;
+    for (Row row = 0; row < samples.rows; ++row)
+        if (samples.stack.has(row))
+            ++counts[{samples.thread.value_or(row, kNoString), samples.cut.value_or(row, 0), samples.stack[row]}];
+    for (const auto& [key, count] : counts) {
+        auto [thread, cut, stack] = key;
+        sink.write(fmt::format("{};{}{} {}\n", thread_frame(trace, thread), cut != 0 ? "...;" : "",
+                               printable(trace.text(stack)), count));
+    }
+}
+
+// The stacks of one thread's calls as a tree: each place has its function, and the time in it alone.
+class CallPaths {
+public:
+    explicit CallPaths(const Trace& trace) : trace_(trace) {}
+
+    // `calls` in the order of sort_outer_first. Time belongs to the call that began last of those open.
+    void add(const std::vector<Placed>& calls) {
+        TimeNs now = 0;
+        auto spend = [&](TimeNs until) {
+            if (!open_.empty() && until > now) nodes_[open_.back().node].self += until - now;
+            now = std::max(now, until);
+        };
+        auto close = [&](TimeNs until) {
+            for (; !open_.empty() && open_.back().end <= until; open_.pop_back()) spend(open_.back().end);
+        };
+        for (const Placed& call : calls) {
+            close(call.start);
+            spend(call.start);
+            now = call.start;
+            open_.push_back({call.end, below(open_.empty() ? kTop : open_.back().node,
+                                             trace_.tables().python_call.name.value_or(call.row, kNoString))});
+        }
+        close(INT64_MAX);
+    }
+    void write(std::string_view thread, Sink& sink) const {
+        std::vector<std::string> paths(nodes_.size());
+        for (std::size_t i = 0; i < nodes_.size() && !sink.failed(); ++i) {
+            const Node& node = nodes_[i];
+            paths[i] = fmt::format("{};{}", node.parent == kTop ? thread : paths[node.parent],
+                                   frame(to_text(parse_python_call(trace_.text(node.name)))));
+            if (node.self > 0) sink.write(fmt::format("{} {}\n", paths[i], node.self));
+        }
+    }
+
+private:
+    static constexpr std::uint32_t kTop = 0xFFFFFFFF;
+    struct Node {
+        std::uint32_t parent;
+        StringId name;
+        DurNs self;
+    };
+    struct Open {
+        TimeNs end;
+        std::uint32_t node;
+    };
+    std::uint32_t below(std::uint32_t parent, StringId name) {
+        auto [known, added] = children_.try_emplace({parent, name}, static_cast<std::uint32_t>(nodes_.size()));
+        if (added) nodes_.push_back({parent, name, 0});
+        return known->second;
+    }
+    const Trace& trace_;
+    std::vector<Node> nodes_;  // a parent stands before its children
+    std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> children_;
+    std::vector<Open> open_;
+};
+
+void write_calls(const Trace& trace, Sink& sink) {
+    const PythonCallTable& table = trace.tables().python_call;
+    std::map<StringId, std::vector<Placed>> threads;
+    for (Row row = 0; row < table.rows; ++row)
+        threads[table.thread.value_or(row, kNoString)].push_back(
+            {table.start[row], table.start[row] + table.dur[row], 0, row});
+    for (auto& [thread, calls] : threads) {
+        sort_outer_first(calls);
+        CallPaths paths(trace);
+        paths.add(calls);
+        paths.write(harmless_text(thread_frame(trace, thread)), sink);
+    }
+}
+
+}  // namespace
+
+Status export_folded_python(const Trace& trace, Sink& sink) {
+    if (trace.tables().stack_sample.rows > 0) {
+        write_samples(trace, sink);
+    } else {
+        write_calls(trace, sink);
+    }
+    return {};
+}
+
+}  // namespace gpuprof

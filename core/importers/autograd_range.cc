@@ -1,0 +1,75 @@
+#include "core/importers/autograd_range.h"
+
+#include <charconv>
+
+namespace gpuprof {
+namespace {
+
+// Moves past `expected`, if it is there.
+bool take(std::string_view& text, std::string_view expected) {
+    if (!text.starts_with(expected)) return false;
+    text.remove_prefix(expected.size());
+    return true;
+}
+
+bool take_number(std::string_view& text, std::optional<std::int64_t>& value) {
+    std::int64_t number = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || value) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    value = number;
+    return true;
+}
+
+// A list of lists of numbers, up to its closing bracket.
+bool take_list(std::string_view& text, std::string_view& list) {
+    if (!text.starts_with('[') || !list.empty()) return false;
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        if (c == '[') ++depth;
+        if (c == ']' && --depth == 0) {
+            list = text.substr(0, i + 1);
+            text.remove_prefix(i + 1);
+            return true;
+        }
+        if (std::string_view("[]()0123456789-, ").find(c) == std::string_view::npos) return false;
+    }
+    return false;
+}
+
+bool take_facts(std::string_view text, AutogradRange& range) {
+    while (!text.empty()) {
+        bool known = take(text, ", seq = ")            ? take_number(text, range.sequence)
+                     : take(text, ", op_id = ")        ? take_number(text, range.op_id)
+                     : take(text, ", sizes = ")        ? take_list(text, range.sizes)
+                     : take(text, ", input_op_ids = ") ? take_list(text, range.input_ops)
+                                                       : false;
+        if (!known) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+AutogradRange parse_autograd_range(std::string_view text) {
+    for (std::size_t at = text.find(", "); at != text.npos && at > 0; at = text.find(", ", at + 2)) {
+        AutogradRange range;
+        range.name = text.substr(0, at);
+        if (take_facts(text.substr(at), range)) return range;
+    }
+    return {text, {}, {}, {}, {}};
+}
+
+void set_range_text(Batch& batch, Row row, std::string_view text) {
+    if (text.empty()) return;
+    RangeTable& table = batch.tables.range;
+    AutogradRange range = parse_autograd_range(text);
+    table.name.set(row, batch.intern(range.name));
+    if (range.sequence) table.sequence.set(row, *range.sequence);
+    if (range.op_id) table.op_id.set(row, *range.op_id);
+    if (!range.sizes.empty()) table.input_dims.set(row, batch.intern(range.sizes));
+    if (!range.input_ops.empty()) table.input_ops.set(row, batch.intern(range.input_ops));
+}
+
+}  // namespace gpuprof
