@@ -87,8 +87,8 @@ std::vector<std::string> finding_in_full(const Finding& finding, const Style& st
     add_wrapped(lines, style.unicode ? "→" : "->", finding.remedy, style);
     add_wrapped(lines, "would change if", finding.would_change_if, style);
     add_wrapped(lines, "id",
-                fmt::format("{}, severity {}, confidence {}", finding.id, name_of(finding.severity),
-                            name_of(finding.confidence)),
+                fmt::format("{}, severity {}, confidence {}, from {}", finding.id, name_of(finding.severity),
+                            name_of(finding.confidence), name_of(finding.basis)),
                 style);
     return lines;
 }

@@ -15,10 +15,11 @@ TEST(LoaderName, KnowsLoadersByWholeWords) {
 }
 
 TEST(LoaderName, KnowsNoOthers) {
-    for (const char* name : {"modality_encoder", "dataloader_free_path", "pre_forward_prefetch", "FSDP::pre_forward_prefetch",
-                             "FullyShardedDataParallel.forward", "next_token_sampler", "get_data_parallel_rank",
-                             "Optimizer.step#AdamW.step", "batch_norm", "input_layernorm", "aten::data_ptr", "metadata",
-                             "database", "offload_params", "load_state_dict", "forward", "", "ProfilerStep#3"})
+    for (const char* name :
+         {"modality_encoder", "dataloader_free_path", "pre_forward_prefetch", "FSDP::pre_forward_prefetch",
+          "FullyShardedDataParallel.forward", "next_token_sampler", "get_data_parallel_rank",
+          "Optimizer.step#AdamW.step", "batch_norm", "input_layernorm", "aten::data_ptr", "metadata", "database",
+          "offload_params", "load_state_dict", "forward", "", "ProfilerStep#3"})
         EXPECT_FALSE(names_loader(name)) << name;
 }
 
