@@ -82,6 +82,9 @@ constexpr SqlCheck kChecks[] = {
      WORK "SELECT device, stream, count(*) AS ops, busy(start_ns, end_ns) AS busy_ns, min(start_ns) AS first_ns, "
           "max(end_ns) AS last_ns FROM work GROUP BY device, stream",
      "", ""},
+    {"queue", "", "",
+     "A length over time needs the call of each op, which is found by process and correlation when a file is read."},
+    {"sequences", "", "", "Kernels stand there by their short names, which the program makes."},
     {"memory",
      "SELECT device, max(total_allocated) AS peak_bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
      "SELECT device, peak_bytes FROM memory WHERE device IS NOT NULL", ""},
