@@ -22,6 +22,7 @@
     ANALYSIS(Steps)                \
     ANALYSIS(Streams)              \
     ANALYSIS(Queue)                \
+    ANALYSIS(Sequences)            \
     ANALYSIS(Memory)               \
     ANALYSIS(Allocations)          \
     ANALYSIS(Growth)               \

@@ -1,0 +1,111 @@
+// `sequences`: which kernels follow each other again and again on a stream? Candidates for fusing into one kernel or for a CUDA
+// graph, the ones with the most time first. A sequence is --sequence-length kernels in a row on one stream; sequences overlap, so
+// counts of different rows are not to be added. gap_ns is the time between its kernels, which fusing them would give back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/base/function_name.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kLongest = 16;
+
+using Names = std::vector<std::uint32_t>;
+struct HashNames {
+    std::size_t operator()(const Names& names) const {
+        std::size_t hash = 0;
+        for (std::uint32_t name : names) hash = hash * 0x9E3779B97F4A7C15ull + name;
+        return hash;
+    }
+};
+
+struct Sequence {
+    std::uint64_t count = 0;
+    DurNs kernels_ns = 0, gap_ns = 0;
+};
+
+using Sequences = std::unordered_map<Names, Sequence, HashNames>;
+
+// The last kernels of one stream, the newest at the end.
+struct Tail {
+    std::vector<Row> rows;
+};
+
+Sequences gather(const Facts& facts, std::size_t length) {
+    const KernelTable& kernels = facts.trace().kernel();
+    std::map<std::pair<std::int32_t, std::int64_t>, Tail> tails;
+    Sequences found;
+    Names names(length);
+    for (Row row = 0; row < kernels.rows; ++row) {
+        std::int32_t device = kernels.device.value_or(row, -1);
+        if (facts.options().device >= 0 && device != facts.options().device) continue;
+        std::vector<Row>& tail = tails[{device, kernels.stream.value_or(row, -1)}].rows;
+        tail.push_back(row);
+        if (tail.size() > length) tail.erase(tail.begin());
+        if (tail.size() < length) continue;
+        DurNs busy = 0, gaps = 0;
+        for (std::size_t i = 0; i < length; ++i) {
+            names[i] = index_of(kernels.name.value_or(tail[i], kNoString));
+            busy += kernels.dur[tail[i]];
+            if (i > 0)
+                gaps +=
+                    std::max<DurNs>(0, kernels.start[tail[i]] - kernels.start[tail[i - 1]] - kernels.dur[tail[i - 1]]);
+        }
+        Sequence& sequence = found[names];
+        ++sequence.count;
+        sequence.kernels_ns += busy;
+        sequence.gap_ns += gaps;
+    }
+    return found;
+}
+
+std::string text_of(const Trace& trace, const Names& names) {
+    std::string text;
+    for (std::uint32_t name : names) {
+        std::string one = StringId{name} == kNoString ? "?" : short_name(trace.text(StringId{name}));
+        text += text.empty() ? one : " > " + one;
+    }
+    return text;
+}
+
+constexpr ResultColumn kColumns[] = {
+    {"kernels", CellType::text, Unit::none, "The kernels in their order, by their short names."},
+    {"count", CellType::integer, Unit::count, "How often they follow each other on a stream."},
+    {"total_ns", CellType::integer, Unit::ns, "Their durations and the time between them, of all times."},
+    {"kernel_ns", CellType::integer, Unit::ns, "Their durations alone."},
+    {"gap_ns", CellType::integer, Unit::ns, "The time between them."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    std::int64_t wanted = facts.options().sequence_length;
+    if (wanted < 2 || wanted > static_cast<std::int64_t>(kLongest))
+        return Error{ExitCode::usage, fmt::format("--sequence-length {}: between 2 and {} kernels", wanted, kLongest)};
+    Sequences found = gather(facts, static_cast<std::size_t>(wanted));
+    std::vector<std::pair<std::string, Sequence>> order;
+    for (const auto& [names, sequence] : found)
+        if (sequence.count > 1) order.emplace_back(text_of(facts.trace(), names), sequence);
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        DurNs left = a.second.kernels_ns + a.second.gap_ns, right = b.second.kernels_ns + b.second.gap_ns;
+        return left != right ? left > right : a.first < b.first;
+    });
+    ResultTable table("sequences", kColumns);
+    table.handle_prefix = "seq";
+    for (const auto& [text, sequence] : order)
+        table.add_row({std::string_view(text), integer(sequence.count), integer(sequence.kernels_ns + sequence.gap_ns),
+                       integer(sequence.kernels_ns), integer(sequence.gap_ns)});
+    if (order.empty()) table.notes.push_back("No sequence of kernels of this length comes twice.");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kSequences{"sequences", "", "Kernels that follow each other again and again: candidates for fusing.",
+                          kColumns, run};
+
+}  // namespace gpuprof
