@@ -10,6 +10,7 @@
     RULE(Synchronisation)      \
     RULE(IdleGapsRule)         \
     RULE(MemoryTransfers)      \
+    RULE(SmallCopies)           \
     RULE(AllocationChurn)      \
     RULE(MemoryBoundKernels)   \
     RULE(UnderfilledDevice)    \

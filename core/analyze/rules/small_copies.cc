@@ -1,0 +1,77 @@
+// Many small copies between host and device, each of which costs more to submit than to do.
+#include <fmt/format.h>
+
+#include "core/analyze/facts/context.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/step_finder.h"
+#include "core/analyze/rules/evidence.h"
+#include "core/analyze/rules/rule_list.h"
+
+namespace gpuprof {
+namespace {
+
+// A copy of this size takes about as long on the bus (25 to 55 GB/s) as submitting it takes the host.
+constexpr std::int64_t kSmall = 64 * 1024;
+constexpr std::size_t kManyPerStep = 20;
+constexpr double kLeast = 1;  // percent of the effective window that their calls take
+
+struct SmallCopies {
+    std::size_t count = 0;
+    DurNs copying_ns = 0, calling_ns = 0;
+    std::int64_t bytes = 0;
+    bool calls_known = false;
+};
+
+SmallCopies small_copies(const Trace& trace) {
+    SmallCopies found;
+    const MemcpyTable& copies = trace.memcpy();
+    StringId local = trace.strings().find("DtoD");
+    for (Row row = 0; row < copies.rows; ++row) {
+        if (!copies.bytes.has(row) || copies.bytes[row] > kSmall) continue;
+        if (local != kNoString && copies.kind.value_or(row, kNoString) == local) continue;
+        ++found.count;
+        found.copying_ns += copies.dur[row];
+        found.bytes += copies.bytes[row];
+        if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) {
+            found.calls_known = true;
+            found.calling_ns += trace.api_call().dur[call];
+        }
+    }
+    return found;
+}
+
+Ruling look(const Facts& facts) {
+    SmallCopies found = small_copies(facts.trace());
+    std::size_t steps = std::max<std::size_t>(1, facts.get<Steps>().steps.size());
+    if (found.count < kManyPerStep * steps) return Ruling::silent();
+    if (!found.calls_known)
+        return Ruling::abstain(
+            fmt::format("what submitting {} copies of up to 64 KiB cost the host was not recorded; "
+                        "record CUDA calls",
+                        spoken_count(found.count)));
+    const Shares& shares = facts.get<Shares>();
+    if (shares.effective_pct(found.calling_ns) < kLeast) return Ruling::silent();
+    Finding finding;
+    finding.title = fmt::format("{} copies of up to 64 KiB cost the host {} to submit", spoken_count(found.count),
+                                spoken(found.calling_ns));
+    finding.evidence.push_back(fmt::format("they take {} on the device, {} bytes each on average (`memcpy`)",
+                                           spoken(found.copying_ns),
+                                           found.bytes / static_cast<std::int64_t>(found.count)));
+    finding.remedy =
+        facts.get<Context>().pytorch()
+            ? "Copy once: stack small tensors on the host and move them together, make constants on the device, "
+              "read metrics back in one tensor every N steps."
+            : "Copy once: put small values into one buffer and move it with one call, make constants on the "
+              "device, read results back together.";
+    finding.confidence = Weight::medium;
+    finding.basis = Basis::timeline;
+    finding.would_change_if = "the host runs so far ahead that the time in these calls is hidden";
+    return {finding, ""};
+}
+
+}  // namespace
+
+const Rule kSmallCopies{
+    "small-copies", "Many small copies between host and device, each of which costs more to submit than to do.", look};
+
+}  // namespace gpuprof
