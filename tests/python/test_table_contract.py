@@ -21,7 +21,7 @@ COLUMNS = {
     "api": "name,count,total_ns,mean_ns,p50_ns,p95_ns,max_ns,blocking,threads",
     "launches": "name,count,api_mean_ns,queue_mean_ns,queue_p95_ns,kernel_mean_ns",
     "gaps": "device,start_ns,dur_ns,cause,host_thread,host_what,before,after",
-    "idle": "device,cause,total_ns,share_pct,count,python",
+    "idle": "device,cause,total_ns,share_pct,count,python,drained_ns",
     "overlap": "device,a,b,a_ns,b_ns,both_ns,a_exposed_ns,b_exposed_ns",
     "ops": "name,count,cpu_total_ns,cpu_self_ns,device_total_ns,device_self_ns,device_mem_bytes,shapes",
     "streams": "device,stream,ops,busy_ns,first_ns,last_ns",

@@ -21,6 +21,8 @@ constexpr ResultColumn kColumns[] = {
      "The function that most samples of the host thread were in, of Python or of native code; without samples, the "
      "Python "
      "function that most of its recorded time was spent in; absent without either."},
+    {"drained_ns", CellType::integer, Unit::ns,
+     "Part of total_ns in gaps that began while the host waited for the device: its queue had run empty."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -33,7 +35,8 @@ Result<ResultTable> run(const Facts& facts) {
             const CauseTotal& total = device.causes[static_cast<std::size_t>(cause)];
             const FunctionCounts& python = facts.get<IdlePython>().of(device.device, cause);
             table.add_row({integer(device.device), name_of(cause), integer(total.total), percent(total.total, idle),
-                           integer(total.count), text_cell(python.sentence())});
+                           integer(total.count), text_cell(python.sentence()),
+                           integer(device.drained[static_cast<std::size_t>(cause)])});
         }
     }
     return table;
