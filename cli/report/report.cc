@@ -119,9 +119,20 @@ std::string asked_part(const Arguments& arguments) {
     return asked;
 }
 
-// The part that was asked for. The first answer of a program that was recorded from its start is about the part with most work,
-// unless it was asked for the whole.
-Result<Trace> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
+// A trace with what is known of it, so that facts that were asked for to find its part are not made again where it is whole.
+struct Looked {
+    std::unique_ptr<Trace> trace;
+    std::unique_ptr<const Facts> facts;
+};
+
+Looked looked_at(Trace trace, const Options& options) {
+    Looked looked{std::make_unique<Trace>(std::move(trace)), nullptr};
+    looked.facts = std::make_unique<const Facts>(*looked.trace, options);
+    return looked;
+}
+
+// The part that was asked for. A first answer is about the part that repeats, unless it was asked for the whole.
+Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
         Interval part{zero + std::llround(arguments.from * kNs),
@@ -130,11 +141,14 @@ Result<Trace> wanted_part(Trace trace, const Arguments& arguments, bool first_an
             return Error{ExitCode::usage,
                          fmt::format("{}: no part of the recording, which is {} long", asked_part(arguments),
                                      readable_duration(static_cast<double>(trace.window().length())))};
-        return part_of(std::move(trace), part);
+        return looked_at(part_of(std::move(trace), part), arguments.options);
     }
-    if (!first_answer || arguments.whole) return trace;
-    std::optional<Interval> part = part_for_first_answer(trace);
-    return part ? part_of(std::move(trace), *part) : std::move(trace);
+    Looked whole = looked_at(std::move(trace), arguments.options);
+    if (!first_answer || arguments.whole) return whole;
+    std::optional<Interval> part = part_for_first_answer(*whole.facts);
+    if (!part) return whole;
+    whole.facts.reset();
+    return looked_at(part_of(std::move(*whole.trace), *part), arguments.options);
 }
 
 // A word that is the name of an analysis is that; of others, what is there is a recording.
@@ -152,12 +166,11 @@ Result<ExitCode> run(const Arguments& given) {
     if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
     Result<Trace> whole = open_trace(arguments.files, arguments.limits);
     if (!whole.ok()) return whole.error();
-    Result<Trace> trace = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
-    if (!trace.ok()) return trace.error();
-    Facts facts(*trace, arguments.options);
-    Result<Found> found = analyse(*plan, facts);
+    Result<Looked> looked = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
+    if (!looked.ok()) return looked.error();
+    Result<Found> found = analyse(*plan, *looked->facts);
     if (!found.ok()) return found.error();
-    Report report = report_of(*plan, *trace, *found);
+    Report report = report_of(*plan, *looked->trace, *found);
     if (Status written = write_report(*plan->format, report, arguments.output, arguments.options.limit); !written)
         return written.error();
     return ExitCode::ok;
@@ -190,13 +203,12 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 Result<std::string> first_answer_text(Trace whole) {
-    Result<Trace> trace = wanted_part(std::move(whole), Arguments{}, true);
-    if (!trace.ok()) return trace.error();
-    Facts facts(*trace, Options{});
+    Result<Looked> looked = wanted_part(std::move(whole), Arguments{}, true);
+    if (!looked.ok()) return looked.error();
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
-    Result<Found> found = analyse(plan, facts);
+    Result<Found> found = analyse(plan, *looked->facts);
     if (!found.ok()) return found.error();
-    Report report = report_of(plan, *trace, *found);
+    Report report = report_of(plan, *looked->trace, *found);
     StringSink sink;
     plan.format->write(report, style_for("-"), sink);
     return sink.text();

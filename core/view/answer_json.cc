@@ -60,7 +60,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
 Result<AnswerJson> answer_json(const Facts& facts, std::string_view version) {
     Options options;
     options.limit = kReportRows;
-    std::optional<Interval> part = part_for_first_answer(facts.trace());
+    std::optional<Interval> part = part_for_first_answer(facts);
     if (!part) return answer_of(Facts(facts.trace(), options), version);
     Trace trace = part_of(copy_of(facts.trace()), *part);
     Result<AnswerJson> answer = answer_of(Facts(trace, options), version);

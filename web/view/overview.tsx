@@ -1,7 +1,7 @@
 // The first page: what the numbers rest on, the verdict, when the devices were busy, why they were idle, what cost most,
 // and what to do about it. All of it is the first answer of the report.
 
-import { tableOf } from "../model/report.ts";
+import { tableOf, type Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
@@ -14,6 +14,10 @@ import { Part } from "./part.tsx";
 import { Trust } from "./trust.tsx";
 import { useLoaded } from "./use_state.ts";
 
+function ranOnDevices(report: Report): boolean {
+  return (tableOf(report, "devices")?.rows.length ?? 0) > 0;
+}
+
 export function Overview({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
   if (error !== undefined) return <p class="notice">The report cannot be read: {error}</p>;
@@ -23,7 +27,8 @@ export function Overview({ viewer }: { viewer: Viewer }) {
     <article class="answer">
       <Trust lines={report.trust} />
       <Part viewer={viewer} command />
-      {report.verdict ? <VerdictBox {...page} verdict={report.verdict} /> : <Sampled {...page} />}
+      {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
+      {!ranOnDevices(report) && <Sampled {...page} />}
       <BusyStrips {...page} />
       <div class="columns">
         <Findings {...page} />

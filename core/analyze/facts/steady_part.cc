@@ -86,9 +86,9 @@ std::size_t kernels_within(const Trace& trace, Interval part) {
     return static_cast<std::size_t>(std::lower_bound(begin, end, part.end) - std::lower_bound(begin, end, part.start));
 }
 
-std::optional<Interval> part_for_first_answer(const Trace& trace) {
+std::optional<Interval> part_for_first_answer(const Facts& facts) {
+    const Trace& trace = facts.trace();
     Interval part = trace.window();
-    Facts facts(trace, Options{});
     const std::vector<Step>& steps = facts.get<Steps>().steps;
     std::optional<TimeNs> first = first_usual_step(steps, part.start);
     if (first && kernels_within(trace, {*first, part.end}) >= kFewest) {

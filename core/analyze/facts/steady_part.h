@@ -22,6 +22,6 @@ struct SteadyPart {
 };
 
 // What a first answer is about where that is less than the whole: the busy part, without slow first steps.
-std::optional<Interval> part_for_first_answer(const Trace& trace);
+std::optional<Interval> part_for_first_answer(const Facts& facts);
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// Of recordings without a verdict: what they do hold, and the way to it.
+// Of recordings in which nothing ran on a device: what they do hold, and the way to it.
 
 import { cellText } from "../../layout/cell_text.ts";
 import { amount, counted } from "../../layout/time_text.ts";
@@ -12,9 +12,8 @@ export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) 
   const filled = report.tables.filter((table) => table.rows.length > 0);
   return (
     <section class="verdict" aria-label="What was recorded">
-      <h1>No verdict</h1>
       <p class="because">
-        Nothing in this recording ran on a device or a host with a start and an end, so nothing can be said of where time went.{" "}
+        Nothing in this recording ran on a device, so nothing can be said of where its time went.{" "}
         {filled.length + Number(hasValues) > 0 ? "It holds:" : "It holds nothing else either."}
       </p>
       <p class="buttons">
