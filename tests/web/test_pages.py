@@ -112,7 +112,7 @@ def test_a_gap_of_a_finding_is_shown_and_selected(visit, exported, program):
 
 
 def test_a_cause_of_a_finding_leads_to_its_longest_gap(visit, exported, program):
-    said = program.report(TWO_DEVICES, "gaps", "idle")
+    said = program.report(TWO_DEVICES, "gaps", "idle", "findings")
     handle = next(re.search(r"idle-\d+", fact)[0] for finding in said.document["findings"] for fact in finding["evidence"] if "idle-" in fact)
     cause = said["idle"].rows[int(handle.removeprefix("idle-")) - 1]
     gap = next(row for row in said["gaps"].rows if (row["device"], row["cause"]) == (cause["device"], cause["cause"]))
