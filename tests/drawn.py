@@ -20,7 +20,8 @@ Calls L, C or P, Z are paired with kernels, copies, memsets in the order of thei
 A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter. A launch has one block of
 128 threads; the row `shape A = 16 x 256` says blocks and threads of a block, `shape A = none` that no shape was recorded;
 `uses A = 200 + 49152` says registers of a thread and bytes of shared memory. The device has 100 multiprocessors and compute
-capability 9.0; the row `device = 7.0 Tesla V100` says another, `device = none` that nothing of it was recorded.
+capability 9.0; the row `device = 7.0 Tesla V100` says another, `device = none` that nothing of it was recorded,
+`device = 9.0 ""` that it has no name.
 """
 
 import json
@@ -94,7 +95,7 @@ class Drawing:
             return
         device = re.fullmatch(r"device = (?:none|(\d+\.\d) (.+))", line.strip())
         if device:
-            self.device = device.groups() if device.group(1) else None
+            self.device = (device.group(1), device.group(2).strip('"')) if device.group(1) else None
             return
         row = re.fullmatch(r"\s*([^|]+?)\s*\|(.*)\|[^|]*", line)
         if not row:

@@ -82,3 +82,12 @@ def test_first_answer_as_json(program, recording_with_table):
     document = program.report(recording_with_table).document
     assert {"name", "share_pct", "because", "alternatives"} <= document["verdict"].keys()
     assert isinstance(document["findings"], list)
+
+
+def test_no_operator_moves_more_than_its_device_can(recording, program):
+    """Bytes are a model, and caches give what memory does not: `bandwidth_pct` stays a share, and the notes count where it was held there."""
+    report = program.report(recording, "arithmetic")
+    rates = [row["bandwidth_pct"] for row in report["arithmetic"].rows]
+    assert all(rate is None or 0 <= rate <= 100 for rate in rates)
+    notes = " ".join(report.document["tables"][0]["notes"])
+    assert any(rate == 100 for rate in rates) == ("more than device memory can give" in notes)
