@@ -3,9 +3,11 @@
 
 #include "core/analyze/facts/context.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/stat.h"
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -18,7 +20,7 @@ constexpr double kLeast = 1;  // percent of the effective window that their call
 struct SmallCopies {
     std::size_t count = 0;
     DurNs copying_ns = 0, calling_ns = 0;
-    std::int64_t bytes = 0;
+    WideSum bytes;
     bool calls_known = false;
 };
 
@@ -31,7 +33,7 @@ SmallCopies small_copies(const Trace& trace) {
         if (local != kNoString && copies.kind.value_or(row, kNoString) == local) continue;
         ++found.count;
         found.copying_ns += copies.dur[row];
-        found.bytes += copies.bytes[row];
+        found.bytes.add(copies.bytes[row]);
         if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) {
             found.calls_known = true;
             found.calling_ns += trace.api_call().dur[call];
@@ -54,9 +56,8 @@ Ruling look(const Facts& facts) {
     Finding finding;
     finding.title = fmt::format("{} copies of up to 64 KiB cost the host {} to submit", spoken_count(found.count),
                                 spoken(found.calling_ns));
-    finding.evidence.push_back(fmt::format("they take {} on the device, {} bytes each on average (`memcpy`)",
-                                           spoken(found.copying_ns),
-                                           found.bytes / static_cast<std::int64_t>(found.count)));
+    finding.evidence.push_back(fmt::format("they take {} on the device, {} each on average (`memcpy`)",
+                                           spoken(found.copying_ns), readable_bytes(found.bytes.over(found.count))));
     finding.remedy =
         facts.get<Context>().pytorch()
             ? "Copy once: stack small tensors on the host and move them together, make constants on the device, "
