@@ -34,6 +34,9 @@ std::string remedy(const Context& context) {
 Ruling look(const Facts& facts) {
     const ApiCallTable& calls = facts.trace().api_call();
     if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded; record them");
+    const Shares& shares = facts.get<Shares>();
+    DurNs idle = gain_without_idle(facts, {IdleCause::allocation});
+    if (shares.effective_pct(idle) < kWorthSaying) return Ruling::silent();
     // Setting up allocates legitimately: before the first kernels, and in first calls of each.
     Interval steady = facts.get<SteadyPart>().part;
     DurNs spent = 0;
@@ -53,9 +56,8 @@ Ruling look(const Facts& facts) {
         ++count;
         if (calls.dur[row] > most) most = calls.dur[row], longest = calls.name[row];
     }
-    const Shares& shares = facts.get<Shares>();
     Finding finding;
-    finding.cost_ns = std::min(spent, gain_without_idle(facts, {IdleCause::allocation}));
+    finding.cost_ns = std::min(spent, idle);
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying || count < kFewest || rounds < kRounds)
         return Ruling::silent();
     finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",

@@ -10,7 +10,7 @@
     RULE(Synchronisation)      \
     RULE(IdleGapsRule)         \
     RULE(MemoryTransfers)      \
-    RULE(SmallCopies)           \
+    RULE(SmallCopies)          \
     RULE(AllocationChurn)      \
     RULE(MemoryBoundKernels)   \
     RULE(UnderfilledDevice)    \
