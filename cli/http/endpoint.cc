@@ -55,6 +55,17 @@ void limit_connections() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Signals outside the loop: one that comes before it ends it at once, and one that comes after it changes nothing, as
+// `timeout` sends each of them twice. The next one kills.
+volatile sig_atomic_t asked_to_end = 0;
+
+void take_signals() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { asked_to_end = 1; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (int number : {SIGTERM, SIGINT}) sigaction(number, &action, nullptr);
+}
+
 std::uint16_t port_of(int socket) {
     sockaddr_storage address{};
     socklen_t length = sizeof address;
@@ -189,6 +200,7 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     evhttp_set_gencb(
         state.http.get(), [](evhttp_request* request, void* self) { static_cast<State*>(self)->answer(request); },
         &state);
+    take_signals();
     auto end = [](evutil_socket_t, short, void* base) { event_base_loopbreak(static_cast<event_base*>(base)); };
     Event terminated(evsignal_new(state.base.get(), SIGTERM, end, state.base.get()));
     Event interrupted(evsignal_new(state.base.get(), SIGINT, end, state.base.get()));
@@ -204,7 +216,8 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
         event_add(timer.get(), &second) != 0)
         return Error{ExitCode::internal, "cannot wait for signals"};
     ready();
-    if (event_base_dispatch(state.base.get()) < 0) return Error{ExitCode::internal, "the server's loop failed"};
+    if (asked_to_end == 0 && event_base_dispatch(state.base.get()) < 0)
+        return Error{ExitCode::internal, "the server's loop failed"};
     return {};
 }
 

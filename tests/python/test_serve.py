@@ -240,6 +240,17 @@ def test_signals_end_it_cleanly(program, number):
         assert process.wait(timeout=PATIENCE_S) == 0
 
 
+def test_a_second_signal_on_its_way_changes_nothing(program):
+    for attempt in range(12):
+        with subprocess.Popen([program.path, "serve", "--prometheus", ":0", "--backend", REPLAY], stderr=subprocess.PIPE,
+                              text=True) as process:
+            Server(process)
+            process.send_signal(signal.SIGTERM)
+            time.sleep(attempt * 100e-6)  # `timeout` leaves less than this between its two
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=PATIENCE_S) == 0
+
+
 def test_a_killed_sampler_is_replaced(program, tmp_path):
     with serve(program, environment=fake_driver(program, tmp_path)) as server:
         (sampler,) = children_of(server.process.pid)
