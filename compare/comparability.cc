@@ -10,6 +10,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/completeness.h"
 #include "core/analyze/facts/profiler_cost.h"
+#include "core/analyze/facts/throttling.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
 #include "measure/statistics.h"
@@ -19,8 +20,6 @@ namespace {
 
 constexpr double kClocksApart = 3;    // percent between the median clocks
 constexpr double kThrottledPart = 5;  // percent of the samples with a reason
-// Bits of the driver's reasons that say that nothing is wrong: idle, and clocks that were set (nvml.h).
-constexpr std::int64_t kHarmless = 0x1 | 0x2;
 
 // Keys of `meta` that name versions of what is below and around the program.
 std::map<std::string, std::string> versions_of(const Trace& trace) {
@@ -39,13 +38,6 @@ std::vector<double> samples_of(const Trace& trace, std::string_view metric) {
     for (Row row = 0; row < samples.rows; ++row)
         if (samples.metric.has(row) && trace.text(samples.metric[row]) == metric) values.push_back(samples.value[row]);
     return values;
-}
-
-double throttled_pct(const Trace& trace) {
-    std::vector<double> reasons = samples_of(trace, "throttle.reasons");
-    auto throttled = std::count_if(reasons.begin(), reasons.end(),
-                                   [](double value) { return (static_cast<std::int64_t>(value) & ~kHarmless) != 0; });
-    return reasons.empty() ? 0 : 100 * static_cast<double>(throttled) / static_cast<double>(reasons.size());
 }
 
 // What can be recorded beside calls and kernels, and slows the host.
@@ -148,7 +140,7 @@ private:
         if (much_missing(*run.trace))
             warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times say little", side,
                              100 * run.trace->completeness().missing_share()));
-        if (double pct = throttled_pct(*run.trace); pct > kThrottledPart)
+        if (double pct = run.facts->get<Throttling>().pct(); pct > kThrottledPart)
             warn(fmt::format("{}: clocks were held down in {:.0f} % of the samples", side, pct));
         ProfilerCost distortion = run.facts->get<ProfilerCost>();
         if (distortion.host_doubtful)

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "collect/device/source.h"
-#include "collect/device/throttle.h"
+#include "core/schema/throttle.h"
 
 namespace gpuprof::measure {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "collect/device/throttle.h"
 #include "core/base/utf8.h"
+#include "core/schema/throttle.h"
 
 namespace gpuprof {
 namespace {

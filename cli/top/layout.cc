@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "cli/top/plot.h"
-#include "collect/device/throttle.h"
 #include "core/base/readable.h"
 #include "core/report/lines.h"
+#include "core/schema/throttle.h"
 
 namespace gpuprof {
 namespace {

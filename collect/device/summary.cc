@@ -7,9 +7,9 @@
 #include <cmath>
 #include <span>
 
-#include "collect/device/throttle.h"
 #include "core/base/json_writer.h"
 #include "core/base/readable.h"
+#include "core/schema/throttle.h"
 
 namespace gpuprof {
 namespace {

@@ -1,12 +1,11 @@
 #include "core/analyze/facts/throttling.h"
 
 #include "core/analyze/facts/facts.h"
+#include "core/schema/throttle.h"
 
 namespace gpuprof {
 
 Throttling Throttling::make(const Facts& facts) {
-    constexpr std::uint64_t kSoftwarePowerCap = 0x4, kHardwareSlowdown = 0x8, kSoftwareThermal = 0x20,
-                            kHardwareThermal = 0x40, kHardwarePowerBrake = 0x80;
     Throttling found;
     const SampleTable& samples = facts.trace().tables().sample;
     StringId reasons = facts.trace().strings().find("throttle.reasons");
@@ -15,14 +14,12 @@ Throttling Throttling::make(const Facts& facts) {
         if (samples.metric.value_or(row, kNoString) != reasons || !samples.value.has(row)) continue;
         double value = samples.value[row];
         if (!(value >= 0 && value < 0x1p63)) continue;
-        auto bits = static_cast<std::uint64_t>(value);
-        bool power = bits & kSoftwarePowerCap, heat = bits & (kSoftwareThermal | kHardwareThermal),
-             hardware = bits & (kHardwareSlowdown | kHardwarePowerBrake);
+        Throttle throttle = throttle_of(static_cast<std::uint64_t>(value));
         ++found.samples;
-        found.power += power;
-        found.heat += heat;
-        found.hardware += hardware;
-        found.held += power || heat || hardware;
+        found.power += throttle.power;
+        found.heat += throttle.heat;
+        found.hardware += throttle.hardware;
+        found.held += throttle.power || throttle.heat || throttle.hardware;
     }
     return found;
 }

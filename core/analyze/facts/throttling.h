@@ -1,5 +1,4 @@
-// Clocks that were held down against the work's interest, as samples of `throttle.reasons` say (a set of bits: the NVML
-// reference, "NvmlClocksEventReasons"). Idle, application clocks, sync boost and display settings are somebody's choice.
+// How often the device held its clocks down against the work's interest, by samples of `throttle.reasons` (core/schema/throttle.h).
 #pragma once
 
 #include <cstddef>
