@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/submitters.h"
 
 namespace gpuprof {
 namespace {
@@ -12,31 +12,20 @@ namespace {
 // Cost of one host record in a trace of torch.profiler, ns, as a floor. Measured on an H200: a step of 1,200 kernels with
 // 2,400 operator and call records took 8.7 to 18.7 ms longer under torch.profiler (CPU and CUDA), 3.6 to 7.8 us a record.
 // Other recorders give no such estimate here.
-constexpr DurNs kTorchRecordCost = 2'000;
+constexpr double kTorchRecordCost = 2'000;
 
 // Below this share of the window a distortion changes no conclusion.
 constexpr double kNoticeable = 0.03;
 
-std::set<std::uint32_t> submitting_threads(const Trace& trace) {
-    std::set<std::uint32_t> threads;
-    StringId last = kNoString;
-    for (Row call : trace.links().kernel_launch) {
-        if (call == kNoRow || trace.api_call().thread[call] == last) continue;
-        last = trace.api_call().thread[call];
-        threads.insert(index_of(last));
-    }
-    return threads;
-}
-
 template <class Table>
-std::uint64_t count_on(const Table& table, const std::set<std::uint32_t>& threads) {
+std::uint64_t count_on(const Table& table, const Submitters& submitters) {
     std::uint64_t count = 0;
     StringId last = kNoString;
     bool counted = false;
     for (Row row = 0; row < table.rows; ++row) {
         if (table.thread[row] != last) {
             last = table.thread[row];
-            counted = threads.contains(index_of(last));
+            counted = submitters.has(last);
         }
         count += counted;
     }
@@ -44,13 +33,13 @@ std::uint64_t count_on(const Table& table, const std::set<std::uint32_t>& thread
 }
 
 // Time inside recorded calls of these threads; calls within calls count once.
-DurNs time_in_calls(const Trace& trace, const std::set<std::uint32_t>& threads) {
+DurNs time_in_calls(const Trace& trace, const Submitters& submitters) {
     const ApiCallTable& calls = trace.api_call();
-    std::map<std::uint32_t, TimeNs> until;
+    std::map<StringId, TimeNs> until;
     DurNs sum = 0;
     for (Row row = 0; row < calls.rows; ++row) {
-        std::uint32_t thread = index_of(calls.thread[row]);
-        if (!threads.contains(thread)) continue;
+        StringId thread = calls.thread.value_or(row, kNoString);
+        if (!submitters.has(thread)) continue;
         TimeNs end = calls.start[row] + calls.dur[row];
         TimeNs& last = until.try_emplace(thread, trace.window().start).first->second;
         sum += std::max<DurNs>(0, end - std::max(calls.start[row], last));
@@ -75,13 +64,14 @@ ProfilerCost ProfilerCost::make(const Facts& facts) {
         result.host_idle += idle(IdleCause::launch) + idle(IdleCause::host_compute);
     }
     if (trace.origin().tool == "torch.profiler") {
-        std::set<std::uint32_t> threads = submitting_threads(trace);
-        result.records = count_on(trace.op(), threads) + count_on(trace.api_call(), threads) +
-                         count_on(trace.tables().python_call, threads);
+        const Submitters& submitters = facts.get<Submitters>();
+        result.records = count_on(trace.op(), submitters) + count_on(trace.api_call(), submitters) +
+                         count_on(trace.tables().python_call, submitters);
         // What calls took is theirs: a cost that would leave the threads less time than that is too large.
-        DurNs left = trace.window().length() * static_cast<DurNs>(threads.size()) - time_in_calls(trace, threads);
-        result.estimated_ns =
-            std::clamp<DurNs>(static_cast<DurNs>(result.records) * kTorchRecordCost, 0, std::max<DurNs>(0, left));
+        double left = static_cast<double>(trace.window().length()) * static_cast<double>(submitters.threads().size()) -
+                      static_cast<double>(time_in_calls(trace, submitters));
+        result.estimated_ns = static_cast<DurNs>(
+            std::clamp(static_cast<double>(result.records) * kTorchRecordCost, 0.0, std::max(0.0, left)));
     }
     result.explained_ns = std::min(result.estimated_ns, result.host_idle);
     auto window = static_cast<double>(trace.window().length()) *

@@ -8,6 +8,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/host_timeline.h"
 #include "core/analyze/facts/step_finder.h"
+#include "core/analyze/facts/submitters.h"
 #include "core/analyze/knowledge/call_kind.h"
 
 namespace gpuprof {
@@ -42,25 +43,11 @@ bool pageable(const Trace& trace, Row copy) {
            trace.text(copies.dst.value_or(copy, kNoString)) == "pageable";
 }
 
-// Threads that submit device work; what waits on others keeps nothing from being submitted.
-std::vector<bool> submitters(const Trace& trace) {
-    std::vector<bool> submits(trace.strings().size());
-    StringId last = kNoString;
-    for (const auto* launches :
-         {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
-        for (Row call : *launches) {
-            if (call == kNoRow) continue;
-            StringId thread = trace.api_call().thread.value_or(call, kNoString);
-            if (thread == last || thread == kNoString) continue;
-            submits[index_of(last = thread)] = true;
-        }
-    return submits;
-}
-
 // Blocking calls in order of their start; what is open inside another one (runtime over driver API) counts once.
-std::vector<Wait> find_waits(const Trace& trace, Waits& found) {
+std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
+    const Trace& trace = facts.trace();
+    const Submitters& submitters = facts.get<Submitters>();
     const ApiCallTable& calls = trace.api_call();
-    std::vector<bool> submits = submitters(trace);
     std::vector<Row> copies = copy_of_call(trace);
     std::vector<CallKind> kinds(trace.strings().size(), CallKind::other);
     std::vector<bool> known(trace.strings().size());
@@ -68,7 +55,7 @@ std::vector<Wait> find_waits(const Trace& trace, Waits& found) {
     std::vector<Wait> waits;
     for (Row call = 0; call < calls.rows; ++call) {
         StringId name = calls.name.value_or(call, kNoString), thread = calls.thread.value_or(call, kNoString);
-        if (name == kNoString || thread == kNoString || !submits[index_of(thread)]) continue;
+        if (name == kNoString || !submitters.has(thread)) continue;
         if (!known[index_of(name)])
             kinds[index_of(name)] = kind_of_call(trace.text(name)), known[index_of(name)] = true;
         CallKind kind = kinds[index_of(name)];
@@ -145,7 +132,7 @@ const Interval* Waits::last_begun(StringId thread, TimeNs time) const {
 
 Waits Waits::make(const Facts& facts) {
     Waits found;
-    std::vector<Wait> waits = find_waits(facts.trace(), found);
+    std::vector<Wait> waits = find_waits(facts, found);
     found.count = waits.size();
     for (const Wait& wait : waits) found.of_thread[wait.thread].push_back({wait.start, wait.end});
     for (const Wait& wait : waits) found.blocked_ns += wait.end - wait.start;
