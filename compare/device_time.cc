@@ -68,7 +68,7 @@ DeviceTime device_time(const Facts& facts, Interval stretch) {
     add_hidden("memcpy", trace.memcpy(), kernels);
     add_hidden("memset", trace.memset(), kernels_and_copies);
     const IdleGaps& gaps = facts.get<IdleGaps>();
-    for (const IdleSpan& span : idle_spans(trace, gaps)) {
+    for (const IdleSpan& span : facts.get<IdleSpans>().spans) {
         if (!kernels.contains(gaps.gaps[span.gap].device)) continue;
         Interval inside = cut({span.start, span.start + span.dur}, stretch);
         if (inside.length() > 0) found.others[{"idle", std::string(name_of(span.cause))}].add(inside.length());

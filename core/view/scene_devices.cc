@@ -28,7 +28,6 @@ public:
         for (Row row = 0; row < r.rows; ++row)
             ranges_[r.device.value_or(row, 0)][r.stream.value_or(row, 0)].push_back(
                 {r.start[row], r.start[row] + r.dur[row], static_cast<std::uint32_t>(SliceTable::device_range), row});
-        spans_of_gaps_ = idle_spans(trace_, facts_.get<IdleGaps>());
         for (std::int32_t device : devices()) add_device(device);
     }
 
@@ -88,7 +87,7 @@ private:
     // A lane per cause, all on one row.
     void add_idle(std::int32_t device, std::int32_t parent) {
         std::map<IdleCause, Lane> lanes;
-        for (const IdleSpan& span : spans_of_gaps_)
+        for (const IdleSpan& span : facts_.get<IdleSpans>().spans)
             if (facts_.get<IdleGaps>().gaps[span.gap].device == device)
                 lanes[span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
         if (lanes.empty()) return;
@@ -131,7 +130,6 @@ private:
     Scene& scene_;
     std::map<std::int32_t, std::map<StreamKey, std::vector<Placed>>> streams_;
     std::map<std::int32_t, std::map<std::int64_t, std::vector<Placed>>> ranges_;
-    PodVector<IdleSpan> spans_of_gaps_;
 };
 
 }  // namespace

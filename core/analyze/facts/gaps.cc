@@ -9,6 +9,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gap_pieces.h"
 #include "core/analyze/facts/host_state.h"
+#include "core/analyze/facts/submitters.h"
 #include "core/analyze/facts/waits.h"
 #include "core/base/parallel.h"
 #include "core/model/trace.h"
@@ -26,41 +27,23 @@ constexpr DurNs kRestart = 200'000;
 // The longest gap that counts as the price of one launch where no operators were recorded.
 constexpr DurNs kBetweenLaunches = 50'000;
 
-// The host side of one process's device work: flattened states of the threads that submit it, made on first use.
+// The host side of device work: flattened states of the threads that submit it.
 class HostStates {
 public:
-    explicit HostStates(const Trace& trace)
-        : trace_(trace), timeline_(trace, {HostKind::range, HostKind::op, HostKind::api_call}), meaning_(trace) {
-        for (const auto& launches :
-             {&trace.links().kernel_launch, &trace.links().memcpy_launch, &trace.links().memset_launch})
-            for (Row call : *launches)
-                if (call != kNoRow && trace.api_call().thread.has(call)) note(trace.api_call().thread[call]);
-        for (auto& [thread, count] : counts_) submitters_.push_back(StringId{thread});
-        std::stable_sort(submitters_.begin(), submitters_.end(),
-                         [&](StringId a, StringId b) { return counts_[index_of(a)] > counts_[index_of(b)]; });
-        for (StringId thread : submitters_) segments_[index_of(thread)] = meaning_.segments(timeline_.spans(thread));
+    HostStates(const Trace& trace, const Submitters& submitters) : submitters_(submitters.threads()) {
+        HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
+        HostMeaning meaning(trace);
+        for (StringId thread : submitters_) segments_[thread] = meaning.segments(timeline.spans(thread));
     }
 
     // What a submitting thread did.
-    const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(index_of(thread)); }
-    // Threads that submit device work, the busiest first.
+    const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(thread); }
+    // The busiest first.
     const std::vector<StringId>& submitters() const { return submitters_; }
-    const Trace& trace() const { return trace_; }
 
 private:
-    void note(StringId thread) {
-        if (thread != last_ || last_count_ == nullptr) last_count_ = &counts_[index_of(thread)];
-        last_ = thread;
-        ++*last_count_;
-    }
-    const Trace& trace_;
-    HostTimeline timeline_;
-    HostMeaning meaning_;
-    std::map<std::uint32_t, PodVector<HostSegment>> segments_;
-    std::map<std::uint32_t, std::uint64_t> counts_;
-    StringId last_ = kNoString;
-    std::uint64_t* last_count_ = nullptr;
-    std::vector<StringId> submitters_;
+    const std::vector<StringId>& submitters_;
+    std::map<StringId, PodVector<HostSegment>> segments_;
 };
 
 // First segment that ends after `time`. Gaps come in order of time, so the answer is mostly just after the last one (`hint`):
@@ -352,7 +335,7 @@ bool listed_before(const IdleGap& a, const IdleGap& b) {
 IdleGaps IdleGaps::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     IdleGaps result;
-    HostStates states(trace);
+    HostStates states(trace, facts.get<Submitters>());
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         DeviceIdle& idle = result.devices.emplace_back();
         idle.device = device.device;
@@ -363,11 +346,11 @@ IdleGaps IdleGaps::make(const Facts& facts) {
     return result;
 }
 
-PodVector<IdleSpan> idle_spans(const Trace& trace, const IdleGaps& gaps) {
+IdleSpans IdleSpans::make(const Facts& facts) {
+    const IdleGaps& gaps = facts.get<IdleGaps>();
     PodVector<IdleSpan> spans;
-    HostStates states(trace);
-    Waits none;
-    GapReader reader(trace, states, none, &spans);
+    HostStates states(facts.trace(), facts.get<Submitters>());
+    GapReader reader(facts.trace(), states, facts.get<Waits>(), &spans);
     DeviceIdle ignored;
     for (std::uint32_t i = 0; i < gaps.gaps.size(); ++i) {
         std::size_t first = spans.size();
@@ -377,7 +360,7 @@ PodVector<IdleSpan> idle_spans(const Trace& trace, const IdleGaps& gaps) {
         std::sort(spans.begin() + first, spans.end(),
                   [](const IdleSpan& a, const IdleSpan& b) { return a.start < b.start; });
     }
-    return spans;
+    return {std::move(spans)};
 }
 
 }  // namespace gpuprof

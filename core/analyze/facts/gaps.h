@@ -1,5 +1,5 @@
 // Why a device was idle: each idle interval of a device is cut at changes of cause, and each piece says what the host
-// thread that submitted the next device op was doing meanwhile. Pieces of one device sum to its idle time exactly.
+// thread that submitted the next device op was doing at that time. Pieces of one device sum to its idle time exactly.
 #pragma once
 
 #include <vector>
@@ -24,6 +24,9 @@ std::vector<IdleCause> causes_of(const DeviceIdle& device);
 bool listed_before(const IdleGap& a, const IdleGap& b);
 
 // The pieces of all gaps, by gap, then start; per device and cause they sum to DeviceIdle.
-PodVector<IdleSpan> idle_spans(const Trace& trace, const IdleGaps& gaps);
+struct IdleSpans {
+    PodVector<IdleSpan> spans;
+    static IdleSpans make(const Facts& facts);
+};
 
 }  // namespace gpuprof

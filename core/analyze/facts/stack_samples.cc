@@ -48,7 +48,7 @@ IdlePython IdlePython::make(const Facts& facts) {
     if (python.basis_ == PythonBasis::time && trace.tables().python_call.rows == 0) return python;
     const IdleGaps& gaps = facts.get<IdleGaps>();
     if (python.basis_ == PythonBasis::time) {
-        python.read_calls(trace, gaps);
+        python.read_calls(facts);
         return python;
     }
     for (const IdleGap* begin = gaps.gaps.begin(); begin != gaps.gaps.end();) {
@@ -79,10 +79,12 @@ void IdlePython::read_samples(const Trace& trace, const IdleGap* begin, const Id
 }
 
 // Each piece of a gap with one cause is laid over the calls of the thread it waited for.
-void IdlePython::read_calls(const Trace& trace, const IdleGaps& gaps) {
+void IdlePython::read_calls(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const IdleGaps& gaps = facts.get<IdleGaps>();
     HostTimeline timeline(trace, {HostKind::python_call});
     std::unordered_map<std::uint32_t, HostThread> threads;  // by key
-    for (const IdleSpan& piece : idle_spans(trace, gaps)) {
+    for (const IdleSpan& piece : facts.get<IdleSpans>().spans) {
         const IdleGap& gap = gaps.gaps[piece.gap];
         if (gap.host_thread == kNoString) continue;
         auto [known, added] = threads.try_emplace(index_of(gap.host_thread));

@@ -68,7 +68,7 @@ private:
     ByCause none_yet() const { return ByCause(kIdleCauses, FunctionCounts(basis_)); }
     ByCause& of_device(std::int32_t device) { return by_device_.try_emplace(device, none_yet()).first->second; }
     void read_samples(const Trace& trace, const IdleGap* begin, const IdleGap* end);
-    void read_calls(const Trace& trace, const IdleGaps& gaps);
+    void read_calls(const Facts& facts);
     PythonBasis basis_;
     ByCause all_;
     std::map<std::int32_t, ByCause> by_device_;

@@ -13,11 +13,12 @@ namespace {
 constexpr TimeNs kUs = 1000;
 
 // The pieces with their times lie side by side in their gaps, fill them, and sum to what is said of each cause.
-void expect_spans_fill_gaps(const Trace& trace, const IdleGaps& gaps, const std::array<DurNs, kIdleCauses>& sums) {
+void expect_spans_fill_gaps(const Facts& facts, const std::array<DurNs, kIdleCauses>& sums) {
+    const IdleGaps& gaps = facts.get<IdleGaps>();
     std::array<DurNs, kIdleCauses> by_cause{};
     std::vector<TimeNs> filled;
     for (const IdleGap& gap : gaps.gaps) filled.push_back(gap.start);
-    for (const IdleSpan& span : idle_spans(trace, gaps)) {
+    for (const IdleSpan& span : facts.get<IdleSpans>().spans) {
         EXPECT_EQ(span.start, filled[span.gap]);
         filled[span.gap] = span.start + span.dur;
         by_cause[static_cast<std::size_t>(span.cause)] += span.dur;
@@ -41,7 +42,7 @@ std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
         }
     EXPECT_EQ(gaps, idle);
     EXPECT_EQ(causes, idle);
-    expect_spans_fill_gaps(trace, facts.get<IdleGaps>(), sums);
+    expect_spans_fill_gaps(facts, sums);
     return sums;
 }
 
