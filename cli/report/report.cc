@@ -140,7 +140,7 @@ Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_a
         if (part.start >= part.end)
             return Error{ExitCode::usage,
                          fmt::format("{}: no part of the recording, which is {} long", asked_part(arguments),
-                                     readable_duration(static_cast<double>(trace.window().length())))};
+                                     readable_duration(trace.window().length()))};
         return looked_at(part_of(std::move(trace), part), arguments.options);
     }
     Looked whole = looked_at(std::move(trace), arguments.options);
