@@ -7,8 +7,8 @@
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/gap_pieces.h"
+#include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/host_state.h"
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/facts/waits.h"
