@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/query/run.h"
 #include "cli/query/shell.h"
 #include "cli/terminal.h"
@@ -80,6 +81,7 @@ Result<ExitCode> run(const Arguments& given) {
     if (from_input && arguments.sql.empty())
         return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
+    Progress progress;
     Result<Trace> opened = open_trace(arguments.files, arguments.limits);
     if (!opened.ok()) return opened.error();
     note_damage(*opened);
