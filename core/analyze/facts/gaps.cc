@@ -11,6 +11,7 @@
 #include "core/analyze/facts/host_state.h"
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/facts/waits.h"
+#include "core/analyze/knowledge/record_cost.h"
 #include "core/base/parallel.h"
 #include "core/model/trace.h"
 
@@ -34,16 +35,38 @@ public:
         HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
         HostMeaning meaning(trace);
         for (StringId thread : submitters_) segments_[thread] = meaning.segments(timeline.spans(thread));
+        record_cost_ = record_cost(trace.origin().tool);
+        const PythonCallTable& calls = trace.tables().python_call;
+        for (Row row = 0; row < calls.rows && record_cost_.python_call > 0; ++row)
+            if (submitters.has(calls.thread.value_or(row, kNoString)))
+                python_calls_[calls.thread[row]].push_back(calls.start[row]);
     }
 
     // What a submitting thread did.
     const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(thread); }
+    // What making the records in `part` cost the thread, which is in `segment`, or in none.
+    DurNs recording(StringId thread, Interval part, const HostSegment* segment) const {
+        if (record_cost_.op_or_call == 0) return 0;
+        double cost = 0;
+        if (segment != nullptr)
+            cost = static_cast<double>(record_cost_.op_or_call) * segment->records *
+                   static_cast<double>(part.length()) / static_cast<double>(segment->end - segment->start);
+        if (auto found = python_calls_.find(thread); found != python_calls_.end()) {
+            const PodVector<TimeNs>& starts = found->second;
+            cost += static_cast<double>(record_cost_.python_call) *
+                    static_cast<double>(std::lower_bound(starts.begin(), starts.end(), part.end) -
+                                        std::lower_bound(starts.begin(), starts.end(), part.start));
+        }
+        return static_cast<DurNs>(cost);
+    }
     // The busiest first.
     const std::vector<StringId>& submitters() const { return submitters_; }
 
 private:
     const std::vector<StringId>& submitters_;
     std::map<StringId, PodVector<HostSegment>> segments_;
+    RecordCost record_cost_;
+    std::map<StringId, PodVector<TimeNs>> python_calls_;  // where that cost is known: starts, by thread
 };
 
 // First segment that ends after `time`. Gaps come in order of time, so the answer is mostly just after the last one (`hint`):
@@ -183,8 +206,7 @@ private:
             if (segment.start > at) explain_silence(thread, {at, segment.start});
             at = std::max(at, segment.start);
             Interval piece{at, std::min(segment.end, part.end)};
-            if (works(segment) || !explain_by_partner(thread, piece, segment, works))
-                pieces_.add(segment.cause, segment.name, thread, piece);
+            if (works(segment) || !explain_by_partner(thread, piece, segment, works)) add_host(segment, thread, piece);
             at = piece.end;
         }
         if (at < part.end) explain_silence(thread, {at, part.end});
@@ -195,7 +217,13 @@ private:
         if (explain_by_partner(thread, part, std::nullopt, works) ||
             explain_by_partner(thread, part, std::nullopt, is_open))
             return;
-        pieces_.add(silence_of(thread, part), kNoString, thread, part);
+        add_silence(thread, part);
+    }
+    void add_host(const HostSegment& segment, StringId thread, Interval part) {
+        pieces_.add(segment.cause, segment.name, thread, part, states_.recording(thread, part, &segment));
+    }
+    void add_silence(StringId thread, Interval part) {
+        pieces_.add(silence_of(thread, part), kNoString, thread, part, states_.recording(thread, part, nullptr));
     }
     // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
     IdleCause silence_of(StringId thread, Interval part) {
@@ -227,7 +255,7 @@ private:
                 add_rest(thread, {at, segment.start}, rest);
                 at = std::max(at, segment.start);
                 TimeNs end = std::min(segment.end, part.end);
-                pieces_.add(segment.cause, segment.name, partner, {at, end});
+                add_host(segment, partner, {at, end});
                 at = end;
             }
             add_rest(thread, {at, part.end}, rest);
@@ -237,7 +265,10 @@ private:
     }
     void add_rest(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
         if (part.length() <= 0) return;
-        pieces_.add(rest ? rest->cause : silence_of(thread, part), rest ? rest->name : kNoString, thread, part);
+        if (rest)
+            add_host(*rest, thread, part);
+        else
+            add_silence(thread, part);
     }
 
     // What a thread did, and where the last look-up ended.

@@ -36,10 +36,10 @@ Ruling look(const Facts& facts) {
         finding.evidence.push_back(fmt::format("{} of idle time lies inside the profiler's own overhead records",
                                                spoken(cost.idle_in_overhead)));
     if (cost.host_doubtful)
-        finding.evidence.push_back(fmt::format(
-            "{} host records on the submitting threads, each costing the host 2 us or more, against {} of waiting for "
-            "launches and host code",
-            spoken_count(cost.records), spoken(cost.host_idle)));
+        finding.evidence.push_back(
+            fmt::format("{} host records on the submitting threads, which cost the host {} or more, against {} of "
+                        "waiting for launches and host code",
+                        spoken_count(cost.records), spoken(cost.estimated_ns), spoken(cost.host_idle)));
     finding.remedy =
         "Do not optimise these gaps yet: record once with less (CUDA activities only, no stacks or shapes) or with a "
         "lighter recorder, and compare the step time with that of an unprofiled run.";
