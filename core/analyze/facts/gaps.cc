@@ -46,18 +46,15 @@ public:
     const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(thread); }
     // What making the records in `part` cost the thread, which is in `segment`, or in none.
     DurNs recording(StringId thread, Interval part, const HostSegment* segment) const {
-        if (record_cost_.op_or_call == 0) return 0;
         double cost = 0;
         if (segment != nullptr)
             cost = static_cast<double>(record_cost_.op_or_call) * segment->records *
                    static_cast<double>(part.length()) / static_cast<double>(segment->end - segment->start);
-        if (auto found = python_calls_.find(thread); found != python_calls_.end()) {
-            const PodVector<TimeNs>& starts = found->second;
-            cost += static_cast<double>(record_cost_.python_call) *
-                    static_cast<double>(std::lower_bound(starts.begin(), starts.end(), part.end) -
-                                        std::lower_bound(starts.begin(), starts.end(), part.start));
-        }
-        return static_cast<DurNs>(cost);
+        auto found = python_calls_.find(thread);
+        if (found == python_calls_.end()) return static_cast<DurNs>(cost);
+        auto before = [&](TimeNs time) { return std::lower_bound(found->second.begin(), found->second.end(), time); };
+        auto calls = static_cast<double>(before(part.end) - before(part.start));
+        return static_cast<DurNs>(cost + static_cast<double>(record_cost_.python_call) * calls);
     }
     // The busiest first.
     const std::vector<StringId>& submitters() const { return submitters_; }
@@ -181,14 +178,23 @@ private:
         return segment.cause == IdleCause::synchronisation || segment.cause == IdleCause::host_memcpy;
     }
 
+    // A host that waits for the device is not what the device waits for: those stretches are unknown. Where it does not wait, it may be.
     void explain_without_call(Interval part) {
-        const std::vector<StringId>& submitters = states_.submitters();
-        if (!submitters.empty()) {
-            // A host that waits for the device is not what the device waits for.
-            const HostSegment* waiting = waiting_at(submitters.front(), part.start + part.length() / 2);
-            if (waiting == nullptr) return explain_host(submitters.front(), part);
-            queued_ns_ += part.length();
-            return pieces_.add(IdleCause::unknown, waiting->name, submitters.front(), part);
+        if (const std::vector<StringId>& submitters = states_.submitters(); !submitters.empty()) {
+            StringId thread = submitters.front();
+            const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
+            TimeNs at = part.start;
+            for (std::size_t i = first_after(segments, part.start, cursor_of(thread).hint);
+                 i < segments.size() && segments[i].start < part.end; ++i) {
+                if (!waits(segments[i])) continue;
+                Interval waiting{std::max(at, segments[i].start), std::min(segments[i].end, part.end)};
+                if (waiting.start > at) explain_host(thread, {at, waiting.start});
+                pieces_.add(IdleCause::unknown, segments[i].name, thread, waiting);
+                queued_ns_ += waiting.length();
+                at = waiting.end;
+            }
+            if (at < part.end) explain_host(thread, {at, part.end});
+            return;
         }
         bool calls_recorded = trace_.api_call().rows > 0;
         pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString, part);
@@ -265,10 +271,7 @@ private:
     }
     void add_rest(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
         if (part.length() <= 0) return;
-        if (rest)
-            add_host(*rest, thread, part);
-        else
-            add_silence(thread, part);
+        rest ? add_host(*rest, thread, part) : add_silence(thread, part);
     }
 
     // What a thread did, and where the last look-up ended.
