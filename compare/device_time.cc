@@ -47,8 +47,8 @@ DeviceTime device_time(const Facts& facts, Interval stretch) {
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         if (length_within(device.busy, stretch) == 0) continue;
         ++found.devices;
-        kernels[device.device] = device.kernel;
-        kernels_and_copies[device.device] = unite(device.kernel, device.memcpy);
+        kernels[device.device] = device.kernel();
+        kernels_and_copies[device.device] = unite(device.kernel(), device.memcpy);
     }
     std::vector<WideSum> by_name(trace.strings().size() + 1);  // the last is "no name"
     each_added(trace.kernel(), only, stretch, [&](Row row, std::int32_t, Interval added) {
