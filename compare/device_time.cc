@@ -67,7 +67,7 @@ DeviceTime device_time(const Facts& facts, Interval stretch) {
     };
     add_hidden("memcpy", trace.memcpy(), kernels);
     add_hidden("memset", trace.memset(), kernels_and_copies);
-    const IdleGaps& gaps = facts.get<IdleGaps>();
+    const GapList& gaps = facts.get<GapList>();
     for (const IdleSpan& span : facts.get<IdleSpans>().spans) {
         if (!kernels.contains(gaps.gaps[span.gap].device)) continue;
         Interval inside = cut({span.start, span.start + span.dur}, stretch);

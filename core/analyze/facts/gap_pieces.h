@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "core/analyze/facts/idle_gap.h"
@@ -32,8 +33,12 @@ public:
     void settle(IdleGap& gap, DeviceIdle& device) const {
         std::array<DurNs, kIdleCauses> by_cause{};
         for (const Piece& piece : pieces_) by_cause[static_cast<std::size_t>(piece.cause)] += piece.dur;
-        auto largest = std::max_element(by_cause.begin(), by_cause.end());
-        gap.cause = static_cast<IdleCause>(largest - by_cause.begin());
+        gap.cause = IdleCause{};
+        for (const Piece& piece : pieces_) {  // few: most causes have none
+            DurNs here = by_cause[static_cast<std::size_t>(piece.cause)],
+                  largest = by_cause[static_cast<std::size_t>(gap.cause)];
+            if (here > largest || (here == largest && piece.cause < gap.cause)) gap.cause = piece.cause;
+        }
         DurNs most = 0;
         for (const Piece& piece : pieces_) {
             if (piece.cause != gap.cause || piece.dur <= most) continue;
@@ -41,10 +46,11 @@ public:
             gap.host_what = piece.name;
             if (piece.thread != kNoString) gap.host_thread = piece.thread;
         }
-        for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
-            if (by_cause[cause] == 0) continue;
-            device.causes[cause].total += by_cause[cause];
-            ++device.causes[cause].count;
+        for (const Piece& piece : pieces_) {
+            auto cause = static_cast<std::size_t>(piece.cause);
+            DurNs sum = std::exchange(by_cause[cause], 0);
+            device.causes[cause].total += sum;
+            device.causes[cause].count += sum > 0;
         }
     }
 

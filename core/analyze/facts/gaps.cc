@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/gap_lister.h"
 #include "core/analyze/facts/gap_pieces.h"
 #include "core/analyze/facts/host_state.h"
 #include "core/analyze/facts/submitters.h"
@@ -26,40 +28,6 @@ constexpr DurNs kRestart = 200'000;
 
 // The longest gap that counts as the price of one launch where no operators were recorded.
 constexpr DurNs kBetweenLaunches = 50'000;
-
-// The host side of device work: flattened states of the threads that submit it.
-class HostStates {
-public:
-    HostStates(const Trace& trace, const Submitters& submitters) : submitters_(submitters.threads()) {
-        HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
-        HostMeaning meaning(trace);
-        for (StringId thread : submitters_) segments_[thread] = meaning.segments(timeline.spans(thread));
-    }
-
-    // What a submitting thread did.
-    const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(thread); }
-    // The busiest first.
-    const std::vector<StringId>& submitters() const { return submitters_; }
-
-private:
-    const std::vector<StringId>& submitters_;
-    std::map<StringId, PodVector<HostSegment>> segments_;
-};
-
-// First segment that ends after `time`. Gaps come in order of time, so the answer is mostly just after the last one (`hint`):
-// steps grow from there before the search is cut in halves.
-std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std::size_t& hint) {
-    std::size_t low = std::min(hint, segments.size());
-    if (low > 0 && segments[low - 1].end > time) low = 0;
-    std::size_t high = low;
-    for (std::size_t step = 1; high < segments.size() && segments[high].end <= time; step *= 2) {
-        low = high + 1;
-        high += step;
-    }
-    auto found = std::upper_bound(segments.begin() + low, segments.begin() + std::min(high, segments.size()), time,
-                                  [](TimeNs t, const HostSegment& s) { return t < s.end; });
-    return hint = static_cast<std::size_t>(found - segments.begin());
-}
 
 class GapReader {
 public:
@@ -265,54 +233,104 @@ private:
     DurNs queued_ns_ = 0;  // of the gap that is being read
 };
 
-// Every idle interval of one device, without its cause.
-void list_gaps(const Trace& trace, std::int32_t device, PodVector<IdleGap>& gaps) {
-    DeviceOps ops(trace, device);
-    IdleGap gap;
-    gap.device = device;
-    TimeNs free_from = trace.window().start;
-    auto close = [&](TimeNs until) {
-        gap.start = free_from;
-        gap.dur = until - free_from;
-        gaps.push_back(gap);
-    };
-    while (ops.next()) {
-        if (ops.span().length() <= 0) continue;  // covers no time, so it ends no gap
-        gap.after = ops.row();
-        gap.after_op = ops.kind();
-        if (ops.span().start > free_from) close(ops.span().start);
-        if (ops.span().end > free_from || gap.before == kNoRow) {
-            free_from = std::max(free_from, ops.span().end);
-            gap.before = ops.row();
-            gap.before_op = ops.kind();
-        }
-    }
-    gap.after = kNoRow;
-    gap.after_op = DeviceOp::none;
-    if (trace.window().end > free_from) close(trace.window().end);
-}
+// What one thread found in the gaps that it read.
+struct Explained {
+    DeviceIdle idle;
+    std::array<std::optional<IdleGap>, kIdleCauses> longest;
 
-// Gives each gap its cause, and adds the pieces to `idle`. Gaps do not depend on each other: every thread takes a stretch.
-void explain_gaps(const Trace& trace, const HostStates& states, const Waits& waits, IdleGap* begin, IdleGap* end,
-                  DeviceIdle& idle) {
-    constexpr std::size_t kWorthAThread = 20'000;
-    auto count = static_cast<std::size_t>(end - begin);
-    std::size_t stretches = std::min<std::size_t>(usual_threads(), count / kWorthAThread + 1);
-    std::vector<DeviceIdle> totals(stretches);
-    run_parallel(stretches, static_cast<unsigned>(stretches), [&](std::size_t stretch, unsigned) {
-        GapReader reader(trace, states, waits);
-        for (std::size_t i = count * stretch / stretches; i < count * (stretch + 1) / stretches; ++i)
-            reader.read(begin[i], totals[stretch]);
-    });
-    for (const DeviceIdle& part : totals)
+    void consider(const IdleGap& gap) {
+        std::optional<IdleGap>& known = longest[static_cast<std::size_t>(gap.cause)];
+        if (!known || listed_before(gap, *known)) known = gap;
+    }
+    void add(const Explained& more) {
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
-            idle.causes[cause].total += part.causes[cause].total;
-            idle.causes[cause].count += part.causes[cause].count;
-            idle.drained[cause] += part.drained[cause];
+            idle.causes[cause].total += more.idle.causes[cause].total;
+            idle.causes[cause].count += more.idle.causes[cause].count;
+            idle.drained[cause] += more.idle.drained[cause];
+            if (more.longest[cause]) consider(*more.longest[cause]);
         }
-    for (const DeviceIdle& part : totals) {
-        idle.between_launches += part.between_launches;
-        idle.queued += part.queued;
+        idle.between_launches += more.idle.between_launches;
+        idle.queued += more.idle.queued;
+    }
+};
+
+// The host side of all gaps, and how gaps are read with it.
+class GapReading {
+public:
+    explicit GapReading(const Facts& facts)
+        : trace_(facts.trace()),
+          waits_(facts.get<Waits>()),
+          states_(trace_, facts.get<Submitters>().threads()),
+          listed_from_(facts.options().gap_min_ns) {}
+
+    GapReader reader(PodVector<IdleSpan>* spans = nullptr) const { return {trace_, states_, waits_, spans}; }
+
+    // Reads the gaps of one device, which do not depend on each other: every thread takes the next few, while they are in its
+    // cache, and forgets them, unless there is a list to `keep` them in.
+    Explained read_all(std::int32_t device, PodVector<IdleGap>* keep) const {
+        constexpr std::size_t kBlock = 4096, kWorthAThread = 20'000;
+        std::size_t ops = trace_.kernel().rows + trace_.memcpy().rows + trace_.memset().rows;
+        std::size_t threads = std::min<std::size_t>(usual_threads(), ops / kWorthAThread + 1);
+        std::vector<Explained> parts(threads);
+        std::mutex mutex;  // of the lister and the list
+        GapLister lister(trace_, device);
+        run_parallel(threads, static_cast<unsigned>(threads), [&](std::size_t part, unsigned) {
+            GapReader gaps = reader();
+            std::vector<IdleGap> block;
+            std::size_t place = 0;
+            auto take_block = [&] {
+                std::lock_guard lock(mutex);
+                block.clear();
+                while (block.size() < kBlock && lister.next()) block.push_back(lister.gap());
+                if (keep == nullptr) return;
+                place = keep->size();
+                keep->append(block.data(), block.size());
+            };
+            for (take_block(); !block.empty(); take_block()) {
+                for (IdleGap& gap : block) {
+                    gaps.read(gap, parts[part].idle);
+                    if (gap.dur >= listed_from_) parts[part].consider(gap);
+                }
+                if (keep == nullptr) continue;
+                std::lock_guard lock(mutex);
+                std::copy(block.begin(), block.end(), keep->begin() + place);
+            }
+        });
+        Explained all;
+        all.idle.device = device;
+        for (const Explained& part : parts) all.add(part);
+        return all;
+    }
+
+private:
+    const Trace& trace_;
+    const Waits& waits_;
+    HostStates states_;
+    DurNs listed_from_;
+};
+
+// The places of gaps in the list of all. Only the busy time is read: what it leaves free are the gaps.
+void find_places(const Facts& facts, std::vector<LongestGap*> sought) {
+    std::sort(sought.begin(), sought.end(),
+              [](const LongestGap* a, const LongestGap* b) { return listed_before(a->gap, b->gap); });
+    for (LongestGap* each : sought) each->place = 1;
+    Interval window = facts.trace().window();
+    IdleGap gap;
+    auto count = [&](TimeNs from, TimeNs until) {
+        gap.start = from;
+        gap.dur = until - from;
+        // Most are shorter than all that are sought, so the last of those is asked first.
+        for (auto each = sought.rbegin(); each != sought.rend() && listed_before(gap, (*each)->gap); ++each)
+            ++(*each)->place;
+    };
+    for (const DeviceActivity& device : facts.get<Activity>().devices) {
+        gap.device = device.device;
+        TimeNs free_from = window.start;
+        for (const Interval& busy : device.busy) {
+            if (busy.start > free_from) count(free_from, busy.start);
+            free_from = busy.end;
+        }
+        if (window.end > free_from) count(free_from, window.end);
     }
 }
 
@@ -333,28 +351,37 @@ bool listed_before(const IdleGap& a, const IdleGap& b) {
 }
 
 IdleGaps IdleGaps::make(const Facts& facts) {
-    const Trace& trace = facts.trace();
     IdleGaps result;
-    HostStates states(trace, facts.get<Submitters>());
+    GapReading reading(facts);
+    Explained all;
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
-        DeviceIdle& idle = result.devices.emplace_back();
-        idle.device = device.device;
-        std::size_t first = result.gaps.size();
-        list_gaps(trace, device.device, result.gaps);
-        explain_gaps(trace, states, facts.get<Waits>(), result.gaps.begin() + first, result.gaps.end(), idle);
+        Explained explained = reading.read_all(device.device, nullptr);
+        result.devices.push_back(explained.idle);
+        all.add(explained);
     }
+    std::vector<LongestGap*> longest;
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
+        if (all.longest[cause]) longest.push_back(&result.longest[cause].emplace(LongestGap{*all.longest[cause]}));
+    find_places(facts, std::move(longest));
+    return result;
+}
+
+GapList GapList::make(const Facts& facts) {
+    GapList result;
+    GapReading reading(facts);
+    for (const DeviceActivity& device : facts.get<Activity>().devices) reading.read_all(device.device, &result.gaps);
     return result;
 }
 
 IdleSpans IdleSpans::make(const Facts& facts) {
-    const IdleGaps& gaps = facts.get<IdleGaps>();
+    const PodVector<IdleGap>& gaps = facts.get<GapList>().gaps;
     PodVector<IdleSpan> spans;
-    HostStates states(facts.trace(), facts.get<Submitters>());
-    GapReader reader(facts.trace(), states, facts.get<Waits>(), &spans);
+    GapReading reading(facts);
+    GapReader reader = reading.reader(&spans);
     DeviceIdle ignored;
-    for (std::uint32_t i = 0; i < gaps.gaps.size(); ++i) {
+    for (std::uint32_t i = 0; i < gaps.size(); ++i) {
         std::size_t first = spans.size();
-        IdleGap gap = gaps.gaps[i];
+        IdleGap gap = gaps[i];
         reader.read(gap, ignored);
         for (std::size_t added = first; added < spans.size(); ++added) spans[added].gap = i;
         std::sort(spans.begin() + first, spans.end(),

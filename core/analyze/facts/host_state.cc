@@ -7,6 +7,7 @@
 
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/knowledge/loader_name.h"
+#include "core/base/parallel.h"
 
 namespace gpuprof {
 namespace {
@@ -45,16 +46,16 @@ struct OpenSpan {
 
 // Which spans submit device work, themselves or through spans they enclose; ranges pass nothing on, since a step's range
 // always submits something.
-std::vector<bool> submitting_spans(const HostThread& thread, const std::vector<bool>& submits) {
-    std::vector<bool> result = submits;
+void pass_on(const HostThread& thread, std::vector<bool>& submits) {
     for (std::size_t i = thread.spans.size(); i-- > 0;) {
         std::uint32_t parent = thread.spans[i].parent;
-        if (result[i] && parent != kNoSpan && thread.spans[parent].kind == HostKind::op) result[parent] = true;
+        if (submits[i] && parent != kNoSpan && thread.spans[parent].kind == HostKind::op) submits[parent] = true;
     }
-    return result;
 }
 
-class Flattener {
+}  // namespace
+
+class HostMeaning::Flattener {
 public:
     // Time up to `until` belongs to the innermost open span, or to nothing.
     void advance(TimeNs until) {
@@ -93,8 +94,6 @@ private:
     TimeNs at_ = INT64_MIN;
 };
 
-}  // namespace
-
 HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
     bool is_call = span.kind == HostKind::api_call;
     if (span.name == kNoString) return Meaning::inherit;
@@ -121,16 +120,14 @@ HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
     return meaning;
 }
 
-PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
+void HostMeaning::flatten(const HostThread& thread, Flattener& flat) {
     std::vector<bool> submits(thread.spans.size());
     for (std::size_t i = 0; i < thread.spans.size(); ++i) {
         const HostSpan& span = thread.spans[i];
         Meaning meaning = span.kind == HostKind::api_call ? meaning_of(span) : Meaning::inherit;
         submits[i] = meaning == Meaning::launch_call || meaning == Meaning::copy || meaning == Meaning::set;
     }
-    submits = submitting_spans(thread, submits);
-
-    Flattener flat;
+    pass_on(thread, submits);
     for (std::size_t i = 0; i < thread.spans.size(); ++i) {
         const HostSpan& span = thread.spans[i];
         if (span.kind == HostKind::overhead) continue;
@@ -163,12 +160,38 @@ PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
         open.working = open.working || (around != nullptr && around->working) || in_input;
         flat.open(span.start, open);
     }
+}
+
+PodVector<HostSegment> HostMeaning::segments(const HostTimeline& timeline, StringId thread) {
+    Flattener flat;
+    timeline.each_piece(thread, kAllHostKinds, [&](const HostThread& piece) { flatten(piece, flat); });
     flat.finish();
     for (HostSegment& segment : flat.segments)
         if (segment.cause == IdleCause::launch && segment.end - segment.start > kLongestLaunch)
             segment.cause = kind_of_call(trace_.text(segment.name)) == CallKind::launch ? IdleCause::compilation
                                                                                         : IdleCause::host_compute;
     return std::move(flat.segments);
+}
+
+HostStates::HostStates(const Trace& trace, const std::vector<StringId>& submitters) : submitters_(submitters) {
+    HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
+    std::vector<PodVector<HostSegment>> found(submitters.size());
+    run_parallel(found.size(), usual_threads(),
+                 [&](std::size_t i, unsigned) { found[i] = HostMeaning(trace).segments(timeline, submitters[i]); });
+    for (std::size_t i = 0; i < found.size(); ++i) segments_[submitters[i]] = std::move(found[i]);
+}
+
+std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std::size_t& hint) {
+    std::size_t low = std::min(hint, segments.size());
+    if (low > 0 && segments[low - 1].end > time) low = 0;
+    std::size_t high = low;
+    for (std::size_t step = 1; high < segments.size() && segments[high].end <= time; step *= 2) {
+        low = high + 1;
+        high += step;
+    }
+    auto found = std::upper_bound(segments.begin() + low, segments.begin() + std::min(high, segments.size()), time,
+                                  [](TimeNs t, const HostSegment& s) { return t < s.end; });
+    return hint = static_cast<std::size_t>(found - segments.begin());
 }
 
 }  // namespace gpuprof

@@ -46,7 +46,7 @@ IdlePython IdlePython::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     IdlePython python(trace.tables().stack_sample.rows > 0 ? PythonBasis::samples : PythonBasis::time);
     if (python.basis_ == PythonBasis::time && trace.tables().python_call.rows == 0) return python;
-    const IdleGaps& gaps = facts.get<IdleGaps>();
+    const GapList& gaps = facts.get<GapList>();
     if (python.basis_ == PythonBasis::time) {
         python.read_calls(facts);
         return python;
@@ -81,7 +81,7 @@ void IdlePython::read_samples(const Trace& trace, const IdleGap* begin, const Id
 // Each piece of a gap with one cause is laid over the calls of the thread it waited for.
 void IdlePython::read_calls(const Facts& facts) {
     const Trace& trace = facts.trace();
-    const IdleGaps& gaps = facts.get<IdleGaps>();
+    const GapList& gaps = facts.get<GapList>();
     HostTimeline timeline(trace, {HostKind::python_call});
     std::unordered_map<std::uint32_t, HostThread> threads;  // by key
     for (const IdleSpan& piece : facts.get<IdleSpans>().spans) {
