@@ -67,9 +67,8 @@ DeviceTime device_time(const Facts& facts, Interval stretch) {
     };
     add_hidden("memcpy", trace.memcpy(), kernels);
     add_hidden("memset", trace.memset(), kernels_and_copies);
-    const GapList& gaps = facts.get<GapList>();
     for (const IdleSpan& span : facts.get<IdleSpans>().spans) {
-        if (!kernels.contains(gaps.gaps[span.gap].device)) continue;
+        if (!kernels.contains(span.device)) continue;
         Interval inside = cut({span.start, span.start + span.dur}, stretch);
         if (inside.length() > 0) found.others[{"idle", std::string(name_of(span.cause))}].add(inside.length());
     }

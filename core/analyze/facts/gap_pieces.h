@@ -21,7 +21,7 @@ public:
     void add(IdleCause cause, StringId name, StringId thread, Interval span) {
         DurNs dur = span.length();
         if (dur <= 0) return;
-        if (spans_ != nullptr) spans_->push_back({span.start, dur, 0, cause});
+        if (spans_ != nullptr) spans_->push_back({.start = span.start, .dur = dur, .cause = cause});
         for (Piece& piece : pieces_)
             if (piece.cause == cause && piece.name == name && piece.thread == thread) {
                 piece.dur += dur;

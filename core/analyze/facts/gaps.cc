@@ -374,19 +374,23 @@ GapList GapList::make(const Facts& facts) {
 }
 
 IdleSpans IdleSpans::make(const Facts& facts) {
-    const PodVector<IdleGap>& gaps = facts.get<GapList>().gaps;
     PodVector<IdleSpan> spans;
     GapReading reading(facts);
     GapReader reader = reading.reader(&spans);
     DeviceIdle ignored;
-    for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-        std::size_t first = spans.size();
-        IdleGap gap = gaps[i];
-        reader.read(gap, ignored);
-        for (std::size_t added = first; added < spans.size(); ++added) spans[added].gap = i;
-        std::sort(spans.begin() + first, spans.end(),
-                  [](const IdleSpan& a, const IdleSpan& b) { return a.start < b.start; });
-    }
+    std::uint32_t listed = 0;
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        for (GapLister lister(facts.trace(), device.device); lister.next(); ++listed) {
+            std::size_t first = spans.size();
+            IdleGap gap = lister.gap();
+            reader.read(gap, ignored);
+            for (std::size_t added = first; added < spans.size(); ++added) {
+                spans[added].gap = listed;
+                spans[added].device = gap.device;
+            }
+            std::sort(spans.begin() + first, spans.end(),
+                      [](const IdleSpan& a, const IdleSpan& b) { return a.start < b.start; });
+        }
     return {std::move(spans)};
 }
 

@@ -46,6 +46,7 @@ struct IdleSpan {
     TimeNs start = 0;
     DurNs dur = 0;
     std::uint32_t gap = 0;  // index in GapList::gaps
+    std::int32_t device = 0;
     IdleCause cause = IdleCause::unknown;
 };
 
