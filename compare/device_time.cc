@@ -47,8 +47,8 @@ DeviceTime device_time(const Facts& facts, Interval stretch) {
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         if (length_within(device.busy, stretch) == 0) continue;
         ++found.devices;
-        kernels[device.device] = device.kernel;
-        kernels_and_copies[device.device] = unite(device.kernel, device.memcpy);
+        kernels[device.device] = device.kernel();
+        kernels_and_copies[device.device] = unite(device.kernel(), device.memcpy);
     }
     std::vector<WideSum> by_name(trace.strings().size() + 1);  // the last is "no name"
     each_added(trace.kernel(), only, stretch, [&](Row row, std::int32_t, Interval added) {
@@ -67,9 +67,8 @@ DeviceTime device_time(const Facts& facts, Interval stretch) {
     };
     add_hidden("memcpy", trace.memcpy(), kernels);
     add_hidden("memset", trace.memset(), kernels_and_copies);
-    const IdleGaps& gaps = facts.get<IdleGaps>();
     for (const IdleSpan& span : facts.get<IdleSpans>().spans) {
-        if (!kernels.contains(gaps.gaps[span.gap].device)) continue;
+        if (!kernels.contains(span.device)) continue;
         Interval inside = cut({span.start, span.start + span.dur}, stretch);
         if (inside.length() > 0) found.others[{"idle", std::string(name_of(span.cause))}].add(inside.length());
     }

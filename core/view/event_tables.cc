@@ -93,7 +93,7 @@ StringId name_of_op(const Trace& trace, DeviceOp op, Row row, StringPool& string
 }
 
 EventTable gap_table(const Facts& facts, StringPool& strings) {
-    const PodVector<IdleGap>& gaps = facts.get<IdleGaps>().gaps;
+    const PodVector<IdleGap>& gaps = facts.get<GapList>().gaps;
     EventTable table{.name = name_of(SliceTable::gap), .doc = "One idle interval of a device.", .rows = gaps.size()};
     Column<std::int32_t>& device = own(table.own_i32);
     Column<std::int64_t>&start = own(table.own_i64), &dur = own(table.own_i64);

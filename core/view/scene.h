@@ -67,7 +67,7 @@ struct Scene {
 // The tracks of processes, by their keys.
 using ProcessTracks = std::vector<std::pair<StringId, std::int32_t>>;
 
-// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<IdleGaps>().
+// `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<GapList>().
 Scene make_scene(const Facts& facts);
 
 // Its parts (scene_devices.cc, scene_host.cc).

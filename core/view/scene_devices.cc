@@ -88,8 +88,7 @@ private:
     void add_idle(std::int32_t device, std::int32_t parent) {
         std::map<IdleCause, Lane> lanes;
         for (const IdleSpan& span : facts_.get<IdleSpans>().spans)
-            if (facts_.get<IdleGaps>().gaps[span.gap].device == device)
-                lanes[span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
+            if (span.device == device) lanes[span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
         if (lanes.empty()) return;
         std::int32_t track = scene_.add_track({parent, "idle", "idle, by cause", device});
         for (auto& [cause, lane] : lanes) {

@@ -6,11 +6,13 @@
 #include <future>
 
 #include "core/analyze/answer/verdict.h"
+#include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/completeness.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/judgeable.h"
 #include "core/analyze/facts/kernel_bound.h"
+#include "core/analyze/facts/occupancy.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/rules/rule.h"
 
@@ -48,8 +50,13 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
 }  // namespace
 
 Diagnosis Diagnosis::make(const Facts& facts) {
-    // Judging kernels reads nothing that finding gaps makes, so both cores work.
-    std::future<void> kernels = std::async(std::launch::async, [&] { facts.get<KernelGroups>(); });
+    // Finding gaps begins with what the host did, which takes as long as all that is asked of kernels, and reads nothing of it:
+    // both cores work.
+    std::future<void> kernels = std::async(std::launch::async, [&] {
+        facts.get<Activity>();
+        facts.get<KernelGroups>();
+        facts.get<LaunchOccupancy>();
+    });
     facts.get<IdleGaps>();
     kernels.get();
     Diagnosis diagnosis;

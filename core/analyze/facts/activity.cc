@@ -36,6 +36,20 @@ public:
             visit(to, Interval{table.start[row], table.start[row] + table.dur[row]}, row);
         }
     }
+    // Makes room in `set` of each device for all rows of the table: a union grows no larger, and to move one of hundreds of
+    // megabytes while it grows costs more than to build it.
+    template <class Table>
+    void reserve(const Table& table, IntervalSet Gathered::*set) {
+        std::map<std::int32_t, std::size_t> counts;
+        std::pair<const std::int32_t, std::size_t>* last = nullptr;
+        for (Row row = 0; row < table.rows; ++row) {
+            std::int32_t device = table.device.value_or(row, -1);
+            if (last == nullptr || last->first != device) last = &*counts.try_emplace(device, 0).first;
+            ++last->second;
+        }
+        for (const auto& [device, count] : counts)
+            if (only_device_ < 0 || device == only_device_) (at(device).*set).reserve(count);
+    }
     std::map<std::int32_t, Gathered> devices;
 
 private:
@@ -80,6 +94,7 @@ Activity Activity::make(const Facts& facts) {
     std::vector<bool> collective = collective_names(trace);
     const auto& names = trace.kernel().name;
     Gathering gathering(facts.options().device);
+    gathering.reserve(trace.kernel(), &Gathered::compute);
     gathering.each(trace.kernel(), [&](Gathered& to, Interval span, Row row) {
         bool is_comm = names.has(row) && collective[index_of(names[row])];
         add_merged(is_comm ? to.comm : to.compute, span);
@@ -106,8 +121,8 @@ Activity Activity::make(const Facts& facts) {
         to.memset = std::move(ops.memset);
         to.comm = std::move(ops.comm);
         to.compute = std::move(ops.compute);
-        to.kernel = unite(to.comm, to.compute);
-        to.busy = unite(unite(to.kernel, to.memcpy), to.memset);
+        if (!to.comm.empty()) to.comm_or_compute = unite(to.comm, to.compute);
+        to.busy = unite(to.kernel(), unite(to.memcpy, to.memset));
     }
     return result;
 }

@@ -13,13 +13,15 @@ class Facts;
 
 struct DeviceActivity {
     std::int32_t device = 0;
-    IntervalSet busy;    // union of all device ops
-    IntervalSet kernel;  // kernels, collectives included
+    IntervalSet busy;  // union of all device ops
     IntervalSet memcpy;
     IntervalSet memset;
     IntervalSet comm;     // collective kernels
     IntervalSet compute;  // all other kernels
     std::size_t kernels = 0, memcpys = 0, memsets = 0, streams = 0;
+    // Kernels, collectives included.
+    const IntervalSet& kernel() const { return comm.empty() ? compute : comm_or_compute; }
+    IntervalSet comm_or_compute;  // empty where there are no collectives: millions of kernels are kept once
 };
 
 // Whether a kernel of this name is a collective: a library's (nccl..., rccl..., any case of letters), or one of the known

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "core/analyze/facts/idle_gap.h"
@@ -22,7 +23,7 @@ public:
         DurNs dur = span.length();
         if (dur <= 0) return;
         recording = std::min(recording, dur);
-        if (spans_ != nullptr) spans_->push_back({span.start, dur, 0, cause});
+        if (spans_ != nullptr) spans_->push_back({.start = span.start, .dur = dur, .cause = cause});
         for (Piece& piece : pieces_)
             if (piece.cause == cause && piece.name == name && piece.thread == thread) {
                 piece.dur += dur;
@@ -35,8 +36,12 @@ public:
     void settle(IdleGap& gap, DeviceIdle& device) const {
         std::array<DurNs, kIdleCauses> by_cause{};
         for (const Piece& piece : pieces_) by_cause[static_cast<std::size_t>(piece.cause)] += piece.dur;
-        auto largest = std::max_element(by_cause.begin(), by_cause.end());
-        gap.cause = static_cast<IdleCause>(largest - by_cause.begin());
+        gap.cause = IdleCause{};
+        for (const Piece& piece : pieces_) {  // few: most causes have none
+            DurNs here = by_cause[static_cast<std::size_t>(piece.cause)],
+                  largest = by_cause[static_cast<std::size_t>(gap.cause)];
+            if (here > largest || (here == largest && piece.cause < gap.cause)) gap.cause = piece.cause;
+        }
         DurNs most = -1, recording = 0;
         for (const Piece& piece : pieces_) {
             if (piece.cause != gap.cause) continue;
@@ -48,10 +53,11 @@ public:
         }
         gap.recording = recording > most;
         if (gap.recording) gap.host_what = kNoString;
-        for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
-            if (by_cause[cause] == 0) continue;
-            device.causes[cause].total += by_cause[cause];
-            ++device.causes[cause].count;
+        for (const Piece& piece : pieces_) {
+            auto cause = static_cast<std::size_t>(piece.cause);
+            DurNs sum = std::exchange(by_cause[cause], 0);
+            device.causes[cause].total += sum;
+            device.causes[cause].count += sum > 0;
         }
     }
 

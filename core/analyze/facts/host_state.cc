@@ -7,6 +7,7 @@
 
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/knowledge/loader_name.h"
+#include "core/base/parallel.h"
 
 namespace gpuprof {
 namespace {
@@ -45,16 +46,16 @@ struct OpenSpan {
 
 // Which spans submit device work, themselves or through spans they enclose; ranges pass nothing on, since a step's range
 // always submits something.
-std::vector<bool> submitting_spans(const HostThread& thread, const std::vector<bool>& submits) {
-    std::vector<bool> result = submits;
+void pass_on(const HostThread& thread, std::vector<bool>& submits) {
     for (std::size_t i = thread.spans.size(); i-- > 0;) {
         std::uint32_t parent = thread.spans[i].parent;
-        if (result[i] && parent != kNoSpan && thread.spans[parent].kind == HostKind::op) result[parent] = true;
+        if (submits[i] && parent != kNoSpan && thread.spans[parent].kind == HostKind::op) submits[parent] = true;
     }
-    return result;
 }
 
-class Flattener {
+}  // namespace
+
+class HostMeaning::Flattener {
 public:
     // Time up to `until` belongs to the innermost open span, or to nothing.
     void advance(TimeNs until) {
@@ -99,8 +100,6 @@ private:
     std::uint32_t records_ = 0;  // of the next segment
 };
 
-}  // namespace
-
 HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
     bool is_call = span.kind == HostKind::api_call;
     if (span.name == kNoString) return Meaning::inherit;
@@ -127,16 +126,14 @@ HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
     return meaning;
 }
 
-PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
+void HostMeaning::flatten(const HostThread& thread, Flattener& flat) {
     std::vector<bool> submits(thread.spans.size());
     for (std::size_t i = 0; i < thread.spans.size(); ++i) {
         const HostSpan& span = thread.spans[i];
         Meaning meaning = span.kind == HostKind::api_call ? meaning_of(span) : Meaning::inherit;
         submits[i] = meaning == Meaning::launch_call || meaning == Meaning::copy || meaning == Meaning::set;
     }
-    submits = submitting_spans(thread, submits);
-
-    Flattener flat;
+    pass_on(thread, submits);
     for (std::size_t i = 0; i < thread.spans.size(); ++i) {
         const HostSpan& span = thread.spans[i];
         if (span.kind == HostKind::overhead) continue;
@@ -170,12 +167,55 @@ PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
         flat.open(span.start, open);
         if (span.kind == HostKind::op || span.kind == HostKind::api_call) flat.count_record();
     }
+}
+
+PodVector<HostSegment> HostMeaning::segments(const HostTimeline& timeline, StringId thread) {
+    Flattener flat;
+    timeline.each_piece(thread, kAllHostKinds, [&](const HostThread& piece) { flatten(piece, flat); });
     flat.finish();
     for (HostSegment& segment : flat.segments)
         if (segment.cause == IdleCause::launch && segment.end - segment.start > kLongestLaunch)
             segment.cause = kind_of_call(trace_.text(segment.name)) == CallKind::launch ? IdleCause::compilation
                                                                                         : IdleCause::host_compute;
     return std::move(flat.segments);
+}
+
+HostStates::HostStates(const Trace& trace, const std::vector<StringId>& submitters) : submitters_(submitters) {
+    HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
+    std::vector<PodVector<HostSegment>> found(submitters.size());
+    run_parallel(found.size(), usual_threads(),
+                 [&](std::size_t i, unsigned) { found[i] = HostMeaning(trace).segments(timeline, submitters[i]); });
+    for (std::size_t i = 0; i < found.size(); ++i) segments_[submitters[i]] = std::move(found[i]);
+    record_cost_ = record_cost(trace.origin().tool);
+    const PythonCallTable& calls = trace.tables().python_call;
+    for (Row row = 0; row < calls.rows && record_cost_.python_call > 0; ++row)
+        if (StringId thread = calls.thread.value_or(row, kNoString); segments_.contains(thread))
+            python_calls_[thread].push_back(calls.start[row]);
+}
+
+DurNs HostStates::recording(StringId thread, Interval part, const HostSegment* segment) const {
+    double cost = 0;
+    if (segment != nullptr)
+        cost = static_cast<double>(record_cost_.op_or_call) * segment->records * static_cast<double>(part.length()) /
+               static_cast<double>(segment->end - segment->start);
+    auto found = python_calls_.find(thread);
+    if (found == python_calls_.end()) return static_cast<DurNs>(cost);
+    auto before = [&](TimeNs time) { return std::lower_bound(found->second.begin(), found->second.end(), time); };
+    auto calls = static_cast<double>(before(part.end) - before(part.start));
+    return static_cast<DurNs>(cost + static_cast<double>(record_cost_.python_call) * calls);
+}
+
+std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std::size_t& hint) {
+    std::size_t low = std::min(hint, segments.size());
+    if (low > 0 && segments[low - 1].end > time) low = 0;
+    std::size_t high = low;
+    for (std::size_t step = 1; high < segments.size() && segments[high].end <= time; step *= 2) {
+        low = high + 1;
+        high += step;
+    }
+    auto found = std::upper_bound(segments.begin() + low, segments.begin() + std::min(high, segments.size()), time,
+                                  [](TimeNs t, const HostSegment& s) { return t < s.end; });
+    return hint = static_cast<std::size_t>(found - segments.begin());
 }
 
 }  // namespace gpuprof

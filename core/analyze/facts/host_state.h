@@ -3,8 +3,12 @@
 // data loader's range, an operator that submits work); otherwise it inherits from the span around it.
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "core/analyze/facts/host_timeline.h"
 #include "core/analyze/knowledge/causes.h"
+#include "core/analyze/knowledge/record_cost.h"
 #include "core/base/pod_vector.h"
 
 namespace gpuprof {
@@ -29,7 +33,7 @@ public:
 
     // Segments of one thread: sorted, disjoint, neighbours with the same meaning merged. Between two of them nothing was
     // recorded.
-    PodVector<HostSegment> segments(const HostThread& thread);
+    PodVector<HostSegment> segments(const HostTimeline& timeline, StringId thread);
 
 private:
     enum class Meaning : std::uint8_t {
@@ -44,10 +48,34 @@ private:
         compilation,
         communication
     };
+    class Flattener;
     Meaning meaning_of(const HostSpan& span);
+    void flatten(const HostThread& piece, Flattener& flat);
 
     const Trace& trace_;
     std::vector<Meaning> by_name_[2];  // [is API call], by string id
 };
+
+// What the threads that submit device work did.
+class HostStates {
+public:
+    // `submitters` are the threads, the busiest first, and must outlive the states.
+    HostStates(const Trace& trace, const std::vector<StringId>& submitters);
+
+    const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(thread); }
+    // What writing the records in `part` cost the thread, which is in `segment` or, without one, in none.
+    DurNs recording(StringId thread, Interval part, const HostSegment* segment) const;
+    const std::vector<StringId>& submitters() const { return submitters_; }
+
+private:
+    const std::vector<StringId>& submitters_;
+    std::map<StringId, PodVector<HostSegment>> segments_;
+    RecordCost record_cost_;
+    std::map<StringId, PodVector<TimeNs>> python_calls_;  // starts by thread, where the cost of these records is known
+};
+
+// First segment that ends after `time`. Times are mostly asked for in their order, so the answer is mostly just after the last
+// one (`hint`): steps grow from there before the search is cut in halves.
+std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std::size_t& hint);
 
 }  // namespace gpuprof

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "core/analyze/facts/merge_tail.h"
-
 namespace gpuprof {
 namespace {
 
@@ -91,32 +89,82 @@ void HostTimeline::index(const Table& table, HostKind kind) {
     for (Row row = 0; row < table.rows; ++row) to.rows[next[slot(row)]++] = row;
 }
 
+class HostTimeline::Merge {
+public:
+    Merge(const HostTimeline& timeline, StringId thread, HostKinds kinds) : trace_(timeline.trace_) {
+        std::uint32_t slot = timeline.slot_of(thread);
+        for (std::size_t i = 0; i < kHostKinds && slot != kNoSpan; ++i) {
+            const RowsByThread& rows = timeline.rows_[i];
+            if (!kinds.has(static_cast<HostKind>(i)) || rows.begin.empty()) continue;
+            Head head{rows.rows.data() + rows.begin[slot], rows.rows.data() + rows.begin[slot + 1], {}};
+            head.span.kind = static_cast<HostKind>(i);
+            left_ += static_cast<std::size_t>(head.end - head.next);
+            if (head.next != head.end) read(head), heads_[used_++] = head;
+        }
+    }
+    std::size_t left() const { return left_; }
+    // The next one, where some are left.
+    const HostSpan& front() const { return heads_[first_of()].span; }
+    void pop() {
+        std::size_t at = first_of();
+        Head& head = heads_[at];
+        --left_;
+        if (++head.next != head.end) return read(head);
+        for (--used_; at < used_; ++at) heads_[at] = heads_[at + 1];
+    }
+
+private:
+    struct Head {
+        const Row *next, *end;
+        HostSpan span;
+    };
+    void read(Head& head) const {
+        each_host_table(trace_, [&](HostKind kind, const auto& table) {
+            if (kind != head.span.kind) return;
+            Row row = *head.next;
+            TimeNs start = table.start[row];
+            head.span = {start, start + table.dur[row], table.name.value_or(row, kNoString), row, kNoSpan, kind};
+        });
+    }
+    std::size_t first_of() const {
+        std::size_t first = 0;
+        for (std::size_t i = 1; i < used_; ++i)
+            if (before(heads_[i].span, heads_[first].span)) first = i;
+        return first;
+    }
+    const Trace& trace_;
+    std::array<Head, kHostKinds> heads_;  // by kind, so that of equal spans the outer one comes first
+    std::size_t used_ = 0, left_ = 0;
+};
+
 HostThread HostTimeline::spans(StringId thread, HostKinds kinds) const {
     HostThread result;
     result.key = thread;
-    std::uint32_t slot = slot_of(thread);
-    if (slot == kNoSpan) return result;
-    auto count = [&](const RowsByThread& rows) {
-        return rows.begin.empty() ? 0 : rows.begin[slot + 1] - rows.begin[slot];
-    };
-    std::size_t total = 0;
-    for (std::size_t kind = 0; kind < kHostKinds; ++kind)
-        if (kinds.has(static_cast<HostKind>(kind))) total += count(rows_[kind]);
-    result.spans.reserve(total);
-    each_host_table(trace_, [&](HostKind kind, const auto& table) {
-        const RowsByThread& rows = rows_[static_cast<std::size_t>(kind)];
-        if (!kinds.has(kind) || count(rows) == 0) return;
-        std::size_t middle = result.spans.size();
-        for (std::uint32_t i = rows.begin[slot]; i < rows.begin[slot + 1]; ++i) {
-            Row row = rows.rows[i];
-            TimeNs start = table.start[row];
-            result.spans.push_back(
-                {start, start + table.dur[row], table.name.value_or(row, kNoString), row, kNoSpan, kind});
-        }
-        merge_tail(result.spans, middle, before);
-    });
+    Merge merge(*this, thread, kinds);
+    result.spans.reserve(merge.left());
+    for (; merge.left() > 0; merge.pop()) result.spans.push_back(merge.front());
     nest(result.spans);
     return result;
+}
+
+void HostTimeline::each_piece(StringId thread, HostKinds kinds,
+                              const std::function<void(const HostThread&)>& visit) const {
+    constexpr std::size_t kPiece = 8192;
+    HostThread piece;
+    piece.key = thread;
+    TimeNs open_until = INT64_MIN;
+    for (Merge merge(*this, thread, kinds); merge.left() > 0; merge.pop()) {
+        const HostSpan& next = merge.front();
+        if (piece.spans.size() >= kPiece && next.start >= open_until) {
+            nest(piece.spans);
+            visit(piece);
+            piece.spans.clear();
+        }
+        open_until = std::max(open_until, next.end);
+        piece.spans.push_back(next);
+    }
+    nest(piece.spans);
+    visit(piece);
 }
 
 }  // namespace gpuprof

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -90,12 +91,17 @@ public:
     const std::vector<StringId>& threads() const { return keys_; }
     // The spans of one thread; only kinds the timeline was made with. An unknown key has none.
     HostThread spans(StringId thread, HostKinds kinds = kAllHostKinds) const;
+    // The same, piece by piece: calls visit(HostThread) for one after the other. They are cut where nothing is open, and of the
+    // same few thousand spans where that allows it, so that nobody has to hold all spans of millions of calls.
+    void each_piece(StringId thread, HostKinds kinds, const std::function<void(const HostThread&)>& visit) const;
 
 private:
     struct RowsByThread {
         std::vector<std::uint32_t> begin;  // by thread; one more entry than threads
         PodVector<Row> rows;
     };
+    // The spans of one thread in their order, one at a time.
+    class Merge;
     template <class Table>
     void index(const Table& table, HostKind kind);
     std::uint32_t slot_of(StringId thread) const;

@@ -12,9 +12,9 @@ namespace gpuprof {
 
 // One idle interval of one device.
 struct IdleGap {
-    std::int32_t device = 0;
     TimeNs start = 0;
     DurNs dur = 0;
+    std::int32_t device = 0;
     StringId host_thread = kNoString;     // key of the thread that submitted the next op
     StringId host_what = kNoString;       // name of the host span that explains most, beyond what recording cost
     Row before = kNoRow, after = kNoRow;  // ops that end and begin the gap; none at the window's ends
@@ -47,7 +47,8 @@ struct DeviceIdle {
 struct IdleSpan {
     TimeNs start = 0;
     DurNs dur = 0;
-    std::uint32_t gap = 0;  // index in IdleGaps::gaps
+    std::uint32_t gap = 0;  // index in GapList::gaps
+    std::int32_t device = 0;
     IdleCause cause = IdleCause::unknown;
 };
 

@@ -37,9 +37,9 @@ Shares Shares::make(const Facts& facts) {
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         add_capped(shares.window, facts.trace().window().length());
         add_capped(shares.busy, length(device.busy));
-        add_capped(kernel_busy, length(device.kernel));
-        DurNs copies = length(subtract(device.memcpy, device.kernel));
-        DurNs transfers = length(subtract(transfers_of(facts.trace(), device), device.kernel));
+        add_capped(kernel_busy, length(device.kernel()));
+        DurNs copies = length(subtract(device.memcpy, device.kernel()));
+        DurNs transfers = length(subtract(transfers_of(facts.trace(), device), device.kernel()));
         add_capped(shares.exposed_memcpy, transfers);
         add_capped(shares.exposed_device_copies, copies - transfers);
         add_capped(shares.exposed_comm, length(subtract(device.comm, device.compute)));

@@ -54,7 +54,7 @@ IdlePython IdlePython::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     IdlePython python(trace.tables().stack_sample.rows > 0 ? PythonBasis::samples : PythonBasis::time);
     if (python.basis_ == PythonBasis::time && trace.tables().python_call.rows == 0) return python;
-    const IdleGaps& gaps = facts.get<IdleGaps>();
+    const GapList& gaps = facts.get<GapList>();
     if (python.basis_ == PythonBasis::time) {
         python.read_calls(facts);
         return python;
@@ -89,7 +89,7 @@ void IdlePython::read_samples(const Trace& trace, const IdleGap* begin, const Id
 // Each piece of a gap with one cause is laid over the calls of the thread it waited for.
 void IdlePython::read_calls(const Facts& facts) {
     const Trace& trace = facts.trace();
-    const IdleGaps& gaps = facts.get<IdleGaps>();
+    const GapList& gaps = facts.get<GapList>();
     HostTimeline timeline(trace, {HostKind::python_call});
     auto cost = static_cast<std::uint64_t>(record_cost(trace.origin().tool).python_call);
     std::unordered_map<std::uint32_t, HostThread> threads;  // by key

@@ -27,26 +27,27 @@ std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps, TimeNs be
     return steps[first].start;
 }
 
-TimeNs begin_of_work(const Trace& trace) {
-    TimeNs begin = trace.window().end;
+// From the first to the last op of any device; the window when there is none.
+Interval part_with_work(const Trace& trace) {
+    Interval window = trace.window(), work{window.end, window.start};
     auto extend = [&](const auto& table) {
-        if (table.rows > 0) begin = std::min(begin, table.start[0]);
+        if (table.rows > 0) work.start = std::min(work.start, table.start[0]);
+        for (Row row = 0; row < table.rows; ++row) work.end = std::max(work.end, table.start[row] + table.dur[row]);
     };
     extend(trace.kernel());
     extend(trace.memcpy());
     extend(trace.memset());
-    return begin;
+    work = {std::max(window.start, work.start), std::min(window.end, work.end)};
+    return work.length() > 0 ? work : window;
 }
 
-TimeNs end_of_work(const Trace& trace) {
-    TimeNs end = trace.window().start;
-    auto extend = [&](const auto& table) {
-        for (Row row = 0; row < table.rows; ++row) end = std::max(end, table.start[row] + table.dur[row]);
-    };
-    extend(trace.kernel());
-    extend(trace.memcpy());
-    extend(trace.memset());
-    return end;
+std::size_t kernels_within(const Trace& trace, Interval part) {
+    const TimeNs *begin = trace.kernel().start.values(), *end = begin + trace.kernel().rows;
+    return static_cast<std::size_t>(std::lower_bound(begin, end, part.end) - std::lower_bound(begin, end, part.start));
+}
+
+bool is_most(Interval part, const Trace& trace) {
+    return static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
 }
 
 }  // namespace
@@ -65,43 +66,28 @@ std::optional<Interval> busy_part(const Trace& trace) {
     while (first > 0 && start(first) - start(first - 1) <= pause) --first;
     while (last + 1 < kernels.rows && start(last + 1) - start(last) <= pause) ++last;
     Interval part{start(first), start(last) + kernels.dur[static_cast<Row>(last)]};
-    bool most = static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
-    return most ? std::nullopt : std::optional(part);
+    return is_most(part, trace) ? std::nullopt : std::optional(part);
 }
 
 SteadyPart SteadyPart::make(const Facts& facts) {
     const Trace& trace = facts.trace();
-    Interval whole = trace.window();
+    Interval whole = trace.window(), work = part_with_work(trace);
     const std::vector<Step>& steps = facts.get<Steps>().steps;
-    if (std::optional<TimeNs> first = first_usual_step(steps, whole.start))
-        return {{*first, std::max(steps.back().end, std::min(whole.end, end_of_work(trace)))}};
-    if (std::optional<Interval> busy = busy_part(trace)) return {*busy};
-    if (trace.kernel().rows == 0) return {whole};
-    return {
-        {trace.kernel().start[static_cast<Row>(trace.kernel().rows / 10)], std::min(whole.end, end_of_work(trace))}};
-}
-
-std::size_t kernels_within(const Trace& trace, Interval part) {
-    const TimeNs *begin = trace.kernel().start.values(), *end = begin + trace.kernel().rows;
-    return static_cast<std::size_t>(std::lower_bound(begin, end, part.end) - std::lower_bound(begin, end, part.start));
+    std::optional<TimeNs> first = first_usual_step(steps, whole.start);
+    if (first && kernels_within(trace, {*first, whole.end}) >= kFewest)
+        return {{*first, std::max(steps.back().end, work.end)}};
+    if (std::optional<Interval> busy = busy_part(trace)) {
+        // Only our own recorder begins with its program; what others leave out of the busy part has to be more than a pause.
+        bool from_start = trace.origin().tool == fact::kRecorderTool;
+        if (from_start || 2 * busy->length() < whole.length()) return {*busy};
+    }
+    // Without steps nothing says that the time before the first work is more than setting up.
+    return {work};
 }
 
 std::optional<Interval> part_for_first_answer(const Facts& facts) {
-    const Trace& trace = facts.trace();
-    Interval part = trace.window();
-    const std::vector<Step>& steps = facts.get<Steps>().steps;
-    std::optional<TimeNs> first = first_usual_step(steps, part.start);
-    if (first && kernels_within(trace, {*first, part.end}) >= kFewest) {
-        part = {*first, std::max(steps.back().end, std::min(part.end, end_of_work(trace)))};
-    } else if (std::optional<Interval> busy = busy_part(trace)) {
-        // Only our own recorder begins with its program; what others leave out of the busy part has to be more than a pause.
-        bool from_start = trace.origin().tool == fact::kRecorderTool;
-        if (from_start || 2 * busy->length() < part.length()) part = *busy;
-    }
-    // Without steps nothing says that the time before the first work is more than setting up.
-    if (!first) part = {std::max(part.start, begin_of_work(trace)), std::min(part.end, end_of_work(trace))};
-    bool most = static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
-    return most || part.length() <= 0 ? std::nullopt : std::optional(part);
+    Interval part = facts.get<SteadyPart>().part;
+    return part.length() <= 0 || is_most(part, facts.trace()) ? std::nullopt : std::optional(part);
 }
 
 }  // namespace gpuprof

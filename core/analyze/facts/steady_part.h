@@ -14,14 +14,14 @@ class Facts;
 // long again as the longest inside; absent when it is most of the window anyway, or there are too few kernels to tell.
 std::optional<Interval> busy_part(const Trace& trace);
 
-// Where steps are known: without those in front that take more than twice the median. Else the busy part. Else from a tenth
-// of the kernels on, since the first of each kind load modules and fill pools.
+// Where steps with enough kernels are known: without those in front that take more than twice the median. Else the busy part,
+// when it says more than that the program paused. Else from the first work of a device to the last.
 struct SteadyPart {
     Interval part;
     static SteadyPart make(const Facts& facts);
 };
 
-// What a first answer is about where that is less than the whole: the busy part, without slow first steps.
+// What a first answer is about where that is less than the whole: the steady part, unless it is most of the window.
 std::optional<Interval> part_for_first_answer(const Facts& facts);
 
 }  // namespace gpuprof

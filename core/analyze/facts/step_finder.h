@@ -10,6 +10,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/base/ids.h"
+#include "core/base/pod_vector.h"
 
 namespace gpuprof {
 
@@ -49,6 +50,18 @@ Steps find_repeated_kernels(const Facts& facts);
 Steps find_launched_steps(const Facts& facts, const Steps& ranges);
 
 // Kernels of the stream with most of them, by start.
-std::vector<Row> kernels_of_busiest_stream(const KernelTable& kernels, std::int64_t only_device);
+class BusiestStream {
+public:
+    BusiestStream(const KernelTable& kernels, std::int64_t only_device);
+    std::size_t size() const { return size_; }
+    // The row of the i-th kernel.
+    Row operator[](std::size_t i) const { return rows_.empty() ? static_cast<Row>(i) : rows_[i]; }
+    StringId name(std::size_t i) const { return kernels_.name.value_or((*this)[i], kNoString); }
+
+private:
+    const KernelTable& kernels_;
+    std::size_t size_ = 0;
+    PodVector<Row> rows_;  // empty when the stream has all kernels
+};
 
 }  // namespace gpuprof

@@ -16,10 +16,11 @@ Steps find_launched_steps(const Facts& facts, const Steps& ranges) {
     const KernelTable& kernels = trace.kernel();
     const std::vector<Step>& host = ranges.steps;
     if (host.size() < 2) return {};
-    std::vector<Row> rows = kernels_of_busiest_stream(kernels, facts.options().device);
+    BusiestStream stream(kernels, facts.options().device);
     std::vector<std::optional<TimeNs>> begins(host.size());
     std::size_t linked = 0;
-    for (Row row : rows) {
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        Row row = stream[i];
         Row call = trace.links().kernel_launch[row];
         if (call == kNoRow) continue;
         ++linked;
@@ -30,7 +31,7 @@ Steps find_launched_steps(const Facts& facts, const Steps& ranges) {
         std::optional<TimeNs>& begin = begins[static_cast<std::size_t>(after - host.begin()) - 1];
         if (!begin) begin = kernels.start[row];
     }
-    if (static_cast<double>(linked) < kLinked * static_cast<double>(rows.size())) return {};
+    if (static_cast<double>(linked) < kLinked * static_cast<double>(stream.size())) return {};
     Steps found;
     for (std::size_t i = 0; i + 1 < host.size(); ++i) {
         if (!begins[i] || !begins[i + 1] || *begins[i] >= *begins[i + 1]) return {};

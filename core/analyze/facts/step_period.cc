@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -30,9 +29,9 @@ struct Period {
 };
 
 // Share of kernels, from the first marker to the last, that equal the one a period later.
-double sameness(const std::vector<StringId>& names, const Period& period) {
+double sameness(const BusiestStream& stream, const Period& period) {
     std::size_t same = 0, first = period.positions.front(), last = period.positions.back();
-    for (std::size_t i = first; i + period.length < last; ++i) same += names[i] == names[i + period.length];
+    for (std::size_t i = first; i + period.length < last; ++i) same += stream.name(i) == stream.name(i + period.length);
     return static_cast<double>(same) / static_cast<double>(last - first - period.length);
 }
 
@@ -72,32 +71,58 @@ Period period_of(const std::vector<std::size_t>& positions, std::size_t per_step
     return period.positions.size() >= kRepeats && covered >= kSteady * kernels / 100 ? period : Period{};
 }
 
-Period find_period(const std::vector<StringId>& names) {
-    std::unordered_map<std::uint32_t, std::vector<std::size_t>> positions;
-    for (std::size_t i = 0; i < names.size(); ++i) positions[index_of(names[i])].push_back(i);
-    std::vector<const std::vector<std::size_t>*> markers;
-    for (auto& [name, at] : positions)
-        if (at.size() >= kRepeats && at.size() * kShortest <= names.size() * kMarkersPerStep) markers.push_back(&at);
-    std::sort(markers.begin(), markers.end(), [](auto* a, auto* b) {
-        return a->size() != b->size() ? a->size() < b->size() : a->front() < b->front();
+// A name and how often it comes. Where, is gathered only of the few that are tried.
+struct Marker {
+    StringId name;
+    std::uint32_t count = 0, first = 0;
+};
+
+// The names that come often enough to repeat and rarely enough to mark a period, the rarest first.
+std::vector<Marker> markers_of(const BusiestStream& stream, std::size_t strings) {
+    std::vector<Marker> by_name(strings + 1, Marker{kNoString});  // the last is "no name"
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        Marker& marker = by_name[stream.name(i) == kNoString ? strings : index_of(stream.name(i))];
+        if (marker.count++ == 0) marker.name = stream.name(i), marker.first = static_cast<std::uint32_t>(i);
+    }
+    auto useless = [&](const Marker& marker) {
+        return marker.count < kRepeats || marker.count * kShortest > stream.size() * kMarkersPerStep;
+    };
+    by_name.erase(std::remove_if(by_name.begin(), by_name.end(), useless), by_name.end());
+    std::sort(by_name.begin(), by_name.end(), [](const Marker& a, const Marker& b) {
+        return a.count != b.count ? a.count < b.count : a.first < b.first;
     });
+    return by_name;
+}
+
+std::vector<std::size_t> positions_of(const BusiestStream& stream, const Marker& marker) {
+    std::vector<std::size_t> positions;
+    positions.reserve(marker.count);
+    for (std::size_t i = marker.first; positions.size() < marker.count; ++i)
+        if (stream.name(i) == marker.name) positions.push_back(i);
+    return positions;
+}
+
+Period find_period(const BusiestStream& stream, std::size_t strings) {
+    std::vector<Marker> markers = markers_of(stream, strings);
     if (markers.size() > kMarkersTried) markers.resize(kMarkersTried);
-    for (const auto* at : markers)
+    for (const Marker& marker : markers) {
+        std::vector<std::size_t> positions = positions_of(stream, marker);
         for (std::size_t per_step = 1; per_step <= kMarkersPerStep; ++per_step) {
-            Period period = period_of(*at, per_step, names.size());
+            Period period = period_of(positions, per_step, stream.size());
             if (period.length == 0) continue;
-            period.same = sameness(names, period);
+            period.same = sameness(stream, period);
             if (period.same >= kSame) return period;
         }
+    }
     return {};
 }
 
 // How many kernels before the marker the device waits longest, summed over the periods.
-std::size_t lead_in(const KernelTable& kernels, const std::vector<Row>& rows, const Period& period) {
+std::size_t lead_in(const KernelTable& kernels, const BusiestStream& stream, const Period& period) {
     std::vector<double> waited(period.length, 0);
     for (std::size_t marker : period.positions)
         for (std::size_t back = 0; back < period.length && back < marker; ++back) {
-            Row row = rows[marker - back], before = rows[marker - back - 1];
+            Row row = stream[marker - back], before = stream[marker - back - 1];
             waited[back] += static_cast<double>(
                 std::max<DurNs>(0, kernels.start[row] - kernels.start[before] - kernels.dur[before]));
         }
@@ -105,23 +130,25 @@ std::size_t lead_in(const KernelTable& kernels, const std::vector<Row>& rows, co
 }
 
 // Steps before the first and behind the last marker: what is one period away from a step and the same is one, too.
-void extend(const std::vector<StringId>& names, std::size_t length, std::vector<std::size_t>& begins) {
+void extend(const BusiestStream& stream, std::size_t length, std::vector<std::size_t>& begins) {
     auto alike = [&](std::size_t begin, std::size_t other) {
         std::size_t same = 0;
-        for (std::size_t i = 0; i < length; ++i) same += names[begin + i] == names[other + i];
-        return names[begin] == names[other] && static_cast<double>(same) >= kSame * static_cast<double>(length);
+        for (std::size_t i = 0; i < length; ++i) same += stream.name(begin + i) == stream.name(other + i);
+        return stream.name(begin) == stream.name(other) &&
+               static_cast<double>(same) >= kSame * static_cast<double>(length);
     };
-    while (begins.front() >= length && begins.front() + length <= names.size() &&
+    while (begins.front() >= length && begins.front() + length <= stream.size() &&
            alike(begins.front() - length, begins.front()))
         begins.insert(begins.begin(), begins.front() - length);
-    while (begins.back() >= length && begins.back() + length < names.size() &&
-           alike(begins.back(), begins.back() - length) && names[begins.back() + length] == names[begins.back()])
+    while (begins.back() >= length && begins.back() + length < stream.size() &&
+           alike(begins.back(), begins.back() - length) &&
+           stream.name(begins.back() + length) == stream.name(begins.back()))
         begins.push_back(begins.back() + length);
 }
 
 }  // namespace
 
-std::vector<Row> kernels_of_busiest_stream(const KernelTable& kernels, std::int64_t only_device) {
+BusiestStream::BusiestStream(const KernelTable& kernels, std::int64_t only_device) : kernels_(kernels) {
     using Key = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
     auto key = [&](Row row) {
         return Key{kernels.device.value_or(row, -1), kernels.context.value_or(row, -1),
@@ -134,40 +161,37 @@ std::vector<Row> kernels_of_busiest_stream(const KernelTable& kernels, std::int6
         if (Key here = key(row); last == nullptr || last->first != here) last = &*counts.try_emplace(here, 0).first;
         ++last->second;
     }
-    if (counts.empty()) return {};
+    if (counts.empty()) return;
     auto most = std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) { return a.second < b.second; });
-    std::vector<Row> rows;
-    rows.reserve(most->second);
+    size_ = most->second;
+    if (size_ == kernels.rows) return;
+    rows_.reserve(size_);
     for (Row row = 0; row < kernels.rows; ++row)
-        if (key(row) == most->first) rows.push_back(row);
-    return rows;
+        if (key(row) == most->first) rows_.push_back(row);
 }
 
 Steps find_repeated_kernels(const Facts& facts) {
     const KernelTable& kernels = facts.trace().kernel();
-    std::vector<Row> rows = kernels_of_busiest_stream(kernels, facts.options().device);
-    std::vector<StringId> names;
-    names.reserve(rows.size());
-    for (Row row : rows) names.push_back(kernels.name.value_or(row, kNoString));
-    Period period = find_period(names);
+    BusiestStream stream(kernels, facts.options().device);
+    Period period = find_period(stream, facts.trace().strings().size());
     Steps found;
     found.note =
         "No steps were found: no range is named like one, and no sequence of kernels repeats clearly. --step-range "
         "names a range.";
     if (period.length == 0) return found;
 
-    std::size_t lead = lead_in(kernels, rows, period);
+    std::size_t lead = lead_in(kernels, stream, period);
     std::vector<std::size_t> begins;
     for (std::size_t marker : period.positions)
         if (marker >= lead) begins.push_back(marker - lead);
-    if (begins.size() > 1) extend(names, period.length, begins);
+    if (begins.size() > 1) extend(stream, period.length, begins);
     // The last one has no end that compares with the others': nothing says how long the device would have waited after it.
     for (std::size_t i = 0; i + 1 < begins.size(); ++i)
         found.steps.push_back(
-            {fmt::format("{}", i + 1), kernels.start[rows[begins[i]]], kernels.start[rows[begins[i + 1]]]});
+            {fmt::format("{}", i + 1), kernels.start[stream[begins[i]]], kernels.start[stream[begins[i + 1]]]});
     if (found.steps.empty()) return found;
     found.method = StepMethod::kernels;
-    StringId marker = names[period.positions.front()];
+    StringId marker = stream.name(period.positions.front());
     if (marker != kNoString) found.family = facts.trace().text(marker);
     found.note = fmt::format(
         "Steps are a sequence of {} kernels that repeats on one stream ({:.0f} % of the kernels fit); no range "

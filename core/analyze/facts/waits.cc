@@ -24,13 +24,26 @@ struct Wait {
     TimeNs start = 0, end = 0;
 };
 
-// The last device op of each copying call, by call.
-std::vector<Row> copy_of_call(const Trace& trace) {
-    std::vector<Row> copies(trace.api_call().rows, kNoRow);
-    for (Row copy = 0; copy < trace.memcpy().rows; ++copy)
-        if (Row call = trace.links().memcpy_launch[copy]; call != kNoRow) copies[call] = copy;
-    return copies;
-}
+// The last device op of each copying call. Copies are few beside the calls, which are asked for in their order.
+class CopyOfCall {
+public:
+    explicit CopyOfCall(const Trace& trace) {
+        for (Row copy = 0; copy < trace.memcpy().rows; ++copy)
+            if (Row call = trace.links().memcpy_launch[copy]; call != kNoRow) copies_.push_back({call, copy});
+        std::sort(copies_.begin(), copies_.end());
+    }
+    // kNoRow when the call made none; no later call than this may have been asked for.
+    Row of(Row call) {
+        while (next_ < copies_.size() && copies_[next_].first < call) ++next_;
+        Row copy = kNoRow;
+        for (; next_ < copies_.size() && copies_[next_].first == call; ++next_) copy = copies_[next_].second;
+        return copy;
+    }
+
+private:
+    std::vector<std::pair<Row, Row>> copies_;  // call, copy
+    std::size_t next_ = 0;
+};
 
 bool waits_for_copy(const Trace& trace, Row call, Row copy) {
     if (copy == kNoRow || trace.api_call().dur[call] < kSubmitting) return false;
@@ -43,7 +56,7 @@ std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
     const Trace& trace = facts.trace();
     const Submitters& submitters = facts.get<Submitters>();
     const ApiCallTable& calls = trace.api_call();
-    std::vector<Row> copies = copy_of_call(trace);
+    CopyOfCall copies(trace);
     CopyPaths paths(trace);
     std::vector<CallKind> kinds(trace.strings().size(), CallKind::other);
     std::vector<bool> known(trace.strings().size());
@@ -55,13 +68,14 @@ std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
         if (!known[index_of(name)])
             kinds[index_of(name)] = kind_of_call(trace.text(name)), known[index_of(name)] = true;
         CallKind kind = kinds[index_of(name)];
-        bool copying = kind == CallKind::copy && waits_for_copy(trace, call, copies[call]);
+        Row copy = kind == CallKind::copy ? copies.of(call) : kNoRow;
+        bool copying = waits_for_copy(trace, call, copy);
         if (kind != CallKind::sync && !copying) continue;
         Wait wait{call, thread, calls.start[call], calls.start[call] + calls.dur[call]};
         auto [until, first] = open.try_emplace(thread, wait.end);
         if (!first && wait.start < until->second) continue;
         until->second = wait.end;
-        if (copying && paths.pageable(copies[call])) found.pageable_ns += calls.dur[call];
+        if (copying && paths.pageable(copy)) found.pageable_ns += calls.dur[call];
         waits.push_back(wait);
     }
     return waits;

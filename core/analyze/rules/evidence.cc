@@ -36,20 +36,13 @@ std::string idle_line(const Facts& facts, IdleCause cause) {
 }
 
 void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence) {
-    const PodVector<IdleGap>& gaps = facts.get<IdleGaps>().gaps;
-    const IdleGap* longest = nullptr;
-    for (const IdleGap& gap : gaps)
-        if (gap.cause == cause && gap.dur >= facts.options().gap_min_ns &&
-            (longest == nullptr || listed_before(gap, *longest)))
-            longest = &gap;
-    if (longest != nullptr) {
-        auto before =
-            std::count_if(gaps.begin(), gaps.end(), [&](const IdleGap& gap) { return listed_before(gap, *longest); });
-        std::string text = fmt::format("gap-{}: {} idle", before + 1, readable_duration(longest->dur));
+    if (const auto& longest = facts.get<IdleGaps>().longest[static_cast<std::size_t>(cause)]) {
+        const IdleGap& gap = longest->gap;
+        std::string text = fmt::format("gap-{}: {} idle", longest->place, readable_duration(gap.dur));
         const Trace& trace = facts.trace();
-        if (longest->recording) text += " while the profiler recorded operators and calls";
-        if (longest->host_what != kNoString) text += fmt::format(" while {} ran", trace.text(longest->host_what));
-        if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(longest->host_thread));
+        if (gap.recording) text += " while the profiler recorded operators and calls";
+        if (gap.host_what != kNoString) text += fmt::format(" while {} ran", trace.text(gap.host_what));
+        if (gap.host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(gap.host_thread));
         evidence.push_back(std::move(text));
     }
     const IdlePython& python = facts.get<IdlePython>();

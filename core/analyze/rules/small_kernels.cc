@@ -8,6 +8,7 @@
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
+#include "core/base/pod_vector.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -18,9 +19,10 @@ namespace {
 constexpr double kLeast = 5;
 
 DurNs median_kernel(const Trace& trace) {
-    std::vector<DurNs> durations(trace.kernel().dur.values(), trace.kernel().dur.values() + trace.kernel().rows);
+    PodVector<DurNs> durations;
+    durations.append(trace.kernel().dur.values(), trace.kernel().rows);
     if (durations.empty()) return 0;
-    auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+    DurNs* middle = durations.begin() + durations.size() / 2;
     std::nth_element(durations.begin(), middle, durations.end());
     return *middle;
 }

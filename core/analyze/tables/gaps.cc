@@ -40,7 +40,7 @@ Cell op_name(const Trace& trace, DeviceOp op, Row row) {
 // The gaps to list, in order; only those the limit shows are sorted, since a trace can have millions.
 std::vector<const IdleGap*> listed(const Facts& facts, std::size_t& omitted) {
     std::vector<const IdleGap*> gaps;
-    for (const IdleGap& gap : facts.get<IdleGaps>().gaps)
+    for (const IdleGap& gap : facts.get<GapList>().gaps)
         if (gap.dur >= facts.options().gap_min_ns) gaps.push_back(&gap);
     std::size_t shown = gaps.size();
     if (facts.options().limit > 0) shown = std::min(shown, static_cast<std::size_t>(facts.options().limit));

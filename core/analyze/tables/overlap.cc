@@ -96,7 +96,7 @@ Result<ResultTable> run(const Facts& facts) {
     std::vector<StreamWork> all = stream_work(facts.trace(), facts.options().device);
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         if (device.memcpys > 0)
-            add_row(table, device.device, pair_of("kernel", "memcpy", device.kernel, device.memcpy));
+            add_row(table, device.device, pair_of("kernel", "memcpy", device.kernel(), device.memcpy));
         if (!device.comm.empty()) add_row(table, device.device, pair_of("kernel", "comm", device.compute, device.comm));
         std::size_t left_out = 0;
         for (const Pair& pair : stream_pairs(streams_to_pair(all, device.device, left_out)))

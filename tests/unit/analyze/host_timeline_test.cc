@@ -59,6 +59,34 @@ TEST(HostTimeline, FindsTheInnermost) {
     EXPECT_EQ(name_at(trace, main, 220), "");
 }
 
+// Operators of many calls, one of them of more than a piece has; between operators nothing is open.
+TEST(HostTimeline, PiecesAreTheWhole) {
+    Draft draft;
+    TimeNs at = 0;
+    std::int64_t id = 0;
+    for (int calls : {100, 9000, 3, 20'000, 1, 8191}) {
+        TimeNs begin = at;
+        for (int i = 0; i < calls; ++i, at += 10) draft.call("main", at, at + 7, "launch", ++id);
+        draft.op("main", begin, at, "op");
+        at += 5;
+    }
+    Trace trace = draft.finish();
+    HostTimeline timeline(trace);
+    HostThread whole = timeline.spans(key(trace, "main"));
+    std::size_t pieces = 0, before = 0;
+    timeline.each_piece(key(trace, "main"), kAllHostKinds, [&](const HostThread& piece) {
+        for (std::size_t i = 0; i < piece.spans.size(); ++i) {
+            const HostSpan &here = piece.spans[i], &there = whole.spans[before + i];
+            ASSERT_TRUE(here.kind == there.kind && here.row == there.row && here.end == there.end);
+            ASSERT_EQ(here.parent == kNoSpan ? kNoSpan : here.parent + before, there.parent);
+        }
+        before += piece.spans.size();
+        ++pieces;
+    });
+    EXPECT_EQ(before, whole.spans.size());
+    EXPECT_EQ(pieces, 3u);
+}
+
 TEST(HostTimeline, KeepsThreadsApart) {
     Trace trace = nested_trace();
     HostTimeline timeline(trace);

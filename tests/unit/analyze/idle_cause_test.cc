@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/analyze/facts/facts.h"
 #include "tests/unit/analyze/draft.h"
 
@@ -14,7 +16,7 @@ constexpr TimeNs kUs = 1000;
 
 // The pieces with their times lie side by side in their gaps, fill them, and sum to what is said of each cause.
 void expect_spans_fill_gaps(const Facts& facts, const std::array<DurNs, kIdleCauses>& sums) {
-    const IdleGaps& gaps = facts.get<IdleGaps>();
+    const GapList& gaps = facts.get<GapList>();
     std::array<DurNs, kIdleCauses> by_cause{};
     std::vector<TimeNs> filled;
     for (const IdleGap& gap : gaps.gaps) filled.push_back(gap.start);
@@ -27,6 +29,21 @@ void expect_spans_fill_gaps(const Facts& facts, const std::array<DurNs, kIdleCau
     EXPECT_EQ(by_cause, sums);
 }
 
+// The longest gap of each cause is where the sorted list has the first one.
+void expect_longest_listed(const Facts& facts) {
+    const PodVector<IdleGap>& gaps = facts.get<GapList>().gaps;
+    std::vector<IdleGap> listed(gaps.begin(), gaps.end());
+    std::sort(listed.begin(), listed.end(), listed_before);
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+        auto first = std::find_if(listed.begin(), listed.end(),
+                                  [&](const IdleGap& gap) { return gap.cause == static_cast<IdleCause>(cause); });
+        const std::optional<LongestGap>& longest = facts.get<IdleGaps>().longest[cause];
+        ASSERT_EQ(longest.has_value(), first != listed.end());
+        if (!longest) continue;
+        EXPECT_EQ(longest->place, static_cast<std::size_t>(first - listed.begin()) + 1);
+    }
+}
+
 // Idle time per cause, ns, of all devices; checks on the way that causes and gaps sum to idle exactly.
 std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
     Facts facts(trace, {});
@@ -34,7 +51,7 @@ std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
     DurNs idle = 0, gaps = 0, causes = 0;
     for (const DeviceActivity& device : facts.get<Activity>().devices)
         idle += trace.window().length() - length(device.busy);
-    for (const IdleGap& gap : facts.get<IdleGaps>().gaps) gaps += gap.dur;
+    for (const IdleGap& gap : facts.get<GapList>().gaps) gaps += gap.dur;
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
             sums[cause] += device.causes[cause].total;
@@ -43,6 +60,7 @@ std::array<DurNs, kIdleCauses> idle_by_cause(const Trace& trace) {
     EXPECT_EQ(gaps, idle);
     EXPECT_EQ(causes, idle);
     expect_spans_fill_gaps(facts, sums);
+    expect_longest_listed(facts);
     return sums;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/analyze/facts/facts.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {
@@ -35,6 +36,21 @@ TEST(BusyPart, IsNotSoughtInSteadyWorkOrFewKernels) {
     EXPECT_FALSE(busy_part(steady.finish()).has_value());
     for (int i = 0; i < 8; ++i) kernel(few, i * i * 1'000'000, 500);
     EXPECT_FALSE(busy_part(few.finish()).has_value());
+}
+
+TEST(PartForFirstAnswer, LeavesOutWhatIsBeforeTheFirstWork) {
+    Draft draft;
+    draft.call("main", 0, 100'000, "cudaFree", 1);  // setting up takes as long as the work
+    for (int i = 0; i < 100; ++i) kernel(draft, 100'000 + i * 1000, 500);
+    Trace trace = draft.finish();
+    std::optional<Interval> part = part_for_first_answer(Facts(trace, {}));
+    ASSERT_TRUE(part.has_value());
+    EXPECT_EQ(*part, (Interval{100'000, 199'500}));
+}
+
+TEST(PartForFirstAnswer, IsAbsentWhereNothingRan) {
+    Trace trace = Draft().finish();
+    EXPECT_FALSE(part_for_first_answer(Facts(trace, {})).has_value());
 }
 
 }  // namespace
