@@ -14,25 +14,26 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint64_t kFewest = 4;  // calls; fewer are no habit
+constexpr std::uint64_t kFewest = 4;  // fewer calls may be a coincidence
 constexpr int kRounds =
     2;  // times that memory is allocated again after some was freed: a program that sets up only allocates
 
 std::string remedy(const Context& context) {
     if (context.pytorch())
-        return "Let the caching allocator keep memory: no torch.cuda.empty_cache() in the loop, constant shapes, "
-               "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against retries for fragmentation.";
+        return "Let the caching allocator keep its memory: do not call torch.cuda.empty_cache() in the loop, keep "
+               "shapes constant, and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid retries caused by "
+               "fragmentation.";
     if (context.framework == Framework::jax)
-        return "Let XLA keep its memory: preallocation on (XLA_PYTHON_CLIENT_PREALLOCATE), donated buffers, constant "
-               "shapes.";
-    if (context.directives) return "Allocate once: a data region around the loop instead of one in every step.";
-    return "Allocate once and reuse: buffers that live as long as the loop, or a pool (cudaMallocAsync); cudaFree also "
-           "waits for the device.";
+        return "Let XLA keep its memory: enable preallocation (XLA_PYTHON_CLIENT_PREALLOCATE), donate buffers, and "
+               "keep shapes constant.";
+    if (context.directives) return "Allocate once: use a data region around the loop instead of one in every step.";
+    return "Allocate once and reuse: keep buffers for the whole loop, or use a pool (cudaMallocAsync); cudaFree also "
+           "waits for the GPU.";
 }
 
 Ruling look(const Facts& facts) {
     const ApiCallTable& calls = facts.trace().api_call();
-    if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded; record them");
+    if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded");
     const Shares& shares = facts.get<Shares>();
     DurNs idle = gain_without_idle(facts, {IdleCause::allocation});
     if (shares.effective_pct(idle) < kWorthSaying) return Ruling::silent();
@@ -61,7 +62,7 @@ Ruling look(const Facts& facts) {
         return Ruling::silent();
     finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",
                                 spoken_count(count), readable_duration(spent));
-    finding.evidence.push_back(fmt::format("{} ({}) and the like, the longest {}", facts.trace().text(longest),
+    finding.evidence.push_back(fmt::format("for example {} ({}), which takes up to {}", facts.trace().text(longest),
                                            facts.get<CallNames>().handle(longest), readable_duration(most)));
     if (shares.idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(idle_line(facts, IdleCause::allocation));
     finding.remedy = remedy(facts.get<Context>());

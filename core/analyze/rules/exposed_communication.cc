@@ -1,4 +1,4 @@
-// Collectives that no other kernel hides.
+// Collectives that no other kernel overlaps.
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
@@ -16,10 +16,10 @@ Ruling look(const Facts& facts) {
     Finding finding;
     finding.cost_ns = gain_without_exposed_communication(facts);
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
-    finding.title = fmt::format("Communication that nothing hides takes {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title =
+        fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(
-        fmt::format("{} of collectives run while no other kernel does (`devices`: exposed_comm_ns; `collectives`)",
+        fmt::format("collectives run for {} while no other kernel runs (`devices`: exposed_comm_ns; `collectives`)",
                     readable_duration(shares.exposed_comm)));
     push_kernel_lines(
         facts,
@@ -27,21 +27,19 @@ Ruling look(const Facts& facts) {
         finding.evidence);
     finding.remedy =
         facts.get<Context>().pytorch()
-            ? "Overlap collectives with computation: DDP's gradient buckets (bucket_cap_mb), FSDP's prefetch, "
-              "async_op=True; "
-              "communicate less often or in lower precision. A rank that arrives late makes the others wait inside the "
-              "collective."
-            : "Overlap collectives with computation (a stream of their own, smaller pieces), communicate less often or "
-              "in "
-              "lower precision. A rank that arrives late makes the others wait inside the collective.";
+            ? "Overlap collectives with computation: DDP gradient buckets (bucket_cap_mb), FSDP prefetch, "
+              "async_op=True; communicate less often or in lower precision. A straggler makes the other ranks wait "
+              "inside the collective."
+            : "Overlap collectives with computation (a separate stream, smaller chunks), and communicate less often or "
+              "in lower precision. A straggler makes the other ranks wait inside the collective.";
     finding.confidence = Weight::medium;
     finding.basis = Basis::timeline;
-    finding.would_change_if = "traces of all ranks showed that the time is spent waiting for a late rank";
+    finding.would_change_if = "traces of all ranks show that the time is spent waiting for a straggler";
     return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
-const Rule kExposedCommunication{"exposed-communication", "Collectives that no other kernel hides.", look, true};
+const Rule kExposedCommunication{"exposed-communication", "Collectives that no other kernel overlaps.", look, true};
 
 }  // namespace gpuprof

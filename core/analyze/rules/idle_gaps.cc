@@ -17,14 +17,14 @@ constexpr double kLeast = 8;
 constexpr IdleCause kCauses[] = {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation};
 
 std::string remedy(const Context& context) {
-    std::string_view python = context.python ? "less Python between launches, " : "";
+    std::string_view python = context.python ? "run less Python between launches, " : "";
     std::string_view compile = context.pytorch()                          ? "warm up torch.compile and cuDNN"
-                               : context.framework == Framework::jax      ? "compile ahead (lower().compile())"
+                               : context.framework == Framework::jax      ? "compile ahead of time (lower().compile())"
                                : context.framework == Framework::tensorrt ? "build engines"
                                                                           : "load modules";
     return fmt::format(
-        "Move host work off the path that feeds the GPU: prepare the next step while this one runs, {}CUDA "
-        "graphs; {} before the loop.",
+        "Move host work off the path that feeds the GPU: prepare the next step while this one runs, {}use CUDA graphs, "
+        "and {} before the loop.",
         python, compile);
 }
 
@@ -33,9 +33,10 @@ Ruling look(const Facts& facts) {
     const ProfilerCost& recorder = facts.get<ProfilerCost>();
     Ruling ruling;
     if (DurNs unknown = shares.idle_of(IdleCause::unknown); shares.effective_pct(unknown) >= kWorthSaying)
-        ruling.cannot_tell =
-            fmt::format("{} of idle time follows ops that were submitted long before, or calls that were not recorded",
-                        readable_duration(unknown));
+        ruling.cannot_tell = fmt::format(
+            "the cause of {} of idle time is unknown: the work that ended it was submitted long before, or its launch "
+            "was not recorded",
+            readable_duration(unknown));
     Finding finding;
     finding.cost_ns = gain_without_idle(facts, {kCauses[0], kCauses[1], kCauses[2]});
     if (shares.pct(finding.cost_ns) < (recorder.host_doubtful ? 2 * kLeast : kLeast)) return ruling;
@@ -49,13 +50,14 @@ Ruling look(const Facts& facts) {
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = recorder.host_doubtful ? Weight::low : Weight::medium;
     finding.basis = Basis::timeline;
-    finding.would_change_if = "the window was cut to the steady state (start-up and the last wait count as idle here)";
+    finding.would_change_if =
+        "the recording covers only the steady state (start-up and the final wait count as idle here)";
     ruling.finding = finding;
     return ruling;
 }
 
 }  // namespace
 
-const Rule kIdleGaps{"idle-gaps", "The device is idle while the host runs other code.", look, true};
+const Rule kIdleGaps{"idle-gaps", "The GPU is idle while the host runs other code.", look, true};
 
 }  // namespace gpuprof

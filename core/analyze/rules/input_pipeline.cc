@@ -21,19 +21,21 @@ bool single_process_loader(const Trace& trace) {
 
 std::string remedy(const Facts& facts, bool in_process) {
     if (in_process)
-        return "Set DataLoader(num_workers>0): it runs in the training process now. Then prefetch_factor, "
-               "persistent_workers and pin_memory=True; after that cheaper, precomputed or GPU-side augmentation.";
+        return "Set num_workers > 0 in the DataLoader; batches are currently prepared in the training process. Then "
+               "set prefetch_factor, persistent_workers and pin_memory=True; after that, make augmentation cheaper, "
+               "precompute it, or move it to the GPU.";
     switch (facts.get<Context>().framework) {
         case Framework::pytorch:
-            return "Prepare batches ahead of the GPU: DataLoader(num_workers>0, prefetch_factor, persistent_workers, "
-                   "pin_memory=True), cheaper or precomputed augmentation, or augmentation on the GPU.";
+            return "Prepare batches ahead of the GPU: set num_workers, prefetch_factor, persistent_workers and "
+                   "pin_memory=True in the DataLoader; make augmentation cheaper, precompute it, or move it to the "
+                   "GPU.";
         case Framework::jax:
         case Framework::tensorflow:
-            return "Prepare batches ahead of the GPU: tf.data with prefetch(AUTOTUNE) and parallel map, or Grain with "
-                   "workers; put the next batch on the device while this one is computed.";
+            return "Prepare batches ahead of the GPU: use tf.data with prefetch(AUTOTUNE) and parallel map, or Grain "
+                   "with workers; copy the next batch to the GPU while this one is computed.";
         default:
-            return "Prepare input ahead of the GPU: read and decode on other threads, keep the next batches in a "
-                   "queue, copy them from pinned memory on a stream of their own.";
+            return "Prepare input ahead of the GPU: read and decode on other threads, queue the next batches, and copy "
+                   "them from pinned memory on a separate stream.";
     }
 }
 
@@ -51,12 +53,12 @@ Ruling look(const Facts& facts) {
     finding.remedy = remedy(facts, in_process);
     finding.confidence = Weight::high;
     finding.basis = Basis::timeline;
-    finding.would_change_if = "the loader's range overlapped device work, or the range's name did not mean loading";
+    finding.would_change_if = "the loader's range overlaps GPU work, or its name does not mean loading";
     return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
-const Rule kInputPipeline{"input-pipeline", "The device waits while the host fetches or prepares input.", look, true};
+const Rule kInputPipeline{"input-pipeline", "The GPU waits while the host fetches or prepares input.", look, true};
 
 }  // namespace gpuprof

@@ -24,12 +24,13 @@ bool any_convolution(const Facts& facts) {
 std::string remedy(const Facts& facts) {
     bool torch = facts.get<Context>().pytorch();
     if (torch && any_convolution(facts))
-        return "Keep one layout from end to end: channels_last for convolutions (model and input "
-               ".to(memory_format=torch.channels_last)), .contiguous() once instead of in every step.";
+        return "Keep one layout from end to end: use channels_last for convolutions (model and input "
+               ".to(memory_format=torch.channels_last)), and call .contiguous() once instead of in every step.";
     if (torch)
-        return "Keep one layout from end to end: .contiguous() once instead of in every step, no transposes that only "
-               "the next operator undoes.";
-    return "Keep one layout from end to end; convert once and not in every step; tile transposes in shared memory.";
+        return "Keep one layout from end to end: call .contiguous() once instead of in every step, and avoid "
+               "transposes that the next operator undoes.";
+    return "Keep one layout from end to end, convert once instead of in every step, and tile transposes in shared "
+           "memory.";
 }
 
 Ruling look(const Facts& facts) {
@@ -37,13 +38,13 @@ Ruling look(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, converting);
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::abstain(names_say_nothing(facts));
-    finding.title = fmt::format("Changing the layout of data takes {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title =
+        fmt::format("Layout conversions take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, converting, finding.evidence);
     finding.remedy = remedy(facts);
     finding.confidence = Weight::high;
     finding.basis = Basis::names;
-    finding.would_change_if = "the conversions were needed once and not per step";
+    finding.would_change_if = "the conversions are needed once, not in every step";
     return Ruling::fires(std::move(finding));
 }
 

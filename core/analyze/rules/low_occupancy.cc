@@ -39,21 +39,23 @@ Low low_launches(const Facts& facts) {
 std::string remedy(Limiter limiter) {
     switch (limiter) {
         case Limiter::registers:
-            return "Use fewer registers per thread where `kernels` says limiter: registers (__launch_bounds__, smaller "
-                   "tiles, less unrolling), or accept it where each thread keeps many loads in flight.";
+            return "Use fewer registers per thread in kernels with limiter `registers` (__launch_bounds__, smaller "
+                   "tiles, less unrolling); low occupancy is fine if each thread keeps many loads in flight.";
         case Limiter::shared_memory:
-            return "Use less shared memory per block (smaller tiles, fewer pipeline stages), or raise the carve-out.";
+            return "Use less shared memory per block (smaller tiles, fewer pipeline stages), or increase the "
+                   "carve-out.";
         case Limiter::warps:
         case Limiter::blocks:
-            return "Choose another block size: 128 to 256 threads let an SM hold all its warps within its limit of "
-                   "blocks.";
-        default: return "Raise residency where `kernels` shows the limiter: registers, shared memory or block size.";
+            return "Change the block size: with 128 to 256 threads an SM reaches its maximum number of warps before "
+                   "its maximum number of blocks.";
+        default:
+            return "Reduce what limits occupancy; `kernels` shows the limiter: registers, shared memory or block size.";
     }
 }
 
 Ruling look(const Facts& facts) {
     if (!facts.get<LaunchOccupancy>().known())
-        return Ruling::abstain("launch shapes with registers, or the limits of the device, were not recorded");
+        return Ruling::abstain("registers per thread or the limits of the GPU were not recorded");
     Low low = low_launches(facts);
     const KernelNames& names = facts.get<KernelNames>();
     const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
@@ -70,18 +72,18 @@ Ruling look(const Facts& facts) {
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
     auto most = std::max_element(low.by_limiter.begin(), low.by_limiter.end(),
                                  [](const auto& a, const auto& b) { return a.second < b.second; });
-    finding.title = fmt::format("Kernels that keep under 40 % of the warps resident take {} % of the time",
+    finding.title = fmt::format("Kernels with an occupancy below 40 % take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy(most->first);
     finding.confidence = Weight::low;
     finding.basis = Basis::launch;
-    finding.would_change_if = "the kernels hide latency otherwise (counters would show it)";
+    finding.would_change_if = "the kernels hide latency in another way (counters would show it)";
     return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
-const Rule kLowOccupancy{"low-occupancy", "Launches that cannot keep enough warps resident.", look};
+const Rule kLowOccupancy{"low-occupancy", "Kernels with a low theoretical occupancy.", look};
 
 }  // namespace gpuprof

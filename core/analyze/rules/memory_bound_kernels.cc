@@ -12,17 +12,17 @@ namespace gpuprof {
 namespace {
 
 constexpr double kLeast = 10;     // percent of the effective window
-constexpr double kNearPeak = 60;  // percent of the bandwidth: below it, bandwidth is not what limits
+constexpr double kNearPeak = 60;  // percent of the bandwidth; below it, bandwidth is not the limiter
 
 std::string remedy(const Context& context) {
     if (context.pytorch())
-        return "Read and write memory less often: fuse neighbouring elementwise, normalisation and cast kernels "
-               "(torch.compile, Triton, fused layers), use bf16/fp16 for activations, avoid copies and casts.";
+        return "Reduce memory traffic: fuse neighbouring elementwise, normalisation and cast kernels (torch.compile, "
+               "Triton, fused layers), use bf16 or fp16 activations, and avoid copies and casts.";
     if (context.framework == Framework::jax)
-        return "Read and write memory less often: keep neighbouring operations under one jit so that XLA fuses them, "
-               "use bf16, avoid copies and transposes.";
-    return "Read and write memory less often: fuse kernels that pass data to each other, use smaller types, keep data "
-           "in shared memory or registers, make accesses coalesced.";
+        return "Reduce memory traffic: keep neighbouring operations under one jit so that XLA fuses them, use bf16, "
+               "and avoid copies and transposes.";
+    return "Reduce memory traffic: fuse kernels that pass data to each other, use smaller types, keep data in shared "
+           "memory or registers, and coalesce accesses.";
 }
 
 // Of the device's bandwidth that operators judged as moving data reach by their shapes, on average over their time.
@@ -58,10 +58,8 @@ Ruling look(const Facts& facts) {
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = measured ? Weight::high : Weight::medium;
     finding.basis = measured ? Basis::shapes : Basis::names;
-    if (!measured)
-        finding.evidence.push_back(
-            "judged by what kernels of these names and launch shapes do; no counters were recorded");
-    finding.would_change_if = "counters (ncu, imported into this recording) showed DRAM throughput far below its peak";
+    if (!measured) finding.evidence.push_back("judged by kernel names and launch shapes; no counters were recorded");
+    finding.would_change_if = "counters (imported from ncu) show DRAM throughput far below its peak";
     return Ruling::fires(std::move(finding));
 }
 

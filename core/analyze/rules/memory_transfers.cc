@@ -1,4 +1,4 @@
-// Copies between host and device that nothing hides.
+// Copies between host and device that no kernel overlaps.
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
@@ -13,23 +13,22 @@ namespace gpuprof {
 namespace {
 
 std::string remedy(const Context& context, const HostCopies& copies) {
-    // Pinning helps what is pageable; it has to be a part that matters.
+    // Pinning helps only if pageable copies are a relevant part.
     bool pin = 5 * copies.pageable > copies.total;
     if (context.pytorch())
         return fmt::format(
-            "{}Copy with non_blocking=True on a stream of its own, prefetch the next batch, keep data on the "
-            "GPU between steps.",
+            "{}Copy with non_blocking=True on a separate stream, prefetch the next batch, and keep data on the GPU "
+            "between steps.",
             pin ? "Pin the host buffers (pin_memory=True). " : "");
     if (context.framework == Framework::jax)
-        return "Put the next batch on the device while this one is computed, donate buffers, keep data on the device "
+        return "Copy the next batch to the GPU while this one is computed, donate buffers, and keep data on the GPU "
                "between steps.";
     if (context.directives)
-        return "Keep data on the device: a data region around the loop (enter data, present), update only what "
-               "changed, "
-               "async copies.";
+        return "Keep data on the GPU: use a data region around the loop (enter data, present), update only what "
+               "changed, and copy asynchronously.";
     return fmt::format(
-        "{}Copy with cudaMemcpyAsync on a stream of its own so that they overlap kernels, keep data on the "
-        "GPU between steps, copy less.",
+        "{}Copy with cudaMemcpyAsync on a separate stream so that copies overlap kernels, keep data on the GPU between "
+        "steps, and copy less.",
         pin ? "Pin the host buffers (cudaHostAlloc, cudaHostRegister). " : "");
 }
 
@@ -39,26 +38,25 @@ Ruling look(const Facts& facts) {
     finding.cost_ns = gain_without_exposed_copies(facts);
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
     const HostCopies& copies = facts.get<HostCopies>();
-    finding.title =
-        fmt::format("Copies that nothing hides take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
-    finding.evidence.push_back(fmt::format("{} of copies run while no kernel does (`devices`: exposed_memcpy_ns)",
+    finding.title = fmt::format("Exposed copies take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+    finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
                                            readable_duration(shares.exposed_memcpy)));
     if (shares.idle_of(IdleCause::host_memcpy) > 0)
         finding.evidence.push_back(idle_line(facts, IdleCause::host_memcpy));
     if (copies.total > 0)
         finding.evidence.push_back(fmt::format(
-            "copies between host and device move {} in {}: {} from or to pageable memory, {} pinned (`memcpy`)",
+            "copies between host and device move {} in {}: {} with pageable memory, {} with pinned memory (`memcpy`)",
             readable_bytes(copies.bytes.real()), readable_duration(copies.total), readable_duration(copies.pageable),
             readable_duration(copies.pinned)));
     finding.remedy = remedy(facts.get<Context>(), copies);
     finding.confidence = Weight::high;
     finding.basis = Basis::timeline;
-    finding.would_change_if = "the copies overlapped kernels";
+    finding.would_change_if = "the copies overlap kernels";
     return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
-const Rule kMemoryTransfers{"memory-transfers", "Copies between host and device that nothing hides.", look, true};
+const Rule kMemoryTransfers{"memory-transfers", "Copies between host and device that no kernel overlaps.", look, true};
 
 }  // namespace gpuprof

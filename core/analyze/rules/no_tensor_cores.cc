@@ -25,23 +25,21 @@ std::string remedy(const Facts& facts) {
     }
     bool conv = 2 * convolutions > all;
     if (!context.tf32)
-        return context.pytorch()
-                   ? "Let tensor cores do it: autocast to fp16 with a GradScaler (this GPU has no TF32 or "
-                     "bf16); shapes in multiples of 8."
-                   : "Let tensor cores do it: fp16 inputs with FP32 accumulation (this GPU has no TF32 or "
-                     "bf16); shapes in multiples of 8.";
+        return context.pytorch() ? "Use tensor cores: autocast to fp16 with a GradScaler (this GPU has no TF32 or "
+                                   "bf16), with shapes in multiples of 8."
+                                 : "Use tensor cores: fp16 inputs with FP32 accumulation (this GPU has no TF32 or "
+                                   "bf16), with shapes in multiples of 8.";
     if (context.pytorch())
         return fmt::format(
-            "Let tensor cores do it: {} (TF32), or autocast to bf16/fp16; shapes in multiples of 8 (16 "
-            "bytes).",
+            "Use tensor cores: set {} (TF32), or autocast to bf16 or fp16, with shapes in multiples of 8 (16 bytes).",
             conv ? "torch.backends.cudnn.allow_tf32=True" : "torch.set_float32_matmul_precision('high')");
     if (context.framework == Framework::jax)
-        return "Let tensor cores do it: jax_default_matmul_precision='tensorfloat32', or bf16 parameters and "
+        return "Use tensor cores: set jax_default_matmul_precision='tensorfloat32', or use bf16 parameters and "
                "activations.";
-    return conv ? "Let tensor cores do it: CUDNN_TENSOR_OP_MATH or fp16/bf16 tensors, channels in multiples of 8."
-                : "Let tensor cores do it: CUBLAS_COMPUTE_32F_FAST_TF32, or fp16/bf16 inputs with FP32 accumulation; "
-                  "shapes "
-                  "in multiples of 8.";
+    return conv ? "Use tensor cores: set CUDNN_TENSOR_OP_MATH or use fp16 or bf16 tensors, with channels in multiples "
+                  "of 8."
+                : "Use tensor cores: set CUBLAS_COMPUTE_32F_FAST_TF32, or use fp16 or bf16 inputs with FP32 "
+                  "accumulation, with shapes in multiples of 8.";
 }
 
 Ruling look(const Facts& facts) {
@@ -51,7 +49,7 @@ Ruling look(const Facts& facts) {
     finding.cost_ns = busy_with(facts, on_cuda_cores);
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
     if (context.capability == 0 && !context.amd)
-        return Ruling::abstain("the compute capability of the device was not recorded, so whether it has tensor cores");
+        return Ruling::abstain("the recording does not say whether the GPU has tensor cores (no compute capability)");
     if (!context.tensor_cores) return Ruling::silent();
     finding.title = fmt::format("FP32 matrix products without tensor cores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
@@ -65,6 +63,6 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kNoTensorCores{"no-tensor-cores", "Matrix products on CUDA cores of a device with tensor cores.", look};
+const Rule kNoTensorCores{"no-tensor-cores", "Matrix products on the CUDA cores of a GPU that has tensor cores.", look};
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// The recorder itself slowed what it recorded.
+// The recorder slowed down the program.
 #include "core/analyze/facts/profiler_cost.h"
 
 #include <fmt/format.h>
@@ -16,15 +16,13 @@ namespace {
 
 constexpr double kWorthAsking = 10;  // percent of the window that is idle for the host
 
-// What recording costs is measured for torch.profiler and told by our own recorder; of others it is not known.
+// The cost of recording was measured for torch.profiler, and our own recorder reports its own. For other tools it is unknown.
 Ruling unknown_cost(const Facts& facts) {
     const std::string& tool = facts.trace().origin().tool;
     bool known = tool.empty() || tool == "torch.profiler" || tool == fact::kRecorderTool;
     if (known || facts.get<Shares>().pct(facts.get<ProfilerCost>().host_idle) < kWorthAsking) return Ruling::silent();
     return Ruling::abstain(
-        fmt::format("what recording with {} costs the host is not known; compare the step time with that of an "
-                    "unprofiled run",
-                    tool));
+        fmt::format("the cost of recording with {} is unknown; compare the step time with an unprofiled run", tool));
 }
 
 Ruling look(const Facts& facts) {
@@ -33,26 +31,26 @@ Ruling look(const Facts& facts) {
     Finding finding;
     finding.cost_ns = std::min(cost.idle_in_overhead + cost.explained_ns, facts.get<Shares>().window);
     finding.title =
-        fmt::format("The profiler itself made up to {} of the idle time", readable_duration(finding.cost_ns));
+        fmt::format("The profiler itself caused up to {} of the idle time", readable_duration(finding.cost_ns));
     if (cost.idle_in_overhead > 0)
         finding.evidence.push_back(fmt::format("{} of idle time lies inside the profiler's own overhead records",
                                                readable_duration(cost.idle_in_overhead)));
     if (cost.host_doubtful)
         finding.evidence.push_back(fmt::format(
-            "{} host records on the submitting threads, which cost the host {} or more, against {} of "
-            "waiting for launches and host code",
+            "writing {} host records on the submitting threads cost at least {}; the GPU waited {} for launches and "
+            "host code",
             spoken_count(cost.records), readable_duration(cost.estimated_ns), readable_duration(cost.host_idle)));
     finding.remedy =
-        "Do not optimise these gaps yet: record once with less (CUDA activities only, no stacks or shapes) or with a "
-        "lighter recorder, and compare the step time with that of an unprofiled run.";
+        "Do not optimise these gaps yet: record less (CUDA activities only, no stacks or shapes) or use a recorder "
+        "with less overhead, and compare the step time with an unprofiled run.";
     finding.confidence = Weight::medium;
     finding.basis = Basis::timeline;
-    finding.would_change_if = "an unprofiled run took as long per step as this recording";
+    finding.would_change_if = "an unprofiled run takes as long per step as this recording";
     return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
-const Rule kProfilerCost{"profiler-cost", "The recorder itself slowed what it recorded.", look};
+const Rule kProfilerCost{"profiler-cost", "The profiler slowed down the program that it recorded.", look};
 
 }  // namespace gpuprof

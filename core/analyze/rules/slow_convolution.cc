@@ -26,17 +26,17 @@ DurNs improvable(const KernelGroup& group, const Context& context) {
 }
 
 std::string remedy(const Context& context) {
-    std::string precision = context.bf16           ? "Mixed precision in bf16 or fp16"
-                            : context.tensor_cores ? "Mixed precision in fp16 (this GPU has no bf16 or TF32)"
+    std::string precision = context.bf16           ? "mixed precision in bf16 or fp16"
+                            : context.tensor_cores ? "mixed precision in fp16 (this GPU has no bf16 or TF32)"
                                                    : "";
     if (context.pytorch())
         return fmt::format(
-            "{}torch.backends.cudnn.benchmark=True so that the algorithm is measured for these shapes{}.",
-            precision.empty() ? "" : precision + " (autocast), channels_last, ",
-            context.tf32 ? "; torch.backends.cudnn.allow_tf32=True for convolutions that stay in FP32" : "");
+            "{}Set torch.backends.cudnn.benchmark=True to let cuDNN choose the fastest algorithm for these shapes{}.",
+            precision.empty() ? "" : "Use " + precision + " (autocast) and channels_last. ",
+            context.tf32 ? ", and torch.backends.cudnn.allow_tf32=True for convolutions that stay in FP32" : "");
     return fmt::format(
-        "{}Let cuDNN measure its algorithms for these shapes (cudnnFind..., autotuning of the framework).",
-        precision.empty() ? "" : precision + ", NHWC layout. ");
+        "{}Let cuDNN find the fastest algorithm for these shapes (cudnnFind..., or the framework's autotuning).",
+        precision.empty() ? "" : "Use " + precision + " and the NHWC layout. ");
 }
 
 Ruling look(const Facts& facts) {
@@ -48,9 +48,8 @@ Ruling look(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (2 * finding.cost_ns < all) return Ruling::silent();
-    finding.title =
-        fmt::format("Convolutions take {} % of the time, most of them in FP32 or TF32 or by a slow algorithm",
-                    readable_percent(shares.pct(all)));
+    finding.title = fmt::format("Convolutions take {} % of the time, mostly in FP32 or TF32 or with a slow algorithm",
+                                readable_percent(shares.pct(all)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy(context);
     finding.confidence = Weight::medium;

@@ -1,4 +1,4 @@
-// Many small copies between host and device, each of which costs more to submit than to do.
+// Many small copies between host and device, each of which takes longer to submit than to execute.
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
@@ -48,32 +48,31 @@ Ruling look(const Facts& facts) {
     if (found.count < kManyPerStep * steps) return Ruling::silent();
     if (!found.calls_known)
         return Ruling::abstain(
-            fmt::format("what submitting {} copies of up to 64 KiB cost the host was not recorded; "
-                        "record CUDA calls",
+            fmt::format("the cost of submitting {} copies of up to 64 KiB is unknown; record CUDA calls",
                         spoken_count(found.count)));
     const Shares& shares = facts.get<Shares>();
     if (shares.effective_pct(found.calling_ns) < kLeast) return Ruling::silent();
     Finding finding;
-    finding.title = fmt::format("{} copies of up to 64 KiB cost the host {} to submit", spoken_count(found.count),
+    finding.title = fmt::format("Submitting {} copies of up to 64 KiB costs the host {}", spoken_count(found.count),
                                 readable_duration(found.calling_ns));
-    finding.evidence.push_back(fmt::format("they take {} on the device, {} each on average (`memcpy`)",
+    finding.evidence.push_back(fmt::format("they run for {} in total and move {} each on average (`memcpy`)",
                                            readable_duration(found.copying_ns),
                                            readable_bytes(found.bytes.over(found.count))));
-    finding.remedy =
-        facts.get<Context>().pytorch()
-            ? "Copy once: stack small tensors on the host and move them together, make constants on the device, "
-              "read metrics back in one tensor every N steps."
-            : "Copy once: put small values into one buffer and move it with one call, make constants on the "
-              "device, read results back together.";
+    finding.remedy = facts.get<Context>().pytorch()
+                         ? "Copy once: stack small tensors on the host and move them together, create constants on the "
+                           "GPU, and read metrics back in one tensor every N steps."
+                         : "Copy once: put small values into one buffer and move it with one call, create constants on "
+                           "the GPU, and read results back together.";
     finding.confidence = Weight::medium;
     finding.basis = Basis::timeline;
-    finding.would_change_if = "the host runs so far ahead that the time in these calls is hidden";
+    finding.would_change_if = "the host runs far enough ahead to hide the time in these calls";
     return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
 const Rule kSmallCopies{
-    "small-copies", "Many small copies between host and device, each of which costs more to submit than to do.", look};
+    "small-copies", "Many small copies between host and device, each of which takes longer to submit than to execute.",
+    look};
 
 }  // namespace gpuprof

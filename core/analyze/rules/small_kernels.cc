@@ -1,4 +1,4 @@
-// The device waits for launches: many kernels, each shorter than the cost of submitting it.
+// The device waits for launches: many kernels, each shorter than the time to launch it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,17 +43,18 @@ DurNs launch_cost_per_kernel(const Trace& trace) {
 
 std::string remedy(const Context& context) {
     if (context.pytorch())
-        return "Launch less and larger: torch.compile or fused operators, CUDA graphs for the steady state, larger "
-               "batches, foreach/fused optimizers; less Python between launches.";
+        return "Launch fewer, larger kernels: use torch.compile or fused operators, CUDA graphs, larger batches, and "
+               "foreach or fused optimizers; run less Python between launches.";
     if (context.framework == Framework::jax)
-        return "Launch less and larger: put the whole step under jax.jit, use lax.scan instead of Python loops, "
-               "larger batches.";
+        return "Launch fewer, larger kernels: put the whole step under jax.jit, replace Python loops by lax.scan, and "
+               "use larger batches.";
     if (context.framework == Framework::tensorrt)
-        return "Launch less and larger: capture the enqueue in a CUDA graph, larger batches, fewer and fused layers.";
+        return "Launch fewer, larger kernels: capture the enqueue in a CUDA graph, use larger batches, and fuse "
+               "layers.";
     if (context.directives)
-        return "Launch less and larger: merge parallel regions, collapse nested loops, use async queues so that "
-               "regions are submitted without waiting for the one before.";
-    return "Launch less and larger: fuse kernels that follow each other, capture repeated sequences in a CUDA graph, "
+        return "Launch fewer, larger kernels: merge parallel regions, collapse nested loops, and use async queues so "
+               "that regions do not wait for each other.";
+    return "Launch fewer, larger kernels: fuse consecutive kernels, capture repeated sequences in a CUDA graph, and "
            "give each launch more work.";
 }
 
@@ -66,33 +67,29 @@ Ruling look(const Facts& facts) {
     if (shares.pct(finding.cost_ns) < (cost.host_doubtful ? 2 * kLeast : kLeast)) return Ruling::silent();
     DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
     bool small = call > 0 && kernel < 2 * call;
-    finding.title =
-        small
-            ? fmt::format("Many small kernels: the median kernel runs {}, launching one takes the host {} and more",
-                          readable_duration(kernel), readable_duration(call))
-            : fmt::format("The GPU waits for launches {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = small ? fmt::format("Many small kernels: the median kernel takes {}, launching it at least {}",
+                                        readable_duration(kernel), readable_duration(call))
+                          : fmt::format("The GPU waits for launches {} % of the time",
+                                        readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::launch));
-    std::string launching =
-        call > 0 ? fmt::format("; launching calls take {} per kernel", readable_duration(call)) : "";
+    std::string launching = call > 0 ? fmt::format("; launch calls take {} per kernel", readable_duration(call)) : "";
     finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),
                                            readable_duration(kernel), launching));
     push_gap_lines(facts, IdleCause::launch, finding.evidence);
     if (finding.cost_ns < idle)
-        finding.evidence.push_back(
-            fmt::format("{} more of launch wait may be the profiler's own cost and is not counted",
-                        readable_duration(idle - finding.cost_ns)));
+        finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
+                                               readable_duration(idle - finding.cost_ns)));
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = small && !cost.host_doubtful ? Weight::high : Weight::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
-        "a recording with less overhead (gpu-profile record, nsys) showed the queue filled between kernels";
+        "a recording with less overhead (gpu-profile record, nsys) shows a full queue between kernels";
     return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
-const Rule kSmallKernels{"small-kernels",
-                         "The device waits for launches: many kernels, each shorter than the cost of submitting it.",
-                         look, true};
+const Rule kSmallKernels{
+    "small-kernels", "The GPU waits for launches: many kernels, each shorter than the time to launch it.", look, true};
 
 }  // namespace gpuprof

@@ -14,14 +14,13 @@ constexpr double kLeast = 10;  // percent of the effective window
 
 std::string remedy(const Context& context) {
     if (context.pytorch() || context.framework == Framework::jax)
-        return "Give each kernel more work: larger batches, fused layers, grouped or batched GEMMs; run independent "
-               "work "
-               "on several streams or, from several processes, under MPS.";
+        return "Give each kernel more work: use larger batches, fused layers, and grouped or batched GEMMs; run "
+               "independent work on several streams, or under MPS if it comes from several processes.";
     if (context.directives)
-        return "Give each kernel more work: collapse nested loops so that more iterations run at once, more gangs or "
-               "teams, merge small regions.";
-    return "Give each kernel more work: larger batches, one launch for several small problems, split-K or stream-K for "
-           "skinny GEMMs, independent work on several streams.";
+        return "Give each kernel more work: collapse nested loops so that more iterations run at once, use more gangs "
+               "or teams, and merge small regions.";
+    return "Give each kernel more work: use larger batches, one launch for several small problems, split-K or stream-K "
+           "for skinny GEMMs, and several streams for independent work.";
 }
 
 Ruling look(const Facts& facts) {
@@ -36,16 +35,16 @@ Ruling look(const Facts& facts) {
         return Ruling::silent();
     finding.title = fmt::format("Kernels too small to fill the GPU run {} % of the time",
                                 readable_percent(shares.pct(underfilled)));
-    finding.evidence.push_back(fmt::format(
-        "blocks for fewer than 75 % of the multiprocessors, or few threads for under 5 us, during {}; {} of "
-        "multiprocessor time had no block",
-        readable_duration(underfilled), readable_duration(finding.cost_ns)));
+    finding.evidence.push_back(
+        fmt::format("for {}, the running kernels had blocks for fewer than 75 % of the multiprocessors, or few threads "
+                    "for less than 5 us; multiprocessors without a block add up to {}",
+                    readable_duration(underfilled), readable_duration(finding.cost_ns)));
     push_kernel_lines(
         facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = Weight::high;
     finding.basis = Basis::launch;
-    finding.would_change_if = "the kernels were limited by something else than the multiprocessors they use";
+    finding.would_change_if = "something other than the number of multiprocessors in use limits these kernels";
     return Ruling::fires(std::move(finding));
 }
 
