@@ -8,7 +8,8 @@ with the Python that runs this. A command must end with 0, or with N when it is 
 Printed output in the block is an illustration and not compared. Blocks without `$ ` are not run.
 
 A fenced block right below the line `<!-- output of: COMMAND -->` is compared with what the command prints on a terminal
-100 columns wide; `--gold` writes it there.
+100 columns wide; `--gold` writes it there. Its first line stays if it is `$ COMMAND`: what a reader types, where COMMAND above also cuts
+what it prints.
 """
 
 import os
@@ -24,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"#\s*exit (\d+)\s*$")
-SHOWN = re.compile(r"^(<!-- output of: ([^\n]*) -->\n```[^\n]*\n)(.*?)^```", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^(<!-- output of: ([^\n]*) -->\n```[^\n]*\n(?:\$ [^\n]*\n)?)(.*?)^```", re.MULTILINE | re.DOTALL)
 SECONDS = 300
 
 
