@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every command that the documentation shows.
 
-In README.md and docs/**/*.md, each line `$ COMMAND` of a fenced ```sh block is run by bash, in a scratch folder that
+In *.md and docs/**/*.md, each line `$ COMMAND` of a fenced ```sh block is run by bash, in a scratch folder that
 has links to the checkout's top level, so that relative paths are right and what a command writes is thrown away. The
 commands of one page share the folder, in order. `gpu-profile` is the program given as the first argument, and evaluates
 with the Python that runs this. A command must end with 0, or with N when it is followed by the comment `# exit N`.
@@ -30,7 +30,7 @@ SECONDS = 300
 
 
 def pages():
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def commands(markdown):
