@@ -44,7 +44,7 @@ std::string all_topics(const Style& style) {
     return text;
 }
 
-// The pages that it links to, as commands that show them.
+// The topics of the pages that it links to.
 std::string see_also(const HelpPage& shown, const Style& style) {
     std::vector<std::string> names = linked_pages(shown.text);
     std::erase_if(names, [&](const std::string& name) {
@@ -52,7 +52,7 @@ std::string see_also(const HelpPage& shown, const Style& style) {
                                                   [&](const HelpPage& page) { return page.name == name; });
     });
     if (names.empty()) return "";
-    return page_text(fmt::format("\n## See also\n\ngpu-profile help {}\n", fmt::join(names, " · ")), style);
+    return page_text(fmt::format("## See also\n\n{} (gpu-profile help TOPIC)\n", fmt::join(names, ", ")), style);
 }
 
 Result<ExitCode> help(const std::string& topic) {
