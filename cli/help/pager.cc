@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "cli/output.h"
 #include "core/base/path_search.h"
+#include "core/base/shell_words.h"
 
 namespace gpuprof {
 namespace {
@@ -24,7 +26,8 @@ bool fits_the_screen(std::string_view text) {
 // "" for none.
 std::string pager_command() {
     if (const char* named = std::getenv("PAGER")) return named == std::string_view("cat") ? "" : named;
-    return find_program("less");
+    std::string less = find_program("less");
+    return less.empty() ? "" : shell_quoted(less);
 }
 
 }  // namespace
