@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
 #include "core/exporters/exporter.h"
@@ -62,6 +63,7 @@ Status write_page(const Arguments& arguments) {
 }
 
 Result<ExitCode> run(const Arguments& arguments) {
+    Progress progress;
     const Exporter* exporter = find_exporter(arguments.format);
     if (exporter == nullptr && arguments.format != kHtml)
         return unknown_choice("export format", arguments.format, formats());

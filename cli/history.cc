@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/report_output.h"
 #include "compare/history.h"
 #include "core/base/shell_words.h"
@@ -37,6 +38,7 @@ constexpr std::string_view kActions[] = {"add", "list", "check"};
 Result<compare::Run> read_run(const Arguments& arguments) {
     if (arguments.file.empty() || arguments.label.empty())
         return Error{ExitCode::usage, fmt::format("history {} needs a recording and --label", arguments.action)};
+    Progress progress;
     Result<Trace> trace = open_trace(arguments.file, arguments.limits);
     if (!trace.ok()) return trace.error();
     return compare::run_of(std::move(trace).value(), arguments.options);
@@ -160,7 +162,8 @@ const Command kHistoryCommand{"history",
                               declare,
                               [] {
                                   return std::vector<Choices>{{"ACTION", {std::begin(kActions), std::end(kActions)}},
-                                                              {"--format", names_of(report_formats())}};
+                                                              {"--format", names_of(report_formats())},
+                                                              {"--fail-on", names_of(compare::kMetrics)}};
                               }};
 
 }  // namespace gpuprof

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/progress.h"
 #include "core/importers/importer.h"
 
 #include "core/base/utf8.h"
@@ -63,6 +64,7 @@ std::string place_of(const std::string& file) {
 }  // namespace
 
 Result<Output> Output::open(const std::string& file, Readers readers) {
+    if (file == "-") end_progress();
     UnfinishedFile part;
     Result<FileSink> sink = FileSink::open(file, {.owner_only = readers == Readers::owner,
                                                   .announce = [&part](const std::string& path) { part.set(path); }});
@@ -109,6 +111,7 @@ Status print(std::string_view text) {
 }
 
 void note(std::string_view line) {
+    end_progress();
     fmt::print(stderr, "gpu-profile: {}\n", printable(line));  // a file name may hold anything; a message has one line
 }
 

@@ -7,6 +7,7 @@
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/several.h"
 #include "core/model/scrub.h"
@@ -23,6 +24,7 @@ struct Arguments {
 
 Result<ExitCode> run(const Arguments& arguments) {
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
+    Progress progress;
     Result<Trace> trace = open_trace(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
     Trace clean = scrubbed(std::move(trace).value(), arguments.options);

@@ -103,10 +103,10 @@ ResultTable attribution_table(const Attribution& found) {
             integer(part.difference()),
             percent(part.difference(), found.difference()),
         });
-    table.notes.push_back(fmt::format(
-        "{} -> {} {}{}, {:+} ns: the sum of all rows.", readable_duration(static_cast<double>(found.base_ns)),
-        readable_duration(static_cast<double>(found.new_ns)), found.of_steps ? "per step" : "in the whole recording",
-        found.devices > 1 ? ", mean of the devices" : "", found.difference()));
+    table.notes.push_back(fmt::format("{} -> {} {}{}, {:+} ns: the sum of all rows.", readable_duration(found.base_ns),
+                                      readable_duration(found.new_ns),
+                                      found.of_steps ? "per step" : "in the whole recording",
+                                      found.devices > 1 ? ", mean of the devices" : "", found.difference()));
     return table;
 }
 
@@ -117,10 +117,10 @@ std::string attribution_line(const Attribution& found) {
     };
     if (found.difference() == 0 && (found.parts.empty() || found.parts.front().difference() == 0))
         return "no part of the device time differs";
-    std::string line = fmt::format(
-        "{} {} -> {}, {}{}:", found.of_steps ? "mean step" : "whole recording",
-        readable_duration(static_cast<double>(found.base_ns)), readable_duration(static_cast<double>(found.new_ns)),
-        signed_duration(found.difference()), found.devices > 1 ? ", by the mean of the devices" : "");
+    std::string line =
+        fmt::format("{} {} -> {}, {}{}:", found.of_steps ? "mean step" : "whole recording",
+                    readable_duration(found.base_ns), readable_duration(found.new_ns),
+                    signed_duration(found.difference()), found.devices > 1 ? ", by the mean of the devices" : "");
     for (std::size_t i = 0; i < std::min(kShown, found.parts.size()); ++i) {
         const Contribution& part = found.parts[i];
         if (part.difference() == 0) break;

@@ -147,11 +147,10 @@ private:
             warn(
                 fmt::format("{}: the profiler slowed the host, and can explain {} of the {} of waiting for launches "
                             "and host code",
-                            side, readable_duration(static_cast<double>(distortion.explained_ns)),
-                            readable_duration(static_cast<double>(distortion.host_idle))));
+                            side, readable_duration(distortion.explained_ns), readable_duration(distortion.host_idle)));
         if (distortion.overhead_large)
             warn(fmt::format("{}: the profiler's own work is {} of the recording", side,
-                             readable_duration(static_cast<double>(distortion.overhead_ns))));
+                             readable_duration(distortion.overhead_ns)));
         if (run.warm_up > 0)
             found_.statements.push_back(
                 {false,

@@ -15,6 +15,7 @@
 #include "cli/conditions.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/report_output.h"
 #include "compare/comparison.h"
 #include "core/base/parallel.h"
@@ -96,6 +97,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     for (const std::vector<std::string>* repeats : {&arguments.base_repeats, &arguments.new_repeats})
         inputs.insert(inputs.end(), repeats->begin(), repeats->end());
     if (Status free = check_output(arguments.output, inputs); !free) return free.error();
+    Progress progress;
     Result<std::array<compare::Run, 2>> runs = read_both(arguments);
     if (!runs.ok()) return runs.error();
     const auto& [base, next] = *runs;
@@ -128,14 +130,15 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kCompareCommand;
-const Command kCompareCommand{
-    "compare",
-    "Read a recording",
-    "BASE NEW [ANALYSIS...]",
-    "Whether NEW is faster or slower than BASE, beyond the noise, and why.",
-    declare,
-    [] {
-        return std::vector<Choices>{{"ANALYSIS", comparison_tables()}, {"--format", names_of(report_formats())}};
-    }};
+const Command kCompareCommand{"compare",
+                              "Read a recording",
+                              "BASE NEW [ANALYSIS...]",
+                              "Whether NEW is faster or slower than BASE, beyond the noise, and why.",
+                              declare,
+                              [] {
+                                  return std::vector<Choices>{{"ANALYSIS", comparison_tables()},
+                                                              {"--format", names_of(report_formats())},
+                                                              {"--fail-on", names_of(compare::kMetrics)}};
+                              }};
 
 }  // namespace gpuprof

@@ -1,21 +1,31 @@
 #include "cli/query/line_reader.h"
 
-#include <dlfcn.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
+#include <sstream>
 
 #include "cli/output.h"
+#include "cli/query/libedit.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr int kKept = 1000;  // entries of the history file
+using libedit::EditLine;
 
-// Where the history lies; "" when there is no place for it.
+constexpr int kKept = 1000;               // entries of the history file
+constexpr std::size_t kMostListed = 200;  // completions shown at once
+
+// Where the history is stored; "" if there is no place for it.
 std::string history_file(const std::string& name) {
     const char* state = std::getenv("XDG_STATE_HOME");
     const char* home = std::getenv("HOME");
@@ -32,66 +42,217 @@ std::string history_file(const std::string& name) {
     return failed ? "" : (folder / name).string();
 }
 
-template <class Function>
-bool find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    return function != nullptr;
+volatile sig_atomic_t interrupted = 0;
+
+// While it lives, Ctrl-C is delivered only inside read_byte() and interrupts it.
+class CtrlCWhileReading {
+public:
+    CtrlCWhileReading() {
+        interrupted = 0;
+        struct sigaction action {};
+        action.sa_handler = [](int) { interrupted = 1; };
+        sigaction(SIGINT, &action, &handler_before_);
+        sigset_t ctrl_c;
+        sigemptyset(&ctrl_c);
+        sigaddset(&ctrl_c, SIGINT);
+        pthread_sigmask(SIG_BLOCK, &ctrl_c, &mask_before_);
+        waiting_mask_ = mask_before_;
+        sigdelset(&waiting_mask_, SIGINT);
+    }
+    ~CtrlCWhileReading() {
+        sigaction(SIGINT, &handler_before_, nullptr);
+        pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+    }
+    CtrlCWhileReading(const CtrlCWhileReading&) = delete;
+    CtrlCWhileReading& operator=(const CtrlCWhileReading&) = delete;
+
+    // 1 with a byte, 0 at the end of input, -1 if interrupted.
+    int read_byte(unsigned char& byte) const {
+        while (true) {
+            pollfd input{STDIN_FILENO, POLLIN, 0};
+            int ready = ppoll(&input, 1, nullptr, &waiting_mask_);
+            if (interrupted != 0) return -1;
+            if (ready < 0 && errno != EINTR) return 0;
+            if (ready <= 0) continue;
+            ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+            if (got >= 0) return static_cast<int>(got);
+            if (errno != EINTR) return 0;
+        }
+    }
+
+private:
+    struct sigaction handler_before_ {};
+    sigset_t mask_before_{}, waiting_mask_{};
+};
+
+class PlainTerminal final : public LineReader {
+public:
+    Line read(const std::string& prompt, std::string_view) override {
+        std::fputs(prompt.c_str(), stdout);
+        std::fflush(stdout);
+        CtrlCWhileReading input;
+        Line line{Ending::line, ""};
+        unsigned char byte = 0;
+        while (true) {
+            int got = input.read_byte(byte);
+            if (got < 0) return std::fputs("\n", stdout), Line{Ending::interrupted, ""};
+            if (got == 0) return line.text.empty() ? Line{} : line;
+            if (byte == '\n') return line;
+            line.text += static_cast<char>(byte);
+        }
+    }
+    void remember(const std::string&) override {}
+};
+
+// What the words share from the start.
+std::string common_start(const std::vector<std::string>& words) {
+    std::string common = words.front();
+    for (const std::string& word : words) {
+        auto [end, other] = std::mismatch(common.begin(), common.end(), word.begin(), word.end());
+        common.erase(end, common.end());
+    }
+    return common;
 }
 
-template <class... Arguments>
-void call(void* library, const char* name, Arguments... arguments) {
-    int (*function)(Arguments...) = nullptr;
-    if (find(library, name, function)) function(arguments...);
-}
+class EditedTerminal final : public LineReader {
+public:
+    EditedTerminal(const libedit::Functions& edit, const std::string& history, Completer complete)
+        : edit_(edit), complete_(std::move(complete)), file_(history_file(history)) {
+        if (std::setlocale(LC_CTYPE, "") == nullptr || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
+        history_ = edit_.history_init();
+        libedit::HistoryEvent event{};
+        edit_.history(history_, &event, libedit::kSetSize, kKept);
+        edit_.history(history_, &event, libedit::kSetUnique, 1);
+        if (!file_.empty()) edit_.history(history_, &event, libedit::kLoad, file_.c_str());
+        line_ = edit_.init("gpu-profile", stdin, stdout, stderr);
+        edit_.set(line_, libedit::kClientData, this);
+        edit_.set(line_, libedit::kSignal, 0);
+        edit_.set(line_, libedit::kEditor, "emacs");
+        edit_.set(line_, libedit::kPrompt, prompt_of);
+        edit_.set(line_, libedit::kHistory, edit_.history, history_);
+        edit_.set(line_, libedit::kGetCharacter, next_character);
+        edit_.set(line_, libedit::kAddFunction, "complete", "Complete the word", complete_word);
+        edit_.set(line_, libedit::kBind, "^I", "complete", nullptr);
+        edit_.set(line_, libedit::kBind, "^R", "em-inc-search-prev", nullptr);
+    }
+    ~EditedTerminal() override {
+        if (!file_.empty()) save_history();
+        edit_.end(line_);
+        edit_.history_end(history_);
+    }
+
+    Line read(const std::string& prompt, std::string_view before) override {
+        prompt_ = prompt, before_ = before;
+        CtrlCWhileReading input;
+        input_ = &input;
+        edit_.resize(line_);
+        int count = 0;
+        const char* text = edit_.gets(line_, &count);
+        input_ = nullptr;
+        if (interrupted != 0) return std::fputs("^C\n", stdout), Line{Ending::interrupted, ""};
+        if (text == nullptr || count <= 0) return {};
+        std::string line(text, static_cast<std::size_t>(count));
+        if (line.ends_with('\n')) line.pop_back();
+        return {Ending::line, std::move(line)};
+    }
+    void remember(const std::string& entry) override {
+        std::string line = entry;
+        std::replace(line.begin(), line.end(), '\n', ' ');
+        libedit::HistoryEvent event{};
+        edit_.history(history_, &event, libedit::kEnter, line.c_str());
+    }
+
+private:
+    void save_history() {
+        Result<Output> file = Output::open(file_, Readers::owner);
+        if (!file.ok()) return;
+        libedit::HistoryEvent event{};
+        edit_.history(history_, &event, libedit::kSave, file->part().c_str());
+        (void)file->close();
+    }
+    static EditedTerminal& of(EditLine* line) {
+        void* self = nullptr;
+        libedit::load()->get(line, libedit::kClientData, &self);
+        return *static_cast<EditedTerminal*>(self);
+    }
+    static const char* prompt_of(EditLine* line) { return of(line).prompt_.c_str(); }
+
+    // One character of UTF-8.
+    static int next_character(EditLine* line, wchar_t* character) {
+        const CtrlCWhileReading& input = *of(line).input_;
+        unsigned char byte = 0;
+        if (int got = input.read_byte(byte); got <= 0) return got;
+        int more = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
+        std::uint32_t code = more == 0 ? byte : byte & (0x3Fu >> more);
+        for (; more > 0; --more) {
+            if (int got = input.read_byte(byte); got <= 0) return got;
+            code = code << 6 | (byte & 0x3Fu);
+        }
+        *character = static_cast<wchar_t>(code);
+        return 1;
+    }
+    static unsigned char complete_word(EditLine* line, int) { return of(line).complete(); }
+
+    unsigned char complete() {
+        const libedit::LineInfo* info = edit_.line(line_);
+        std::string typed(info->buffer, info->cursor);
+        Completion found = complete_(before_ + typed);
+        if (found.words.empty() || found.begin < before_.size()) return libedit::kError;
+        std::size_t length = before_.size() + typed.size() - found.begin;
+        std::string common = common_start(found.words);
+        bool only = found.words.size() == 1;
+        if (common.size() > length || only) {
+            edit_.remove(line_, static_cast<int>(length));
+            edit_.insert(line_, (common + (only ? " " : "")).c_str());
+            return libedit::kRefresh;
+        }
+        list(found.words);
+        return libedit::kRedisplay;
+    }
+    static void list(const std::vector<std::string>& words) {
+        winsize size{};
+        std::size_t width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80,
+                    widest = 0;
+        for (const std::string& word : words) widest = std::max(widest, word.size() + 2);
+        std::size_t columns = std::max<std::size_t>(1, width / widest), shown = std::min(words.size(), kMostListed);
+        std::string text = "\n";
+        for (std::size_t i = 0; i < shown; ++i)
+            text += i % columns + 1 == columns || i + 1 == shown ? words[i] + '\n'
+                                                                 : fmt::format("{:<{}}", words[i], widest);
+        if (shown < words.size()) text += fmt::format("... and {} more\n", words.size() - shown);
+        std::fputs(text.c_str(), stdout);
+        std::fflush(stdout);
+    }
+
+    const libedit::Functions& edit_;
+    Completer complete_;
+    std::string file_, prompt_, before_;
+    const CtrlCWhileReading* input_ = nullptr;
+    EditLine* line_ = nullptr;
+    libedit::History* history_ = nullptr;
+};
+
+class Text final : public LineReader {
+public:
+    explicit Text(std::string text) : lines_(std::move(text)) {}
+    Line read(const std::string&, std::string_view) override {
+        Line line{Ending::line, ""};
+        return std::getline(lines_, line.text) ? line : Line{};
+    }
+    void remember(const std::string&) override {}
+
+private:
+    std::istringstream lines_;
+};
 
 }  // namespace
 
-LineReader::LineReader(const std::string& history) {
-    library_ = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (library_ == nullptr) return;
-    if (!find(library_, "readline", readline_) || !find(library_, "add_history", add_history_)) {
-        readline_ = nullptr;
-        return;
-    }
-    file_ = history_file(history);
-    call(library_, "using_history");
-    call(library_, "stifle_history", kKept);
-    if (!file_.empty()) call(library_, "read_history", file_.c_str());
+std::unique_ptr<LineReader> open_terminal(const std::string& history, Completer complete) {
+    const libedit::Functions* edit = libedit::load();
+    if (edit == nullptr) return std::make_unique<PlainTerminal>();
+    return std::make_unique<EditedTerminal>(*edit, history, std::move(complete));
 }
 
-LineReader::~LineReader() {
-    if (readline_ == nullptr || file_.empty()) return;
-    Result<Output> file = Output::open(file_, Readers::owner);
-    if (!file.ok()) return;
-    call(library_, "write_history", file->part().c_str());
-    (void)file->close();
-}
-
-std::optional<std::string> LineReader::read(const char* prompt) {
-    if (readline_ != nullptr) {
-        char* line = readline_(prompt);
-        if (line == nullptr) return std::nullopt;
-        std::string text(line);
-        std::free(line);
-        return text;
-    }
-    std::fputs(prompt, stdout);
-    std::fflush(stdout);
-    char* line = nullptr;
-    std::size_t room = 0;
-    ssize_t got = getline(&line, &room, stdin);
-    std::string text(line == nullptr || got < 0 ? "" : line, got < 0 ? 0 : static_cast<std::size_t>(got));
-    std::free(line);
-    if (got < 0) return std::nullopt;
-    if (!text.empty() && text.back() == '\n') text.pop_back();
-    return text;
-}
-
-void LineReader::remember(const std::string& entry) {
-    if (readline_ == nullptr) return;
-    std::string line = entry;
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    add_history_(line.c_str());
-}
+std::unique_ptr<LineReader> read_text(std::string text) { return std::make_unique<Text>(std::move(text)); }
 
 }  // namespace gpuprof

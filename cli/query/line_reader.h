@@ -1,30 +1,37 @@
-// Lines from a terminal, with editing and a history that lasts, by libedit where the machine has it; it is loaded when a shell
-// begins, so that no other command waits for it. Without it lines are read as the terminal gives them.
+// Reads lines from a terminal with editing, Tab completion and a persistent history. libedit does the work where the system
+// has it; it is loaded when a shell starts, so that no other command pays for it. Without libedit, the terminal's own line
+// editing remains.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/query/completion.h"
 
 namespace gpuprof {
 
 class LineReader {
 public:
-    // `history`: name of the file below $XDG_STATE_HOME/gpu-profile (~/.local/state), which only the user can read.
-    explicit LineReader(const std::string& history);
-    ~LineReader();
-    LineReader(const LineReader&) = delete;
-    LineReader& operator=(const LineReader&) = delete;
+    virtual ~LineReader() = default;
 
-    // Without the line feed; nothing at the end of input.
-    std::optional<std::string> read(const char* prompt);
-    // Puts an entry, which may be several lines, into the history.
-    void remember(const std::string& entry);
-
-private:
-    void* library_ = nullptr;
-    char* (*readline_)(const char*) = nullptr;
-    int (*add_history_)(const char*) = nullptr;
-    std::string file_;
+    enum class Ending { line, interrupted, end_of_input };
+    struct Line {
+        Ending ending = Ending::end_of_input;
+        std::string text;  // of a `line`, without the line feed
+    };
+    // `before`: earlier lines of the same entry, which completion takes into account. Ctrl-C discards the line: `interrupted`.
+    virtual Line read(const std::string& prompt, std::string_view before) = 0;
+    // Adds an entry, which may have several lines, to the history.
+    virtual void remember(const std::string& entry) = 0;
 };
+
+// `history`: name of a file in $XDG_STATE_HOME/gpu-profile (~/.local/state/gpu-profile) that only the user can read.
+std::unique_ptr<LineReader> open_terminal(const std::string& history, Completer complete);
+
+// The lines of a text, for scripts.
+std::unique_ptr<LineReader> read_text(std::string text);
 
 }  // namespace gpuprof

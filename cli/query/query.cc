@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/query/run.h"
 #include "cli/query/shell.h"
 #include "cli/terminal.h"
@@ -48,11 +49,11 @@ Result<std::string> all_of_standard_input() {
 }
 
 Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
-    if (!arguments.sql.empty()) return run_sql(run, arguments.sql);
+    if (!arguments.sql.empty()) return run_script(run, arguments.sql);
     if (isatty(STDIN_FILENO) == 1) return run_shell(run);
     Result<std::string> text = all_of_standard_input();
     if (!text.ok()) return text.error();
-    return run_sql(run, *text);
+    return run_script(run, std::move(text).value());
 }
 
 // What is there is a recording, the last word is SQL where it is not.
@@ -80,6 +81,7 @@ Result<ExitCode> run(const Arguments& given) {
     if (from_input && arguments.sql.empty())
         return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
+    Progress progress;
     Result<Trace> opened = open_trace(arguments.files, arguments.limits);
     if (!opened.ok()) return opened.error();
     note_damage(*opened);
@@ -90,12 +92,16 @@ Result<ExitCode> run(const Arguments& given) {
     Result<Output> output = Output::open(arguments.output);
     if (!output.ok()) return output.error();
     Style style = style_for(arguments.output);
-    std::unique_ptr<AnswerWriter> writer = format->make(trace, style, *output);
-    QueryRun run{catalogue,         **sql, *writer,
-                 *output,           style, arguments.limit < 0 ? format->usual_limit : arguments.limit,
-                 arguments.time_out};
+    QueryRun run{.catalogue = catalogue,
+                 .sql = **sql,
+                 .sink = *output,
+                 .style = style,
+                 .limit = arguments.limit,
+                 .time_out_s = arguments.time_out,
+                 .format = format,
+                 .writer = nullptr};
     Result<ExitCode> done = answer(run, arguments);
-    if (done.ok()) writer->finish();
+    if (done.ok()) run.finish();
     output->flush();
     bool whole = done.ok() && *done == ExitCode::ok;
     if (Status closed = whole || output->failed() ? output->close() : Status(); !closed.ok()) return closed.error();

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <vector>
 
 #include "cli/choice.h"
 #include "cli/output.h"
-#include "cli/query/schema.h"
+#include "cli/query/completion.h"
+#include "cli/query/dot_commands.h"
+#include "core/base/clock.h"
+#include "core/query/functions.h"
 
 namespace gpuprof {
 namespace {
@@ -20,7 +24,8 @@ std::atomic<Sql*> running;
 
 struct sigaction before_ctrl_c {};
 
-// While it lives, the first Ctrl-C ends the query; a second one does what it did before, which is to end the program.
+// While it lives, the first Ctrl-C ends the query; a second one does what it did before, which is to end the program. One that
+// was held up by the caller's signal mask counts.
 class CtrlC {
 public:
     explicit CtrlC(Sql& sql) {
@@ -31,25 +36,63 @@ public:
             if (Sql* connection = running) connection->interrupt();
         };
         sigaction(SIGINT, &action, &before_ctrl_c);
+        sigset_t ctrl_c;
+        sigemptyset(&ctrl_c);
+        sigaddset(&ctrl_c, SIGINT);
+        pthread_sigmask(SIG_UNBLOCK, &ctrl_c, &mask_before_);
     }
     ~CtrlC() {
+        pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
         sigaction(SIGINT, &before_ctrl_c, nullptr);
         running = nullptr;
     }
     CtrlC(const CtrlC&) = delete;
     CtrlC& operator=(const CtrlC&) = delete;
+
+private:
+    sigset_t mask_before_{};
 };
 
-// Names the tables that a wrong name may have meant.
-Error with_suggestion(Error error, const Catalogue& catalogue) {
-    constexpr std::string_view kNoTable = "no such table: ";
-    if (error.message.rfind(kNoTable, 0) != 0) return error;
-    std::string_view name = std::string_view(error.message).substr(kNoTable.size());
-    name = name.substr(0, name.find(' '));
-    std::vector<std::string_view> known;
-    for (const Relation& relation : catalogue.relations()) known.push_back(relation.name);
-    std::string meant = did_you_mean(name, known);
-    error.message += meant.empty() ? "; .tables lists them" : meant;
+// Names that could have been meant by an unknown one, by the kind that SQLite complains about.
+struct Unknown {
+    std::string_view complaint;
+    std::vector<std::string_view> (*known)(const Catalogue& catalogue, std::string_view sql);
+    std::string_view list;  // the dot command that lists them
+};
+
+std::vector<std::string_view> table_names(const Catalogue& catalogue, std::string_view) {
+    return names_of(catalogue.relations());
+}
+
+std::vector<std::string_view> column_names(const Catalogue& catalogue, std::string_view sql) {
+    std::vector<std::string_view> names;
+    for (const Relation* relation : mentioned(catalogue, sql))
+        for (const FrameColumn& column : relation->shape.columns)
+            if (std::find(names.begin(), names.end(), column.name) == names.end()) names.push_back(column.name);
+    return names;
+}
+
+std::vector<std::string_view> function_names(const Catalogue&, std::string_view) {
+    std::vector<std::string_view> names;
+    for (const SqlFunction& function : sql_functions())
+        names.push_back(function.synopsis.substr(0, function.synopsis.find('(')));
+    return names;
+}
+
+constexpr Unknown kUnknown[] = {{"no such table: ", table_names, ".tables"},
+                                {"no such column: ", column_names, ".schema"},
+                                {"no such function: ", function_names, ".functions"}};
+
+Error with_suggestion(Error error, const Catalogue& catalogue, std::string_view sql) {
+    for (const Unknown& unknown : kUnknown) {
+        if (error.message.rfind(unknown.complaint, 0) != 0) continue;
+        std::string_view name = std::string_view(error.message).substr(unknown.complaint.size());
+        name = name.substr(0, name.find(' '));
+        name.remove_prefix(name.rfind('.') + 1);  // of a column with its table; npos + 1 is 0
+        std::string meant = did_you_mean(name, unknown.known(catalogue, sql));
+        error.message += meant.empty() ? fmt::format("; {} lists them", unknown.list) : meant;
+        break;
+    }
     return error;
 }
 
@@ -57,17 +100,18 @@ Result<bool> write_answer(QueryRun& run, SqlRows& rows) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < rows.columns(); ++i) names.emplace_back(rows.column(i));
     std::vector<Cell> cells(names.size());
-    run.writer.begin(std::move(names));
+    AnswerWriter& writer = run.answers();
+    writer.begin(std::move(names));
     for (std::int64_t count = 0; !run.sink.failed(); ++count) {
         Result<bool> there = rows.next();
         if (!there.ok()) return there.error();
-        bool full = run.limit > 0 && count == run.limit;
+        bool full = run.most_rows() > 0 && count == run.most_rows();
         if (!*there || full) {
-            run.writer.end(*there);
+            writer.end(*there);
             return *there;
         }
         for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = rows.cell(i);
-        run.writer.row(cells);
+        writer.row(cells);
     }
     return false;
 }
@@ -88,19 +132,20 @@ Result<bool> run_statements(QueryRun& run, std::string_view text) {
 
 Result<ExitCode> run_sql(QueryRun& run, std::string_view text) {
     if (is_dot_command(text)) {
-        Status done = run_dot_command(run.catalogue, text, run.style, run.sink);
+        Status done = run_dot_command(run, text);
         if (!done.ok()) return done.error();
         return ExitCode::ok;
     }
-    CtrlC ctrl_c(run.sql);
     run.sql.resume();
-    run.sql.limit_time(std::chrono::nanoseconds(static_cast<std::int64_t>(run.time_out_s * 1e9)));
+    CtrlC ctrl_c(run.sql);
+    TimeNs begin = monotonic_ns();
     Result<bool> more = run_statements(run, text);
+    run.took = monotonic_ns() - begin;
     if (run.sql.interrupted()) {
         note("the query was cancelled");
         return kInterrupted;
     }
-    if (!more.ok()) return with_suggestion(more.error(), run.catalogue);
+    if (!more.ok()) return with_suggestion(more.error(), run.catalogue, text);
     return ExitCode::ok;
 }
 

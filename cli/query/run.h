@@ -1,7 +1,8 @@
-// Running SQL for the command `query` and its shell: statements, dot commands, Ctrl-C.
+// Runs SQL for the command `query` and its shell: statements, dot commands, Ctrl-C.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "cli/query/output.h"
@@ -9,14 +10,34 @@
 
 namespace gpuprof {
 
+// One session of queries over a recording.
 struct QueryRun {
     Catalogue& catalogue;
     Sql& sql;
-    AnswerWriter& writer;
     Sink& sink;
     Style style;
-    std::int64_t limit = 0;  // rows of each answer; 0: all
-    double time_out_s = 0;   // for all statements of one call; 0: none
+    std::int64_t limit = -1;  // rows per answer; 0: all, -1: the usual limit of the format
+    double time_out_s = 0;    // for a script, or an entry of the shell; 0: none
+    bool timer = false;       // print how long each entry took
+    DurNs took = 0;           // the last entry
+    bool ended = false;       // .quit
+    const AnswerFormat* format = nullptr;
+    std::unique_ptr<AnswerWriter> writer;
+
+    // Ends the document of the format before, if one was begun.
+    void set_format(const AnswerFormat& next) {
+        finish();
+        format = &next;
+    }
+    AnswerWriter& answers() {
+        if (!writer) writer = format->make(catalogue.trace(), style, sink);
+        return *writer;
+    }
+    void finish() {
+        if (writer) writer->finish();
+        writer.reset();
+    }
+    std::int64_t most_rows() const { return limit < 0 ? format->usual_limit : limit; }
 };
 
 // Runs the statements of `text`, or the dot command that it is. Ctrl-C ends it: ExitCode 130, as shells have it.

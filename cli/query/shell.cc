@@ -1,39 +1,102 @@
 #include "cli/query/shell.h"
 
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <chrono>
+
 #include "cli/output.h"
+#include "cli/query/completion.h"
+#include "cli/query/dot_commands.h"
 #include "cli/query/line_reader.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
 
-// One statement or dot command: lines up to a semicolon. Nothing at the end of input.
-std::optional<std::string> read_entry(LineReader& reader) {
+using Ending = LineReader::Ending;
+
+// Lines up to a semicolon, or one dot command. `ending` is `line` for an entry; input that ends within an entry makes one.
+LineReader::Line read_entry(LineReader& reader) {
     std::string entry;
-    while (std::optional<std::string> line = reader.read(entry.empty() ? "gpu-profile> " : "        ...> ")) {
-        if (entry.empty() && line->find_first_not_of(" \t") == std::string::npos) continue;
-        entry += *line;
-        if (is_complete_sql(entry) || entry[entry.find_first_not_of(" \t")] == '.') {
+    auto finished = [&] {
+        entry.erase(entry.find_last_not_of(" \t\r\n") + 1);
+        return LineReader::Line{Ending::line, std::move(entry)};
+    };
+    while (true) {
+        LineReader::Line line = reader.read(entry.empty() ? "gpu-profile> " : "        ...> ", entry);
+        if (line.ending == Ending::end_of_input && !entry.empty()) return finished();
+        if (line.ending != Ending::line) return line;
+        if (entry.empty() && line.text.find_first_not_of(" \t\r") == std::string::npos) continue;
+        entry += line.text;
+        if (is_dot_command(entry) || is_complete_sql(entry)) {
             reader.remember(entry);
-            return entry;
+            return finished();
         }
         entry += '\n';
     }
-    return std::nullopt;
+}
+
+// Outside of reading and of queries, which let it through, Ctrl-C waits instead of ending the shell.
+class CtrlCWaits {
+public:
+    CtrlCWaits() {
+        sigset_t ctrl_c;
+        sigemptyset(&ctrl_c);
+        sigaddset(&ctrl_c, SIGINT);
+        pthread_sigmask(SIG_BLOCK, &ctrl_c, &before_);
+    }
+    ~CtrlCWaits() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    CtrlCWaits(const CtrlCWaits&) = delete;
+    CtrlCWaits& operator=(const CtrlCWaits&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
+void start_time_out(QueryRun& run) {
+    run.sql.limit_time(std::chrono::nanoseconds(static_cast<std::int64_t>(run.time_out_s * 1e9)));
+}
+
+// An entry and, if .timer is on, the time that it took.
+Result<ExitCode> run_entry(QueryRun& run, const std::string& entry, bool last_of_document) {
+    Result<ExitCode> done = run_sql(run, entry);
+    if (last_of_document) run.finish();
+    run.sink.flush();
+    if (run.timer && !is_dot_command(entry)) note(readable_duration(run.took));
+    return done;
 }
 
 }  // namespace
 
 Result<ExitCode> run_shell(QueryRun& run) {
-    LineReader reader("query_history");
-    run.sink.write("SQL over " + run.catalogue.trace().origin().file + "; .help for help, .quit to leave\n");
+    CtrlCWaits shell_lives;
+    std::unique_ptr<LineReader> reader =
+        open_terminal("query_history", [&](std::string_view text) { return complete_sql(run.catalogue, text); });
+    run.sink.write(fmt::format("SQL over {}; Tab completes, .help lists commands, .quit leaves\n",
+                               run.catalogue.trace().origin().file));
     run.sink.flush();
-    while (std::optional<std::string> entry = read_entry(reader)) {
-        if (entry->rfind(".quit", 0) == 0 || entry->rfind(".exit", 0) == 0) break;
-        Result<ExitCode> done = run_sql(run, *entry);
-        run.sink.flush();
+    while (!run.ended && !run.sink.failed()) {
+        LineReader::Line entry = read_entry(*reader);
+        if (entry.ending == Ending::end_of_input) break;
+        if (entry.ending == Ending::interrupted) continue;
+        start_time_out(run);
+        Result<ExitCode> done = run_entry(run, entry.text, true);
         if (!done.ok()) note(done.error().message);
-        if (run.sink.failed()) break;
     }
+    return ExitCode::ok;
+}
+
+Result<ExitCode> run_script(QueryRun& run, std::string text) {
+    std::unique_ptr<LineReader> reader = read_text(std::move(text));
+    start_time_out(run);
+    while (!run.ended && !run.sink.failed()) {
+        LineReader::Line entry = read_entry(*reader);
+        if (entry.ending != Ending::line) break;
+        Result<ExitCode> done = run_entry(run, entry.text, false);
+        if (!done.ok() || *done != ExitCode::ok) return done;
+    }
+    run.answers();  // a JSON document is complete without any rows
     return ExitCode::ok;
 }
 

@@ -1,10 +1,13 @@
-// The shell of `query`: reads statements from the terminal and answers each, until .quit or the end of input.
+// A session of `query` that reads entries: SQL statements up to a semicolon, or dot commands.
 #pragma once
 
 #include "cli/query/run.h"
 
 namespace gpuprof {
 
+// Interactive: until .quit or the end of input. Errors and Ctrl-C end an entry, not the session.
 Result<ExitCode> run_shell(QueryRun& run);
+// Runs all entries of a text; the first error ends it. Statements need no semicolon at the end of the text.
+Result<ExitCode> run_script(QueryRun& run, std::string text);
 
 }  // namespace gpuprof

@@ -78,7 +78,7 @@ public:
         return {
             fmt::format("CPU use was read only every {} at times: reading {} threads more often would have cost "
                         "over 1 % of a processor",
-                        readable_duration(static_cast<double>(cost.longest_wait_ns)), cost.threads)};
+                        readable_duration(cost.longest_wait_ns), cost.threads)};
     }
 
 private:

@@ -228,7 +228,7 @@ Result<ExitCode> record(const Arguments& arguments) {
     for (const std::string& remark : companions.remarks()) note(remark);
     if (recording.full_after)
         note(fmt::format("the recording reached --max-size {} after {} and ended there; the command went on",
-                         arguments.max_size, readable_duration(static_cast<double>(*recording.full_after))));
+                         arguments.max_size, readable_duration(*recording.full_after)));
     {
         SpoolFolder spool = std::move(*folder);
         if (Status concluded = conclude(arguments, recording, spool); !concluded) note(concluded.error().message);

@@ -1,6 +1,8 @@
 // `report`: reads a recording and shows analyses of it. The order of work is the order of possible complaints: first
 // everything that can be wrong with the command line, then the file, then the output.
 #include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -14,7 +16,9 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/report/first_answer.h"
+#include "cli/report/watch.h"
 #include "cli/report_output.h"
 #include "cli/terminal.h"
 #include "core/analyze/answer/answer.h"
@@ -39,6 +43,7 @@ struct Arguments {
     std::string format = "text";
     std::string output = "-";
     double from = 0, to = 0;  // seconds since the beginning; to 0: the end
+    bool watch = false;
     bool whole = false;
     Options options;
     ReadLimits limits;
@@ -140,7 +145,7 @@ Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_a
         if (part.start >= part.end)
             return Error{ExitCode::usage,
                          fmt::format("{}: no part of the recording, which is {} long", asked_part(arguments),
-                                     readable_duration(static_cast<double>(trace.window().length())))};
+                                     readable_duration(trace.window().length()))};
         return looked_at(part_of(std::move(trace), part), arguments.options);
     }
     Looked whole = looked_at(std::move(trace), arguments.options);
@@ -159,21 +164,40 @@ Arguments sorted_words(Arguments arguments) {
     return arguments;
 }
 
+Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
+    Progress progress;
+    Result<Trace> whole = open_trace(arguments.files, arguments.limits);
+    if (!whole.ok()) return whole.error();
+    Result<Looked> looked = wanted_part(std::move(whole).value(), arguments, plan.analyses.empty());
+    if (!looked.ok()) return looked.error();
+    Result<Found> found = analyse(plan, *looked->facts);
+    if (!found.ok()) return found.error();
+    Report report = report_of(plan, *looked->trace, *found);
+    if (Status written = write_report(*plan.format, report, arguments.output, arguments.options.limit); !written)
+        return written.error();
+    return ExitCode::ok;
+}
+
+// Errors are shown and the watch goes on: a recording may be incomplete while it is being written.
+Result<ExitCode> keep_showing(const Plan& plan, const Arguments& arguments) {
+    bool screen = arguments.output == "-" && isatty(STDOUT_FILENO) == 1;
+    show_on_change(arguments.files, [&] {
+        if (screen && !print("\033[H\033[2J\033[3J")) return false;  // cursor home, clear the screen and its history
+        if (Result<ExitCode> shown = show(plan, arguments); !shown.ok()) note(shown.error().message);
+        return true;
+    });
+    return ExitCode::ok;
+}
+
 Result<ExitCode> run(const Arguments& given) {
     Arguments arguments = sorted_words(given);
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
     if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
-    Result<Trace> whole = open_trace(arguments.files, arguments.limits);
-    if (!whole.ok()) return whole.error();
-    Result<Looked> looked = wanted_part(std::move(whole).value(), arguments, plan->analyses.empty());
-    if (!looked.ok()) return looked.error();
-    Result<Found> found = analyse(*plan, *looked->facts);
-    if (!found.ok()) return found.error();
-    Report report = report_of(*plan, *looked->trace, *found);
-    if (Status written = write_report(*plan->format, report, arguments.output, arguments.options.limit); !written)
-        return written.error();
-    return ExitCode::ok;
+    if (!arguments.watch) return show(*plan, arguments);
+    if (std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end())
+        return Error{ExitCode::usage, "--watch needs files; standard input cannot change"};
+    return keep_showing(*plan, arguments);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
@@ -194,6 +218,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("S");
     line.flag("--whole", arguments->whole,
               "First answer: of the whole recording, start-up included, not of the part with most work.");
+    line.flag("--watch", arguments->watch, "Show the answer again whenever a recording changes, until Ctrl-C.");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
     line.footer("Analyses: " + joined(names_of(analyses())));

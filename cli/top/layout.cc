@@ -178,8 +178,8 @@ private:
         int fitting = std::min(rows, height / 2);
         if (fitting > 0) {
             add({{Tone::strong, fmt::format("  GPU {}", device.known.device)},
-                 {Tone::faint, fmt::format(", the last {}", readable_duration(static_cast<double>(
-                                                                plot_width(columns) * state_.interval())))}});
+                 {Tone::faint,
+                  fmt::format(", the last {}", readable_duration(plot_width(columns) * state_.interval()))}});
             if (static_cast<std::size_t>(fitting * columns) < subjects.size()) {
                 lines_.back().push_back(
                     {Tone::faint, fmt::format("; {} of {} plots fit", fitting * columns, subjects.size())});

@@ -120,7 +120,7 @@ Energy EnergyMeter::over(RegionBounds region, std::optional<double> power_limit_
         return {EnergyBasis::counter, counted->joules, counted->uncertainty_j,
                 fmt::format("energy_j is from the device's energy counter, which moves at least every {}: within "
                             "{:.3g} J",
-                            readable_duration(static_cast<double>(*interval_)), counted->uncertainty_j)};
+                            readable_duration(*interval_), counted->uncertainty_j)};
     if (useful(integrated))
         return {EnergyBasis::power, integrated->joules, integrated->uncertainty_j,
                 fmt::format("energy_j is integrated from power samples, which the driver may average over 1 s: within "
@@ -133,8 +133,7 @@ Energy EnergyMeter::over(RegionBounds region, std::optional<double> power_limit_
     else if (counter_.readings > 0 && !interval_)
         why += "; the energy counter was not seen to move twice";
     else if (interval_)
-        why += fmt::format("; the energy counter moves every {} or faster",
-                           readable_duration(static_cast<double>(*interval_)));
+        why += fmt::format("; the energy counter moves every {} or faster", readable_duration(*interval_));
     if (power_.readings > 0) why += "; the driver may average power over 1 s";
     return {EnergyBasis::none, 0, 0, why};
 }

@@ -94,8 +94,7 @@ Status Monitor::State::wait_ready(DurNs timeout) {
     changed.wait_for(lock, std::chrono::nanoseconds(timeout), [this] { return over || tally.any_reading(); });
     if (!refusal) return refusal;
     if (!tally.any_reading())
-        return Error{ExitCode::empty,
-                     fmt::format("no sample came within {}", readable_duration(static_cast<double>(timeout)))};
+        return Error{ExitCode::empty, fmt::format("no sample came within {}", readable_duration(timeout))};
     return {};
 }
 

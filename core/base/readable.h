@@ -4,6 +4,7 @@
 // For sentences and text reports; machine formats never pass through here.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,10 @@
 namespace gpuprof {
 
 std::string readable_duration(double ns);
+template <std::integral Integer>
+std::string readable_duration(Integer ns) {
+    return readable_duration(static_cast<double>(ns));
+}
 std::string readable_bytes(double bytes);
 // The reverse, for options: "640", "640 B", "1.5 MiB"; absent when it is no size from 1 B to 1 EiB.
 std::optional<std::uint64_t> bytes_of_text(std::string_view text);

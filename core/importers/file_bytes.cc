@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/importers/reading.h"
+
 namespace gpuprof {
 namespace {
 
@@ -22,8 +24,12 @@ constexpr double kNoLimit = -1;
 class FileBytes final : public ByteStream {
 public:
     FileBytes(int fd, std::string name, std::uint64_t size, double wait_s)
-        : fd_(fd), name_(std::move(name)), size_(size), wait_s_(wait_s) {}
+        : fd_(fd), name_(std::move(name)), size_(size), wait_s_(wait_s) {
+        reading().size += size_;
+        ++reading().open;
+    }
     ~FileBytes() override {
+        --reading().open;
         if (fd_ != STDIN_FILENO) close(fd_);
     }
     FileBytes(const FileBytes&) = delete;
@@ -41,6 +47,7 @@ public:
             done += static_cast<std::size_t>(got);
         }
         read_.fetch_add(done, std::memory_order_relaxed);
+        if (size_ > 0) reading().read.fetch_add(done, std::memory_order_relaxed);
         return done;
     }
     std::uint64_t plain_size() const override { return size_; }

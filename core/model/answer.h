@@ -70,6 +70,7 @@ struct Candidate {
 struct Verdict {
     std::string name;  // name_of(limit), or what a comparison says instead
     Limit limit = Limit::unknown;
+    void conclude(Limit found) { limit = found, name = name_of(found); }
     std::optional<double> share_pct;       // as in Candidate
     std::optional<double> gives_back_pct;  // as in Candidate
     std::string because;

@@ -86,6 +86,17 @@ void add(Values& values, sqlite3_value* value) {
     values.reals.push_back(sqlite3_value_double(value));
 }
 
+// Welford's recurrence, which does not cancel (Knuth, TAOCP 2, 4.2.2).
+struct Moments {
+    std::size_t count = 0;
+    double mean = 0, squares = 0;
+    void add(double value) {
+        double before = value - mean;
+        mean += before / static_cast<double>(++count);
+        squares += before * (value - mean);
+    }
+};
+
 void percentile_step(sqlite3_context* context, int count, sqlite3_value** given) {
     guarded(context, [&] {
         auto* values = state_of<Values>(context);
@@ -124,8 +135,28 @@ void percentile_final(sqlite3_context* context) {
     });
 }
 
+void stddev_step(sqlite3_context* context, int, sqlite3_value** given) {
+    if (is_null(given[0])) return;
+    guarded(context, [&] {
+        auto* moments = state_of<Moments>(context);
+        if (moments == nullptr) return sqlite3_result_error_nomem(context);
+        if (sqlite3_value_numeric_type(given[0]) == SQLITE_TEXT || sqlite3_value_type(given[0]) == SQLITE_BLOB)
+            return sqlite3_result_error(context, "stddev: a value is not a number", -1);
+        moments->add(sqlite3_value_double(given[0]));
+    });
+}
+
+void stddev_final(sqlite3_context* context) {
+    guarded(context, [&] {
+        auto moments = take_state<Moments>(context);
+        if (moments && moments->count > 0)
+            sqlite3_result_double(context, std::sqrt(moments->squares / static_cast<double>(moments->count)));
+    });
+}
+
 }  // namespace
 
+const Aggregate kStddev{stddev_step, stddev_final};
 const Aggregate kBusy{busy_step, busy_final};
 const Aggregate kPercentile{percentile_step, percentile_final};
 

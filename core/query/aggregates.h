@@ -11,6 +11,7 @@ struct Aggregate {
     void (*final)(sqlite3_context*);
 };
 
+extern const Aggregate kStddev;
 extern const Aggregate kBusy;        // (start, end): length of the union
 extern const Aggregate kPercentile;  // (value, p) or (value): nearest rank
 

@@ -1,9 +1,11 @@
 #include "core/query/functions.h"
 
 #include <fmt/format.h>
+#include <regex.h>
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "core/base/function_name.h"
 #include "core/query/aggregates.h"
@@ -17,6 +19,9 @@ constexpr SqlFunction kFunctions[] = {
     {"percentile(value, p)",
      "Aggregate: the p-th percentile (0 < p <= 100) by nearest rank, as analyses have it: always one of the values."},
     {"median(value)", "Aggregate: percentile(value, 50)."},
+    {"stddev(value)", "Aggregate: population standard deviation; null without values."},
+    {"text REGEXP pattern",
+     "Whether a part of the text matches a POSIX extended regular expression; (?i) at its start ignores letter case."},
     {"demangle(text)", "A mangled C++ name as people read it; any other text as it is."},
     {"short_name(text)",
      "A function's name without return type, namespaces, template arguments and parameters. A mangled name is "
@@ -35,6 +40,57 @@ void overlap(sqlite3_context* context, int count, sqlite3_value** values) {
     if (start < end && __builtin_sub_overflow(end, start, &length))
         return sqlite3_result_error(context, "overlap: the spans are too long", -1);
     sqlite3_result_int64(context, length);
+}
+
+// Patterns of queries are short; this keeps a repetition of repetitions from taking the memory.
+constexpr std::size_t kLongestPattern = 1000;
+
+struct Pattern {
+    regex_t compiled{};
+    bool good = false;
+    Pattern() = default;
+    Pattern(const Pattern&) = delete;
+    Pattern& operator=(const Pattern&) = delete;
+    ~Pattern() {
+        if (good) regfree(&compiled);
+    }
+};
+
+// Compiled once per statement where the pattern is a constant.
+const Pattern* pattern_of(sqlite3_context* context, sqlite3_value* value, std::unique_ptr<Pattern>& own) {
+    if (auto* known = static_cast<Pattern*>(sqlite3_get_auxdata(context, 0))) return known;
+    const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+    if (text == nullptr) return sqlite3_result_error_nomem(context), nullptr;
+    if (static_cast<std::size_t>(sqlite3_value_bytes(value)) > kLongestPattern)
+        return sqlite3_result_error(context, "REGEXP: the pattern is longer than 1,000 bytes", -1), nullptr;
+    bool any_case = std::string_view(text).starts_with("(?i)");
+    own = std::make_unique<Pattern>();
+    int code =
+        regcomp(&own->compiled, text + (any_case ? 4 : 0), REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0));
+    if (code != 0) {
+        char why[128];
+        regerror(code, &own->compiled, why, sizeof why);
+        sqlite3_result_error(context, fmt::format("REGEXP: {}: {}", text, why).c_str(), -1);
+        return nullptr;
+    }
+    own->good = true;
+    return own.get();
+}
+
+// `text REGEXP pattern` calls regexp(pattern, text).
+void regexp(sqlite3_context* context, int count, sqlite3_value** values) {
+    if (any_null(count, values)) return;
+    try {
+        std::unique_ptr<Pattern> own;
+        const Pattern* pattern = pattern_of(context, values[0], own);
+        if (pattern == nullptr) return;
+        const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[1]));
+        if (text == nullptr) return sqlite3_result_error_nomem(context);
+        sqlite3_result_int(context, regexec(&pattern->compiled, text, 0, nullptr, 0) == 0);
+        if (own) sqlite3_set_auxdata(context, 0, own.release(), [](void* kept) { delete static_cast<Pattern*>(kept); });
+    } catch (...) {
+        sqlite3_result_error_nomem(context);
+    }
 }
 
 template <std::string (*Change)(std::string_view)>
@@ -64,11 +120,13 @@ Status add_functions(sqlite3* database) {
         return sqlite3_create_function_v2(database, name, count, kPure, nullptr, nullptr, run.step, run.final, nullptr);
     };
     int codes[] = {scalar("overlap", 4, overlap),
+                   scalar("regexp", 2, regexp),
                    scalar("demangle", 1, change_text<demangled>),
                    scalar("short_name", 1, change_text<short_name>),
                    aggregate("busy", 2, kBusy),
                    aggregate("percentile", 2, kPercentile),
-                   aggregate("median", 1, kPercentile)};
+                   aggregate("median", 1, kPercentile),
+                   aggregate("stddev", 1, kStddev)};
     for (int code : codes)
         if (code != SQLITE_OK) return Error{ExitCode::internal, fmt::format("SQL functions: {}", sqlite3_errstr(code))};
     return {};

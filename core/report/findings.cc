@@ -32,8 +32,7 @@ void add_title(std::vector<std::string>& lines, const Finding& finding, const St
     Paint paint(style.colour);
     std::string cost;
     if (finding.cost_ns > 0)
-        cost = fmt::format("{}, {} %", readable_duration(static_cast<double>(finding.cost_ns)),
-                           readable_percent(finding.share_pct));
+        cost = fmt::format("{}, {} %", readable_duration(finding.cost_ns), readable_percent(finding.share_pct));
     int room = style.width - kIndent - display_width(cost) - 2;
     std::vector<std::string> title = wrap(printable(finding.title), room);
     std::string sign(mark(finding.severity, style.unicode));

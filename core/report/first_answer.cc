@@ -100,7 +100,7 @@ private:
             add(fmt::format("{:<7}{}{}{} {}", fmt::format("GPU {}", picture.device), rule, bars, rule,
                             busy_share(picture.device)));
         }
-        std::string end = readable_duration(static_cast<double>(report_.window.length()));
+        std::string end = readable_duration(report_.window.length());
         add(paint_.dim(fmt::format("{}0{}", std::string(8, ' '), pad_left(end, width - 1))));
         if (shown < answer_.pictures.size())
             add(paint_.dim(
@@ -141,8 +141,7 @@ private:
                          [](const auto& a, const auto& b) { return a.second > b.second; });
         causes.erase(std::find_if(causes.begin(), causes.end(), [](const auto& cause) { return cause.second == 0; }),
                      causes.end());
-        add(paint_.bold("Idle time, by what the host did meanwhile") + paint_.dim(dot()) +
-            readable_duration(static_cast<double>(all)));
+        add(paint_.bold("Idle time, by what the host did meanwhile") + paint_.dim(dot()) + readable_duration(all));
         auto small = std::find_if(causes.begin(), causes.end(), [all](const auto& cause) {
             return static_cast<double>(cause.second) < kLeastCause * static_cast<double>(all);
         });
@@ -160,8 +159,8 @@ private:
     void cause_line(std::string_view cause, std::int64_t total, std::int64_t all) {
         double part = static_cast<double>(total) / static_cast<double>(all);
         std::string bar = share_bar(part, std::max(style_.width - 44, 8), style_.unicode);
-        add(fmt::format("  {:<20}{:>9}  {:>7}  {}", cause, readable_duration(static_cast<double>(total)),
-                        share(100 * part), paint_.dim(bar)));
+        add(fmt::format("  {:<20}{:>9}  {:>7}  {}", cause, readable_duration(total), share(100 * part),
+                        paint_.dim(bar)));
     }
 
     void kernels() {

@@ -52,8 +52,7 @@ void write_verdict(const Verdict& verdict, Sink& sink) {
 }
 
 void write_finding(const Finding& finding, Sink& sink) {
-    sink.write(fmt::format("\n**{}** ({}, {} %)\n", markdown_escaped(finding.title),
-                           readable_duration(static_cast<double>(finding.cost_ns)),
+    sink.write(fmt::format("\n**{}** ({}, {} %)\n", markdown_escaped(finding.title), readable_duration(finding.cost_ns),
                            readable_percent(finding.share_pct)));
     sink.write(fmt::format("`{}`, severity {}, confidence {}, from {}\n\n", finding.id, name_of(finding.severity),
                            name_of(finding.confidence), name_of(finding.basis)));
@@ -115,7 +114,7 @@ void write_markdown(const Report& report, const Style& style, Sink& sink) {
     for (const Trust::Statement& statement : report.trust.statements)
         if (statement.damage) sink.write(fmt::format("> **Warning:** {}\n\n", markdown_escaped(statement.text)));
     sink.write(fmt::format("## {}\n\n", markdown_escaped(report.origin.file)));
-    std::string window = readable_duration(static_cast<double>(report.window.length()));
+    std::string window = readable_duration(report.window.length());
     sink.write(fmt::format("{}{} window\n",
                            report.origin.tool.empty() ? "" : markdown_escaped(report.origin.tool) + " · ", window));
     write_trust(report.trust, report.first_answer, sink);

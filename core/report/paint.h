@@ -1,5 +1,6 @@
 // Colours of a terminal, or nothing: every method answers its text unchanged when colours are off. Four uses only, so
-// that a report stays calm: bold for what to read first, dim for what can be skipped, green busy, yellow warning.
+// that a report stays calm: bold for what to read first, dim for what can be skipped, green busy, magenta warning. All four
+// are readable on light and on dark backgrounds; yellow is not.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ public:
     std::string bold(std::string_view text) const { return wrap("1", text); }
     std::string dim(std::string_view text) const { return wrap("2", text); }
     std::string busy(std::string_view text) const { return wrap("32", text); }
-    std::string warning(std::string_view text) const { return wrap("33", text); }
+    std::string warning(std::string_view text) const { return wrap("35", text); }
 
 private:
     std::string wrap(std::string_view code, std::string_view text) const {

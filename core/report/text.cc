@@ -17,9 +17,9 @@ namespace gpuprof {
 namespace {
 
 std::string windows_of(const Report& report) {
-    std::string window = readable_duration(static_cast<double>(report.window.length()));
+    std::string window = readable_duration(report.window.length());
     if (report.base == nullptr) return window;
-    return fmt::format("{} and {}", readable_duration(static_cast<double>(report.base_window.length())), window);
+    return fmt::format("{} and {}", readable_duration(report.base_window.length()), window);
 }
 
 // The first line is the answer, the others say why.

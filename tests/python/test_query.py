@@ -106,11 +106,11 @@ def test_standard_input_holds_several_statements():
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("SELECT nam FROM kernel", "no such column: nam (character 8: nam FROM kernel)"),
+        ("SELECT nam FROM kernel", "no such column: nam (character 8: nam FROM kernel); did you mean name"),
         ("SELECT * FROM kernal", "no such table: kernal; did you mean kernel"),
         ("SELEC", "syntax error"),
-        (".schema kernal", "there is no table kernal; did you mean kernel"),
-        (".nothing", "there is no .nothing"),
+        (".schema kernal", "'kernal'; did you mean kernel"),
+        (".nothing", "unknown command '.nothing'"),
     ],
 )
 def test_wrong_sql_is_one_line(sql, said):

@@ -24,7 +24,6 @@ class Case:
     causes: dict = field(default_factory=dict)  # cause -> verdict
     steps: int = 8
     startup: bool = False
-    swamped: bool = False  # the recorder costs more than what it records: what is true is what happens without it
     unnamed: bool = False  # nothing tells what its kernels do: abstaining is as good as the truth
     only: frozenset = frozenset()  # the labels that are right, where shares of steps do not say
 
@@ -346,7 +345,6 @@ def two_causes(case):
 
 def python_frames(case):
     """A recorder of Python stacks: six frames around each operator cost more than the operator."""
-    case.swamped = True
     depth = case.count(4, 8)
     kernels = [gemm(case, 15 * US, 50 * US) for _ in range(case.count(30, 80))]
 

@@ -50,14 +50,20 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
     };
     if (facts.trace().tables().cpu_sample.rows > 0 && facts.get<Activity>().devices.empty()) show("cpu");
     if (facts.get<Activity>().devices.empty()) return steps;
-    if (verdict.limit == Limit::input || verdict.limit == Limit::launch || verdict.limit == Limit::synchronisation ||
-        verdict.limit == Limit::host)
-        show("gaps idle");
-    if (verdict.limit == Limit::transfer) show("memcpy overlap");
-    if (verdict.limit == Limit::communication) show("collectives overlap");
-    if (verdict.limit == Limit::compute || verdict.limit == Limit::memory_bandwidth ||
-        verdict.limit == Limit::underfilled || verdict.limit == Limit::unknown || verdict.limit == Limit::mixed)
-        show(facts.trace().op().rows > 0 ? "kernels ops" : "kernels launches");
+    switch (verdict.limit) {
+        case Limit::input:
+        case Limit::launch:
+        case Limit::synchronisation:
+        case Limit::host: show("gaps idle"); break;
+        case Limit::transfer: show("memcpy overlap"); break;
+        case Limit::communication: show("collectives overlap"); break;
+        case Limit::compute:
+        case Limit::memory_bandwidth:
+        case Limit::underfilled:
+        case Limit::unknown:
+        case Limit::mixed: show(facts.trace().op().rows > 0 ? "kernels ops" : "kernels launches"); break;
+        default: break;
+    }
     show(much_missing(facts.trace()) ? "losses" : "findings");
     return steps;
 }

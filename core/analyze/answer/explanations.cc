@@ -13,8 +13,6 @@
 namespace gpuprof {
 namespace {
 
-std::string ns(DurNs dur) { return readable_duration(static_cast<double>(dur)); }
-
 // The two kernel classes that hold most of the time of one bound, e.g. "gemm and attention".
 std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
     std::vector<std::pair<DurNs, KernelClass>> sums;
@@ -38,16 +36,18 @@ std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
 std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
     std::string text;
     if (kernels > 0)
-        text = fmt::format("{} of kernels have limits that neither names, shapes nor counters tell", ns(kernels));
+        text = fmt::format("{} of kernels have limits that neither names, shapes nor counters tell",
+                           readable_duration(kernels));
     if (idle > 0)
-        text += fmt::format("{}{} of idle time has no recorded cause", text.empty() ? "" : ", and ", ns(idle));
+        text += fmt::format("{}{} of idle time has no recorded cause", text.empty() ? "" : ", and ",
+                            readable_duration(idle));
     // Where the work was submitted, more calls would tell nothing.
     if (2 * queued > kernels + idle)
         return text + fmt::format(
                           ": for {} of it work was submitted and the device did not begin, so it waited for "
                           "something that the recording does not hold (an event, another process, work of a graph "
                           "that was not recorded)",
-                          ns(queued));
+                          readable_duration(queued));
     return text + "; record operator shapes (record_shapes=True), the CUDA calls of every thread, or counters";
 }
 
@@ -64,7 +64,7 @@ std::vector<Explanation> explanations(const Facts& facts) {
     auto idle = [&](IdleCause cause) { return shares.idle_of(cause); };
     auto busy_with = [&](Bound bound, std::string_view what) {
         return fmt::format("{} {} run {}", what, main_classes(facts.get<KernelGroups>().groups, bound),
-                           ns(shares.kernel_of(bound)));
+                           readable_duration(shares.kernel_of(bound)));
     };
     DurNs launch = gain_without_idle(facts, {IdleCause::launch});
     DurNs host = gain_without_idle(facts, {IdleCause::host_compute});
@@ -85,17 +85,19 @@ std::vector<Explanation> explanations(const Facts& facts) {
          untold,
          {},
          untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown), queued(facts))},
-        {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", ns(input))},
+        {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", readable_duration(input))},
         {Limit::launch, launch, launch,
-         fmt::format("launching leaves the GPU idle for {} between kernels", ns(launch))},
+         fmt::format("launching leaves the GPU idle for {} between kernels", readable_duration(launch))},
         {Limit::synchronisation, sync, sync,
-         fmt::format("the GPU is idle for {} after the host waited for it", ns(sync))},
+         fmt::format("the GPU is idle for {} after the host waited for it", readable_duration(sync))},
         {Limit::transfer, transfer, gain_without_exposed_copies(facts),
-         fmt::format("copies that no kernel hides take {}", ns(transfer))},
-        {Limit::communication, comm, comm, fmt::format("collectives that no kernel hides take {}", ns(comm))},
+         fmt::format("copies that no kernel hides take {}", readable_duration(transfer))},
+        {Limit::communication, comm, comm,
+         fmt::format("collectives that no kernel hides take {}", readable_duration(comm))},
         {Limit::allocation, allocation, allocation,
-         fmt::format("the GPU waits {} for memory to be allocated or freed", ns(allocation))},
-        {Limit::host, other, other, fmt::format("the GPU waits {} while the host runs other code", ns(other))},
+         fmt::format("the GPU waits {} for memory to be allocated or freed", readable_duration(allocation))},
+        {Limit::host, other, other,
+         fmt::format("the GPU waits {} while the host runs other code", readable_duration(other))},
     };
     std::stable_sort(all.begin(), all.end(),
                      [](const Explanation& a, const Explanation& b) { return a.time > b.time; });

@@ -34,7 +34,7 @@ std::string devices_with_work(const Facts& facts) {
 }
 
 std::string what_window(const Trace& trace) {
-    auto length = [](DurNs ns) { return readable_duration(static_cast<double>(ns)); };
+    auto length = [](DurNs ns) { return readable_duration(ns); };
     if (!trace.is_part()) return fmt::format("{} window", length(trace.window().length()));
     return fmt::format("{} from {} on, of a {} window (--whole: all of it)", length(trace.window().length()),
                        length(trace.window().start - trace.zero()), length(trace.whole().length()));
@@ -58,44 +58,63 @@ bool worth_saying(const LossSpec& notice, const Completeness& complete) {
     return notice.is(loss_trait::said) && (notice.kind != Loss::unmatched_launch || complete.ops_before_calls > 0);
 }
 
-// One sentence per kind of loss that touches data or values. That nothing was lost is said only when it was checked.
-void add_losses(const Trace& trace, Trust& trust) {
+// One sentence per kind of loss that touches data or values, and per notice.
+struct Losses {
+    std::vector<Trust::Statement> lost, notices;
+};
+
+Losses losses_of(const Trace& trace) {
+    Losses found;
     const LossTable& losses = trace.tables().loss;
-    bool lost = !damage_of(trace).empty();
-    std::vector<Trust::Statement> notices;
     for (Row row = 0; row < losses.rows; ++row) {
         const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
         if (spec == nullptr || spec->is(loss_trait::damage)) continue;
         bool notice = spec->severity == Severity::notice;
         if (notice && !worth_saying(*spec, trace.completeness())) continue;
-        lost |= !notice;
         std::string text = fmt::format("{} x {} ({})", readable_count(losses.count[row]), spec->doc,
                                        trace.text(losses.place.value_or(row, kNoString)));
         if (!notice) text += fmt::format("; {}", spec->remedy);
-        (notice ? notices : trust.statements).push_back({spec->severity == Severity::data, std::move(text)});
+        (notice ? found.notices : found.lost).push_back({spec->severity == Severity::data, std::move(text)});
     }
+    return found;
+}
+
+void add(std::vector<Trust::Statement> more, Trust& trust) {
+    trust.statements.insert(trust.statements.end(), more.begin(), more.end());
+}
+
+// That nothing was lost is said only when it was checked.
+void add_losses(const Trace& trace, Trust& trust) {
+    Losses losses = losses_of(trace);
+    bool lost = !losses.lost.empty() || !damage_of(trace).empty();
+    add(std::move(losses.lost), trust);
     std::string unknown = trace.completeness().unknown_because();
     if (!unknown.empty()) trust.statements.push_back({false, "completeness unknown: " + unknown});
     if (unknown.empty() && !lost) trust.statements.push_back({false, "no records lost"});
-    trust.statements.insert(trust.statements.end(), notices.begin(), notices.end());
+    add(std::move(losses.notices), trust);
+}
+
+void add_damage(const Trace& trace, Trust& trust) {
+    if (std::string damage = damage_of(trace); !damage.empty())
+        trust.statements.push_back({.warning = true, .text = damage, .damage = true});
 }
 
 void add_distortion(const ProfilerCost& distortion, Trust& trust) {
     if (distortion.idle_in_overhead > 0)
-        trust.statements.push_back({distortion.overhead_large,
-                                    fmt::format("{} of the idle time is the profiler's own work",
-                                                readable_duration(static_cast<double>(distortion.idle_in_overhead)))});
+        trust.statements.push_back(
+            {distortion.overhead_large, fmt::format("{} of the idle time is the profiler's own work",
+                                                    readable_duration(distortion.idle_in_overhead))});
     if (distortion.host_doubtful)
         trust.statements.push_back(
-            {true, fmt::format("the profiler slowed the host: writing {} host records cost about {} or more, enough to "
-                               "explain {} of the {} the GPU "
-                               "waited for launches and host code; without the profiler those gaps may not exist",
-                               readable_count(static_cast<std::int64_t>(distortion.records)),
-                               readable_duration(static_cast<double>(distortion.estimated_ns)),
-                               distortion.explained_ns >= distortion.host_idle
-                                   ? "all"
-                                   : readable_duration(static_cast<double>(distortion.explained_ns)),
-                               readable_duration(static_cast<double>(distortion.host_idle)))});
+            {true,
+             fmt::format(
+                 "the profiler slowed the host: writing {} host records cost about {} or more, enough to "
+                 "explain {} of the {} the GPU "
+                 "waited for launches and host code; without the profiler those gaps may not exist",
+                 readable_count(static_cast<std::int64_t>(distortion.records)),
+                 readable_duration(distortion.estimated_ns),
+                 distortion.explained_ns >= distortion.host_idle ? "all" : readable_duration(distortion.explained_ns),
+                 readable_duration(distortion.host_idle))});
 }
 
 // What the recorder says of itself, added up over processes: key -> numbers, and whether a text stands there.
@@ -127,9 +146,9 @@ RecorderFacts recorder_facts(const Trace& trace) {
 void add_recorder(const Trace& trace, Trust& trust) {
     RecorderFacts said = recorder_facts(trace);
     if (said.known)
-        trust.statements.push_back({false, fmt::format("recording took {} of the program's threads and {} beside them",
-                                                       readable_duration(static_cast<double>(said.on_program_threads)),
-                                                       readable_duration(static_cast<double>(said.on_own_thread)))});
+        trust.statements.push_back(
+            {false, fmt::format("recording took {} of the program's threads and {} beside them",
+                                readable_duration(said.on_program_threads), readable_duration(said.on_own_thread))});
     if (said.given > 0)
         trust.statements.push_back({false, fmt::format("CUPTI was shared with another client, which got {} records too",
                                                        readable_count(said.given))});
@@ -183,8 +202,7 @@ void add_missing(const Trace& trace, Trust& trust) {
 
 Trust trust_without_timeline(const Trace& trace) {
     Trust trust;
-    if (std::string damage = damage_of(trace); !damage.empty())
-        trust.statements.push_back({.warning = true, .text = damage, .damage = true});
+    add_damage(trace, trust);
     std::string held;
     trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
         constexpr std::string_view kAbout[] = {"process", "thread", "device", "loss", "meta", "clock"};
@@ -194,19 +212,13 @@ Trust trust_without_timeline(const Trace& trace) {
         held += fmt::format("{}{}", held.empty() ? "" : ", ", plural(table.rows, name));
     });
     trust.statements.push_back({false, fmt::format("{}: {}; no timeline", tool_of(trace), held)});
-    const LossTable& losses = trace.tables().loss;
-    for (Row row = 0; row < losses.rows; ++row) {
-        const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
-        if (spec != nullptr && !spec->is(loss_trait::damage) && spec->severity == Severity::data)
-            trust.statements.push_back({true, fmt::format("{} x {}", readable_count(losses.count[row]), spec->doc)});
-    }
+    add(losses_of(trace).lost, trust);
     return trust;
 }
 
 Trust trust_of(const Facts& facts, bool about_idle) {
     Trust trust;
-    if (std::string damage = damage_of(facts.trace()); !damage.empty())
-        trust.statements.push_back({.warning = true, .text = damage, .damage = true});
+    add_damage(facts.trace(), trust);
     trust.statements.push_back({false, what_was_recorded(facts)});
     add_losses(facts.trace(), trust);
     if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);

@@ -7,10 +7,10 @@
 
 namespace gpuprof {
 
-// `about_idle`: whether what is shown speaks of idle time, so that what the recorder made of it must be said.
-// Of a recording that has no timeline: what it holds, and what was lost of it.
+// For a recording without a timeline: the tables it holds, and its losses.
 Trust trust_without_timeline(const Trace& trace);
 
+// `about_idle`: the answer speaks of idle time, so the part that the recorder caused is stated.
 Trust trust_of(const Facts& facts, bool about_idle);
 
 }  // namespace gpuprof

@@ -30,16 +30,9 @@ constexpr double kWorthNaming = 1;
 // be fused into the arithmetic ones, so arithmetic is the floor that remains.
 constexpr double kFloor = 0.8;
 
-std::string ns(DurNs dur) { return readable_duration(static_cast<double>(dur)); }
-
-void conclude(Verdict& verdict, Limit limit) {
-    verdict.limit = limit;
-    verdict.name = name_of(limit);
-}
-
 Verdict cannot_tell(std::string because) {
     Verdict verdict;
-    conclude(verdict, Limit::unknown);
+    verdict.conclude(Limit::unknown);
     verdict.because = std::move(because);
     return verdict;
 }
@@ -65,7 +58,7 @@ std::string praise(const Facts& facts, const Shares& shares) {
     DurNs copies = 0;
     for (const DeviceActivity& device : facts.get<Activity>().devices) copies += length(device.memcpy);
     if (shares.pct(copies) < kWorthNaming || 10 * shares.exposed_memcpy > copies) return "";
-    return fmt::format("; copies ({}) are hidden behind kernels", ns(copies));
+    return fmt::format("; copies ({}) are hidden behind kernels", readable_duration(copies));
 }
 
 // How near to the device's peak FLOP/s the compute-bound operators come, in percent, when shapes were recorded.
@@ -117,12 +110,12 @@ Verdict judge(const Facts& facts) {
     bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
                  effective < kLeast;
     if (mixed) {
-        conclude(verdict, Limit::mixed);
+        verdict.conclude(Limit::mixed);
         verdict.because = fmt::format("no single cause stands out: {} ({} %), {} ({} %)", name_of(first.limit),
                                       readable_percent(shares.pct(first.time)), name_of(second.limit),
                                       readable_percent(shares.pct(second.time)));
     } else {
-        conclude(verdict, first.limit);
+        verdict.conclude(first.limit);
         verdict.because = first.because;
         verdict.share_pct = shares.pct(first.time);
         if (first.gives_back) verdict.gives_back_pct = shares.pct(*first.gives_back);
@@ -134,7 +127,7 @@ Verdict judge(const Facts& facts) {
             verdict.because +=
                 fmt::format("; data-moving kernels run as long ({} %), and part of them could be fused away",
                             readable_percent(shares.pct(second.time)));
-        if (rate.value_or(0) >= kNearLimitRate && effective >= kNearLimitShare) conclude(verdict, Limit::healthy);
+        if (rate.value_or(0) >= kNearLimitRate && effective >= kNearLimitShare) verdict.conclude(Limit::healthy);
         verdict.because += praise(facts, shares);
     }
     if (verdict.limit != Limit::unknown) {
@@ -145,8 +138,9 @@ Verdict judge(const Facts& facts) {
         if (shares.pct(all[i].time) >= kWorthNaming) verdict.alternatives.push_back(candidate(all[i], shares));
     DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
     if (shares.pct(recorder) >= kWorthNaming)
-        verdict.alternatives.push_back({std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
-                                        fmt::format("{} of idle time may be the recorder's own cost", ns(recorder))});
+        verdict.alternatives.push_back(
+            {std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
+             fmt::format("{} of idle time may be the recorder's own cost", readable_duration(recorder))});
     return verdict;
 }
 

@@ -18,11 +18,6 @@ namespace {
 // From this part of a peak on, a kernel is limited by what has it; Nsight Compute's own guide draws the line there, too.
 constexpr double kNearPeak = 60;  // percent
 
-void conclude(Verdict& verdict, Limit limit) {
-    verdict.limit = limit;
-    verdict.name = name_of(limit);
-}
-
 // Time of profiled launches by what limits them.
 struct Measured {
     double compute = 0, memory = 0, neither = 0, unknown = 0;
@@ -58,15 +53,15 @@ Verdict by_counters(const Facts& facts) {
         facts.get<LaunchCounters>().launches.size(), pct(found.memory), pct(found.compute), pct(found.neither));
     verdict.because = shares;
     if (most == found.unknown) {
-        conclude(verdict, Limit::unknown);
+        verdict.conclude(Limit::unknown);
         verdict.because = "throughput was not collected; ncu --set basic or --section SpeedOfLight collects it";
         return verdict;
     }
     bool clear = 2 * most > all;
-    conclude(verdict, !clear                  ? Limit::mixed
-                      : most == found.memory  ? Limit::memory_bandwidth
-                      : most == found.compute ? Limit::compute
-                                              : Limit::unknown);
+    verdict.conclude(!clear                  ? Limit::mixed
+                     : most == found.memory  ? Limit::memory_bandwidth
+                     : most == found.compute ? Limit::compute
+                                             : Limit::unknown);
     if (verdict.limit == Limit::unknown)
         verdict.because +=
             "; what these wait for is latency, dependencies or too little work: occupancy, and ncu's warp "
@@ -89,7 +84,7 @@ Verdict by_samples(const Facts& facts) {
         sum += samples.value[row], ++count;
     }
     Verdict verdict;
-    conclude(verdict, Limit::unknown);
+    verdict.conclude(Limit::unknown);
     std::string devices;
     for (const auto& [device, found] : busy)
         devices += fmt::format("{}GPU {} was busy {:.0f} % of the time ({} sample{})", devices.empty() ? "" : ", ",
@@ -102,7 +97,7 @@ Verdict by_samples(const Facts& facts) {
 
 Verdict by_memory() {
     Verdict verdict;
-    conclude(verdict, Limit::unknown);
+    verdict.conclude(Limit::unknown);
     verdict.because =
         "an allocator's records say who holds memory, not where the time goes: gpu-profile record -- CMD does";
     return verdict;
@@ -122,7 +117,7 @@ Verdict by_tree(const Trace& trace) {
     }
     auto most = std::max_element(time.begin(), time.end(), [](auto& a, auto& b) { return a.second < b.second; });
     Verdict verdict;
-    conclude(verdict, Limit::unknown);
+    verdict.conclude(Limit::unknown);
     std::string place;
     for (Row row = 0; most != time.end() && row < nodes.rows; ++row)
         if (nodes.node.value_or(row, -1) == most->first)

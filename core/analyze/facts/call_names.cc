@@ -8,7 +8,8 @@
 namespace gpuprof {
 namespace {
 
-void count_threads(const ApiCallTable& calls, const NameGroups& names, std::vector<CallTimes>& groups) {
+template <class Table>
+void count_threads(const Table& calls, const NameGroups& names, std::vector<CallTimes>& groups) {
     std::vector<StringId> last(groups.size(), kNoString);
     std::vector<std::unordered_set<std::uint32_t>> threads(groups.size());
     for (Row row = 0; row < calls.rows; ++row) {
@@ -20,24 +21,32 @@ void count_threads(const ApiCallTable& calls, const NameGroups& names, std::vect
     for (std::size_t i = 0; i < groups.size(); ++i) groups[i].threads = threads[i].size();
 }
 
-}  // namespace
-
-CallNames CallNames::make(const Facts& facts) {
-    const Trace& trace = facts.trace();
-    NameGroups names(trace.api_call().name, trace.strings().size(), [](Row) { return true; });
-    CallNames result;
-    result.calls.resize(names.size());
-    count_threads(trace.api_call(), names, result.calls);
-    PodVector<std::int64_t> durations = names.gather([&](Row row) { return trace.api_call().dur[row]; });
+template <class Table>
+std::vector<CallTimes> times_by_name(const Trace& trace, const Table& calls) {
+    NameGroups names(calls.name, trace.strings().size(), [](Row) { return true; });
+    std::vector<CallTimes> groups(names.size());
+    count_threads(calls, names, groups);
+    PodVector<std::int64_t> durations = names.gather([&](Row row) { return calls.dur[row]; });
     for_each_group(names.size(), durations.size(), [&](std::size_t i) {
-        result.calls[i].name = names.name(i);
-        result.calls[i].stat = stat_of(names.slice(durations, i));
+        groups[i].name = names.name(i);
+        groups[i].stat = stat_of(names.slice(durations, i));
     });
-    std::sort(result.calls.begin(), result.calls.end(), [&](const CallTimes& a, const CallTimes& b) {
+    std::sort(groups.begin(), groups.end(), [&](const CallTimes& a, const CallTimes& b) {
         return a.stat.sum != b.stat.sum ? a.stat.sum > b.stat.sum : trace.text(a.name) < trace.text(b.name);
     });
-    return result;
+    return groups;
 }
+
+}  // namespace
+
+std::vector<CallTimes> calls_by_name(const Trace& trace, const ApiCallTable& calls) {
+    return times_by_name(trace, calls);
+}
+std::vector<CallTimes> calls_by_name(const Trace& trace, const OsCallTable& calls) {
+    return times_by_name(trace, calls);
+}
+
+CallNames CallNames::make(const Facts& facts) { return {calls_by_name(facts.trace(), facts.trace().api_call())}; }
 
 std::string CallNames::handle(StringId name) const {
     for (std::size_t i = 0; i < calls.size(); ++i)

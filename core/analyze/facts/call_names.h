@@ -10,6 +10,9 @@
 namespace gpuprof {
 
 class Facts;
+class Trace;
+struct ApiCallTable;
+struct OsCallTable;
 
 struct CallTimes {
     StringId name = kNoString;
@@ -17,8 +20,12 @@ struct CallTimes {
     std::size_t threads = 0;  // that are named
 };
 
+// One entry per function: the longest total first, then by name.
+std::vector<CallTimes> calls_by_name(const Trace& trace, const ApiCallTable& calls);
+std::vector<CallTimes> calls_by_name(const Trace& trace, const OsCallTable& calls);
+
 struct CallNames {
-    std::vector<CallTimes> calls;  // the longest total first, then by name
+    std::vector<CallTimes> calls;
     static CallNames make(const Facts& facts);
     // "a-2"; "" when no call has the name.
     std::string handle(StringId name) const;

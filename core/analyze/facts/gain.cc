@@ -1,9 +1,12 @@
 #include "core/analyze/facts/gain.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/waits.h"
 
@@ -14,64 +17,58 @@ namespace {
 // at 8 to 12 GB/s where the bus gives 25 (PCIe 4) or 55 (PCIe 5).
 constexpr double kPageableSlower = 5;
 
-// Waiting for the device costs the time that it then stands still, whatever the host does in it: what of that is listed as
-// launching or as host code belongs to the wait.
-struct Waiting {
-    DurNs all = 0, from_launch = 0, from_host = 0;
+// What each cause of idle time gives back, less what the recorder may have made. Waiting for the device costs the time that
+// it then stands still, whatever the host does in it: the part of that which is listed as launching or as host code counts
+// as waiting. Host code that is the price of launching counts as launching, where operators do not tell the two apart.
+struct Recoverable {
+    std::array<DurNs, kIdleCauses> by_cause{};
+    DurNs waits = 0;
+    static Recoverable make(const Facts& facts);
+    DurNs& operator[](IdleCause cause) { return by_cause[static_cast<std::size_t>(cause)]; }
+    DurNs operator[](IdleCause cause) const { return by_cause[static_cast<std::size_t>(cause)]; }
 };
 
-// Less what the recorder may have made.
-DurNs undoubted(const Facts& facts, IdleCause cause) {
-    return facts.get<ProfilerCost>().undoubted(facts.get<Shares>().idle_of(cause));
-}
-
-Waiting waiting(const Facts& facts) {
-    DurNs inside = facts.get<Shares>().idle_of(IdleCause::synchronisation), launch = 0, host = 0;
+Recoverable Recoverable::make(const Facts& facts) {
+    const ProfilerCost& cost = facts.get<ProfilerCost>();
+    DurNs launch = 0, host = 0, between = 0;
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices) {
         launch += device.drained[static_cast<std::size_t>(IdleCause::launch)];
         host += device.drained[static_cast<std::size_t>(IdleCause::host_compute)];
+        between += device.between_launches;
     }
-    launch = facts.get<ProfilerCost>().undoubted(launch);
-    host = facts.get<ProfilerCost>().undoubted(host);
+    launch = cost.undoubted(launch), host = cost.undoubted(host), between = cost.undoubted(between);
+    Recoverable found{.by_cause = facts.get<Shares>().idle};
+    for (IdleCause cause : {IdleCause::launch, IdleCause::host_compute}) found[cause] = cost.undoubted(found[cause]);
+    found[IdleCause::launch] += between;
+    found[IdleCause::host_compute] -= between;
+    found.waits = found[IdleCause::synchronisation];
     // Without a wait the host gets back what it spent inside, and the device what it then stood still; the smaller decides.
-    DurNs more = std::min(launch + host, facts.get<Waits>().blocked_ns - inside);
-    if (more <= 0) return {inside, 0, 0};
+    DurNs more = std::min(launch + host, facts.get<Waits>().blocked_ns - found.waits);
+    if (more <= 0) return found;
     double part = static_cast<double>(more) / static_cast<double>(launch + host);
-    Waiting result{inside, static_cast<DurNs>(part * static_cast<double>(launch)),
-                   static_cast<DurNs>(part * static_cast<double>(host))};
-    result.all += result.from_launch + result.from_host;
-    return result;
-}
-
-// Host code that is the price of launching, where operators do not tell the two apart.
-DurNs between_launches(const Facts& facts) {
-    DurNs sum = 0;
-    for (const DeviceIdle& device : facts.get<IdleGaps>().devices) sum += device.between_launches;
-    return facts.get<ProfilerCost>().undoubted(sum);
+    for (auto [cause, drained] : {std::pair(IdleCause::launch, launch), std::pair(IdleCause::host_compute, host)}) {
+        auto moved = static_cast<DurNs>(part * static_cast<double>(drained));
+        found[cause] -= moved;
+        found.waits += moved;
+    }
+    return found;
 }
 
 }  // namespace
 
 DurNs gain_without_idle(const Facts& facts, std::initializer_list<IdleCause> causes) {
     DurNs sum = 0;
-    for (IdleCause cause : causes) {
-        if (cause == IdleCause::launch)
-            sum += undoubted(facts, cause) + between_launches(facts) - waiting(facts).from_launch;
-        else if (cause == IdleCause::host_compute)
-            sum += undoubted(facts, cause) - between_launches(facts) - waiting(facts).from_host;
-        else
-            sum += facts.get<Shares>().idle_of(cause);
-    }
+    for (IdleCause cause : causes) sum += facts.get<Recoverable>()[cause];
     return sum;
 }
 
-DurNs gain_without_waits(const Facts& facts) { return waiting(facts).all; }
+DurNs gain_without_waits(const Facts& facts) { return facts.get<Recoverable>().waits; }
 
 DurNs gain_without_exposed_copies(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     DurNs exposed = shares.exposed_memcpy + shares.idle_of(IdleCause::host_memcpy);
     if (shares.exposed_memcpy == 0) return exposed;
-    double pageable = static_cast<double>(exposed) * shares.pageable_part;
+    double pageable = static_cast<double>(exposed) * facts.get<HostCopies>().pageable_part();
     // Pinned copies can be hidden behind what else the device does, and no further.
     double pinned = std::min(static_cast<double>(exposed) - pageable, static_cast<double>(shares.window - exposed));
     return static_cast<DurNs>(pageable * (1 - 1 / kPageableSlower) + pinned);

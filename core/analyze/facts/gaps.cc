@@ -8,6 +8,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gap_pieces.h"
+#include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/host_state.h"
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/facts/waits.h"
@@ -64,7 +65,7 @@ std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std
 class GapReader {
 public:
     GapReader(const Trace& trace, const HostStates& states, const Waits& waits, PodVector<IdleSpan>* spans = nullptr)
-        : trace_(trace), states_(states), waits_(waits), profiler_(overhead_of(trace)), pieces_(spans) {}
+        : trace_(trace), states_(states), waits_(waits), paths_(trace), profiler_(overhead_of(trace)), pieces_(spans) {}
 
     void read(IdleGap& gap, DeviceIdle& device) {
         pieces_.clear();
@@ -88,8 +89,7 @@ public:
 private:
     // A copy on the device is launched like a kernel.
     bool crosses_bus(const IdleGap& gap) const {
-        return gap.after_op == DeviceOp::memcpy &&
-               trace_.text(trace_.memcpy().kind.value_or(gap.after, kNoString)) != "DtoD";
+        return gap.after_op == DeviceOp::memcpy && !paths_.stays_on_device(gap.after);
     }
     bool is_drained(const IdleGap& gap) const {
         if (gap.after == kNoRow || gap.before == kNoRow) return false;
@@ -256,6 +256,7 @@ private:
     const Trace& trace_;
     const HostStates& states_;
     const Waits& waits_;
+    CopyPaths paths_;
     std::map<std::uint32_t, Cursor> cursors_;
     StringId last_thread_ = kNoString;
     Cursor* last_cursor_ = nullptr;

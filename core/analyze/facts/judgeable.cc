@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kFewKernels = 32;
 constexpr double kHardlyBusy = 5;  // percent of the window
 
-std::string ns(DurNs dur) { return readable_duration(static_cast<double>(dur)); }
-
 std::string why_no_device_work(const Trace& trace) {
     const Completeness& complete = trace.completeness();
     if (complete.without_work() > 0)
@@ -53,12 +51,12 @@ Judgeable Judgeable::make(const Facts& facts) {
         return {
             fmt::format("the profiler's own cost may be {} of the {} window, more than what remains; record with less "
                         "(no Python stacks, no shapes) or with gpu-profile record",
-                        ns(recorder), ns(shares.window)),
+                        readable_duration(recorder), readable_duration(shares.window)),
             "the profiler's own cost may be most of the window"};
     if (trace.kernel().rows < kFewKernels && hardly_busy(shares, trace))
         return {fmt::format("{} kernels ran for {} of a {} window, too few to show how the program works; record the "
                             "part that repeats",
-                            trace.kernel().rows, ns(shares.busy), ns(shares.window)),
+                            trace.kernel().rows, readable_duration(shares.busy), readable_duration(shares.window)),
                 "too few kernels ran to show how the program works"};
     return {};
 }

@@ -19,7 +19,7 @@ public:
     static LaunchOccupancy make(const Facts& facts);
     // Of a row of `kernel`; absent when its shape or its device's limits are not known.
     const std::optional<Occupancy>& of(Row kernel) const { return shapes_[shape_.empty() ? 0 : shape_[kernel]]; }
-    // The same for every launch of a group of rows? See SharedOccupancy.
+    // Launches of the same shape share one occupancy.
     std::uint32_t shape(Row kernel) const { return shape_.empty() ? 0 : shape_[kernel]; }
     const std::optional<Occupancy>& of_shape(std::uint32_t shape) const { return shapes_[shape]; }
     bool known() const { return shapes_.size() > 1; }

@@ -5,6 +5,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/host_copies.h"
 
 namespace gpuprof {
 namespace {
@@ -17,27 +18,12 @@ void add_capped(DurNs& sum, DurNs more) {
 // Copies that cross a bus: all but those on the device.
 IntervalSet transfers_of(const Trace& trace, const DeviceActivity& device) {
     const MemcpyTable& copies = trace.memcpy();
+    CopyPaths paths(trace);
     IntervalSet found;
-    StringId local = trace.strings().find("DtoD");
-    if (local == kNoString) return device.memcpy;
     for (Row row = 0; row < copies.rows; ++row)
-        if (copies.device.value_or(row, -1) == device.device && copies.kind.value_or(row, kNoString) != local)
+        if (copies.device.value_or(row, -1) == device.device && !paths.stays_on_device(row))
             add_merged(found, {copies.start[row], copies.start[row] + copies.dur[row]});
     return found;
-}
-
-double pageable_copies(const Trace& trace) {
-    const MemcpyTable& copies = trace.memcpy();
-    StringId pageable = trace.strings().find("pageable"), local = trace.strings().find("DtoD");
-    double all = 0, slow = 0;
-    for (Row row = 0; row < copies.rows; ++row) {
-        if (copies.kind.value_or(row, kNoString) == local && local != kNoString) continue;
-        all += static_cast<double>(copies.dur[row]);
-        bool through_buffer = pageable != kNoString && (copies.src.value_or(row, kNoString) == pageable ||
-                                                        copies.dst.value_or(row, kNoString) == pageable);
-        if (through_buffer) slow += static_cast<double>(copies.dur[row]);
-    }
-    return all > 0 ? slow / all : 0;
 }
 
 DurNs scaled(DurNs part, double factor) { return static_cast<DurNs>(static_cast<double>(part) * factor); }
@@ -61,7 +47,6 @@ Shares Shares::make(const Facts& facts) {
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices)
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
             add_capped(shares.idle[cause], device.causes[cause].total);
-    shares.pageable_part = pageable_copies(facts.trace());
     shares.effective = shares.window - shares.idle_of(IdleCause::profiler);
     shares.host_idle_doubtful = facts.get<ProfilerCost>().explained_ns;
 
@@ -75,11 +60,11 @@ Shares Shares::make(const Facts& facts) {
     for (std::size_t bound = 0; bound < kBounds; ++bound)
         if (static_cast<Bound>(bound) != Bound::communication) compute_sum += sums[bound];
     if (compute_sum == 0) return shares;
-    double overlap_factor = static_cast<double>(kernel_busy - shares.exposed_comm) / static_cast<double>(compute_sum);
+    shares.overlap = static_cast<double>(kernel_busy - shares.exposed_comm) / static_cast<double>(compute_sum);
     for (std::size_t bound = 0; bound < kBounds; ++bound)
         if (static_cast<Bound>(bound) != Bound::communication)
-            shares.kernel[bound] = scaled(sums[bound], overlap_factor);
-    shares.unfilled = scaled(unfilled, overlap_factor);
+            shares.kernel[bound] = scaled(sums[bound], shares.overlap);
+    shares.unfilled = scaled(unfilled, shares.overlap);
     return shares;
 }
 

@@ -19,10 +19,11 @@ struct Shares {
     std::array<DurNs, kIdleCauses> idle{};
     DurNs exposed_memcpy = 0;         // copies between host and device, or devices, while no kernel runs
     DurNs exposed_device_copies = 0;  // copies on the device itself: its memory's work, no transfer
-    double pageable_part = 0;  // of the copies between host and device, by time: from or to pageable memory, 0..1
     DurNs exposed_comm = 0;
     // Kernel busy time (unions) without exposed_comm, split in proportion to the kernels' durations.
     std::array<DurNs, kBounds> kernel{};
+    double overlap =
+        0;  // kernel busy time per ns of summed durations, without collectives: below 1 where kernels overlap
     DurNs unfilled = 0;            // part of kernel busy time, as multiprocessors without a block times duration
     DurNs host_idle_doubtful = 0;  // part of idle launch + host compute that the recorder may have made
 

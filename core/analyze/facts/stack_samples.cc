@@ -29,8 +29,7 @@ std::string FunctionCounts::sentence() const {
     if (found == nullptr) return {};
     std::uint64_t part = found->second.amount;
     if (basis_ == PythonBasis::samples) return fmt::format("{} of {} samples in {}", part, total_, top());
-    return fmt::format("{} of {} of Python calls in {}", readable_duration(static_cast<double>(part)),
-                       readable_duration(static_cast<double>(total_)), top());
+    return fmt::format("{} of {} of Python calls in {}", readable_duration(part), readable_duration(total_), top());
 }
 
 std::string FunctionCounts::top() const {

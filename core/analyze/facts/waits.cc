@@ -6,6 +6,7 @@
 
 #include "core/analyze/facts/device_op.h"
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/host_timeline.h"
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/facts/submitters.h"
@@ -37,18 +38,13 @@ bool waits_for_copy(const Trace& trace, Row call, Row copy) {
     return end >= trace.memcpy().start[copy] + trace.memcpy().dur[copy];
 }
 
-bool pageable(const Trace& trace, Row copy) {
-    const MemcpyTable& copies = trace.memcpy();
-    return trace.text(copies.src.value_or(copy, kNoString)) == "pageable" ||
-           trace.text(copies.dst.value_or(copy, kNoString)) == "pageable";
-}
-
 // Blocking calls in order of their start; what is open inside another one (runtime over driver API) counts once.
 std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
     const Trace& trace = facts.trace();
     const Submitters& submitters = facts.get<Submitters>();
     const ApiCallTable& calls = trace.api_call();
     std::vector<Row> copies = copy_of_call(trace);
+    CopyPaths paths(trace);
     std::vector<CallKind> kinds(trace.strings().size(), CallKind::other);
     std::vector<bool> known(trace.strings().size());
     std::map<StringId, TimeNs> open;
@@ -65,7 +61,7 @@ std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
         auto [until, first] = open.try_emplace(thread, wait.end);
         if (!first && wait.start < until->second) continue;
         until->second = wait.end;
-        if (copying && pageable(trace, copies[call])) found.pageable_ns += calls.dur[call];
+        if (copying && paths.pageable(copies[call])) found.pageable_ns += calls.dur[call];
         waits.push_back(wait);
     }
     return waits;

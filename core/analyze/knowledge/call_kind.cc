@@ -46,4 +46,6 @@ bool call_blocks(std::string_view name) {
     return what.starts_with("Free") || contains_any(what, {"MemFree", "FreeHost", "HostUnregister", "MemUnmap"});
 }
 
+bool call_frees(std::string_view name) { return contains_any(bare_call_name(name), {"Free", "Unregister"}); }
+
 }  // namespace gpuprof

@@ -22,4 +22,7 @@ CallKind kind_of_call(std::string_view name);
 // Whether the call itself waits for the device: syncs, synchronous copies, and allocations that synchronise (cudaFree).
 bool call_blocks(std::string_view name);
 
+// Of an allocation: whether it gives memory back.
+bool call_frees(std::string_view name);
+
 }  // namespace gpuprof

@@ -9,6 +9,7 @@
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr std::uint64_t kFewest = 4;  // calls; fewer are no habit
 constexpr int kRounds =
     2;  // times that memory is allocated again after some was freed: a program that sets up only allocates
-
-bool frees(std::string_view call) { return call.find("Free") != call.npos || call.find("Unregister") != call.npos; }
 
 std::string remedy(const Context& context) {
     if (context.pytorch())
@@ -49,7 +48,7 @@ Ruling look(const Facts& facts) {
         if (calls.start[row] < steady.start || calls.start[row] >= steady.end || !calls.name.has(row) ||
             kind_of_call(facts.trace().text(calls.name[row])) != CallKind::allocation)
             continue;
-        bool freeing = frees(facts.trace().text(calls.name[row]));
+        bool freeing = call_frees(facts.trace().text(calls.name[row]));
         rounds += freed && !freeing;
         freed = freeing;
         spent += calls.dur[row];
@@ -61,15 +60,15 @@ Ruling look(const Facts& facts) {
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying || count < kFewest || rounds < kRounds)
         return Ruling::silent();
     finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",
-                                spoken_count(count), spoken(spent));
+                                spoken_count(count), readable_duration(spent));
     finding.evidence.push_back(fmt::format("{} ({}) and the like, the longest {}", facts.trace().text(longest),
-                                           facts.get<CallNames>().handle(longest), spoken(most)));
+                                           facts.get<CallNames>().handle(longest), readable_duration(most)));
     if (shares.idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(idle_line(facts, IdleCause::allocation));
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = Weight::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the calls belong to start-up or shutdown";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

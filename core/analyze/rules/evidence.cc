@@ -26,23 +26,13 @@ std::string idle_handle(const IdleGaps& gaps, IdleCause cause) {
     return "";
 }
 
-// Kernel busy time per ns of summed kernel duration: below 1 where kernels overlap.
-double overlap_factor(const Facts& facts) {
-    DurNs sum = 0, busy = 0;
-    for (const KernelGroup& group : facts.get<KernelGroups>().groups)
-        if (group.traits.kind != KernelClass::collective) sum += group.total_ns;
-    for (DurNs part : facts.get<Shares>().kernel) busy += part;
-    return sum > 0 ? static_cast<double>(busy) / static_cast<double>(sum) : 0;
-}
-
 }  // namespace
 
-std::string spoken(DurNs dur) { return readable_duration(static_cast<double>(dur)); }
 std::string spoken_count(std::size_t n) { return readable_count(static_cast<std::int64_t>(n)); }
 
 std::string idle_line(const Facts& facts, IdleCause cause) {
     return fmt::format("{}{} of idle time is {}", idle_handle(facts.get<IdleGaps>(), cause),
-                       spoken(facts.get<Shares>().idle_of(cause)), name_of(cause));
+                       readable_duration(facts.get<Shares>().idle_of(cause)), name_of(cause));
 }
 
 void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence) {
@@ -55,7 +45,7 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
     if (longest != nullptr) {
         auto before =
             std::count_if(gaps.begin(), gaps.end(), [&](const IdleGap& gap) { return listed_before(gap, *longest); });
-        std::string text = fmt::format("gap-{}: {} idle", before + 1, spoken(longest->dur));
+        std::string text = fmt::format("gap-{}: {} idle", before + 1, readable_duration(longest->dur));
         const Trace& trace = facts.trace();
         if (longest->host_what != kNoString) text += fmt::format(" while {} ran", trace.text(longest->host_what));
         if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(longest->host_thread));
@@ -70,7 +60,7 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
 DurNs busy_with(const Facts& facts, const KernelPart& part) {
     DurNs sum = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) sum += part(group);
-    return static_cast<DurNs>(static_cast<double>(sum) * overlap_factor(facts));
+    return static_cast<DurNs>(static_cast<double>(sum) * facts.get<Shares>().overlap);
 }
 
 void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence) {
@@ -86,7 +76,7 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
     for (std::size_t i = 0; i < std::min(order.size(), kExamples); ++i) {
         const KernelGroup& group = groups[order[i]];
         evidence.push_back(fmt::format("k-{} ({} in {} launches, {} % of kernel time): {}", order[i] + 1,
-                                       spoken(group.total_ns), spoken_count(group.count),
+                                       readable_duration(group.total_ns), spoken_count(group.count),
                                        readable_percent(100.0 * static_cast<double>(group.total_ns) /
                                                         static_cast<double>(std::max<DurNs>(1, all))),
                                        short_name(facts.trace().text(group.name))));
@@ -100,8 +90,8 @@ std::string names_say_nothing(const Facts& facts) {
         if (group.traits.kind == KernelClass::other) unknown += group.total_ns;
     }
     if (2 * unknown <= all) return "";
-    return fmt::format("{} of {} kernel time is in kernels whose names do not say what they do", spoken(unknown),
-                       spoken(all));
+    return fmt::format("{} of {} kernel time is in kernels whose names do not say what they do",
+                       readable_duration(unknown), readable_duration(all));
 }
 
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }

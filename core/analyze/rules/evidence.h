@@ -16,7 +16,6 @@ namespace gpuprof {
 // Percent of the effective window below which a cost is not worth a finding.
 inline constexpr double kWorthSaying = 3;
 
-std::string spoken(DurNs dur);            // "12.3 ms"
 std::string spoken_count(std::size_t n);  // "1,200"
 
 // "idle-1: 155 ms of idle time is input pipeline".

@@ -20,7 +20,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(
         fmt::format("{} of collectives run while no other kernel does (`devices`: exposed_comm_ns; `collectives`)",
-                    spoken(shares.exposed_comm)));
+                    readable_duration(shares.exposed_comm)));
     push_kernel_lines(
         facts,
         [](const KernelGroup& group) { return group.traits.kind == KernelClass::collective ? group.total_ns : 0; },
@@ -37,7 +37,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = Weight::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "traces of all ranks showed that the time is spent waiting for a late rank";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

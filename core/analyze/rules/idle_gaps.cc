@@ -35,7 +35,7 @@ Ruling look(const Facts& facts) {
     if (DurNs unknown = shares.idle_of(IdleCause::unknown); shares.effective_pct(unknown) >= kWorthSaying)
         ruling.cannot_tell =
             fmt::format("{} of idle time follows ops that were submitted long before, or calls that were not recorded",
-                        spoken(unknown));
+                        readable_duration(unknown));
     Finding finding;
     finding.cost_ns = gain_without_idle(facts, {kCauses[0], kCauses[1], kCauses[2]});
     if (shares.pct(finding.cost_ns) < (recorder.host_doubtful ? 2 * kLeast : kLeast)) return ruling;
@@ -56,6 +56,6 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kIdleGapsRule{"idle-gaps", "The device is idle while the host runs other code.", look, true};
+const Rule kIdleGaps{"idle-gaps", "The device is idle while the host runs other code.", look, true};
 
 }  // namespace gpuprof

@@ -52,7 +52,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = Weight::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the loader's range overlapped device work, or the range's name did not mean loading";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = Weight::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the conversions were needed once and not per step";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

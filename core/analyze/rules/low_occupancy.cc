@@ -18,7 +18,7 @@ constexpr double kLow = 40;  // percent of the warp slots
 // Time in launches of low occupancy, by group of kernels, and by what limits them.
 struct Low {
     std::vector<DurNs> by_group;  // as KernelNames numbers them
-    std::array<DurNs, 8> by_limiter{};
+    std::map<Limiter, DurNs> by_limiter;
 };
 
 Low low_launches(const Facts& facts) {
@@ -31,7 +31,7 @@ Low low_launches(const Facts& facts) {
         const std::optional<Occupancy>& here = occupancy.of(row);
         if (!here || here->pct >= kLow) continue;
         low.by_group[names.of(row)] += kernels.dur[row];
-        low.by_limiter[static_cast<std::size_t>(here->limiter) % low.by_limiter.size()] += kernels.dur[row];
+        low.by_limiter[here->limiter] += kernels.dur[row];
     }
     return low;
 }
@@ -68,15 +68,16 @@ Ruling look(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
-    auto most = std::max_element(low.by_limiter.begin(), low.by_limiter.end());
+    auto most = std::max_element(low.by_limiter.begin(), low.by_limiter.end(),
+                                 [](const auto& a, const auto& b) { return a.second < b.second; });
     finding.title = fmt::format("Kernels that keep under 40 % of the warps resident take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
-    finding.remedy = remedy(static_cast<Limiter>(most - low.by_limiter.begin()));
+    finding.remedy = remedy(most->first);
     finding.confidence = Weight::low;
     finding.basis = Basis::launch;
     finding.would_change_if = "the kernels hide latency otherwise (counters would show it)";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Ruling look(const Facts& facts) {
         finding.evidence.push_back(
             "judged by what kernels of these names and launch shapes do; no counters were recorded");
     finding.would_change_if = "counters (ncu, imported into this recording) showed DRAM throughput far below its peak";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

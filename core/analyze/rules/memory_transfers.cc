@@ -3,36 +3,14 @@
 
 #include "core/analyze/facts/context.h"
 #include "core/analyze/facts/gain.h"
+#include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/stat.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
-
-// Copies between host and device; those on the device or between devices cross no bus that pinning would help.
-struct HostCopies {
-    DurNs total = 0, pageable = 0, pinned = 0;
-    WideSum bytes;
-};
-
-HostCopies host_copies(const Trace& trace) {
-    HostCopies found;
-    const MemcpyTable& copies = trace.memcpy();
-    auto text = [&](const Column<StringId>& column, Row row) { return trace.text(column.value_or(row, kNoString)); };
-    for (Row row = 0; row < copies.rows; ++row) {
-        std::string_view kind = text(copies.kind, row);
-        if (kind != "HtoD" && kind != "DtoH") continue;
-        found.total += copies.dur[row];
-        found.bytes.add(copies.bytes.value_or(row, 0));
-        std::string_view host = text(kind == "HtoD" ? copies.src : copies.dst, row);
-        if (host == "pageable") found.pageable += copies.dur[row];
-        if (host == "pinned") found.pinned += copies.dur[row];
-    }
-    return found;
-}
 
 std::string remedy(const Context& context, const HostCopies& copies) {
     // Pinning helps what is pageable; it has to be a part that matters.
@@ -50,7 +28,7 @@ std::string remedy(const Context& context, const HostCopies& copies) {
                "changed, "
                "async copies.";
     return fmt::format(
-        "{}Copy with cudaMemcpyAsync on a stream of its own so that kernels run meanwhile, keep data on the "
+        "{}Copy with cudaMemcpyAsync on a stream of its own so that they overlap kernels, keep data on the "
         "GPU between steps, copy less.",
         pin ? "Pin the host buffers (cudaHostAlloc, cudaHostRegister). " : "");
 }
@@ -60,22 +38,23 @@ Ruling look(const Facts& facts) {
     Finding finding;
     finding.cost_ns = gain_without_exposed_copies(facts);
     if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
-    HostCopies copies = host_copies(facts.trace());
+    const HostCopies& copies = facts.get<HostCopies>();
     finding.title =
         fmt::format("Copies that nothing hides take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(fmt::format("{} of copies run while no kernel does (`devices`: exposed_memcpy_ns)",
-                                           spoken(shares.exposed_memcpy)));
+                                           readable_duration(shares.exposed_memcpy)));
     if (shares.idle_of(IdleCause::host_memcpy) > 0)
         finding.evidence.push_back(idle_line(facts, IdleCause::host_memcpy));
     if (copies.total > 0)
         finding.evidence.push_back(fmt::format(
             "copies between host and device move {} in {}: {} from or to pageable memory, {} pinned (`memcpy`)",
-            readable_bytes(copies.bytes.real()), spoken(copies.total), spoken(copies.pageable), spoken(copies.pinned)));
+            readable_bytes(copies.bytes.real()), readable_duration(copies.total), readable_duration(copies.pageable),
+            readable_duration(copies.pinned)));
     finding.remedy = remedy(facts.get<Context>(), copies);
     finding.confidence = Weight::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the copies overlapped kernels";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = Weight::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the result needs full FP32 precision";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

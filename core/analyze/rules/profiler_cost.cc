@@ -8,6 +8,7 @@
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
+#include "core/base/readable.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -31,26 +32,27 @@ Ruling look(const Facts& facts) {
     if (!cost.distorted()) return unknown_cost(facts);
     Finding finding;
     finding.cost_ns = std::min(cost.idle_in_overhead + cost.explained_ns, facts.get<Shares>().window);
-    finding.title = fmt::format("The profiler itself made up to {} of the idle time", spoken(finding.cost_ns));
+    finding.title =
+        fmt::format("The profiler itself made up to {} of the idle time", readable_duration(finding.cost_ns));
     if (cost.idle_in_overhead > 0)
         finding.evidence.push_back(fmt::format("{} of idle time lies inside the profiler's own overhead records",
-                                               spoken(cost.idle_in_overhead)));
+                                               readable_duration(cost.idle_in_overhead)));
     if (cost.host_doubtful)
         finding.evidence.push_back(fmt::format(
             "{} host records on the submitting threads, each costing the host 2 us or more, against {} of waiting for "
             "launches and host code",
-            spoken_count(cost.records), spoken(cost.host_idle)));
+            spoken_count(cost.records), readable_duration(cost.host_idle)));
     finding.remedy =
         "Do not optimise these gaps yet: record once with less (CUDA activities only, no stacks or shapes) or with a "
         "lighter recorder, and compare the step time with that of an unprofiled run.";
     finding.confidence = Weight::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "an unprofiled run took as long per step as this recording";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace
 
-const Rule kProfilerCostRule{"profiler-cost", "The recorder itself slowed what it recorded.", look};
+const Rule kProfilerCost{"profiler-cost", "The recorder itself slowed what it recorded.", look};
 
 }  // namespace gpuprof

@@ -19,6 +19,7 @@ struct Ruling {
     std::string cannot_tell;  // why the rule abstains, and what to record; beside a finding, of what it does not cover
 
     static Ruling silent() { return {}; }
+    static Ruling fires(Finding finding) { return {std::move(finding), ""}; }
     // Silent when there is no reason.
     static Ruling abstain(std::string because) { return {std::nullopt, std::move(because)}; }
 };

@@ -8,7 +8,7 @@
     RULE(InputPipeline)        \
     RULE(SmallKernels)         \
     RULE(Synchronisation)      \
-    RULE(IdleGapsRule)         \
+    RULE(IdleGaps)             \
     RULE(MemoryTransfers)      \
     RULE(SmallCopies)          \
     RULE(AllocationChurn)      \
@@ -20,7 +20,7 @@
     RULE(NoTensorCores)        \
     RULE(ExposedCommunication) \
     RULE(Throttling)           \
-    RULE(ProfilerCostRule)
+    RULE(ProfilerCost)
 
 namespace gpuprof {
 

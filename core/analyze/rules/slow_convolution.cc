@@ -56,7 +56,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = Weight::medium;
     finding.basis = Basis::names;
     finding.would_change_if = "accuracy forbids lower precision";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
+#include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/facts/step_finder.h"
@@ -27,10 +28,9 @@ struct SmallCopies {
 SmallCopies small_copies(const Trace& trace) {
     SmallCopies found;
     const MemcpyTable& copies = trace.memcpy();
-    StringId local = trace.strings().find("DtoD");
+    CopyPaths paths(trace);
     for (Row row = 0; row < copies.rows; ++row) {
-        if (!copies.bytes.has(row) || copies.bytes[row] > kSmall) continue;
-        if (local != kNoString && copies.kind.value_or(row, kNoString) == local) continue;
+        if (!copies.bytes.has(row) || copies.bytes[row] > kSmall || paths.stays_on_device(row)) continue;
         ++found.count;
         found.copying_ns += copies.dur[row];
         found.bytes.add(copies.bytes[row]);
@@ -55,9 +55,10 @@ Ruling look(const Facts& facts) {
     if (shares.effective_pct(found.calling_ns) < kLeast) return Ruling::silent();
     Finding finding;
     finding.title = fmt::format("{} copies of up to 64 KiB cost the host {} to submit", spoken_count(found.count),
-                                spoken(found.calling_ns));
+                                readable_duration(found.calling_ns));
     finding.evidence.push_back(fmt::format("they take {} on the device, {} each on average (`memcpy`)",
-                                           spoken(found.copying_ns), readable_bytes(found.bytes.over(found.count))));
+                                           readable_duration(found.copying_ns),
+                                           readable_bytes(found.bytes.over(found.count))));
     finding.remedy =
         facts.get<Context>().pytorch()
             ? "Copy once: stack small tensors on the host and move them together, make constants on the device, "
@@ -67,7 +68,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = Weight::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the host runs so far ahead that the time in these calls is hidden";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -67,23 +67,24 @@ Ruling look(const Facts& facts) {
     finding.title =
         small
             ? fmt::format("Many small kernels: the median kernel runs {}, launching one takes the host {} and more",
-                          spoken(kernel), spoken(call))
+                          readable_duration(kernel), readable_duration(call))
             : fmt::format("The GPU waits for launches {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::launch));
-    std::string launching = call > 0 ? fmt::format("; launching calls take {} per kernel", spoken(call)) : "";
-    finding.evidence.push_back(
-        fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows), spoken(kernel), launching));
+    std::string launching =
+        call > 0 ? fmt::format("; launching calls take {} per kernel", readable_duration(call)) : "";
+    finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),
+                                           readable_duration(kernel), launching));
     push_gap_lines(facts, IdleCause::launch, finding.evidence);
     if (finding.cost_ns < idle)
         finding.evidence.push_back(
             fmt::format("{} more of launch wait may be the profiler's own cost and is not counted",
-                        spoken(idle - finding.cost_ns)));
+                        readable_duration(idle - finding.cost_ns)));
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = small && !cost.host_doubtful ? Weight::high : Weight::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "a recording with less overhead (gpu-profile record, nsys) showed the queue filled between kernels";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::string where(const Facts& facts, const WaitSite& site) {
     const Trace& trace = facts.trace();
     std::string text =
         fmt::format("{} ({}) x {}, {} inside", trace.text(site.call), facts.get<CallNames>().handle(site.call),
-                    spoken_count(site.count), spoken(site.blocked_ns));
+                    spoken_count(site.count), readable_duration(site.blocked_ns));
     if (site.inside != kNoString) text += fmt::format(", called by {}", trace.text(site.inside));
     if (site.line != kNoString) text += fmt::format(" at {}", trace.text(site.line));
     return text;
@@ -76,7 +76,7 @@ Ruling look(const Facts& facts) {
     finding.evidence.push_back(
         fmt::format("the host waits {}, {} in all; the device is idle for {} after its work ran "
                     "out during such a wait",
-                    per_step, spoken(waits.blocked_ns), spoken(drained_ns(facts))));
+                    per_step, readable_duration(waits.blocked_ns), readable_duration(drained_ns(facts))));
     for (std::size_t i = 0; i < std::min(kSites, waits.sites.size()); ++i)
         finding.evidence.push_back(where(facts, waits.sites[i]));
     if (shares.idle_of(IdleCause::synchronisation) > 0)
@@ -86,7 +86,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = costs ? Weight::high : Weight::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the calls were the program's last wait for its results";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Ruling look(const Facts& facts) {
     finding.confidence = Weight::medium;
     finding.basis = Basis::counters;
     finding.would_change_if = "clock.sm stayed at its maximum while the reasons were set";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

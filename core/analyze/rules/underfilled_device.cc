@@ -39,14 +39,14 @@ Ruling look(const Facts& facts) {
     finding.evidence.push_back(fmt::format(
         "blocks for fewer than 75 % of the multiprocessors, or few threads for under 5 us, during {}; {} of "
         "multiprocessor time had no block",
-        spoken(underfilled), spoken(finding.cost_ns)));
+        readable_duration(underfilled), readable_duration(finding.cost_ns)));
     push_kernel_lines(
         facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = Weight::high;
     finding.basis = Basis::launch;
     finding.would_change_if = "the kernels were limited by something else than the multiprocessors they use";
-    return {finding, ""};
+    return Ruling::fires(std::move(finding));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ public:
     std::string of(std::size_t slow) const {
         DurNs longer = measured_[slow].dur - measured_[median_].dur;
         double busier = measured_[slow].busy.real() - measured_[median_].busy.real();
-        std::string text = fmt::format("{} longer than the median", readable_duration(static_cast<double>(longer)));
+        std::string text = fmt::format("{} longer than the median", readable_duration(longer));
         auto [span, more_host] = largest_growth(host_of_median_, host(steps_[slow]));
         if (more_host > 0) {
             std::string what = span == kNoString ? "host code without records" : shorten(study_.trace().text(span));

@@ -115,8 +115,20 @@ TEST_F(SqlTest, Functions) {
               "19|20|10|10.5");
     EXPECT_EQ(ask("SELECT percentile(dur_ns, 0) FROM kernel"), "percentile: p is not above 0 and up to 100");
     EXPECT_EQ(ask("SELECT percentile(name, 50) FROM kernel"), "percentile: a value is no number");
+    EXPECT_EQ(ask("WITH n(i) AS (VALUES (2), (4), (4), (4), (5), (5), (7), (9), (NULL)) SELECT stddev(i) FROM n"), "2.0");
+    EXPECT_EQ(ask("SELECT stddev(dur_ns) FROM kernel WHERE 0"), "NULL");
+    EXPECT_EQ(ask("SELECT stddev(name) FROM kernel"), "stddev: a value is not a number");
     EXPECT_EQ(ask("SELECT demangle('_Z3fooi'), demangle('plain'), short_name('_ZN2ns3fooIiEEvT_')"),
               "foo(int)|plain|foo");
+}
+
+TEST_F(SqlTest, RegularExpressions) {
+    EXPECT_EQ(ask("SELECT name, count(*) FROM kernel WHERE name REGEXP '^[ga]' GROUP BY name"), "add|20;gemm|10");
+    EXPECT_EQ(ask("SELECT 'abc' REGEXP 'B', 'abc' REGEXP '(?i)B', NULL REGEXP 'a', 'x' REGEXP ''"), "0|1|NULL|1");
+    EXPECT_EQ(ask("SELECT count(*) FROM kernel WHERE 'gemm' REGEXP name"), "10");  // a pattern per row
+    EXPECT_EQ(ask("SELECT 'a' REGEXP '('").rfind("REGEXP: (: ", 0), 0U);
+    EXPECT_EQ(ask("SELECT 'a' REGEXP '" + std::string(1001, 'a') + "'"),
+              "REGEXP: the pattern is longer than 1,000 bytes");
 }
 
 TEST_F(SqlTest, OnlyReads) {

@@ -1,4 +1,4 @@
-#include "cli/query/schema.h"
+#include "cli/query/dot_commands.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
     }
 }
 
-// A line of two parts, the second wrapped beside the first.
+// A line of two parts; the second one is wrapped in its own column.
 void write_entry(std::string_view name, std::string_view doc, int indent, int width, Sink& sink) {
     std::vector<std::string> lines = wrap(doc, std::max(width - indent, 30));
     std::string first = pad_right(name, indent - 2) + "  ";
@@ -58,54 +58,86 @@ void write_relation(const Relation& relation, const Style& style, Sink& sink) {
     sink.write("\n");
 }
 
-Status show_schema(const Catalogue& catalogue, std::span<const std::string_view> names, const Style& style,
-                   Sink& sink) {
-    std::vector<std::string_view> known;
-    for (const Relation& relation : catalogue.relations()) known.push_back(relation.name);
+Status show_schema(QueryRun& run, std::span<const std::string_view> names) {
+    std::vector<std::string_view> known = names_of(run.catalogue.relations());
     for (std::string_view name : names)
         if (std::find(known.begin(), known.end(), name) == known.end())
-            return Error{ExitCode::usage, fmt::format("there is no table {}{}", name, did_you_mean(name, known))};
-    for (const Relation& relation : catalogue.relations())
+            return Error{ExitCode::usage, fmt::format("unknown table '{}'{}", name, did_you_mean(name, known))};
+    for (const Relation& relation : run.catalogue.relations())
         if (names.empty() || std::find(names.begin(), names.end(), relation.name) != names.end())
-            write_relation(relation, style, sink);
+            write_relation(relation, run.style, run.sink);
     return {};
 }
 
-void show_tables(const Catalogue& catalogue, const Style& style, Sink& sink) {
-    for (const Relation& relation : catalogue.relations()) {
+Status show_tables(QueryRun& run, std::span<const std::string_view>) {
+    for (const Relation& relation : run.catalogue.relations()) {
         std::string rows = relation.analysis != nullptr ? "analysis" : std::to_string(relation.shape.rows);
         write_entry(pad_right(relation.name, kNameCells) + pad_left(rows, 11), relation.doc, kNameCells + 13,
-                    style.width, sink);
+                    run.style.width, run.sink);
     }
+    return {};
 }
 
-void show_functions(const Style& style, Sink& sink) {
+Status show_functions(QueryRun& run, std::span<const std::string_view>) {
     for (const SqlFunction& function : sql_functions())
-        write_entry(function.synopsis, function.doc, kNameCells + 11, style.width, sink);
+        write_entry(function.synopsis, function.doc, kNameCells + 11, run.style.width, run.sink);
+    return {};
 }
 
-void show_help(const Style& style, Sink& sink) {
-    write_entry(".tables", "What can be asked: tables with their rows, and analyses.", kNameCells, style.width, sink);
-    write_entry(".schema [TABLE]", "Columns with type, unit and meaning.", kNameCells, style.width, sink);
-    write_entry(".functions", "Functions beside those of SQLite.", kNameCells, style.width, sink);
-    write_entry(".quit", "Leaves the shell.", kNameCells, style.width, sink);
+Status set_mode(QueryRun& run, std::span<const std::string_view> words) {
+    if (words.empty()) return run.sink.write(fmt::format("{}\n", run.format->name)), Status();
+    const AnswerFormat* format = find_answer_format(words[0]);
+    if (format == nullptr) return unknown_choice("format", words[0], names_of(answer_formats()));
+    run.set_format(*format);
+    return {};
 }
+
+Status set_timer(QueryRun& run, std::span<const std::string_view> words) {
+    if (words.empty() || (words[0] != "on" && words[0] != "off"))
+        return Error{ExitCode::usage, ".timer expects 'on' or 'off'"};
+    run.timer = words[0] == "on";
+    return {};
+}
+
+Status show_help(QueryRun& run, std::span<const std::string_view>) {
+    for (const DotCommand& command : dot_commands())
+        write_entry(fmt::format("{} {}", command.name, command.arguments), command.doc, kNameCells, run.style.width,
+                    run.sink);
+    return {};
+}
+
+// The loop of the shell acts on it; a script ends with its last line.
+Status quit(QueryRun& run, std::span<const std::string_view>) {
+    run.ended = true;
+    return {};
+}
+
+constexpr DotCommand kCommands[] = {
+    {".tables", "", "List tables with their row counts, and analyses.", show_tables},
+    {".schema", "[TABLE...]", "Show columns with their types, units and meanings.", show_schema},
+    {".functions", "", "List the functions added to those of SQLite.", show_functions},
+    {".mode", "[FORMAT]", "Set the output format: text, csv or json.", set_mode},
+    {".timer", "on|off", "Print the time that each query takes.", set_timer},
+    {".help", "", "List these commands.", show_help},
+    {".quit", "", "Leave the shell.", quit},
+    {".exit", "", "Leave the shell.", quit},
+};
 
 }  // namespace
+
+std::span<const DotCommand> dot_commands() { return kCommands; }
 
 bool is_dot_command(std::string_view text) {
     std::size_t begin = text.find_first_not_of(" \t\r\n");
     return begin != std::string_view::npos && text[begin] == '.';
 }
 
-Status run_dot_command(Catalogue& catalogue, std::string_view text, const Style& style, Sink& sink) {
+Status run_dot_command(QueryRun& run, std::string_view text) {
     std::vector<std::string_view> words = words_of(text);
-    std::span<const std::string_view> arguments(words.begin() + 1, words.end());
-    if (words[0] == ".schema") return show_schema(catalogue, arguments, style, sink);
-    if (words[0] == ".tables") return show_tables(catalogue, style, sink), Status();
-    if (words[0] == ".functions") return show_functions(style, sink), Status();
-    if (words[0] == ".help") return show_help(style, sink), Status();
-    return Error{ExitCode::usage, fmt::format("there is no {}; .help lists what there is", words[0])};
+    for (const DotCommand& command : kCommands)
+        if (command.name == words[0]) return command.run(run, std::span(words).subspan(1));
+    return Error{ExitCode::usage,
+                 fmt::format("unknown command '{}'{}", words[0], did_you_mean(words[0], names_of(dot_commands())))};
 }
 
 }  // namespace gpuprof

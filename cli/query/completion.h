@@ -1,0 +1,28 @@
+// Tab completion of the SQL shell: which words may stand at the cursor.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/query/catalogue.h"
+
+namespace gpuprof {
+
+struct Completion {
+    std::size_t begin = 0;           // where the word at the cursor starts
+    std::vector<std::string> words;  // whole words that start as the typed one does, sorted
+};
+
+// From the text before the cursor.
+using Completer = std::function<Completion(std::string_view text)>;
+
+// Tables and analyses after FROM and JOIN; elsewhere columns of the tables that the statement names (of all tables while it
+// names none), functions and keywords; dot commands and their arguments. Letter case of the typed word does not matter.
+Completion complete_sql(const Catalogue& catalogue, std::string_view text);
+
+// The tables whose names occur in a statement; all of them if none does.
+std::vector<const Relation*> mentioned(const Catalogue& catalogue, std::string_view sql);
+
+}  // namespace gpuprof

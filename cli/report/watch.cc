@@ -1,0 +1,54 @@
+#include "cli/report/watch.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+namespace gpuprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kLook{250};
+
+std::string stamp(const std::string& file) {
+    struct stat now {};
+    if (stat(file.c_str(), &now) != 0) return file + " missing";
+    return fmt::format("{} {} {} {}.{:09}", file, now.st_ino, now.st_size, now.st_mtim.tv_sec, now.st_mtim.tv_nsec);
+}
+
+}  // namespace
+
+std::vector<std::string> file_stamps(std::span<const std::string> files) {
+    std::vector<std::string> stamps;
+    for (const std::string& file : files) {
+        std::error_code failed;
+        stamps.push_back(stamp(file));
+        if (!fs::is_directory(file, failed)) continue;
+        for (fs::directory_iterator entry(file, failed), end; !failed && entry != end; entry.increment(failed))
+            stamps.push_back(stamp(entry->path().string()));
+    }
+    std::sort(stamps.begin(), stamps.end());
+    return stamps;
+}
+
+void show_on_change(std::span<const std::string> files, const std::function<bool()>& show) {
+    std::vector<std::string> shown;
+    while (true) {
+        std::vector<std::string> before = file_stamps(files);
+        if (before != shown) {
+            // A file that is still being written changes again soon; the first answer does not wait for that.
+            if (!shown.empty()) std::this_thread::sleep_for(kLook);
+            if (!shown.empty() && file_stamps(files) != before) continue;
+            if (!show()) return;
+            shown = std::move(before);
+        }
+        std::this_thread::sleep_for(kLook);
+    }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,31 @@
+#include "core/analyze/facts/host_copies.h"
+
+#include "core/analyze/facts/facts.h"
+
+namespace gpuprof {
+
+CopyPaths::CopyPaths(const Trace& trace)
+    : copies_(&trace.memcpy()),
+      device_to_device_(trace.strings().find("DtoD")),
+      host_to_device_(trace.strings().find("HtoD")),
+      device_to_host_(trace.strings().find("DtoH")),
+      pageable_(trace.strings().find("pageable")),
+      pinned_(trace.strings().find("pinned")) {}
+
+HostCopies HostCopies::make(const Facts& facts) {
+    HostCopies found;
+    CopyPaths paths(facts.trace());
+    const MemcpyTable& copies = facts.trace().memcpy();
+    for (Row row = 0; row < copies.rows; ++row) {
+        if (!paths.host_and_device(row)) continue;
+        found.total += copies.dur[row];
+        found.bytes.add(copies.bytes.value_or(row, 0));
+        if (paths.pageable(row))
+            found.pageable += copies.dur[row];
+        else if (paths.pinned(row))
+            found.pinned += copies.dur[row];
+    }
+    return found;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,21 @@
+// How far this process has come with the files that it reads, for a line of progress. Counters of the whole process: readers
+// of several files run side by side.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace gpuprof {
+
+struct Reading {
+    std::atomic<std::uint64_t> size{0};  // of the files opened so far, in bytes; streams count 0
+    std::atomic<std::uint64_t> read{0};  // of these files
+    std::atomic<int> open{0};            // files being read now
+};
+
+inline Reading& reading() {
+    static Reading all;
+    return all;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,86 @@
+"""What commands do on a terminal: a line of progress when something takes long, watching files, a pager for long answers."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from terminal import Terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
+OTHER = ROOT / "tests" / "fixtures" / "kineto" / "memory_bound.json.gz"
+
+
+def test_reading_for_long_shows_progress(program, tmp_path):
+    os.mkfifo(pipe := tmp_path / "slow.json.gz")
+
+    def feed():
+        with open(pipe, "wb") as file:
+            file.write(EXAMPLE.read_bytes()[:1000])
+            file.flush()
+            time.sleep(3)
+            file.write(EXAMPLE.read_bytes()[1000:])
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    with Terminal([program.path, "report", str(pipe)]) as terminal:
+        terminal.expect(r"reading \(2 s\)")
+        terminal.expect("input-bound|Input-bound")
+        assert terminal.end()[0] == 0
+    feeder.join()
+
+
+def test_no_progress_where_standard_error_is_not_a_terminal(program, tmp_path):
+    os.mkfifo(pipe := tmp_path / "slow.json.gz")
+    with subprocess.Popen([program.path, "report", str(pipe)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with open(pipe, "wb") as file:
+            time.sleep(2.5)
+            file.write(EXAMPLE.read_bytes())
+        assert (process.stdout.read() != b"", process.stderr.read(), process.wait()) == (True, b"", 0)
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_watch_shows_each_version(program, tmp_path, folder):
+    recording = tmp_path / "run.json.gz"
+    shutil.copy(EXAMPLE, recording)
+    with Terminal([program.path, "report", str(tmp_path if folder else recording), "devices", "--watch"]) as terminal:
+        terminal.expect("608")
+        (tmp_path / "next").write_bytes(OTHER.read_bytes())
+        os.replace(tmp_path / "next", recording)
+        terminal.expect(r"\b60\b")
+        recording.write_bytes(b"not a recording")
+        terminal.expect("gpu-profile: ")
+        shutil.copy(EXAMPLE, recording)
+        terminal.expect("608")
+        terminal.type("\x03")
+        assert terminal.end()[0] == -signal.SIGINT
+
+
+def kernels_of(answer):
+    (devices,) = json.loads(answer.read_text())["tables"]
+    return dict(zip([column["name"] for column in devices["columns"]], devices["rows"][0]))["kernels"]
+
+
+def test_watch_keeps_a_file_up_to_date(program, tmp_path):
+    recording, answer = tmp_path / "run.json.gz", tmp_path / "answer.json"
+    shutil.copy(EXAMPLE, recording)
+    with subprocess.Popen([program.path, "report", str(recording), "devices", "--watch", "--format", "json", "-o", str(answer)]) as process:
+        deadline = time.monotonic() + 20
+        for source, kernels in ((EXAMPLE, 608), (OTHER, 60)):
+            shutil.copy(source, recording)
+            while not answer.exists() or kernels_of(answer) != kernels:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        process.kill()
+
+
+def test_standard_input_cannot_be_watched(program):
+    done = subprocess.run([program.path, "report", "-", "--watch"], input=b"", capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--watch" in done.stderr

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Refuses phrases that people stumbled over, in every text that a person reads: output, help, errors, pages, comments.
+
+    check_language.py [PATH...]   tracked files below these paths; without any, the whole tree
+
+Each phrase has what to write instead. A phrase that is right in its place (a quotation, the name of somebody else's thing) is
+excused by `language: quoted` on its line. Recorded data and licences are not read.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+UNREAD = ("tests/fixtures/", "tests/cases/", "tests/fuzz/corpus/", "examples/", "LICENSE", "tools/check_language.py", "CHANGELOG.md")
+SUFFIXES = (".h", ".cc", ".cu", ".def", ".py", ".ts", ".css", ".html", ".md", ".sh", ".txt", ".toml", ".cmake")
+EXCUSE = "language: quoted"
+
+# (what must not come back, what to write instead)
+PHRASES = (
+    (r"\bto win back\b", "up to X recoverable"),
+    (r"\bby what (?:the|it|he|they)\b", "name the quantity: by cause, by activity"),
+    (r"\bnot to be told\b|\bcannot be told\b|\bis told by\b|\btell apart nothing\b", "inconclusive; unknown; distinguish"),
+    (r"\b(?:stands?|stood|rests?|rested) on\b", "is based on"),
+    (r"\bheld back\b", "dropped, deferred"),
+    (r"\bthere (?:is|are) no (?:command|option|analysis|column|table|metric|file|device|page|word|section)\b", "unknown X 'name'; no X found"),
+    (r"\bnone is\b|\bnone (?:is|are) there\b|\bthat (?:is|are) there\b", "no X; not recorded; existing"),
+    (r"\bfor so (?:many|long)\b|\bso many (?:seconds|bytes|times|rows|calls|milliseconds|microseconds)\b", "say the quantity and its unit"),
+    (r"\d[\w.%]* without it\b", "(default: X)"),
+    (r"\bneither names, shapes nor counters\b", "kernels whose limiter is unknown"),
+    (r"\bwhich cannot be\b", "implausible value"),
+    (r"\bnothing (?:on the timeline|in it)\b", "no event; no timestamped events"),
+    (r"\bwhat (?:was|is|were) asked(?: for)?\b", "requested"),
+    (r"\bthat (?:was|were|is|are) asked for\b", "requested"),
+    (r"\bis recogni[sz]ed by its content\b", "is detected from its content"),
+    (r"\bmore about a\b", "Help for one X"),
+    (r"\bhow long (?:functions|programs)\b", "benchmark a function or a program"),
+    (r"\bmost memory of\b", "peak memory"),
+    (r"\bkeep the result by\b", "save the result under"),
+    (r"\bwhat was held at\b|\bhighlight alike\b|\brepeats would\b", "see the language page's terms"),
+    (r"\b(?<!multi)(?<!co)processors?\b(?! architecture)", "CPU, CPUs, cores"),
+    (r"\bmeanwhile\b", "at the same time; during X"),
+    (r"\bis there are\b", "are treated as"),
+    (r"\bare treated alike\b|\bfound alike\b|\bread alike\b", "the same way"),
+    (r"\bis made of it\b|\bwhat is made of\b", "derived from"),
+    (r"\bno tree of\b|\bit is no (?:list|number|object|table|text)\b|\bis no (?:list|number|object|text|capture|trace|recording|directory|folder|file|program|address)\b", "not a X: expected Y"),
+    (r"\bfrom (?!now|then|here|that|there|this)\S+ on\b(?!\w)(?= *[,.;:)\"]|$)", "from X"),
+    (r"\b(?:a|an|its|their|one) own one\b", "a separate X"),
+)
+COMPILED = tuple((re.compile(phrase, re.IGNORECASE), instead) for phrase, instead in PHRASES)
+
+
+def texts(below):
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *below], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    for name in sorted(filter(None, listed.split("\0"))):
+        path = ROOT / name
+        if path.is_file() and path.suffix in SUFFIXES and not name.startswith(UNREAD):
+            yield name, path.read_text(encoding="utf-8", errors="replace")
+
+
+def problems(name, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if EXCUSE in line:
+            continue
+        for phrase, instead in COMPILED:
+            if found := phrase.search(line):
+                yield f"{name}:{number}: “{found[0]}”; write: {instead}"
+
+
+def main():
+    found = [problem for name, text in texts(sys.argv[1:]) for problem in problems(name, text)]
+    for problem in found:
+        print(problem)
+    if found:
+        print(f"{len(found)} phrases to rewrite in plain English", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
