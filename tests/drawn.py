@@ -14,7 +14,9 @@ A row is a label, cells between the first and the last `|`, and a remark. A comm
                  a capital is the kernel of that name, h HtoD, d DtoH of pinned memory, g HtoD, e DtoH of pageable memory, p DtoD
                  copies of 1000 bytes a cell, z a memset
   op THREAD      framework operators: `[name--]` is a span from bracket to bracket; deeper operators in further rows
+                 `[name@7]` has autograd's sequence number 7, `[name<7]` is a backward operator of it
   range THREAD   user annotations, drawn like operators
+  python THREAD  Python calls, drawn like operators; `[nn.Module: A_0]` is the call of a module
   overhead THREAD  the recorder's own work, drawn like operators
 Calls L, C or P, Z are paired with kernels, copies, memsets in the order of their starts; what is left over stays unpaired.
 A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter. A launch has one block of
@@ -33,7 +35,8 @@ CALLS = {"L": "cudaLaunchKernel", "C": "cudaMemcpyAsync", "P": "cudaMemcpy", "Z"
 LAUNCHES = {"L": "kernel", "C": "gpu_memcpy", "P": "gpu_memcpy", "Z": "gpu_memset"}
 COPIES = {"h": "Memcpy HtoD (Pinned -> Device)", "d": "Memcpy DtoH (Device -> Pinned)", "p": "Memcpy DtoD (Device -> Device)",
           "g": "Memcpy HtoD (Pageable -> Device)", "e": "Memcpy DtoH (Device -> Pageable)"}
-SPANS = {"op": "cpu_op", "range": "user_annotation", "overhead": "overhead"}
+SPANS = {"op": "cpu_op", "python": "python_function", "range": "user_annotation", "overhead": "overhead"}
+SEQUENCE = re.compile(r"(.*?)(?:([@<])(\d+))?")
 PROCESS = 100
 BASE_US = 1000
 
@@ -128,8 +131,9 @@ class Drawing:
 
     def spans(self, category, thread, cells):
         for span in re.finditer(r"\[([^\]]*)\]", cells):
-            name = span.group(1).strip("-")
-            self.add(category, name, PROCESS, self.thread(thread), span.start(), span.end() - span.start())
+            name, kind, number = SEQUENCE.fullmatch(span.group(1).strip("-")).groups()
+            sequence = {"Sequence number": int(number), "Fwd thread id": int(kind == "<")} if number else {}
+            self.add(category, name, PROCESS, self.thread(thread), span.start(), span.end() - span.start(), **sequence)
 
     def stream(self, device, stream, cells):
         self.devices.add(device)

@@ -1,88 +1,74 @@
 #include "core/model/device_numbers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <limits>
 #include <set>
+#include <tuple>
 
 namespace gpuprof {
 namespace {
 
-// Surest first: what is claimed first keeps its ordinal.
-enum class Claim { by_uuid, by_use, by_description };
+constexpr std::int32_t kNoNumber = std::numeric_limits<std::int32_t>::min();
 
-struct Device {
-    std::size_t recording;
-    std::int32_t ordinal;
-    std::string uuid;
-    Claim claim;
+struct Gpu {
+    std::uint32_t gpu = 0;
+    DeviceUse use = DeviceUse::described;
+    bool uuid = false;
+    std::int32_t ordinal = 0;  // of the recording with the most of it
+    std::int32_t number = kNoNumber;
 };
 
-// Those that name a device, not the table that describes them.
-template <class AllTables, class Visit>
-void each_device_column(AllTables& tables, Visit visit) {
-    tables.each_table([&](const TableSpec&, auto& table) {
-        if constexpr (requires { table.device; } && !std::is_same_v<std::remove_cvref_t<decltype(table)>, DeviceTable>)
-            visit(table.device);
-    });
-}
-
-std::set<std::int32_t> used_devices(const Tables& tables) {
-    std::set<std::int32_t> used;
-    each_device_column(tables, [&](const Column<std::int32_t>& device) {
-        std::int32_t last = -1;
-        for (Row row = 0; row < device.size(); ++row)
-            if (device.has(row) && device[row] != last) used.insert(last = device[row]);
-    });
-    return used;
-}
-
-void add_devices(const Trace& trace, std::size_t recording, std::vector<Device>& devices) {
-    std::set<std::int32_t> used = used_devices(trace.tables());
-    const DeviceTable& described = trace.tables().device;
-    for (Row row = 0; row < described.rows; ++row) {
-        if (!described.device.has(row)) continue;
-        std::int32_t ordinal = described.device[row];
-        std::string uuid(described.uuid.has(row) ? trace.text(described.uuid[row]) : "");
-        Claim claim = used.erase(ordinal) > 0 ? Claim::by_use : Claim::by_description;
-        devices.push_back({recording, ordinal, uuid, uuid.empty() ? claim : Claim::by_uuid});
+// Those first that keep their ordinal before others.
+std::vector<Gpu> in_order(const std::vector<RecordedDevice>& devices, const std::vector<std::uint32_t>& gpu_of) {
+    std::vector<Gpu> gpus;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        bool added = gpu_of[i] == gpus.size();  // numbers of GPUs are dense
+        if (added) gpus.push_back({gpu_of[i]});
+        Gpu& gpu = gpus[gpu_of[i]];
+        if (added || devices[i].use < gpu.use) gpu.ordinal = devices[i].ordinal;
+        gpu.use = std::min(gpu.use, devices[i].use);
+        gpu.uuid |= !devices[i].uuid.empty();
     }
-    for (std::int32_t ordinal : used) devices.push_back({recording, ordinal, "", Claim::by_use});
+    std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) {
+        return std::tuple(a.use, !a.uuid) < std::tuple(b.use, !b.uuid);
+    });
+    return gpus;
+}
+
+void number(std::vector<Gpu>& gpus) {
+    std::set<std::int32_t> taken;
+    for (Gpu& gpu : gpus)
+        if (taken.insert(gpu.ordinal).second) gpu.number = gpu.ordinal;
+    std::int32_t free = 0;
+    for (Gpu& gpu : gpus) {
+        if (gpu.number != kNoNumber || gpu.use == DeviceUse::described) continue;
+        while (taken.contains(free)) ++free;
+        taken.insert(gpu.number = free);
+    }
 }
 
 }  // namespace
 
-std::vector<DeviceNumbers> number_devices(const std::vector<const Trace*>& recordings,
-                                          const std::vector<std::string>& scopes) {
-    std::vector<Device> devices;
-    for (std::size_t i = 0; i < recordings.size(); ++i) add_devices(*recordings[i], i, devices);
-    std::stable_sort(devices.begin(), devices.end(),
-                     [](const Device& a, const Device& b) { return a.claim < b.claim; });
+std::vector<DeviceNumbers> number_devices(const std::vector<NamedRecording>& recordings) {
+    std::vector<RecordedDevice> devices = recorded_devices(recordings);
+    std::vector<std::uint32_t> gpu_of = same_gpus(recordings, devices);
+    std::vector<Gpu> gpus = in_order(devices, gpu_of);
+    number(gpus);
+    std::vector<std::int32_t> number_of(gpus.size());
+    for (const Gpu& gpu : gpus) number_of[gpu.gpu] = gpu.number;
     std::vector<DeviceNumbers> numbers(recordings.size());
-    std::map<std::string, std::int32_t> known;  // by uuid, and by ordinal in a scope
-    std::set<std::int32_t> taken;
-    for (const Device& device : devices) {
-        std::string place = fmt::format("{}#{}", scopes[device.recording], device.ordinal);
-        auto same = known.find(device.uuid.empty() ? place : device.uuid);
-        std::int32_t number = device.ordinal;
-        if (same != known.end()) {
-            number = same->second;
-        } else if (taken.contains(number)) {
-            if (device.claim == Claim::by_description) continue;
-            for (number = 0; taken.contains(number);) ++number;
-        }
-        taken.insert(number);
-        known.try_emplace(place, number);
-        if (!device.uuid.empty()) known.try_emplace(device.uuid, number);
-        numbers[device.recording][device.ordinal] = number;
-    }
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (std::int32_t number = number_of[gpu_of[i]]; number != kNoNumber)
+            numbers[devices[i].recording][devices[i].ordinal] = number;
     return numbers;
 }
 
 void renumber_devices(Tables& tables, const DeviceNumbers& numbers) {
-    each_device_column(tables, [&](Column<std::int32_t>& device) {
-        for (Row row = 0; row < device.size(); ++row)
-            if (device.has(row)) device.change(row, numbers.at(device[row]));
+    tables.each_table([&](const TableSpec&, auto& table) {
+        using Table = std::remove_cvref_t<decltype(table)>;
+        if constexpr (requires { table.device; } && !std::is_same_v<Table, DeviceTable>)
+            for (Row row = 0; row < table.device.size(); ++row)
+                if (table.device.has(row)) table.device.change(row, numbers.at(table.device[row]));
     });
     DeviceTable& described = tables.device;
     PodVector<Row> kept;

@@ -1,13 +1,15 @@
-// Which GPU of a job a device ordinal of one of its recordings is. A uuid tells. Without one an ordinal means something within its
-// recording or, where ordinals are those of a host, within that: then GPU 0 of one rank is not taken for GPU 0 of another.
-// An ordinal stays as it is where no other GPU has it already.
+// The number of each GPU of a job, from the ordinals of its recordings; same_gpu.h says which of these are one GPU.
+// A GPU keeps an ordinal that one of its recordings gives it. Where several GPUs have that one, the first keeps it: those that worked
+// come before those only observed, these before those only described, and those with a uuid before those without. Every other one
+// gets the lowest number that is free, after all have kept what they can; one that is only described is left out instead. So
+// the only GPU of a job that worked has a number of its own recordings, and one that is moved leaves no hole.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <vector>
 
+#include "core/model/same_gpu.h"
 #include "core/model/trace.h"
 
 namespace gpuprof {
@@ -16,9 +18,8 @@ namespace gpuprof {
 // another GPU has, are not in it.
 using DeviceNumbers = std::map<std::int32_t, std::int32_t>;
 
-// One for each of `recordings`. `scopes[i]`: where the ordinals of recordings[i] mean something (a host, or its file).
-std::vector<DeviceNumbers> number_devices(const std::vector<const Trace*>& recordings,
-                                          const std::vector<std::string>& scopes);
+// One for each of `recordings`.
+std::vector<DeviceNumbers> number_devices(const std::vector<NamedRecording>& recordings);
 
 // Another number for every device of `tables`.
 void renumber_devices(Tables& tables, const DeviceNumbers& numbers);

@@ -9,6 +9,8 @@
 #include <unordered_map>
 
 #include "core/model/device_numbers.h"
+#include "core/model/processes.h"
+#include "core/model/time_of_day.h"
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
@@ -35,8 +37,6 @@ Batch parts_of(Trace trace) {
 
 namespace {
 
-// 9 September 2001; no other clock gets that far.
-constexpr TimeNs kTimeOfDay = TimeNs{1'000'000'000} * 1'000'000'000;
 // Further apart they are no parts of one job, and a trace would not hold both (trace_builder.cc).
 constexpr DurNs kFarthestStart = DurNs{10} * 24 * 3600 * 1'000'000'000;
 
@@ -48,20 +48,6 @@ std::set<std::string_view> hosts_of(const Trace& trace) {
     for (Row row = 0; row < process.rows; ++row)
         hosts.insert(process.host.has(row) ? trace.text(process.host[row]) : std::string_view());
     return hosts;
-}
-
-// Whether the key of a process says who it is in every recording: HOST:PID.
-bool is_same_everywhere(const ProcessTable& process, const StringPool& strings, Row row) {
-    return process.host.has(row) &&
-           strings[process.key[row]].starts_with(fmt::format("{}:", strings[process.host[row]]));
-}
-
-// Where ordinals of devices mean something. Recordings that name hosts in another way may each see GPUs of their own as 0.
-std::string scope_of(const PartOfJob& part) {
-    const ProcessTable& process = part.trace.tables().process;
-    std::set<std::string_view> hosts = hosts_of(part.trace);
-    bool one = hosts.size() == 1 && is_same_everywhere(process, part.trace.strings(), 0);
-    return one ? fmt::format("host {}", *hosts.begin()) : fmt::format("file {}", part.name);
 }
 
 // What each part's times are moved by, and what is to be known of it.
@@ -97,7 +83,7 @@ public:
     Keys(Batch& rows, std::string_view name) : rows_(rows), name_(name) {
         const ProcessTable& process = rows.tables.process;
         for (Row row = 0; row < process.rows; ++row)
-            if (is_same_everywhere(process, rows.strings, row)) known_.emplace(process.key[row], process.key[row]);
+            if (is_host_and_pid(process, rows.strings, row)) known_.emplace(process.key[row], process.key[row]);
         const ThreadTable& thread = rows.tables.thread;
         for (Row row = 0; row < thread.rows; ++row)
             if (known_.contains(thread.process.value_or(row, kNoString)))
@@ -227,10 +213,9 @@ void note_renumbered(const DeviceNumbers& numbers, std::string_view file, Batch&
 
 Trace joined(std::vector<PartOfJob> parts, Origin origin, Batch about) {
     std::vector<DurNs> moves = place_in_time(parts, about);
-    std::vector<const Trace*> traces;
-    std::vector<std::string> scopes;
-    for (const PartOfJob& part : parts) traces.push_back(&part.trace), scopes.push_back(scope_of(part));
-    std::vector<DeviceNumbers> devices = number_devices(traces, scopes);
+    std::vector<NamedRecording> recordings;
+    for (const PartOfJob& part : parts) recordings.push_back({part.name, &part.trace});
+    std::vector<DeviceNumbers> devices = number_devices(recordings);
     TraceBuilder builder(std::move(origin));
     Numbers numbers;
     for (std::size_t i = 0; i < parts.size(); ++i) {

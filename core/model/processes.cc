@@ -1,5 +1,7 @@
 #include "core/model/processes.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <unordered_map>
 
@@ -67,6 +69,11 @@ void adopt_processes(Tables& tables) {
         auto known = table.correlation.has(row) ? index.find(table.correlation[row]) : index.end();
         return known == index.end() ? kNoString : known->second;
     });
+}
+
+bool is_host_and_pid(const ProcessTable& process, const StringPool& strings, Row row) {
+    return process.host.has(row) &&
+           strings[process.key[row]].starts_with(fmt::format("{}:", strings[process.host[row]]));
 }
 
 }  // namespace gpuprof

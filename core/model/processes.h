@@ -2,6 +2,7 @@
 // their correlation id. Several processes with a call of that id: the row stays without a process, since nothing tells which.
 #pragma once
 
+#include "core/base/string_pool.h"
 #include "core/model/tables.h"
 
 namespace gpuprof {
@@ -9,5 +10,8 @@ namespace gpuprof {
 // Fills the absent values of `process` in kernel, memcpy, memset, sync and collective. A trace whose calls are all of one
 // process, or that knows only one process, needs no matching.
 void adopt_processes(Tables& tables);
+
+// Whether the key of a process says who it is in every recording: HOST:PID.
+bool is_host_and_pid(const ProcessTable& process, const StringPool& strings, Row row);
 
 }  // namespace gpuprof

@@ -72,6 +72,10 @@ constexpr SqlCheck kChecks[] = {
      "SELECT name, count(*) AS count FROM op WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*' GROUP BY name",
      "SELECT name, count FROM ops WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*'",
      "As key_averages, the analysis counts an operator once that calls itself and nothing else; SQL counts rows."},
+    {"modules",
+     "SELECT count(*) AS count, coalesce(sum(dur_ns), 0) AS host_total_ns FROM python_call WHERE name GLOB 'nn.Module: "
+     "*'",
+     "SELECT coalesce(sum(count), 0) AS count, coalesce(sum(host_total_ns), 0) AS host_total_ns FROM modules", ""},
     {"hlo",
      "SELECT hlo_module AS module, hlo_op, framework_op, count(*) AS kernels, sum(dur_ns) AS total_ns FROM kernel "
      "WHERE EXISTS (SELECT 1 FROM kernel WHERE hlo_op IS NOT NULL) GROUP BY hlo_module, hlo_op, framework_op",

@@ -104,7 +104,8 @@ EventTable gap_table(const Facts& facts, StringPool& strings) {
         device.set(row, gap.device);
         start.set(row, gap.start);
         dur.set(row, gap.dur);
-        StringId values[] = {strings.intern(name_of(gap.cause)), gap.host_thread, gap.host_what,
+        StringId what = gap.recording ? strings.intern(name_of(IdleCause::profiler)) : gap.host_what;
+        StringId values[] = {strings.intern(name_of(gap.cause)), gap.host_thread, what,
                              name_of_op(facts.trace(), gap.before_op, gap.before, strings),
                              name_of_op(facts.trace(), gap.after_op, gap.after, strings)};
         for (std::size_t i = 0; i < texts.size(); ++i)
@@ -117,7 +118,7 @@ EventTable gap_table(const Facts& facts, StringPool& strings) {
     constexpr std::pair<const char*, const char*> kTexts[] = {
         {"cause", "The cause of the largest part of the gap."},
         {"host_thread", "Key of the thread that explains it."},
-        {"host_what", "What that thread was doing: the range, operator or call that decides the cause."},
+        {"host_what", "What that thread was doing: the range, operator or call that decides the cause, or `profiler`."},
         {"before", "Device op that ended as the gap began."},
         {"after", "Device op that ended the gap."}};
     for (std::size_t i = 0; i < texts.size(); ++i)

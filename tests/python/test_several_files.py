@@ -73,7 +73,7 @@ def test_python_opens_folders_and_several_files(ranks):
 
 
 def event(name, category, ts, **more):
-    return {"ph": "X", "cat": category, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": 10, **more}
+    return {"ph": "X", "cat": category, "name": name, "pid": 7, "tid": 7, "ts": ts, "dur": 10} | more
 
 
 def test_equal_ids_of_two_hosts_stay_apart(program, tmp_path):
@@ -95,6 +95,22 @@ def test_equal_ids_of_two_hosts_stay_apart(program, tmp_path):
     read = schema.Trace.FromString(exported.read_bytes())
     pids = [p.track_descriptor.process.pid for p in read.packet if p.track_descriptor.HasField("process")]
     assert len(pids) == len(set(pids)) == 2 and 7 in pids
+
+
+@pytest.mark.parametrize(("names", "ranks", "devices"), [
+    (("node_4711.1.pt.trace.json", "node_4711.2.pt.trace.json"), (None, None), [0]),  # windows of one process
+    (("a.json", "b.json"), (3, 3), [0]),
+    (("a.json", "b.json"), (0, 1), [0, 1]),
+    (("a.json", "b.json"), (None, None), [0, 1]),  # two containers, for all that is known
+])
+def test_gpus_without_uuid(program, tmp_path, names, ranks, devices):
+    for at, (name, rank) in enumerate(zip(names, ranks)):
+        job = {} if rank is None else {"distributedInfo": {"rank": rank, "world_size": 8}}
+        (tmp_path / name).write_text(json.dumps({"baseTimeNanoseconds": 1_700_000_000 * 10**9, **job, "traceEvents": [
+            event("cudaLaunchKernel", "cuda_runtime", 1000 * at, pid=4711, args={"correlation": 3}),
+            event("gemm", "kernel", 1000 * at + 20, pid=0, args={"correlation": 3, "device": 0, "stream": 7}),
+        ]}))
+    assert [row["device"] for row in rows(program, tmp_path, "devices")] == devices
 
 
 def test_what_cannot_be_read_is_a_loss(program, ranks):

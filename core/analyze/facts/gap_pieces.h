@@ -17,16 +17,19 @@ public:
     explicit Pieces(PodVector<IdleSpan>* spans) : spans_(spans) {}
 
     void clear() { pieces_.clear(); }
-    void add(IdleCause cause, StringId name, StringId thread, Interval span) {
+    // `recording`: what making the records in it cost the thread, at least.
+    void add(IdleCause cause, StringId name, StringId thread, Interval span, DurNs recording = 0) {
         DurNs dur = span.length();
         if (dur <= 0) return;
+        recording = std::min(recording, dur);
         if (spans_ != nullptr) spans_->push_back({span.start, dur, 0, cause});
         for (Piece& piece : pieces_)
             if (piece.cause == cause && piece.name == name && piece.thread == thread) {
                 piece.dur += dur;
+                piece.recording += recording;
                 return;
             }
-        pieces_.push_back({dur, name, thread, cause});
+        pieces_.push_back({dur, recording, name, thread, cause});
     }
     // Gives the gap its main cause and what the host did; adds the pieces to the device's totals.
     void settle(IdleGap& gap, DeviceIdle& device) const {
@@ -34,13 +37,17 @@ public:
         for (const Piece& piece : pieces_) by_cause[static_cast<std::size_t>(piece.cause)] += piece.dur;
         auto largest = std::max_element(by_cause.begin(), by_cause.end());
         gap.cause = static_cast<IdleCause>(largest - by_cause.begin());
-        DurNs most = 0;
+        DurNs most = -1, recording = 0;
         for (const Piece& piece : pieces_) {
-            if (piece.cause != gap.cause || piece.dur <= most) continue;
-            most = piece.dur;
+            if (piece.cause != gap.cause) continue;
+            recording += piece.recording;
+            if (piece.dur - piece.recording <= most) continue;
+            most = piece.dur - piece.recording;
             gap.host_what = piece.name;
             if (piece.thread != kNoString) gap.host_thread = piece.thread;
         }
+        gap.recording = recording > most;
+        if (gap.recording) gap.host_what = kNoString;
         for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
             if (by_cause[cause] == 0) continue;
             device.causes[cause].total += by_cause[cause];
@@ -60,7 +67,7 @@ public:
 
 private:
     struct Piece {
-        DurNs dur;
+        DurNs dur, recording;
         StringId name;
         StringId thread;
         IdleCause cause;

@@ -12,6 +12,7 @@
 #include "core/analyze/facts/host_state.h"
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/facts/waits.h"
+#include "core/analyze/knowledge/record_cost.h"
 #include "core/base/parallel.h"
 #include "core/model/trace.h"
 
@@ -35,16 +36,35 @@ public:
         HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
         HostMeaning meaning(trace);
         for (StringId thread : submitters_) segments_[thread] = meaning.segments(timeline.spans(thread));
+        record_cost_ = record_cost(trace.origin().tool);
+        const PythonCallTable& calls = trace.tables().python_call;
+        for (Row row = 0; row < calls.rows && record_cost_.python_call > 0; ++row)
+            if (submitters.has(calls.thread.value_or(row, kNoString)))
+                python_calls_[calls.thread[row]].push_back(calls.start[row]);
     }
 
     // What a submitting thread did.
     const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(thread); }
+    // What making the records in `part` cost the thread, which is in `segment`, or in none.
+    DurNs recording(StringId thread, Interval part, const HostSegment* segment) const {
+        double cost = 0;
+        if (segment != nullptr)
+            cost = static_cast<double>(record_cost_.op_or_call) * segment->records *
+                   static_cast<double>(part.length()) / static_cast<double>(segment->end - segment->start);
+        auto found = python_calls_.find(thread);
+        if (found == python_calls_.end()) return static_cast<DurNs>(cost);
+        auto before = [&](TimeNs time) { return std::lower_bound(found->second.begin(), found->second.end(), time); };
+        auto calls = static_cast<double>(before(part.end) - before(part.start));
+        return static_cast<DurNs>(cost + static_cast<double>(record_cost_.python_call) * calls);
+    }
     // The busiest first.
     const std::vector<StringId>& submitters() const { return submitters_; }
 
 private:
     const std::vector<StringId>& submitters_;
     std::map<StringId, PodVector<HostSegment>> segments_;
+    RecordCost record_cost_;
+    std::map<StringId, PodVector<TimeNs>> python_calls_;  // where that cost is known: starts, by thread
 };
 
 // First segment that ends after `time`. Gaps come in order of time, so the answer is mostly just after the last one (`hint`):
@@ -158,14 +178,23 @@ private:
         return segment.cause == IdleCause::synchronisation || segment.cause == IdleCause::host_memcpy;
     }
 
+    // A host that waits for the device is not what the device waits for: those stretches are unknown. Where it does not wait, it may be.
     void explain_without_call(Interval part) {
-        const std::vector<StringId>& submitters = states_.submitters();
-        if (!submitters.empty()) {
-            // A host that waits for the device is not what the device waits for.
-            const HostSegment* waiting = waiting_at(submitters.front(), part.start + part.length() / 2);
-            if (waiting == nullptr) return explain_host(submitters.front(), part);
-            queued_ns_ += part.length();
-            return pieces_.add(IdleCause::unknown, waiting->name, submitters.front(), part);
+        if (const std::vector<StringId>& submitters = states_.submitters(); !submitters.empty()) {
+            StringId thread = submitters.front();
+            const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
+            TimeNs at = part.start;
+            for (std::size_t i = first_after(segments, part.start, cursor_of(thread).hint);
+                 i < segments.size() && segments[i].start < part.end; ++i) {
+                if (!waits(segments[i])) continue;
+                Interval waiting{std::max(at, segments[i].start), std::min(segments[i].end, part.end)};
+                if (waiting.start > at) explain_host(thread, {at, waiting.start});
+                pieces_.add(IdleCause::unknown, segments[i].name, thread, waiting);
+                queued_ns_ += waiting.length();
+                at = waiting.end;
+            }
+            if (at < part.end) explain_host(thread, {at, part.end});
+            return;
         }
         bool calls_recorded = trace_.api_call().rows > 0;
         pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString, part);
@@ -183,8 +212,7 @@ private:
             if (segment.start > at) explain_silence(thread, {at, segment.start});
             at = std::max(at, segment.start);
             Interval piece{at, std::min(segment.end, part.end)};
-            if (works(segment) || !explain_by_partner(thread, piece, segment, works))
-                pieces_.add(segment.cause, segment.name, thread, piece);
+            if (works(segment) || !explain_by_partner(thread, piece, segment, works)) add_host(segment, thread, piece);
             at = piece.end;
         }
         if (at < part.end) explain_silence(thread, {at, part.end});
@@ -195,7 +223,13 @@ private:
         if (explain_by_partner(thread, part, std::nullopt, works) ||
             explain_by_partner(thread, part, std::nullopt, is_open))
             return;
-        pieces_.add(silence_of(thread, part), kNoString, thread, part);
+        add_silence(thread, part);
+    }
+    void add_host(const HostSegment& segment, StringId thread, Interval part) {
+        pieces_.add(segment.cause, segment.name, thread, part, states_.recording(thread, part, &segment));
+    }
+    void add_silence(StringId thread, Interval part) {
+        pieces_.add(silence_of(thread, part), kNoString, thread, part, states_.recording(thread, part, nullptr));
     }
     // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
     IdleCause silence_of(StringId thread, Interval part) {
@@ -227,7 +261,7 @@ private:
                 add_rest(thread, {at, segment.start}, rest);
                 at = std::max(at, segment.start);
                 TimeNs end = std::min(segment.end, part.end);
-                pieces_.add(segment.cause, segment.name, partner, {at, end});
+                add_host(segment, partner, {at, end});
                 at = end;
             }
             add_rest(thread, {at, part.end}, rest);
@@ -237,7 +271,7 @@ private:
     }
     void add_rest(StringId thread, Interval part, const std::optional<HostSegment>& rest) {
         if (part.length() <= 0) return;
-        pieces_.add(rest ? rest->cause : silence_of(thread, part), rest ? rest->name : kNoString, thread, part);
+        rest ? add_host(*rest, thread, part) : add_silence(thread, part);
     }
 
     // What a thread did, and where the last look-up ended.

@@ -69,6 +69,8 @@ public:
         open_.push_back(span);
         at_ = start;
     }
+    // A record that begins where the next segment does.
+    void count_record() { ++records_; }
     void finish() {
         while (!open_.empty()) advance(open_.back().end);
     }
@@ -80,17 +82,21 @@ private:
         if (until > at_ && !open_.empty()) {
             const OpenSpan& top = open_.back();
             bool same = !segments.empty() && segments.back().end == at_ && segments.back().cause == top.cause &&
-                        segments.back().name == top.name && segments.back().working == top.working;
-            if (same) {
-                segments.back().end = until;
-            } else {
-                segments.push_back({at_, until, top.name, top.cause, top.working});
-            }
+                        segments.back().name == top.name && segments.back().working == top.working &&
+                        segments.back().records + records_ <= kMostRecords;
+            if (!same) segments.push_back({at_, at_, top.name, top.cause, top.working});
+            segments.back().end = until;
+            segments.back().records =
+                static_cast<std::uint16_t>(segments.back().records + std::min(records_, kMostRecords));
+            records_ = 0;
         }
         at_ = std::max(at_, until);
     }
     std::vector<OpenSpan> open_;
+    static constexpr std::uint32_t kMostRecords = UINT16_MAX;
+
     TimeNs at_ = INT64_MIN;
+    std::uint32_t records_ = 0;  // of the next segment
 };
 
 }  // namespace
@@ -162,6 +168,7 @@ PodVector<HostSegment> HostMeaning::segments(const HostThread& thread) {
         }
         open.working = open.working || (around != nullptr && around->working) || in_input;
         flat.open(span.start, open);
+        if (span.kind == HostKind::op || span.kind == HostKind::api_call) flat.count_record();
     }
     flat.finish();
     for (HostSegment& segment : flat.segments)

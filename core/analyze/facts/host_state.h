@@ -15,6 +15,7 @@ struct HostSegment {
     StringId name = kNoString;  // span that decided the cause
     IdleCause cause = IdleCause::unknown;
     bool working = false;  // an operator or call is open, not only a range or Python frame around other threads' work
+    std::uint16_t records = 0;  // operators and calls that begin in it
 };
 
 // Submitting one op takes microseconds. A call that launches and takes longer than this while the device is idle loads or

@@ -24,6 +24,8 @@ bool before(const HostSpan& a, const HostSpan& b) {
     return a.kind < b.kind;
 }
 
+}  // namespace
+
 void nest(PodVector<HostSpan>& spans) {
     std::uint32_t open = kNoSpan;
     for (std::uint32_t i = 0; i < spans.size(); ++i) {
@@ -32,8 +34,6 @@ void nest(PodVector<HostSpan>& spans) {
         open = i;
     }
 }
-
-}  // namespace
 
 std::uint32_t HostThread::last_started(TimeNs time) const {
     auto after = [](TimeNs at, const HostSpan& span) { return at < span.start; };

@@ -44,6 +44,9 @@ struct HostSpan {
     HostKind kind = HostKind::range;
 };
 
+// Gives each of `spans`, in order, its parent among them.
+void nest(PodVector<HostSpan>& spans);
+
 struct HostThread {
     StringId key = kNoString;
     PodVector<HostSpan> spans;  // by start, then longest first, then kind, then row

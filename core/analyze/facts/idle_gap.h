@@ -16,10 +16,12 @@ struct IdleGap {
     TimeNs start = 0;
     DurNs dur = 0;
     StringId host_thread = kNoString;     // key of the thread that submitted the next op
-    StringId host_what = kNoString;       // name of the host span that explains the largest piece
+    StringId host_what = kNoString;       // name of the host span that explains most, beyond what recording cost
     Row before = kNoRow, after = kNoRow;  // ops that end and begin the gap; none at the window's ends
     DeviceOp before_op = DeviceOp::none, after_op = DeviceOp::none;
     IdleCause cause = IdleCause::unknown;  // the cause with the largest piece
+    bool recording =
+        false;  // making the records of that piece explains more of it than any host span; then there is no host_what
 };
 
 // The pieces of one device's idle time that have one cause.

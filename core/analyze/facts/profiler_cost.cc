@@ -5,14 +5,10 @@
 
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/submitters.h"
+#include "core/analyze/knowledge/record_cost.h"
 
 namespace gpuprof {
 namespace {
-
-// Cost of one host record in a trace of torch.profiler, ns, as a floor. Measured on an H200: a step of 1,200 kernels with
-// 2,400 operator and call records took 8.7 to 18.7 ms longer under torch.profiler (CPU and CUDA), 3.6 to 7.8 us a record.
-// Other recorders give no such estimate here.
-constexpr double kTorchRecordCost = 2'000;
 
 // Below this share of the window a distortion changes no conclusion.
 constexpr double kNoticeable = 0.03;
@@ -63,15 +59,17 @@ ProfilerCost ProfilerCost::make(const Facts& facts) {
         result.idle_in_overhead += idle(IdleCause::profiler);
         result.host_idle += idle(IdleCause::launch) + idle(IdleCause::host_compute);
     }
-    if (trace.origin().tool == "torch.profiler") {
+    if (RecordCost cost = record_cost(trace.origin().tool); cost.op_or_call > 0) {
         const Submitters& submitters = facts.get<Submitters>();
-        result.records = count_on(trace.op(), submitters) + count_on(trace.api_call(), submitters) +
-                         count_on(trace.tables().python_call, submitters);
+        std::uint64_t ops_and_calls = count_on(trace.op(), submitters) + count_on(trace.api_call(), submitters);
+        std::uint64_t python_calls = count_on(trace.tables().python_call, submitters);
+        result.records = ops_and_calls + python_calls;
+        double whole = static_cast<double>(ops_and_calls) * static_cast<double>(cost.op_or_call) +
+                       static_cast<double>(python_calls) * static_cast<double>(cost.python_call);
         // What calls took is theirs: a cost that would leave the threads less time than that is too large.
         double left = static_cast<double>(trace.window().length()) * static_cast<double>(submitters.threads().size()) -
                       static_cast<double>(time_in_calls(trace, submitters));
-        result.estimated_ns = static_cast<DurNs>(
-            std::clamp(static_cast<double>(result.records) * kTorchRecordCost, 0.0, std::max(0.0, left)));
+        result.estimated_ns = static_cast<DurNs>(std::clamp(whole, 0.0, std::max(0.0, left)));
     }
     result.explained_ns = std::min(result.estimated_ns, result.host_idle);
     auto window = static_cast<double>(trace.window().length()) *

@@ -1,7 +1,6 @@
 #include "core/analyze/facts/range_tree.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "core/analyze/facts/host_timeline.h"
 #include "core/analyze/facts/id_map.h"
@@ -10,7 +9,6 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kStep = "ProfilerStep#", kSteps = "ProfilerStep*";
-constexpr std::uint32_t kPartsShown = 50;  // at each end of a path
 
 }  // namespace
 
@@ -22,14 +20,10 @@ RangeTree::RangeTree(const Trace& trace) : trace_(trace) {
 
 void RangeTree::read_threads() {
     HostTimeline timeline(trace_, {HostKind::range});
-    std::unordered_map<std::uint64_t, std::uint32_t> known;  // parent path and name -> path
     StringId step = kNoString;
     auto path_of = [&](std::uint32_t parent, StringId name) {
         if (trace_.text(name).starts_with(kStep)) name = step = step == kNoString ? name : step;
-        std::uint64_t key = (std::uint64_t{parent} << 32) | index_of(name);
-        auto [found, added] = known.try_emplace(key, static_cast<std::uint32_t>(paths_.size()));
-        if (added) paths_.push_back({name, parent, parent == kNoRange ? 0 : paths_[parent].depth + 1});
-        return found->second;
+        return paths_.inside(parent, name);
     };
     for (StringId key : timeline.threads()) {
         HostThread thread = timeline.spans(key);
@@ -39,7 +33,7 @@ void RangeTree::read_threads() {
         to.begin = base;
         for (const HostSpan& span : thread.spans) {
             std::uint32_t parent = span.parent == kNoSpan ? kNoRange : base + span.parent;
-            std::uint32_t path = path_of(parent == kNoRange ? kNoRange : instances_[parent].path, span.name);
+            std::uint32_t path = path_of(parent == kNoRange ? kNoPath : instances_[parent].path, span.name);
             instances_.push_back({span.start, span.end, 0, parent, path, span.row});
         }
         to.end = static_cast<std::uint32_t>(instances_.size());
@@ -107,22 +101,10 @@ void RangeTree::place_calls() {
 }
 
 std::string RangeTree::text(std::uint32_t path) const {
-    std::uint32_t depth = paths_[path].depth;
-    std::vector<std::string_view> parts;  // from the last
-    std::uint32_t left_out = depth + 1 > 2 * kPartsShown ? depth + 1 - 2 * kPartsShown : 0;
-    std::uint32_t index = 0;
-    for (std::uint32_t at = path; at != kNoRange; at = paths_[at].parent, ++index) {
-        std::string_view name = trace_.text(paths_[at].name);
-        bool shown = left_out == 0 || index < kPartsShown || index >= depth + 1 - kPartsShown;
-        if (shown) parts.push_back(name.starts_with(kStep) ? kSteps : name);
-        if (left_out > 0 && index == kPartsShown) parts.push_back("...");
-    }
-    std::string result;
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-        if (part != parts.rbegin()) result += '/';
-        result += *part;
-    }
-    return result;
+    return paths_.text(path, [&](StringId id) {
+        std::string_view name = trace_.text(id);
+        return name.starts_with(kStep) ? kSteps : name;
+    });
 }
 
 }  // namespace gpuprof

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analyze/facts/name_paths.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
@@ -18,12 +19,6 @@
 namespace gpuprof {
 
 inline constexpr std::uint32_t kNoRange = 0xFFFFFFFFu;
-
-struct RangePath {
-    StringId name = kNoString;        // of the last part
-    std::uint32_t parent = kNoRange;  // index of the path around it, always smaller
-    std::uint32_t depth = 0;          // parts before the last
-};
 
 struct RangeInstance {
     TimeNs start = 0;
@@ -39,7 +34,7 @@ public:
     explicit RangeTree(const Trace& trace);
 
     const PodVector<RangeInstance>& instances() const { return instances_; }
-    const std::vector<RangePath>& paths() const { return paths_; }
+    const std::vector<NamePath>& paths() const { return paths_.all(); }
     // "a/b/c"; of very deep paths the middle is left out ("a/.../z").
     std::string text(std::uint32_t path) const;
     // The innermost instance an API call was made in, or kNoRange.
@@ -62,7 +57,7 @@ private:
 
     const Trace& trace_;
     PodVector<RangeInstance> instances_;
-    std::vector<RangePath> paths_;
+    NamePaths paths_;
     std::vector<Thread> threads_;
     PodVector<std::uint32_t> instance_of_call_;
     std::uint64_t lent_calls_ = 0;

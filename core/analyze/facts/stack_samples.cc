@@ -6,20 +6,23 @@
 #include <unordered_map>
 
 #include "core/analyze/facts/host_timeline.h"
+#include "core/analyze/knowledge/record_cost.h"
 #include "core/base/readable.h"
 
 #include "core/analyze/facts/facts.h"
 
 namespace gpuprof {
 
-void FunctionCounts::add(const PythonFrame& frame, std::uint64_t amount) {
+void FunctionCounts::add(const PythonFrame& frame, std::uint64_t amount, std::uint64_t recording) {
     Count& count = functions_[{frame.function, frame.file}];
+    recording = std::min(recording, amount);
     count.amount += amount, total_ += amount;
+    count.recording += recording, recording_ += recording;
     if (frame.line >= 0) count.lines[frame.line] += amount;
 }
 
 const std::pair<const FunctionCounts::Function, FunctionCounts::Count>* FunctionCounts::most() const {
-    auto less = [](const auto& a, const auto& b) { return a.second.amount < b.second.amount; };
+    auto less = [](const auto& a, const auto& b) { return a.second.beyond() < b.second.beyond(); };
     auto most = std::max_element(functions_.begin(), functions_.end(), less);
     return most == functions_.end() ? nullptr : &*most;
 }
@@ -29,7 +32,13 @@ std::string FunctionCounts::sentence() const {
     if (found == nullptr) return {};
     std::uint64_t part = found->second.amount;
     if (basis_ == PythonBasis::samples) return fmt::format("{} of {} samples in {}", part, total_, top());
-    return fmt::format("{} of {} of Python calls in {}", readable_duration(part), readable_duration(total_), top());
+    std::string all = readable_duration(total_);
+    std::string recording = readable_duration(recording_);
+    if (2 * recording_ > total_)
+        return fmt::format("recording the calls cost {} or more of {} of Python calls", recording, all);
+    std::string share = fmt::format("{} of {} of Python calls in {}", readable_duration(part), all, top());
+    return recording_ > found->second.beyond() ? fmt::format("{}; recording them cost {} or more", share, recording)
+                                               : share;
 }
 
 std::string FunctionCounts::top() const {
@@ -82,6 +91,7 @@ void IdlePython::read_calls(const Facts& facts) {
     const Trace& trace = facts.trace();
     const IdleGaps& gaps = facts.get<IdleGaps>();
     HostTimeline timeline(trace, {HostKind::python_call});
+    auto cost = static_cast<std::uint64_t>(record_cost(trace.origin().tool).python_call);
     std::unordered_map<std::uint32_t, HostThread> threads;  // by key
     for (const IdleSpan& piece : facts.get<IdleSpans>().spans) {
         const IdleGap& gap = gaps.gaps[piece.gap];
@@ -91,13 +101,16 @@ void IdlePython::read_calls(const Facts& facts) {
         const HostThread& thread = known->second;
         auto cause = static_cast<std::size_t>(piece.cause);
         ByCause& device = of_device(gap.device);
+        TimeNs now = piece.start;
         thread.each_innermost({piece.start, piece.start + piece.dur}, [&](std::uint32_t at, DurNs dur) {
+            bool begins = at != kNoSpan && thread.spans[at].start == now;
+            now += dur;
             PythonFrame frame;
             for (; at != kNoSpan && frame.file.empty(); at = thread.spans[at].parent)
                 frame = parse_python_call(trace.text(thread.spans[at].name));
             if (frame.file.empty()) return;
-            device[cause].add(frame, static_cast<std::uint64_t>(dur));
-            all_[cause].add(frame, static_cast<std::uint64_t>(dur));
+            for (FunctionCounts* counts : {&device[cause], &all_[cause]})
+                counts->add(frame, static_cast<std::uint64_t>(dur), begins ? cost : 0);
         });
     }
 }

@@ -32,24 +32,28 @@ enum class PythonBasis : std::uint8_t { samples, time };
 class FunctionCounts {
 public:
     explicit FunctionCounts(PythonBasis basis = PythonBasis::samples) : basis_(basis) {}
-    void add(const PythonFrame& frame, std::uint64_t amount = 1);
+    // `recording`: the part of it that recording the calls cost, at least.
+    void add(const PythonFrame& frame, std::uint64_t amount = 1, std::uint64_t recording = 0);
     // Of all functions.
     std::uint64_t total() const { return total_; }
-    // The function with the most, and the line with the most in it: "augment (data.py:31)"; "" when nothing was added.
+    // The function with the most beyond what recording cost, and the line with the most in it: "augment (data.py:31)"; "" when nothing was added.
     std::string top() const;
-    // Of the same function "62 of 80 samples in augment (data.py:31)", or "122 ms of 154 ms of Python calls in ..."; "" when nothing was added.
+    // Of the same function "62 of 80 samples in augment (data.py:31)", or "122 ms of 154 ms of Python calls in ...". What
+    // recording cost is said where it is more than this function took beyond it, and alone where it is most of the total. "" when
+    // nothing was added.
     std::string sentence() const;
 
 private:
     using Function = std::pair<std::string_view, std::string_view>;  // name and file
     struct Count {
-        std::uint64_t amount = 0;
+        std::uint64_t amount = 0, recording = 0;
+        std::uint64_t beyond() const { return amount - recording; }
         std::map<std::int64_t, std::uint64_t> lines;
     };
     const std::pair<const Function, Count>* most() const;
     PythonBasis basis_;
     std::map<Function, Count> functions_;
-    std::uint64_t total_ = 0;
+    std::uint64_t total_ = 0, recording_ = 0;
 };
 
 // What the threads that kept a device waiting were doing in Python, by cause of the wait. Time is that of the innermost Python

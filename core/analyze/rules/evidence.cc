@@ -47,6 +47,7 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
             std::count_if(gaps.begin(), gaps.end(), [&](const IdleGap& gap) { return listed_before(gap, *longest); });
         std::string text = fmt::format("gap-{}: {} idle", before + 1, readable_duration(longest->dur));
         const Trace& trace = facts.trace();
+        if (longest->recording) text += " while the profiler recorded operators and calls";
         if (longest->host_what != kNoString) text += fmt::format(" while {} ran", trace.text(longest->host_what));
         if (longest->host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(longest->host_thread));
         evidence.push_back(std::move(text));

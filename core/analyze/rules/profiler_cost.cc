@@ -39,9 +39,9 @@ Ruling look(const Facts& facts) {
                                                readable_duration(cost.idle_in_overhead)));
     if (cost.host_doubtful)
         finding.evidence.push_back(fmt::format(
-            "{} host records on the submitting threads, each costing the host 2 us or more, against {} of waiting for "
-            "launches and host code",
-            spoken_count(cost.records), readable_duration(cost.host_idle)));
+            "{} host records on the submitting threads, which cost the host {} or more, against {} of "
+            "waiting for launches and host code",
+            spoken_count(cost.records), readable_duration(cost.estimated_ns), readable_duration(cost.host_idle)));
     finding.remedy =
         "Do not optimise these gaps yet: record once with less (CUDA activities only, no stacks or shapes) or with a "
         "lighter recorder, and compare the step time with that of an unprofiled run.";

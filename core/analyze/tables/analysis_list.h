@@ -18,6 +18,7 @@
     ANALYSIS(Overlap)              \
     ANALYSIS(Ranges)               \
     ANALYSIS(Ops)                  \
+    ANALYSIS(Modules)              \
     ANALYSIS(Hlo)                  \
     ANALYSIS(Steps)                \
     ANALYSIS(Streams)              \

@@ -18,7 +18,9 @@ constexpr ResultColumn kColumns[] = {
     {"host_thread", CellType::text, Unit::none,
      "process/thread that explains it; absent when the trace does not tell."},
     {"host_what", CellType::text, Unit::none,
-     "What that thread was doing: the range, operator or call that decides the cause."},
+     "What that thread was doing: the range, operator or call that decides the cause, by its time beyond what "
+     "recording cost; "
+     "`profiler` where that cost is more."},
     {"before", CellType::text, Unit::none, "Device op that ended as the gap began."},
     {"after", CellType::text, Unit::none, "Device op that ended the gap."},
 };
@@ -60,7 +62,7 @@ Result<ResultTable> run(const Facts& facts) {
             integer(gap->dur),
             name_of(gap->cause),
             text_or_absent(trace, gap->host_thread),
-            text_or_absent(trace, gap->host_what),
+            gap->recording ? Cell{name_of(IdleCause::profiler)} : text_or_absent(trace, gap->host_what),
             op_name(trace, gap->before_op, gap->before),
             op_name(trace, gap->after_op, gap->after),
         });

@@ -73,8 +73,8 @@ public:
         return batch_.intern(name);
     }
 
-    Trace finish() {
-        TraceBuilder builder(Origin{"draft", "draft", ""});
+    Trace finish(std::string tool = "") {
+        TraceBuilder builder(Origin{"draft", "draft", std::move(tool)});
         builder.append(std::move(batch_));
         return std::move(builder).finish();
     }

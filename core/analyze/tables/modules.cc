@@ -1,0 +1,143 @@
+// `modules`: what did each module of the model cost, on the host and on the device? One row per path of nested module calls;
+// module_tree.h says which device ops belong to which module, and how backward work finds its own.
+// Device times are sums over device ops (kernels, copies, fills), as in `ops`, and each op counts in one module and those
+// around it. Work outside modules, as an optimizer's, is in no row: a note says how much it is.
+// Order: device_total_ns and backward_total_ns together, then host_total_ns, the largest first, so that a module stands
+// above those inside it where device work is known.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/device_op.h"
+#include "core/analyze/facts/module_tree.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"path", CellType::text, Unit::none, "Nested modules, from the outermost, with / between them: class_number."},
+    {"count", CellType::integer, Unit::count, "Calls."},
+    {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations of the calls on the host."},
+    {"host_self_ns", CellType::integer, Unit::ns, "The same without nested modules."},
+    {"device_total_ns", CellType::integer, Unit::ns,
+     "Sum of the durations of the device ops submitted in the calls, without those of the backward pass."},
+    {"backward_total_ns", CellType::integer, Unit::ns,
+     "Sum of the durations of the device ops that the backward of its operators submitted; absent when no backward "
+     "operator's module is known."},
+    {"device_self_ns", CellType::integer, Unit::ns, "device_total_ns without nested modules."},
+    {"backward_self_ns", CellType::integer, Unit::ns, "backward_total_ns without nested modules."},
+    {"kernels", CellType::integer, Unit::count, "Kernels among the device ops of both."},
+};
+
+// Device work of one path: of itself, and with what is below.
+struct Work {
+    WideSum device, backward, device_total, backward_total;
+    std::uint64_t kernels = 0;
+    WideSum both_total() const {
+        WideSum sum = device_total;
+        sum.add(backward_total);
+        return sum;
+    }
+};
+
+struct DeviceWork {
+    std::vector<Work> paths;
+    WideSum all, outside;
+};
+
+DeviceWork device_work(const Facts& facts, const ModuleTree& tree) {
+    DeviceWork work;
+    work.paths.resize(tree.paths().size());
+    for (const DeviceActivity& device : facts.get<Activity>().devices) {
+        DeviceOps ops(facts.trace(), device.device);
+        while (ops.next()) {
+            ModuleOwner owner = tree.owner_of_call(launch_of(facts.trace(), ops.kind(), ops.row()));
+            work.all.add(ops.span().length());
+            if (owner.path == kNoPath) {
+                work.outside.add(ops.span().length());
+                continue;
+            }
+            Work& path = work.paths[owner.path];
+            (owner.backward ? path.backward : path.device).add(ops.span().length());
+            path.kernels += ops.kind() == DeviceOp::kernel;
+        }
+    }
+    for (Work& path : work.paths) {
+        path.device_total = path.device;
+        path.backward_total = path.backward;
+    }
+    // Paths come after those around them.
+    for (std::size_t i = work.paths.size(); i-- > 0;) {
+        std::uint32_t parent = tree.paths()[i].parent;
+        if (parent == kNoPath) continue;
+        work.paths[parent].device_total.add(work.paths[i].device_total);
+        work.paths[parent].backward_total.add(work.paths[i].backward_total);
+        work.paths[parent].kernels += work.paths[i].kernels;
+    }
+    return work;
+}
+
+std::vector<std::uint32_t> in_order(const ModuleTree& tree, const DeviceWork& work,
+                                    const std::vector<std::string>& texts) {
+    std::vector<std::uint32_t> order(texts.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        WideSum of_a = work.paths[a].both_total(), of_b = work.paths[b].both_total();
+        if (of_a != of_b) return of_a > of_b;
+        const WideSum &host_a = tree.calls()[a].host_total, &host_b = tree.calls()[b].host_total;
+        return host_a != host_b ? host_a > host_b : texts[a] < texts[b];
+    });
+    return order;
+}
+
+void note_outside(const DeviceWork& work, ResultTable& table) {
+    if (work.outside == WideSum{}) return;
+    table.notes.push_back(fmt::format(
+        "{} of {} of device time is in no row: it was submitted outside module calls and outside their backward pass.",
+        readable_duration(work.outside.real()), readable_duration(work.all.real())));
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    ModuleTree tree(facts.trace());
+    ResultTable table("modules", kColumns);
+    table.handle_prefix = "mod";
+    if (tree.paths().empty()) {
+        table.notes.push_back("no module calls were recorded; torch.profiler records them with with_stack=True");
+        return table;
+    }
+    DeviceWork work = device_work(facts, tree);
+    std::vector<std::string> texts;
+    for (std::uint32_t path = 0; path < tree.paths().size(); ++path) texts.push_back(tree.text(path));
+    bool known = facts.trace().api_call().rows > 0;
+    auto when = [](bool shown, const WideSum& sum) { return shown ? integer(sum.value()) : kAbsent; };
+    for (std::uint32_t path : in_order(tree, work, texts)) {
+        const ModuleCalls& calls = tree.calls()[path];
+        const Work& of_path = work.paths[path];
+        bool backward = known && tree.backward_known();
+        table.add_row({
+            std::string_view(texts[path]),
+            integer(calls.count),
+            integer(calls.host_total.value()),
+            integer(calls.host_self.value()),
+            when(known, of_path.device_total),
+            when(backward, of_path.backward_total),
+            when(known, of_path.device),
+            when(backward, of_path.backward),
+            known ? integer(of_path.kernels) : kAbsent,
+        });
+    }
+    if (!known) table.notes.push_back("No API calls were recorded, so device work cannot be tied to modules.");
+    if (known) note_outside(work, table);
+    return table;
+}
+
+}  // namespace
+
+const Analysis kModules{"modules", "", "Per module of the model (torch.nn.Module): host time and device work.",
+                        kColumns, run};
+
+}  // namespace gpuprof
