@@ -102,7 +102,7 @@ def main():
         return 2
     program, gold = Path(arguments[0]).resolve(), "--gold" in sys.argv
     if not os.access(program, os.X_OK):
-        print(f"{program} is no program; build it first", file=sys.stderr)
+        print(f"cannot run {program}; build it first", file=sys.stderr)
         return 2
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
     environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "GPUPROF_PYTHON": sys.executable}
