@@ -79,7 +79,7 @@ GPUPROF_API size_t gpuprof_monitor_column(const gpuprof_monitor* monitor, size_t
 GPUPROF_API const char* gpuprof_metrics_json(void);
 
 /* ---- Benchmarks: how long does it take, and did it help? --------------------------------------------------------
- * The method, and what each field of the JSON rests on: docs/benchmarking-method.md. Everything is called on the thread
+ * The method, and what each field of the JSON rests on: docs/how-it-works/benchmarking-method.md. Everything is called on the thread
  * that calls gpuprof_bench_run; one bench is used by one thread at a time. */
 
 typedef struct gpuprof_bench gpuprof_bench;
@@ -197,7 +197,7 @@ typedef struct gpuprof_table gpuprof_table;
 
 /* A table or an analysis, by the name that SQL has for it. */
 GPUPROF_API int gpuprof_trace_table(gpuprof_trace* trace, const char* name, gpuprof_table** table);
-/* The answer to one statement (docs/commands/query.md). `max_rows` 0: all; more rows than that are an error. `time_out_s` 0: none.
+/* The answer to one statement (docs/reference/commands/query.md). `max_rows` 0: all; more rows than that are an error. `time_out_s` 0: none.
  * Statements of one recording take turns. */
 GPUPROF_API int gpuprof_trace_sql(gpuprof_trace* trace, const char* sql, uint64_t max_rows, double time_out_s,
                                   gpuprof_table** table);

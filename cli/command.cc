@@ -18,12 +18,13 @@ extern const Command kEvaluateCommand;
 extern const Command kSchemaCommand;
 extern const Command kDoctorCommand;
 extern const Command kCompletionsCommand;
+extern const Command kHelpCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand,  &kTopCommand,     &kServeCommand,   &kRecordCommand,     &kReportCommand, &kQueryCommand,
-        &kViewCommand,     &kCompareCommand, &kHistoryCommand, &kExportCommand,     &kScrubCommand,  &kBenchCommand,
-        &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand};
+        &kProfileCommand,  &kTopCommand,     &kServeCommand,   &kRecordCommand,      &kReportCommand, &kQueryCommand,
+        &kViewCommand,     &kCompareCommand, &kHistoryCommand, &kExportCommand,      &kScrubCommand,  &kBenchCommand,
+        &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand, &kHelpCommand};
     return kCommands;
 }
 

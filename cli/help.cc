@@ -38,10 +38,11 @@ std::string program_help() {
         text += fmt::format("  {:<32}  {}\n", fmt::format("{} {}", command->name, command->synopsis), command->doc);
     }
     text +=
-        "\nStart with   gpu-profile report FILE\n"
-        "More about a command   gpu-profile COMMAND --help\n\n"
-        "A FILE is recognised by its content, compressed or not; - is standard input.\n"
-        "Times are seconds, or have a unit: 464ms, 20us, 300ns.\n\n"
+        "\nStart with             gpu-profile report FILE\n"
+        "Help for one command   gpu-profile COMMAND --help\n"
+        "Documentation          gpu-profile help [TOPIC]\n\n"
+        "The format of FILE is detected from its content; gzip and zstd are decompressed; - reads standard input.\n"
+        "Times are in seconds unless they carry a unit: 464ms, 20us, 300ns.\n\n"
         "Exit status\n";
     for (const ExitCodeSpec& spec : kExitCodes)
         text += fmt::format("  {}  {}\n", static_cast<int>(spec.code), spec.doc);

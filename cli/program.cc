@@ -121,7 +121,7 @@ Result<ExitCode> dispatch(int argc, char** argv) {
         return run_command(*commands().front(), argv + 1, argv + argc);
     if (first == "--version" || first == "-V")
         printed = print(fmt::format("gpu-profile {}\n", program_version()));
-    else if (first == "--help" || first == "-h" || first == "help")
+    else if (first == "--help" || first == "-h")
         printed = print(program_help());
     else if (first.substr(0, 1) == "-")
         return usage_error(fmt::format(

@@ -20,7 +20,7 @@ struct Machine {
     std::int64_t processors = 0;  // that this process may use
 };
 
-// Memory of one call, by whom the framework allocates from (docs/python/bench.md, "Memory").
+// Memory of one call, by whom the framework allocates from (docs/guides/bench-python.md, "Memory").
 struct MemoryFigures {
     std::string source;
     std::optional<std::int64_t> allocated, peak_allocated, reserved, peak_reserved, device_used, device_total, outside;

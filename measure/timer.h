@@ -82,7 +82,7 @@ public:
 };
 
 // Times by the host's clock (CLOCK_MONOTONIC), for functions of the processor and for machines without a GPU. Always labelled
-// `host`: for work on a GPU it would time the enqueueing (docs/benchmarking-method.md).
+// `host`: for work on a GPU it would time the enqueueing (docs/how-it-works/benchmarking-method.md).
 std::unique_ptr<Timer> make_host_timer(const HostClock& clock = real_clock());
 
 }  // namespace gpuprof::measure

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Runs every command that the documentation shows.
 
-In README.md and docs/**/*.md, each line `$ COMMAND` of a fenced ```sh block is run by bash, in a scratch folder that
+In *.md and docs/**/*.md, each line `$ COMMAND` of a fenced ```sh block is run by bash, in a scratch folder that
 has links to the checkout's top level, so that relative paths are right and what a command writes is thrown away. The
 commands of one page share the folder, in order. `gpu-profile` is the program given as the first argument, and evaluates
 with the Python that runs this. A command must end with 0, or with N when it is followed by the comment `# exit N`.
 Printed output in the block is an illustration and not compared. Blocks without `$ ` are not run.
 
 A fenced block right below the line `<!-- output of: COMMAND -->` is compared with what the command prints on a terminal
-100 columns wide; `--gold` writes it there.
+100 columns wide; `--gold` writes it there. Its first line stays if it is `$ COMMAND`: what a reader types, where COMMAND above also cuts
+what it prints.
 """
 
 import os
@@ -24,12 +25,12 @@ ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"#\s*exit (\d+)\s*$")
-SHOWN = re.compile(r"^(<!-- output of: ([^\n]*) -->\n```[^\n]*\n)(.*?)^```", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^(<!-- output of: ([^\n]*) -->\n```[^\n]*\n(?:\$ [^\n]*\n)?)(.*?)^```", re.MULTILINE | re.DOTALL)
 SECONDS = 300
 
 
 def pages():
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def commands(markdown):
@@ -101,7 +102,7 @@ def main():
         return 2
     program, gold = Path(arguments[0]).resolve(), "--gold" in sys.argv
     if not os.access(program, os.X_OK):
-        print(f"{program} is no program; build it first", file=sys.stderr)
+        print(f"cannot run {program}; build it first", file=sys.stderr)
         return 2
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
     environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "GPUPROF_PYTHON": sys.executable}

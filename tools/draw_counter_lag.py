@@ -2,7 +2,7 @@
 """Draws how util.gpu follows what a GPU really does, and says it in figures.
 
 From tests/fixtures/nvml/bursty.csv, samples taken while a program ran kernels at known times, and bursty.truth.json, those
-times. Without arguments it prints the figures; with `--svg` the picture docs/images/counter_lag.svg. docs/sampling.md shows
+times. Without arguments it prints the figures; with `--svg` the picture docs/images/counter_lag.svg. docs/guides/sampling.md shows
 both, and tests compare them with what this prints.
 """
 

@@ -1,4 +1,4 @@
-// `bench compare A B`: is B faster than A, benchmark by benchmark, by the method of docs/benchmarking-method.md.
+// `bench compare A B`: is B faster than A, benchmark by benchmark, by the method of docs/how-it-works/benchmarking-method.md.
 #pragma once
 
 #include <optional>

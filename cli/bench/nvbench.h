@@ -6,7 +6,7 @@
 
 namespace gpuprof {
 
-// What the shape has and a result has not is left out: docs/commands/bench.md lists it.
+// What the shape has and a result has not is left out: docs/reference/commands/bench.md lists it.
 void write_nvbench(const measure::BenchDocument& document, Sink& sink);
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
 // `schema`: everything this program declares, printed from the declarations themselves, so that it cannot be out of date:
-// tables and columns of a trace, analyses and their columns, options, metrics, losses, exit codes. docs/reference.md is its
+// tables and columns of a trace, analyses and their columns, options, metrics, losses, exit codes. docs/reference/schema.md is its
 // Markdown, and a case compares the two.
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Fields of CSV as RFC 4180 has them, and the rule for texts in them that docs/formats/csv.md states.
+// Fields of CSV as RFC 4180 has them, and the rule for texts in them that docs/reference/formats/csv.md states.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 // All numbers are little endian. `length` is that of the payload; `sequence` counts the chunks of a part from 0, and a
 // part begins with a chunk of kind `begin`. The header's CRC covers the 24 bytes before it, so a length is believed only
 // when it is what was written. CRC is CRC-32 of zlib and gzip. What a payload holds: core/format/table_chunk.h.
-// Specified in docs/format.md.
+// Specified in docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

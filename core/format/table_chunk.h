@@ -7,7 +7,7 @@
 // so that many chunks can be laid out in order cheaply and their values decoded on several threads.
 // Everything is checked against the bytes that are there: a payload is taken whole or not at all, except that columns of
 // an unknown type or encoding stay in the list, marked. So that a few bytes cannot make a reader allocate gigabytes, a
-// payload has at least the length least_payload() says; very regular data is padded to it. Byte layout: docs/format.md.
+// payload has at least the length least_payload() says; very regular data is padded to it. Byte layout: docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

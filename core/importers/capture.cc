@@ -1,4 +1,4 @@
-// Reads our own capture files (docs/format.md). Whole chunks are read, whatever lies between is counted; see
+// Reads our own capture files (docs/reference/capture-format.md). Whole chunks are read, whatever lies between is counted; see
 // core/format/chunk_reader.h for what damage costs. Decodes on several threads; the result does not depend on them.
 #include "core/importers/formats.h"
 

@@ -1,4 +1,4 @@
-// Several recordings as one trace: those of the processes or ranks of one job (docs/several-files.md, decision 0015).
+// Several recordings as one trace: those of the processes or ranks of one job (docs/guides/several-files.md, decision 0015).
 //
 // A process whose key is HOST:PID is the same process in every recording. The key of any other process says who it is within its
 // recording only, so the recording's name is put before it. Devices: device_numbers.h. Times stay as they are where every recording

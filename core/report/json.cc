@@ -1,4 +1,4 @@
-// The JSON envelope, the same for every command that writes tables (docs/commands/report.md has it in words):
+// The JSON envelope, the same for every command that writes tables (docs/reference/commands/report.md has it in words):
 //   {"damaged", "tool", "version", "schema", "source": {...}, "trust": [...], "tables": [...], "findings": [...], "verdict": {...}}
 // `schema` is the version of this shape: members may be added within one, never renamed or removed. `findings` and
 // `verdict` are present in reports that include them, `damaged` when bytes of the input could not be read; `row_count` counts

@@ -14,7 +14,7 @@ namespace gpuprof {
 inline constexpr std::int64_t kReportRows = 2000;
 
 struct AnswerJson {
-    std::string report;                 // the envelope of docs/commands/report.md
+    std::string report;                 // the envelope of docs/reference/commands/report.md
     std::string pictures;               // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
     std::optional<Interval> part = {};  // what the answer is about, when that is not everything
 };

@@ -1,5 +1,5 @@
 // A recording as the viewer reads it: a manifest (JSON) that says which tracks, lanes and tables there are, and numbered blobs that
-// hold them in pieces, made when they are asked for. The format is docs/formats/view.md; the reader is web/src/read.
+// hold them in pieces, made when they are asked for. The format is docs/reference/formats/viewer.md; the reader is web/src/read.
 // Blobs come in the order in which a page needs them: what the first picture is made of, then everything at full detail, then the
 // fields of events.
 #pragma once

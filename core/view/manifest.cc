@@ -1,4 +1,4 @@
-// The manifest: what there is and where. docs/formats/view.md explains each member.
+// The manifest: what there is and where. docs/reference/formats/viewer.md explains each member.
 #include <fmt/format.h>
 
 #include "core/base/json_writer.h"

@@ -1,6 +1,6 @@
 """bench() and what is like it: how long does a call take, and which of two is faster?
 
-The method is the library's (docs/benchmarking-method.md); here functions and arguments become its work, and the stream is
+The method is the library's (docs/how-it-works/benchmarking-method.md); here functions and arguments become its work, and the stream is
 found (bench_stream.py). Exceptions of the functions are raised unchanged. The value that a call returns is dropped: freeing
 it is part of the call.
 """

@@ -1,6 +1,6 @@
 """What a benchmark found out, as values: Measurement of one function, Comparison of two.
 
-The library measures and computes (measure/, by the names of docs/benchmarking-method.md); here its JSON becomes
+The library measures and computes (measure/, by the names of docs/how-it-works/benchmarking-method.md); here its JSON becomes
 attributes with their unit in the name. What was not measured is None, never 0. Samples are ns per call, in order of time,
 without those left out for throttling. Values only: nothing here runs anything.
 """

@@ -1,4 +1,4 @@
-"""Texts that command neither a terminal nor a spreadsheet: the rules of docs/formats/csv.md, as core/base/utf8.h and csv.h have them."""
+"""Texts that command neither a terminal nor a spreadsheet: the rules of docs/reference/formats/csv.md, as core/base/utf8.h and csv.h have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are complete or absent, as the program writes them (docs/outputs.md): a part with another name in the same folder, synced,
+"""Files that are complete or absent, as the program writes them (docs/reference/outputs.md): a part with another name in the same folder, synced,
 then renamed. Whatever goes wrong, the old file is as it was.
 """
 

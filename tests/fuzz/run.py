@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzzes the targets in turn, guided by coverage, and adds what was done to docs/benchmarks/fuzzing.md.
+"""Fuzzes the targets in turn, guided by coverage, and adds what was done to docs/how-it-works/benchmarks/fuzzing.md.
 
     cmake --preset fuzz && ninja -C build/fuzz
     tests/fuzz/run.py --hours 0.5                 every target for half an hour of processor time, one process
@@ -33,7 +33,7 @@ CORPUS = BUILD / "corpus"
 FINDS = BUILD / "finds"
 RUNS = ROOT / "tests/fuzz/runs.json"
 PENDING = BUILD / "pending.json"  # what was run since the page was made
-PAGE = ROOT / "docs/benchmarks/fuzzing.md"
+PAGE = ROOT / "docs/how-it-works/benchmarks/fuzzing.md"
 MARKS = ("<!-- made by tests/fuzz/run.py -->", "<!-- end -->")
 TURN_S = 150  # wall time; short enough to be fair, long enough that reading the corpus does not matter
 MOST_INPUTS = 400  # of a corpus, of those that coverage is measured with

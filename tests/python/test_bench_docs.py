@@ -1,4 +1,4 @@
-"""docs/python/bench.md: every Python block runs, on the simulated device of the fake libcuda. PyTorch, CuPy and
+"""docs/guides/bench-python.md: every Python block runs, on the simulated device of the fake libcuda. PyTorch, CuPy and
 JAX are modules of a few lines, so that the page shows that it uses this package rightly; nothing about the frameworks."""
 
 import json
@@ -12,7 +12,7 @@ import pytest
 
 import gpu_profile
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "python" / "bench.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "bench-python.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 DEVICE = '''

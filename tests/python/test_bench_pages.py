@@ -1,4 +1,4 @@
-"""Pages about benchmarks: the section "Benchmarks" of each framework's page and docs/cpu-timing.md run, on the stand-ins of
+"""Pages about benchmarks: the section "Benchmarks" of each framework's page and docs/guides/cpu-timing.md run, on the stand-ins of
 tests/fakes/frameworks over the simulated device. Its clock runs with the machine's, so that a processor's clock beside it is as
 wrong as on a GPU. What is shown is that the pages use this package rightly; nothing about the frameworks."""
 
@@ -40,7 +40,7 @@ def printed(page, tmp_path, heading=None, script=SCRIPT):
 
 def test_six_clocks(tmp_path):
     """The event-timing templates of PyTorch and CuPy, beside clocks that are wrong and bench()."""
-    by_torch, by_cupy = printed("docs/cpu-timing.md", tmp_path)
+    by_torch, by_cupy = printed("docs/guides/cpu-timing.md", tmp_path)
     naive, late, waits, events, hot, cold = map(float, by_torch.split())
     assert naive < 1.5, "the time to enqueue"
     assert late > naive and waits >= 1.5
@@ -51,7 +51,7 @@ def test_six_clocks(tmp_path):
 
 
 def test_pytorch(tmp_path):
-    lines = printed("docs/python/pytorch.md", tmp_path, "Benchmarks")
+    lines = printed("docs/guides/pytorch.md", tmp_path, "Benchmarks")
     text = "\n".join(lines)
     assert "1.5 ms (" in lines[0] and lines[0].endswith("timer: cuda events")
     assert "at least 89.48 GB/s" in text, "two tensors of 64 MiB in 1.5 ms"
@@ -62,7 +62,7 @@ def test_pytorch(tmp_path):
 
 
 def test_triton(tmp_path):
-    lines = printed("docs/python/triton.md", tmp_path, "Benchmarks")
+    lines = printed("docs/guides/triton.md", tmp_path, "Benchmarks")
     median_ms, rate = map(float, lines[0].split())
     assert median_ms == pytest.approx(0.7, rel=1e-3)
     assert rate == pytest.approx(2 * 64 * 2**20 / 0.7e-3, rel=1e-3)
@@ -72,12 +72,12 @@ def test_triton(tmp_path):
 
 
 def test_cupy(tmp_path):
-    text = "\n".join(printed("docs/python/cupy.md", tmp_path, "Benchmarks"))
+    text = "\n".join(printed("docs/guides/cupy.md", tmp_path, "Benchmarks"))
     assert "timer: cuda events" in text and "8.59 TFLOP/s" in text
     assert "(cupy)" in text
 
 
 def test_jax(tmp_path):
-    lines = printed("docs/python/jax.md", tmp_path, "Benchmarks")
+    lines = printed("docs/guides/jax.md", tmp_path, "Benchmarks")
     assert "timer: host" in lines[0]
     assert lines[-1] in ("same", "cannot tell", "slower", "faster")

@@ -14,7 +14,7 @@ REPLAY = f"replay:{ROOT}/tests/fixtures/nvml/bursty.csv@max"
 
 @pytest.mark.parametrize("command", ["profile", "top", "serve"])
 def test_every_option_is_described(program, command):
-    page = (ROOT / "docs" / "commands" / f"{command}.md").read_text()
+    page = (ROOT / "docs" / "reference" / "commands" / f"{command}.md").read_text()
     described = re.findall(r"^\| `(--[\w-]+)` \|", page, re.MULTILINE)
     there = re.findall(r"^\s+(--[\w-]+)", program.run(command, "--help").stdout.decode(), re.MULTILINE)
     assert sorted(described) == sorted(there)
@@ -26,7 +26,7 @@ def test_the_plot_is_what_the_script_draws():
 
 
 def test_the_summary_fields_are_those_of_the_reference(program):
-    reference = (ROOT / "docs" / "reference.md").read_text()
+    reference = (ROOT / "docs" / "reference" / "schema.md").read_text()
     section = reference.split("## Summary of sampling")[1].split("\n## ")[0]
     described = re.findall(r"^\| (\w+) \|", section, re.MULTILINE)[1:]
     summary = json.loads(program.run("--backend", REPLAY, "--json", "--", "true").stdout)

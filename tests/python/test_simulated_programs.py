@@ -1,4 +1,4 @@
-"""Verdicts and gains of simulated programs whose truth is known (tests/simulate); the table of docs/verdicts.md is made of many more."""
+"""Verdicts and gains of simulated programs whose truth is known (tests/simulate); the table of docs/how-it-works/verdicts.md is made of many more."""
 
 import collections
 import os

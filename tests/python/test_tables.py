@@ -157,6 +157,6 @@ def test_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(EXAMPLE, tmp_path / "trace.json.gz")
     names = {}
-    for block in re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/python/tables.md").read_text(), re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/guides/tables.md").read_text(), re.MULTILINE | re.DOTALL):
         exec(compile(block, "page", "exec"), names)
     assert len(names["kernels"]) == 608

@@ -135,6 +135,13 @@ def test_output_of_a_page(tmp_path):
     assert check_docs.shown_problem(page, tmp_path, None, gold=False) is None
 
 
+def test_output_below_the_command_that_a_reader_types(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- output of: seq 3 | head -n 1 -->\n```\n$ seq 3\n9\n```\n")
+    assert check_docs.shown_problem(page, tmp_path, None, gold=True) is None
+    assert page.read_text() == "<!-- output of: seq 3 | head -n 1 -->\n```\n$ seq 3\n1\n```\n"
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

@@ -1,4 +1,4 @@
-"""A document of the viewer (docs/formats/view.md), read by an implementation of its own: of one HTML file, or of what the server sends."""
+"""A document of the viewer (docs/reference/formats/viewer.md), read by an implementation of its own: of one HTML file, or of what the server sends."""
 
 import base64
 import gzip
@@ -51,7 +51,7 @@ class Cursor:
 
 
 def payload(data):
-    """(name of the table, rows, {column: list of values or None}) of an uncompressed payload of docs/format.md."""
+    """(name of the table, rows, {column: list of values or None}) of an uncompressed payload of docs/reference/capture-format.md."""
     head = Cursor(data)
     table, rows, front_raw, front_stored, values_raw, values_stored = head.text().decode(), *(head.varint() for _ in range(5))
     assert front_raw == front_stored and values_raw == values_stored

@@ -20,7 +20,7 @@ function field(cell: string): string {
   return /[",\n]/.test(text) || text.startsWith("#") ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Harmless in a spreadsheet and on a terminal, by the rule of docs/formats/csv.md (core/base/csv.h). */
+/** Harmless in a spreadsheet and on a terminal, by the rule of docs/reference/formats/csv.md (core/base/csv.h). */
 export function harmlessText(text: string): string {
   const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
   const guard = text.startsWith("'") || (/^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) && !isNumber) ? "'" : "";

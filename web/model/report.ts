@@ -1,4 +1,4 @@
-// The report inside a document: the JSON envelope of `gpu-profile report FILE --format json` (docs/commands/report.md)
+// The report inside a document: the JSON envelope of `gpu-profile report FILE --format json` (docs/reference/commands/report.md)
 // with the first answer and every analysis; or of `compare`. Members that are missing are empty lists or null.
 
 export interface ReportColumn {

@@ -1,4 +1,4 @@
-// A cursor over bytes, for the encodings of docs/format.md: varint, signed (zigzag), text. Reading past the end, or a
+// A cursor over bytes, for the encodings of docs/reference/capture-format.md: varint, signed (zigzag), text. Reading past the end, or a
 // number that is too long, does not throw: it sets `bad` and gives 0 from then on, so a caller reads what it needs and
 // asks once. Nothing is allocated by a length that the bytes do not have.
 

@@ -1,4 +1,4 @@
-// One column of a payload: docs/format.md, "Payload". The numbers are decoded when they are asked for, so a payload with
+// One column of a payload: docs/reference/capture-format.md, "Payload". The numbers are decoded when they are asked for, so a payload with
 // thousands of columns that nobody wants costs nothing. Integers become doubles where every value is exact as one (all
 // times are), and 64-bit integers where not (correlation ids of some tools).
 //

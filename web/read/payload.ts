@@ -1,4 +1,4 @@
-// Reads a payload of the capture format (docs/format.md, "Payload") as the viewer gets it: the sections are not
+// Reads a payload of the capture format (docs/reference/capture-format.md, "Payload") as the viewer gets it: the sections are not
 // compressed, that is, front stored = front raw and values stored = values raw.
 //
 //   | table | rows | front raw | front stored | values raw | values stored | front | values | padding |

@@ -1,4 +1,4 @@
-// Writes payloads (docs/format.md) and framed blobs, for tests and for the documents that the benchmark makes. It uses
+// Writes payloads (docs/reference/capture-format.md) and framed blobs, for tests and for the documents that the benchmark makes. It uses
 // few encodings, on purpose: the program's own writer uses all, and its documents are tested too.
 
 export interface Written {

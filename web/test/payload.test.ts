@@ -1,4 +1,4 @@
-// The decoder against the worked example of docs/format.md, against the encoder, and against damaged bytes.
+// The decoder against the worked example of docs/reference/capture-format.md, against the encoder, and against damaged bytes.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const values = (column: Column | undefined) => Array.from({ length: column?.rows
 
 /** The bytes of the table chunk's payload, out of the documentation. */
 function documented(): Uint8Array {
-  const page = readFileSync(resolve(process.env.WEB_ROOT ?? "", "..", "docs/format.md"), "utf8");
+  const page = readFileSync(resolve(process.env.WEB_ROOT ?? "", "..", "docs/reference/capture-format.md"), "utf8");
   const hex = page.split("```hex")[1]!.split("```")[0]!;
   const bytes = hex.split("\n").flatMap((line) => line.trim().split(/\s+/).slice(1).map((byte) => parseInt(byte, 16)));
   return Uint8Array.from(bytes).subarray(0x7a, 0x7a + 87);

@@ -1,4 +1,4 @@
-"""What was found wrong, as the fixed sentences of docs/commands/evaluate.md.
+"""What was found wrong, as the fixed sentences of docs/reference/commands/evaluate.md.
 
 A violation that `voids` says that the time of the optimized side is not the time of the work: the figure is refused and
 printed as nan. The others leave the figure as it is: a wrong result, or too much memory.

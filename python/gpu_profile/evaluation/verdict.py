@@ -1,6 +1,6 @@
 """An evaluation as people, scripts and programs read it: a table, the fixed lines, one JSON object; and the exit code.
 
-The fixed lines are a contract (docs/commands/evaluate.md): six figures, always all of them, `nan` for one that is not known or
+The fixed lines are a contract (docs/reference/commands/evaluate.md): six figures, always all of them, `nan` for one that is not known or
 that is refused, then one line per violation.
 """
 

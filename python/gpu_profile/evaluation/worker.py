@@ -2,7 +2,7 @@
 
 Started by side.py with the number of a socket. The first message is the setup, with the token. The socket is moved to
 another number and nothing here is kept in globals, so that a module has no handle on it by accident; a module that goes
-looking through the interpreter's frames is not kept out (docs/commands/evaluate.md, "What this cannot see").
+looking through the interpreter's frames is not kept out (docs/reference/commands/evaluate.md, "What this cannot see").
 Order in load(): frameworks and the evaluator's own clocks first, then INPUTS.py, then the module under test.
 """
 

@@ -1,5 +1,5 @@
 // How often are the words of a comparison wrong, and how often is a change missed? Seeded trials on drawn steps. Few here, with
-// bounds as wide as few need; GPUPROF_TRIALS=2000 takes the goals of docs/commands/compare.md as bounds (CONTRIBUTING.md).
+// bounds as wide as few need; GPUPROF_TRIALS=2000 takes the goals of docs/reference/commands/compare.md as bounds (CONTRIBUTING.md).
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The worked example of docs/format.md is what the writer writes and the reader reads, byte by byte.
+// The worked example of docs/reference/capture-format.md is what the writer writes and the reader reads, byte by byte.
 #include <fstream>
 #include <sstream>
 
@@ -9,7 +9,7 @@ namespace gpuprof::test {
 namespace {
 
 std::string document() {
-    std::ifstream file(source_folder() + "/docs/format.md");
+    std::ifstream file(source_folder() + "/docs/reference/capture-format.md");
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
