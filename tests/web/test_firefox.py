@@ -84,7 +84,7 @@ def test_every_page_of_a_recording(firefox, exported):
     assert firefox.run(COLOURS) > 50
     firefox.run(OPEN, "Tables")
     firefox.wait("document.querySelectorAll('.grid [role=row]').length > 5")
-    firefox.run(OPEN, "Pictures")
+    firefox.run(OPEN, "Charts")
     firefox.wait("document.querySelectorAll('.treemap button').length > 20")
 
 

@@ -91,7 +91,7 @@ def test_the_first_page_says_what_the_report_says(visit, exported, program, reco
     assert titles == [finding["title"] for finding in said.document["findings"]]
     for card, finding in zip(page.locator(".finding").all(), said.document["findings"], strict=True):
         assert finding["severity"] in card.locator(".severity").inner_text()
-        assert exact(card.locator(".cost").get_attribute("title").split(" of ")[0]) == finding["cost_ns"]
+        assert exact(card.locator(".cost").get_attribute("title").removeprefix("Estimated cost: ").split(" of ")[0]) == finding["cost_ns"]
     bars = page.locator("section[aria-label='Idle time by cause'] .bars button").all()
     assert [exact(bar.get_attribute("title").split(" in ")[0]) for bar in bars] == [row["total_ns"] for row in sorted(said["idle"].rows, key=lambda row: row["device"])]
     kernels = page.locator("section[aria-label='Top kernels'] .bars button").all()
@@ -127,7 +127,7 @@ def test_a_kernel_of_a_finding_leads_to_its_longest_run_and_back_to_its_row(visi
     follow(page, "k-2")
     assert exact(field(page, "dur")) == kernel["max_ns"]
     assert page.locator("section.details .full").inner_text() == kernel["name"]
-    page.get_by_role("button", name="Show in tables").click()
+    page.get_by_role("button", name="Show in table").click()
     assert page.locator(".table h1").inner_text() == "kernels"
     assert page.locator("tr[aria-selected=true] td").first.get_attribute("title") == kernel["name"]
 
@@ -184,7 +184,7 @@ def test_groups_add_up(visit, exported, program):
 def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit, exported, program):
     gaps = program.report(TWO_DEVICES, "gaps")["gaps"].rows
     page = visit(exported(TWO_DEVICES), "page=tables&table=gaps")
-    assert page.locator(".said").inner_text() == f"2,000 of {len(gaps):,} rows; the page holds the first 2,000"
+    assert page.locator(".said").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
     page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
     page.wait_for_selector("tr[aria-rowindex='2001']")
     assert page.locator(".grid tr").count() < 100

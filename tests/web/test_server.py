@@ -61,5 +61,5 @@ def test_without_the_address_there_is_nothing(browser, address):
     context = browser.new_context()
     page = context.new_page()
     page.goto(address.split("#")[0])
-    page.wait_for_selector(".notice:has-text('may not read the recording')")
+    page.wait_for_selector(".notice:has-text('gpu-profile view')")
     context.close()

@@ -181,7 +181,7 @@ test("details lead to the launch, the work, what encloses and what is beside", a
   await viewer.select("gap", 1);
   assert.equal(viewer.state.selection?.name, "launch");
   await viewer.select("gap", 99);
-  assert.match(viewer.state.problem ?? "", /not in this document/);
+  assert.match(viewer.state.problem ?? "", /99 of gap/);
 });
 
 test("a permalink restores what it was made of", () => {

@@ -53,10 +53,10 @@ test("at most 64 blobs a request, in the order asked", async () => {
   assert.deepEqual(asked.map(({ path }) => path.split(",").length), [64, 64, 22]);
 });
 
-test("refusals are said in one line", async () => {
+test("rejections are one-line errors", async () => {
   serve(() => 403);
-  await assert.rejects(serverSources("old").document.manifest(), /did not accept this address \(403\)/);
-  await assert.rejects(serverSources(null).document.manifest(), /may not read the recording/);
+  await assert.rejects(serverSources("old").document.manifest(), /403/);
+  await assert.rejects(serverSources(null).document.manifest(), /gpu-profile view/);
   serve((path) => (path.startsWith("/blobs") ? 500 : 200));
-  await assert.rejects(serverSources(null).document.blobs([1]), /answered 500/);
+  await assert.rejects(serverSources(null).document.blobs([1]), /500/);
 });
