@@ -1,4 +1,4 @@
-// What is below the pages: references in sentences, filters, orders, groups, CSV, places of rows.
+// The logic of the pages: references in sentences, filters, orders, groups, CSV, places of rows.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -39,7 +39,7 @@ const rows = (query: string, order: Parameters<typeof orderedRows>[2] = null) =>
   return found.ok ? orderedRows(KERNELS, found.value, order) : found.error;
 };
 
-test("handles and tables are found in sentences, and only those there are", () => {
+test("existing handles and tables, and no others, are found in sentences", () => {
   const report = readReport(JSON.stringify({ tables: [KERNELS] }));
   const text = "k-2 and k-9, nok-1, k-1x: see `kernels` and `nothing`";
   const pieces = piecesOf(report, text);

@@ -1,4 +1,4 @@
-// Segments and frames: what the page's decoder gives for good, cut and swollen input.
+// Segments and frames: the page's decoder on valid, truncated and oversized input.
 
 import assert from "node:assert/strict";
 import test from "node:test";

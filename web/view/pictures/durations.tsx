@@ -36,7 +36,7 @@ export function Durations({ viewer, report }: PictureProps) {
       );
     return () => void (current = false);
   }, [viewer, name]);
-  if (name === undefined) return <Missing id="durations" title={TITLE} report={report} table="kernels" otherwise="no kernels were recorded." />;
+  if (name === undefined) return <Missing id="durations" title={TITLE} report={report} table="kernels" otherwise="No kernels were recorded." />;
   const { executions, error } = state;
   const offered = names.slice(0, OFFERED);
   const choose = (

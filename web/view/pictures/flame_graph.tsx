@@ -36,7 +36,7 @@ export function FlameGraph({ viewer, report }: PictureProps) {
       );
     return () => void (current = false);
   }, [viewer, python]);
-  if (!hasHost) return <Missing id="flame" title={TITLE} report={report} table="" otherwise="no host ranges, operators or API calls were recorded." />;
+  if (!hasHost) return <Missing id="flame" title={TITLE} report={report} table="" otherwise="No host ranges, operators or API calls were recorded." />;
   const tools = (
     <p class="tools-line">
       <label>

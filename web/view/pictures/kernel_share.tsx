@@ -28,7 +28,7 @@ export function KernelShare({ viewer, report }: PictureProps) {
   const fill = useFill();
   const table = tableOf(report, "kernels");
   if (table === null || table.rows.length === 0)
-    return <Missing id="share" title="Kernel time by name" report={report} table="kernels" otherwise="no kernels were recorded." />;
+    return <Missing id="share" title="Kernel time by name" report={report} table="kernels" otherwise="No kernels were recorded." />;
   const areas = areasOf(table);
   const all = areas.reduce((sum, { total }) => sum + total, 0);
   const boxes = treemap(areas.map(({ total }) => total), { x: 0, y: 0, width, height: HEIGHT });

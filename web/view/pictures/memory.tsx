@@ -40,7 +40,7 @@ export function Memory({ viewer, report }: PictureProps) {
   }, [viewer]);
   const table = tableOf(report, "memory");
   const peaks = table?.rows.map((_, row) => row) ?? [];
-  if (devices.length === 0 && peaks.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="device memory use was not recorded." />;
+  if (devices.length === 0 && peaks.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
   return (
     <Picture id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
       {devices.map(([device, lanes]) => (
@@ -55,7 +55,7 @@ export function Memory({ viewer, report }: PictureProps) {
 }
 
 function aboutOf(devices: number, curves: Curve[] | null): string {
-  if (devices === 0) return "Not available: the recording does not say which device the allocated memory belongs to.";
+  if (devices === 0) return "The recording does not say which device the allocated memory belongs to.";
   return curves === null ? "Reading values…" : "Allocated memory over time. Click to show that time on the timeline.";
 }
 

@@ -15,7 +15,7 @@ export function Overlap({ viewer, report }: PictureProps) {
   const fill = useFill();
   const table = tableOf(report, "overlap");
   if (table === null || table.rows.length === 0)
-    return <Missing id="overlap" title={TITLE} report={report} table="overlap" otherwise="the recording has only one kind of device work and one active stream." />;
+    return <Missing id="overlap" title={TITLE} report={report} table="overlap" otherwise="Nothing to compare: the recording has fewer than two kinds of device work and fewer than two active streams." />;
   const pairs = table.rows.map((_, row) => {
     const value = (name: string) => numberOf(table, row, name) ?? 0;
     return { row, device: value("device"), a: textOf(table, row, "a") ?? "", b: textOf(table, row, "b") ?? "", onlyA: value("a_exposed_ns"), both: value("both_ns"), onlyB: value("b_exposed_ns") };

@@ -27,7 +27,7 @@ export function Missing({ id, title, report, table, otherwise }: { id: string; t
   return (
     <section class="picture missing" id={id} aria-label={title}>
       <h2>{title}</h2>
-      <p class="about">Not available: {noteOf(report, table) ?? otherwise}</p>
+      <p class="about">{noteOf(report, table) ?? otherwise}</p>
     </section>
   );
 }

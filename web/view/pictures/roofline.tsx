@@ -26,7 +26,7 @@ export function Roofline({ viewer, report }: PictureProps) {
   const table = tableOf(report, "arithmetic");
   const operators = table ? operatorsOf(table) : [];
   if (table === null || operators.length === 0)
-    return <Missing id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="operator FLOPs and bytes were not recorded." />;
+    return <Missing id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="Operator FLOPs and bytes were not recorded." />;
   const { bandwidth, roofs } = roofsOf(table);
   const xs = operators.map(({ intensity }) => intensity);
   const tops = roofs.map((roof) => roof.flop_per_s);

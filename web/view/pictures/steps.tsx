@@ -22,7 +22,7 @@ export function Steps({ viewer, report }: PictureProps) {
   const fill = useFill()(WORK);
   const table = tableOf(report, "steps");
   if (table === null || table.rows.length === 0)
-    return <Missing id="steps" title={TITLE} report={report} table="steps" otherwise="no steps found." />;
+    return <Missing id="steps" title={TITLE} report={report} table="steps" otherwise="No steps were found." />;
   const steps = table.rows.map((_, row) => ({
     row,
     name: textOf(table, row, "step") ?? String(row),
