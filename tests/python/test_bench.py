@@ -1,4 +1,4 @@
-"""bench() and its kin on functions of the processor, by the host's clock: figures, options, failures. Times are compared
+"""bench() and related functions on CPU code, by the host's clock: figures, options, failures. Times are compared
 only where factors lie between them."""
 
 import dataclasses

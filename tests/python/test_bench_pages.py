@@ -1,5 +1,5 @@
 """Pages about benchmarks: the section "Benchmarks" of each framework's page and docs/cpu-timing.md run, on the stand-ins of
-tests/fakes/frameworks over the simulated device. Its clock runs with the machine's, so that a processor's clock beside it is as
+tests/fakes/frameworks over the simulated device. Its clock runs with the machine's, so that a CPU clock read at the same time is as
 wrong as on a GPU. What is shown is that the pages use this package rightly; nothing about the frameworks."""
 
 import json

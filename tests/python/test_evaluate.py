@@ -125,7 +125,7 @@ def test_float64_decides_where_the_baseline_is_the_imprecise_one(evaluate):
 
 
 def test_what_the_baseline_does_is_the_contract(evaluate):
-    """A function that writes into its argument and returns nothing is judged by what it wrote."""
+    """A function that writes into its argument and returns nothing is judged by its argument."""
     baseline = "def kernel(x):\n    x *= 3\n"
     assert evaluate("import numpy\ndef kernel(x):\n    numpy.multiply(x, 3, out=x)\n", baseline=baseline).violations == []
     wrong = evaluate("def kernel(x):\n    x *= 4\n", baseline=baseline)

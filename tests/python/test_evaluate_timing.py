@@ -20,7 +20,7 @@ def on_device(**figures):
 
 
 def busy(value, share=0.7, wait=2e7, seed=3):
-    """The value, which a wait for a processor makes longer in most samples."""
+    """Return the value, increased in most samples by a wait for a CPU."""
     draw = random.Random(seed)
     return lambda _: value + (wait * draw.random() if draw.random() < share else 0)
 

@@ -1,4 +1,4 @@
-"""Two recordings in one page: what it says is what `compare` says; both timelines move together; links lead to either."""
+"""Two recordings in one page: it agrees with `compare`, both timelines move together, and links open either."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ PAIRS = {
 
 @pytest.fixture(scope="module")
 def pair(program, tmp_path_factory):
-    """The page of a pair, and what `compare` says of it."""
+    """Return the page of a pair, and the output of `compare` for it."""
     made = {}
 
     def make(name):

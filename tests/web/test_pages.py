@@ -1,4 +1,5 @@
-"""Overview, tables and pictures of pages that the program writes: they say what the report says, and lead to the timeline."""
+"""Overview, tables and pictures of pages that the program writes: they say what the report says, and lead to the
+timeline."""
 
 import re
 from pathlib import Path
@@ -29,13 +30,13 @@ def recording(request):
 
 
 def window(page):
-    """The window of the timeline as the address says it, in ns."""
+    """The window of the timeline from the address, in ns."""
     found = re.search(r"[#&]t=(\d+)-(\d+)", settled(page))
     return int(found[1]), int(found[2])
 
 
 def field(page, name):
-    """The exact value of a field of the selected event."""
+    """Return the exact value of a field of the selected event."""
     return page.locator(f"section.details tr:has(th:text-is('{name}')) td").get_attribute("title")
 
 
@@ -55,7 +56,7 @@ def copied(page):
 
 
 def rows(page, column):
-    """The texts of a column of the table that is shown, as far as its rows are on the page."""
+    """Return the texts of a column of the visible table, from the rows that are on the page."""
     heads = page.locator(".grid th").all_inner_texts()
     at = [head.split(" ")[0] for head in heads].index(column)
     return [line.locator("td").nth(at).inner_text() for line in page.locator(".grid tbody tr[role=row]").all()]
@@ -216,7 +217,7 @@ def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown):
 
 @pytest.fixture(scope="module")
 def started_late(program, tmp_path_factory):
-    """A program that plays its work after a pause: its first answer is about a part."""
+    """A program that starts its work after a pause, so that its first answer covers a part."""
     folder = tmp_path_factory.mktemp("recorded")
     capture, script = folder / "run.gpuprof", script_of(FIXTURES / "cupti/memory_bound.jsonl.xz", folder, lanes=2)
     outcome = record_played(program, script, capture, "--sample", "0")

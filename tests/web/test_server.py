@@ -1,4 +1,5 @@
-"""`gpu-profile view` in Chromium: the token leaves the address, a reload and a permalink work, others get nothing."""
+"""`gpu-profile view` in Chromium: the token is removed from the address, reload and permalinks work, others are
+denied."""
 
 from pathlib import Path
 

@@ -16,7 +16,7 @@ US = 1000
 
 
 def window(page):
-    """The window as the address says it, in ns."""
+    """The window from the address, in ns."""
     found = re.search(r"[#&]t=(\d+)-(\d+)", settled(page))
     return int(found[1]), int(found[2])
 
@@ -28,7 +28,7 @@ def timeline(visit, made, fragment="", **options):
 
 
 def place(page, track, time_ns, view=(0, 100 * US)):
-    """The point on the canvas of a moment in a track's first row."""
+    """Return the point on the canvas of a time in a track's first row."""
     row = page.locator("li.name", has=page.get_by_text(track, exact=True)).bounding_box()
     canvas = page.locator(".lanes canvas").bounding_box()
     return canvas["x"] + (time_ns - view[0]) / (view[1] - view[0]) * canvas["width"], row["y"] + 9
@@ -51,7 +51,7 @@ def colour(page, x, y):
 
 
 def rows(page, section):
-    """The lines of a table of the panel: name -> the cells after it."""
+    """Return the lines of a table of the panel: name -> its other cells."""
     lines = page.locator(f"section.{section} tr").all()
     return {line.locator("th").inner_text(): [cell.inner_text() for cell in line.locator("td").all()] for line in lines}
 
