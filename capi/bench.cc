@@ -1,4 +1,4 @@
-// The C interface of benchmarks, over measure/. Every function catches what C must not see.
+// The C interface of benchmarks, over measure/. No exception crosses into C.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,11 +24,11 @@ using measure::Work;
 
 thread_local std::string last_json;
 
-// A program that was built with an older header has a shorter structure: what it lacks is the default.
+// A program built with an older header passes a shorter structure; missing fields keep their defaults.
 Result<gpuprof_bench_options> whole(const gpuprof_bench_options& given) {
     constexpr std::size_t kFirstVersion = offsetof(gpuprof_bench_options, flops_as);
     if (given.size < kFirstVersion)
-        return Error{ExitCode::usage, "gpuprof_bench_options.size is not the size of the structure"};
+        return Error{ExitCode::usage, "gpuprof_bench_options.size must be sizeof(gpuprof_bench_options)"};
     gpuprof_bench_options options = {};
     std::memcpy(&options, &given, std::min(given.size, sizeof options));
     return options;
@@ -43,14 +43,14 @@ Result<measure::BenchOptions> settings_of(const gpuprof_bench_options& given) {
     measure::BenchOptions to;
     GPUPROF_FUNCTION_OPTIONS(GPUPROF_TAKE_OPTION)
     if (Status taken = take_stopping(given, to.run.stopping); !taken) return taken.error();
-    // No warm-up is one call: what it takes has to be known.
+    // Even without warm-up, one call is made, because its duration must be known.
     if (given.min_warmup_ns < 0) to.run.warmup.max_time = 0;
     return to;
 }
 
 Result<Work> work_of(const gpuprof_bench_work* given) {
     if (given == nullptr || given->size < sizeof(gpuprof_bench_work))
-        return Error{ExitCode::usage, "gpuprof_bench_work.size is not the size of the structure"};
+        return Error{ExitCode::usage, "gpuprof_bench_work.size must be sizeof(gpuprof_bench_work)"};
     Work work{.call = given->call, .prepare = given->prepare, .user = given->user};
     if (given->name != nullptr) work.name = given->name;
     return work;
@@ -108,7 +108,7 @@ extern "C" {
 
 int gpuprof_bench_open(const gpuprof_bench_options* given, gpuprof_bench** bench) {
     return guarded([&]() -> Status {
-        if (bench == nullptr) return Error{ExitCode::usage, "nowhere to put the bench"};
+        if (bench == nullptr) return Error{ExitCode::usage, "bench must not be NULL"};
         *bench = nullptr;
         measure::BenchOptions options;
         if (given != nullptr) {
@@ -131,7 +131,7 @@ const char* gpuprof_bench_timer(const gpuprof_bench* bench) {
 
 int gpuprof_bench_run(gpuprof_bench* bench, const gpuprof_bench_work* given) {
     return guarded([&]() -> Status {
-        if (bench == nullptr) return Error{ExitCode::usage, "no bench"};
+        if (bench == nullptr) return Error{ExitCode::usage, "bench must not be NULL"};
         Result<Work> work = work_of(given);
         if (!work.ok()) return work.error();
         return run(*bench, std::span(&*work, 1));
@@ -141,7 +141,7 @@ int gpuprof_bench_run(gpuprof_bench* bench, const gpuprof_bench_work* given) {
 int gpuprof_bench_run_pair(gpuprof_bench* bench, const gpuprof_bench_work* baseline,
                            const gpuprof_bench_work* candidate) {
     return guarded([&]() -> Status {
-        if (bench == nullptr) return Error{ExitCode::usage, "no bench"};
+        if (bench == nullptr) return Error{ExitCode::usage, "bench must not be NULL"};
         std::vector<Work> works;
         for (const gpuprof_bench_work* given : {baseline, candidate}) {
             Result<Work> work = work_of(given);
@@ -154,8 +154,9 @@ int gpuprof_bench_run_pair(gpuprof_bench* bench, const gpuprof_bench_work* basel
 
 const char* gpuprof_bench_json(gpuprof_bench* bench) {
     int failed = guarded([&]() -> Status {
-        if (bench == nullptr) return Error{ExitCode::usage, "no bench"};
-        if (bench->measurements.empty()) return Error{ExitCode::empty, "nothing was measured yet"};
+        if (bench == nullptr) return Error{ExitCode::usage, "bench must not be NULL"};
+        if (bench->measurements.empty())
+            return Error{ExitCode::empty, "no measurements yet; call gpuprof_bench_run first"};
         bench->json = json_of_run(*bench);
         return {};
     });
@@ -172,7 +173,7 @@ size_t gpuprof_bench_samples(const gpuprof_bench* bench, size_t measurement, dou
 int gpuprof_bench_memory(gpuprof_bench* bench, uint64_t* free_bytes, uint64_t* total_bytes) {
     return guarded([&]() -> Status {
         if (bench == nullptr || free_bytes == nullptr || total_bytes == nullptr)
-            return Error{ExitCode::usage, "no bench, or nowhere to put the numbers"};
+            return Error{ExitCode::usage, "bench and the output must not be NULL"};
         Result<measure::DeviceMemory> memory = bench->bench.memory();
         if (!memory.ok()) return memory.error();
         *free_bytes = memory->free_bytes, *total_bytes = memory->total_bytes;
@@ -189,7 +190,7 @@ void gpuprof_bench_free(gpuprof_bench* bench) {
 
 const char* gpuprof_bench_statistics_json(const double* samples, size_t count) {
     int failed = guarded([&]() -> Status {
-        if (samples == nullptr && count > 0) return Error{ExitCode::usage, "no samples"};
+        if (samples == nullptr && count > 0) return Error{ExitCode::usage, "samples must not be NULL"};
         last_json = json_of(measure::statistics_of({samples, count}));
         return {};
     });
@@ -200,11 +201,11 @@ const char* gpuprof_bench_compare_json(const double* baseline, size_t baseline_c
                                        size_t candidate_count, int32_t paired, double min_effect) {
     int failed = guarded([&]() -> Status {
         if ((baseline == nullptr && baseline_count > 0) || (candidate == nullptr && candidate_count > 0))
-            return Error{ExitCode::usage, "no samples"};
+            return Error{ExitCode::usage, "samples must not be NULL"};
         if (paired != 0 && baseline_count != candidate_count)
-            return Error{ExitCode::usage,
-                         fmt::format("{} and {} samples are not pairs", baseline_count, candidate_count)};
-        if (!(min_effect >= 0)) return Error{ExitCode::usage, "the smallest effect is negative or not a number"};
+            return Error{ExitCode::usage, fmt::format("paired samples must have equal counts, got {} and {}",
+                                                      baseline_count, candidate_count)};
+        if (!(min_effect >= 0)) return Error{ExitCode::usage, "min_effect must be a non-negative number"};
         measure::ComparisonOptions options{.paired = paired != 0};
         if (min_effect > 0) options.min_effect = min_effect;
         last_json = json_of(measure::compare({baseline, baseline_count}, {candidate, candidate_count}, options));

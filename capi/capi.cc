@@ -1,4 +1,4 @@
-// libgpuprof.so: the C interface over the C++ classes. Every function catches what C must not see.
+// libgpuprof.so: the C interface over the C++ classes. No exception crosses into C.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,13 +29,14 @@ Result<MonitorOptions> options_of(const gpuprof_monitor_options& given) {
     GPUPROF_MONITOR_OPTIONS(GPUPROF_TAKE_OPTION)
     if (Status known = check_backend(to.request.backend); !known) return known.error();
     if (to.request.interval < kShortest)
-        return Error{ExitCode::usage, fmt::format("the interval is {} ns; at least 1 ms is needed", given.interval_ns)};
-    if (to.warmup < 0) return Error{ExitCode::usage, "the warm-up is negative"};
+        return Error{ExitCode::usage,
+                     fmt::format("interval_ns must be at least 1000000 (1 ms), got {}", given.interval_ns)};
+    if (to.warmup < 0) return Error{ExitCode::usage, "warmup_ns must not be negative"};
     to.request.see_visible_devices();
     return to;
 }
 
-// The samples of one metric, or the times.
+// The values of one metric, or the times.
 bool fill_column(const std::vector<Reading>& samples, TimeNs started, std::string_view field, double* out,
                  std::size_t capacity) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -85,10 +86,10 @@ const char* gpuprof_last_error(void) { return capi::last_error.c_str(); }
 
 int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor** monitor) {
     return guarded([&]() -> Status {
-        if (monitor == nullptr) return Error{ExitCode::usage, "nowhere to put the monitor"};
+        if (monitor == nullptr) return Error{ExitCode::usage, "monitor must not be NULL"};
         *monitor = nullptr;
         if (given == nullptr || given->size < sizeof(gpuprof_monitor_options))
-            return Error{ExitCode::usage, "gpuprof_monitor_options.size is not the size of the structure"};
+            return Error{ExitCode::usage, "gpuprof_monitor_options.size must be sizeof(gpuprof_monitor_options)"};
         Result<MonitorOptions> options = options_of(*given);
         if (!options.ok()) return options.error();
         std::unique_ptr<SampleCapture> capture;
@@ -107,7 +108,7 @@ int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor**
 
 int gpuprof_monitor_start(gpuprof_monitor* monitor) {
     return guarded([&]() -> Status {
-        if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
+        if (monitor == nullptr) return Error{ExitCode::usage, "monitor must not be NULL"};
         Status started = monitor->monitor.start();
         monitor->started |= started.ok();
         return started;
@@ -116,7 +117,7 @@ int gpuprof_monitor_start(gpuprof_monitor* monitor) {
 
 int gpuprof_monitor_stop(gpuprof_monitor* monitor) {
     return guarded([&]() -> Status {
-        if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
+        if (monitor == nullptr) return Error{ExitCode::usage, "monitor must not be NULL"};
         monitor->monitor.stop();
         return monitor->capture ? monitor->capture->publish() : Status();
     });
@@ -143,10 +144,11 @@ size_t gpuprof_monitor_device_count(const gpuprof_monitor* monitor) {
 
 const char* gpuprof_monitor_summary_json(gpuprof_monitor* monitor, size_t index) {
     int failed = guarded([&]() -> Status {
-        if (monitor == nullptr) return Error{ExitCode::usage, "no monitor"};
+        if (monitor == nullptr) return Error{ExitCode::usage, "monitor must not be NULL"};
         std::vector<GpuSummary> summaries = monitor->monitor.summaries();
         if (index >= summaries.size())
-            return Error{ExitCode::usage, fmt::format("there is no summary {}; there are {}", index, summaries.size())};
+            return Error{ExitCode::usage, fmt::format("invalid summary index {}: the number of summaries is {}", index,
+                                                      summaries.size())};
         monitor->json = to_json(summaries[index]);
         return {};
     });
@@ -176,10 +178,10 @@ size_t gpuprof_monitor_column(const gpuprof_monitor* monitor, size_t index, cons
                               size_t capacity) {
     std::size_t count = 0;
     int failed = guarded([&]() -> Status {
-        if (monitor == nullptr || field == nullptr) return Error{ExitCode::usage, "no monitor or no field"};
+        if (monitor == nullptr || field == nullptr) return Error{ExitCode::usage, "monitor and field must not be NULL"};
         std::vector<Reading> samples = monitor->monitor.samples(index);
         if (!fill_column(samples, monitor->monitor.started(), field, out, out != nullptr ? capacity : 0))
-            return Error{ExitCode::usage, fmt::format("there is no field {}", field)};
+            return Error{ExitCode::usage, fmt::format("unknown field '{}'", field)};
         count = samples.size();
         return {};
     });

@@ -1,5 +1,6 @@
-// What every function of the C interface runs in: what C++ throws or answers becomes a code, and a line for
+// The wrapper of every function of the C interface: converts C++ exceptions and errors into a code, and a message for
 // gpuprof_last_error(), per thread.
+
 #pragma once
 
 #include <exception>
@@ -16,7 +17,7 @@ inline int fail(const Error& error) {
     return static_cast<int>(error.code);
 }
 
-// Runs `step`, which answers Status, and turns what it throws into an error.
+// Runs `step`, which returns Status, and converts exceptions into errors.
 template <class Step>
 int guarded(Step&& step) noexcept {
     try {
@@ -26,7 +27,7 @@ int guarded(Step&& step) noexcept {
     } catch (const std::exception& error) {
         return fail({ExitCode::internal, error.what()});
     } catch (...) {
-        return fail({ExitCode::internal, "an unknown failure"});
+        return fail({ExitCode::internal, "unknown internal error"});
     }
 }
 

@@ -1,4 +1,4 @@
-// Takes the fields of an option structure into C++ members, each by what kind of option it is (core/schema/option_kind.h).
+// Converts the fields of an option structure to C++ members, according to their kind (core/schema/option_kind.h).
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ inline Status take_text(const char* given, MathPath& to) {
     return path.ok() ? (to = *path, Status()) : path.error();
 }
 
-// An error names the field.
+// Errors name the field.
 template <class Member>
 Status take_option(std::string_view field, OptionKind kind, const char* given, Member& to) {
     (void)field, (void)kind;
@@ -36,7 +36,7 @@ template <class Given, class Member>
 Status take_option(std::string_view field, OptionKind kind, Given given,
                    Member& to) requires std::is_arithmetic_v<Given> {
     if (kind != OptionKind::ordinal && kind != OptionKind::span && kind != OptionKind::time && !(given >= 0))
-        return Error{ExitCode::usage, fmt::format("{} is {}: expected a number that is not negative", field, given)};
+        return Error{ExitCode::usage, fmt::format("{} must be a non-negative number, got {}", field, given)};
     if (kind == OptionKind::time && given < 0) return to = Member{}, Status();
     if constexpr (std::is_same_v<Member, bool>) {
         to = (given != 0) == (kind == OptionKind::on);
@@ -46,7 +46,7 @@ Status take_option(std::string_view field, OptionKind kind, Given given,
     return {};
 }
 
-// One line of a list, for a structure `given` and an object `to`; returns the error from the function that it stands in.
+// Converts one option of the structure `given` into the object `to`; returns an error from the enclosing function.
 #define GPUPROF_TAKE_OPTION(field, member, kind, parameter, flag, value, doc)                                          \
     if (gpuprof::Status taken = gpuprof::capi::take_option(#field, gpuprof::OptionKind::kind, given.field, to.member); \
         !taken)                                                                                                        \

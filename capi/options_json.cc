@@ -1,4 +1,4 @@
-// What the option structures of gpuprof.h are made of, as JSON: for languages that cannot read the header.
+// The option structures of gpuprof.h as JSON, for languages that cannot read the header.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,12 +59,12 @@ void write_option(JsonWriter& json, const OptionSpec& spec, std::size_t offset, 
     json.end_object();
 }
 
-// One line of a list, of `Structure` and an object `usual` that holds the defaults.
+// Describes one option of `Structure`; the object `usual` holds the defaults.
 #define GPUPROF_WRITE(field, member, kind, parameter, flag, value, doc)                                         \
     write_option<decltype(Structure::field)>(                                                                   \
         json, GPUPROF_OPTION_SPEC(field, member, kind, parameter, flag, value, doc) offsetof(Structure, field), \
         usual.member, kStopping);
-// The same where there is no member: nothing, or no.
+// Stand-ins for an option without a member: null, or false.
 #define GPUPROF_WRITE_WITHOUT_MEMBER(field, member, kind, parameter, flag, value, doc)                          \
     write_option<decltype(Structure::field)>(                                                                   \
         json, GPUPROF_OPTION_SPEC(field, member, kind, parameter, flag, value, doc) offsetof(Structure, field), \

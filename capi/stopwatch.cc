@@ -15,7 +15,7 @@ namespace {
 template <class Step>
 int with(gpuprof_stopwatch* stopwatch, Step&& step) {
     return guarded([&]() -> Status {
-        if (stopwatch == nullptr) return Error{ExitCode::usage, "no stopwatch"};
+        if (stopwatch == nullptr) return Error{ExitCode::usage, "stopwatch must not be NULL"};
         return step(stopwatch->watch);
     });
 }
@@ -26,7 +26,7 @@ extern "C" {
 
 int gpuprof_stopwatch_open(gpuprof_stopwatch** stopwatch) {
     return guarded([&]() -> Status {
-        if (stopwatch == nullptr) return Error{ExitCode::usage, "nowhere to put the stopwatch"};
+        if (stopwatch == nullptr) return Error{ExitCode::usage, "stopwatch must not be NULL"};
         *stopwatch = nullptr;
         Result<measure::CudaStopwatch> opened = measure::CudaStopwatch::open(measure::real_clock());
         if (!opened.ok()) return opened.error();
@@ -46,7 +46,7 @@ int gpuprof_stopwatch_stop(gpuprof_stopwatch* stopwatch) {
 int gpuprof_stopwatch_read(gpuprof_stopwatch* stopwatch, gpuprof_lap* lap) {
     return with(stopwatch, [&](measure::CudaStopwatch& watch) -> Status {
         if (lap == nullptr || lap->size < sizeof(gpuprof_lap))
-            return Error{ExitCode::usage, "gpuprof_lap.size is not the size of the structure"};
+            return Error{ExitCode::usage, "gpuprof_lap.size must be sizeof(gpuprof_lap)"};
         Result<measure::Lap> found = watch.read();
         if (!found.ok()) return found.error();
         *lap = {lap->size, found->device_ns, found->beyond_ns, found->idle_wait_ns, found->held ? 1 : 0};

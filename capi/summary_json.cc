@@ -37,11 +37,11 @@ Result<GpuSummary> summary_from_json(std::string_view json) {
     simdjson::dom::parser parser;
     simdjson::dom::object object;
     if (parser.parse(simdjson::padded_string(json)).get(object) != simdjson::SUCCESS)
-        return Error{ExitCode::usage, "the summary is no JSON object"};
+        return Error{ExitCode::usage, "invalid summary: not a JSON object"};
     GpuSummary summary;
 #define GPUPROF_READ_FIELD(type, name, unit, doc)                                                 \
     if (Value value; object[#name].get(value) == simdjson::SUCCESS && !read(value, summary.name)) \
-        return Error{ExitCode::usage, "the field " #name " of the summary has the wrong type"};
+        return Error{ExitCode::usage, "invalid summary: field " #name " has the wrong type"};
     GPUPROF_SUMMARY_FIELDS(GPUPROF_READ_FIELD)
 #undef GPUPROF_READ_FIELD
     return summary;

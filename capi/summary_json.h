@@ -1,5 +1,5 @@
-// A summary read back from its JSON form: the fields of core/schema/summary_fields.def; unknown ones are skipped, missing
-// and null ones absent.
+// Parses a summary from its JSON form, the fields of core/schema/summary_fields.def. Unknown fields are ignored,
+// missing and null ones absent.
 #pragma once
 
 #include <string_view>

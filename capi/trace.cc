@@ -1,4 +1,4 @@
-// The C interface to recordings: tables and analyses as Arrow streams, SQL. Arrays that were handed out keep the recording alive.
+// The C interface to recordings: tables and analyses as Arrow streams, SQL. Exported arrays keep the recording alive.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ struct Recording {
     Recording(Trace opened, TimeNs start) : trace(std::move(opened)), time_origin(start), catalogue(trace, Options{}) {}
 
     Trace trace;
-    TimeNs time_origin;  // what the times of the trace count from, on the clock of the recording
+    TimeNs time_origin;  // zero of the times of the trace, on the clock of the recording
     Catalogue catalogue;
     std::unique_ptr<Sql> sql;
-    std::mutex lock;  // of sql and texts
+    std::mutex lock;  // protects sql and texts
     std::shared_ptr<const Texts> texts;
 };
 
@@ -91,7 +91,7 @@ std::string describe(const Frame& frame) {
     return sink.text();
 }
 
-// The texts of a recording, made once for all of its tables.
+// The texts of a recording, created once for all its tables.
 Result<std::shared_ptr<const Texts>> texts_of_tables(Recording& recording) {
     std::scoped_lock lock(recording.lock);
     if (recording.texts) return recording.texts;
@@ -102,7 +102,7 @@ Result<std::shared_ptr<const Texts>> texts_of_tables(Recording& recording) {
 
 }  // namespace
 
-// A table that was asked for, with what keeps its columns alive.
+// An opened table, with the owners of its columns.
 struct gpuprof_table {
     Frame frame;
     std::shared_ptr<const void> owner;
@@ -131,7 +131,7 @@ extern "C" {
 int gpuprof_trace_open(const char* const* paths, size_t count, gpuprof_trace** trace) {
     return guarded([&]() -> Status {
         if (paths == nullptr || count == 0 || std::count(paths, paths + count, nullptr) > 0 || trace == nullptr)
-            return Error{ExitCode::usage, "no file, or nowhere to put the trace"};
+            return Error{ExitCode::usage, "paths and trace must not be NULL or empty"};
         *trace = nullptr;
         Result<Trace> opened = open_trace(std::vector<std::string>(paths, paths + count));
         if (!opened.ok()) return opened.error();
@@ -160,10 +160,10 @@ const char* gpuprof_trace_json(const gpuprof_trace* trace) { return trace == nul
 int gpuprof_trace_table(gpuprof_trace* trace, const char* name, gpuprof_table** table) {
     return guarded([&]() -> Status {
         if (trace == nullptr || name == nullptr || table == nullptr)
-            return Error{ExitCode::usage, "no trace, no name, or nowhere to put the table"};
+            return Error{ExitCode::usage, "trace, name and table must not be NULL"};
         Recording& recording = *trace->recording;
         Relation* relation = recording.catalogue.find(name);
-        if (relation == nullptr) return Error{ExitCode::usage, fmt::format("there is no table {}", name)};
+        if (relation == nullptr) return Error{ExitCode::usage, fmt::format("unknown table '{}'", name)};
         Result<const Frame*> frame = recording.catalogue.values(*relation);
         if (!frame.ok()) return frame.error();
         bool own = relation->analysis == nullptr;
@@ -176,8 +176,9 @@ int gpuprof_trace_sql(gpuprof_trace* trace, const char* sql, uint64_t max_rows, 
                       gpuprof_table** table) {
     return guarded([&]() -> Status {
         if (trace == nullptr || sql == nullptr || table == nullptr)
-            return Error{ExitCode::usage, "no trace, no SQL, or nowhere to put the answer"};
-        if (!(time_out_s >= 0 && time_out_s <= 1e6)) return Error{ExitCode::usage, "the time-out is not 0 to 1e6 s"};
+            return Error{ExitCode::usage, "trace, sql and table must not be NULL"};
+        if (!(time_out_s >= 0 && time_out_s <= 1e6))
+            return Error{ExitCode::usage, "time_out_s must be 0 to 1e6 seconds"};
         Recording& recording = *trace->recording;
         std::scoped_lock lock(recording.lock);
         recording.sql->resume();
@@ -185,12 +186,12 @@ int gpuprof_trace_sql(gpuprof_trace* trace, const char* sql, uint64_t max_rows, 
         std::string_view rest = sql;
         Result<std::optional<SqlRows>> rows = recording.sql->prepare(rest);
         if (!rows.ok()) return rows.error();
-        if (!*rows) return Error{ExitCode::usage, "there is no statement"};
+        if (!*rows) return Error{ExitCode::usage, "no SQL statement given"};
         Result<std::unique_ptr<OwnedFrame>> answer = collect(**rows, max_rows == 0 ? SIZE_MAX : max_rows);
         if (!answer.ok()) return answer.error();
         Result<std::optional<SqlRows>> second = recording.sql->prepare(rest);
         if (!second.ok()) return second.error();
-        if (*second) return Error{ExitCode::usage, "there is more than one statement"};
+        if (*second) return Error{ExitCode::usage, "only one SQL statement is allowed"};
         std::shared_ptr<const OwnedFrame> frame = std::move(*answer);
         return make_table(frame->frame(), texts_of(*frame->frame().strings), frame, table);
     });
@@ -204,7 +205,7 @@ const char* gpuprof_table_json(const gpuprof_table* table) { return table == nul
 
 int gpuprof_table_stream(gpuprof_table* table, struct ArrowArrayStream* out) {
     return guarded([&]() -> Status {
-        if (table == nullptr || out == nullptr) return Error{ExitCode::usage, "no table, or nowhere to put the stream"};
+        if (table == nullptr || out == nullptr) return Error{ExitCode::usage, "table and stream must not be NULL"};
         export_stream(table->frame, table->texts, table->owner, out);
         return {};
     });

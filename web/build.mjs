@@ -1,6 +1,6 @@
-// Builds the viewer: one file (dist/page.html, or the argument) with style and script inline. The program puts a recording in place of
-// the line <!--gpu-profile:data--> (the view format) or serves the page as it is. The content security policy
-// names the hash of exactly this style and this script, so nothing else that reaches the page can run.
+// Builds the viewer: one file (dist/page.html, or the path given as argument) with inline style and script. The program
+// inserts a recording at the line <!--gpu-profile:data--> (the view format) or serves the page as it is. The content
+// security policy lists the hashes of exactly this style and this script, so no other code on the page can run.
 //
 // The same script is also the worker: the page starts it again from a Blob (read/single_file.ts).
 
@@ -54,9 +54,9 @@ for (const [name, text] of [["style", style], ["script", script]])
 
 const parts = { csp: policy(style, script), style, script };
 const page = readFileSync(`${here}page.html`, "utf8").replace(/@(csp|style|script)@/g, (_, part) => parts[part]);
-if (page.split(DATA).length !== 2) throw new Error("the page must have one place for data");
+if (page.split(DATA).length !== 2) throw new Error(`page.html must contain ${DATA} exactly once`);
 const compressed = gzipSync(page, { level: 9 }).length;
-if (compressed > LIMIT) throw new Error(`the page has ${compressed} bytes compressed; ${LIMIT} is the limit`);
+if (compressed > LIMIT) throw new Error(`the page is too large: ${compressed} bytes compressed; the limit is ${LIMIT}`);
 const out = process.argv[2] ?? `${here}dist/page.html`;
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, page);

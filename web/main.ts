@@ -1,4 +1,4 @@
-// The viewer starts here, twice: in the page, where it finds the recording and shows it, and in the worker that the page
+// Entry point, run twice: in the page, where it finds the recording and shows it, and in the worker that the page
 // starts with the same script (read/worker.ts).
 
 import { runWorker } from "./read/worker.ts";

@@ -1,5 +1,5 @@
-// Runs the tests that need no browser: each test/*.test.ts becomes a module (esbuild) and node's own runner runs them.
-// `node test.mjs NAME...` runs some of them.
+// Runs the tests that need no browser: esbuild bundles each test/*.test.ts as a module, and node's test runner runs
+// them. `node test.mjs NAME...` runs only the matching files.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";

@@ -35,12 +35,12 @@ std::string pictures_json(const std::vector<DevicePicture>& pictures) {
 }
 
 Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
-    Result<Answer> answer = make_answer(facts);  // none of recordings without a timeline of events
+    Result<Answer> answer = make_answer(facts);  // an error for recordings without events
     std::vector<ResultTable> tables;
     for (const Analysis* analysis : analyses()) {
         Result<ResultTable> table = analysis->run(facts);
         if (!table.ok() && answer.ok()) return table.error();
-        if (!table.ok()) continue;  // `summary` and `findings` are the answer that there is not
+        if (!table.ok()) continue;  // `summary` and `findings` need the first answer
         tables.push_back(std::move(table).value());
     }
     Report report{.version = version,

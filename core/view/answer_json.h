@@ -1,4 +1,4 @@
-// Every analysis of a trace and its first answer as the JSON of `report`, and the picture of when devices were busy.
+// Every analysis of a trace and its first answer as the JSON of `report`, and the busy strip of each device.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@
 
 namespace gpuprof {
 
-// Tables have at most this many rows in it; `row_count` says how many there are.
+// Maximum rows per table in the JSON; `row_count` has the total.
 inline constexpr std::int64_t kReportRows = 2000;
 
 struct AnswerJson {
     std::string report;                 // the envelope of docs/reference/commands/report.md
     std::string pictures;               // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
-    std::optional<Interval> part = {};  // what the answer is about, when that is not everything
+    std::optional<Interval> part = {};  // the part that the answer covers, if not the whole recording
 };
 
-// `facts` is of the whole trace; like `report`, the answer is about the part with most work where a start-up was recorded too.
+// `facts` is of the whole trace. Like `report`, the answer covers the part with the most work if a start-up was
+// recorded too.
 Result<AnswerJson> answer_json(const Facts& facts, std::string_view version);
 
 }  // namespace gpuprof

@@ -1,4 +1,5 @@
-// Blobs: rows of a level, a table or the list of names as a payload of the capture format, uncompressed; and JSON as it is.
+// Blobs: rows of a level, a table or the list of names as an uncompressed payload of the capture format; and JSON
+// unchanged.
 #include <vector>
 
 #include "core/format/payload.h"
@@ -7,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-// One column of a payload in the making.
+// One column of a payload under construction.
 template <class T>
 struct Made {
     Made(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
@@ -28,7 +29,7 @@ std::string payload(std::string_view table, std::size_t first, std::size_t rows,
     return encoder.payload(nullptr);
 }
 
-// What slices of all levels have in common.
+// The columns that slices of all levels share.
 template <class Items>
 std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, Aim aim) {
     constexpr bool kMerged = requires { items[0].busy; };

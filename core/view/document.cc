@@ -24,7 +24,7 @@ ViewDocument::ViewDocument(ViewDocument&&) noexcept = default;
 
 namespace {
 
-// Its window, or that of what was sampled where nothing else was recorded.
+// The window of events, or of samples if nothing else was recorded.
 std::optional<Interval> window_of(const Trace& trace) {
     if (trace.window().length() > 0) return trace.window();
     std::optional<Interval> window;
@@ -40,20 +40,19 @@ std::optional<Interval> window_of(const Trace& trace) {
 }  // namespace
 
 Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
-    constexpr DurNs kLongest = DurNs{1} << 53;  // ns; the whole numbers that JavaScript counts with
+    constexpr DurNs kLongest = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
     const std::string file = trace.origin().file;
     std::optional<Interval> window = window_of(trace);
     if (!window)
         return Error{ExitCode::empty,
-                     after_damage(trace, fmt::format("{}: no timestamped events, so there is no timeline to "
-                                                     "show; gpu-profile report {} losses summary",
+                     after_damage(trace, fmt::format("cannot show {}: no timestamped events; run gpu-profile "
+                                                     "report {} losses summary",
                                                      file, file))};
     TimeNs origin = window->start;
     if (span_between(window->start, window->end) >= kLongest)
-        return Error{ExitCode::usage,
-                     fmt::format("{}: the recording is longer than 104 days, which a browser cannot count in "
-                                 "nanoseconds; show a part of it with report --from --to",
-                                 file)};
+        return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
+                                                  "limit; use gpu-profile report --from --to for a part of it",
+                                                  file)};
     Result<AnswerJson> answer = answer_json(Facts(trace, {}), version);
     if (!answer.ok()) return answer.error();
     std::unique_ptr<Parts> parts(

@@ -1,6 +1,6 @@
-// A recording as the viewer reads it: a manifest (JSON) that says which tracks, lanes and tables there are, and numbered blobs that
-// hold them in pieces, made when they are asked for. The format is docs/reference/formats/viewer.md; the reader is web/src/read.
-// Blobs come in the order in which a page needs them: what the first picture is made of, then everything at full detail, then the
+// A recording in the viewer's format: a manifest (JSON) with the list of tracks, lanes and tables, and numbered blobs
+// that hold them in pieces, created on request. The format is docs/reference/formats/viewer.md; the reader is web/read. Blobs are
+// in the order in which a page needs them: the data of the first picture, then everything at full detail, then the
 // fields of events.
 #pragma once
 
@@ -18,17 +18,17 @@ namespace gpuprof {
 
 class ViewDocument {
 public:
-    // The trace may be any; a copy that counts from zero is kept. An error when it is longer than 2^53 ns (104 days), which
-    // browsers cannot count, or holds nothing that happened in time.
+    // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
+    // browsers cannot represent exactly, or has no timestamps.
     static Result<ViewDocument> make(Trace trace, std::string_view version);
     ~ViewDocument();
     ViewDocument(ViewDocument&&) noexcept;
 
     const std::string& manifest() const;
     std::size_t blobs() const;
-    // How many of the first blobs make the first picture.
+    // The number of leading blobs that the first picture needs.
     std::size_t early_blobs() const;
-    // id < blobs(). Any threads may ask, at the same time. Aim::narrowest for who hands it on as it is.
+    // id < blobs(). Thread-safe. Use Aim::narrowest if the blob is sent uncompressed.
     std::string blob(std::size_t id, Aim aim) const;
 
 private:
@@ -37,10 +37,10 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
-// A blob as it travels: its length in 4 bytes, little endian, then its bytes.
+// A framed blob: its length in 4 bytes, little endian, then its bytes.
 void append_framed(std::string& out, std::string_view blob);
 
-// What a page holds: a recording, and beside it the one that it is compared with.
+// The content of a page: a recording and, optionally, its baseline.
 struct ViewPair {
     struct Base {
         ViewDocument document;
@@ -50,7 +50,7 @@ struct ViewPair {
     std::optional<Base> base = {};
 };
 
-// `page` (the built viewer) with all of it inside: one file that needs nothing else.
+// `page` (the built viewer) with all content embedded: one self-contained file.
 Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink);
 
 }  // namespace gpuprof

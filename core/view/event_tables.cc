@@ -6,8 +6,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr ColumnSpec kLane{"lane", ColumnType::I32, Unit::none, "Index of the lane it is drawn on."};
-constexpr ColumnSpec kLaunch{"launch", ColumnType::I64, Unit::none, "Row of the call that submitted it, in api_call."};
+constexpr ColumnSpec kLane{"lane", ColumnType::I32, Unit::none, "Index of the lane that shows it."};
+constexpr ColumnSpec kLaunch{"launch", ColumnType::I64, Unit::none, "Row in api_call of the call that submitted it."};
 constexpr ColumnSpec kWorkTable{"work_table", ColumnType::Str, Unit::none, "Table of the first work it submitted."};
 constexpr ColumnSpec kWorkRow{"work_row", ColumnType::I64, Unit::none, "Row of the first work it submitted."};
 constexpr ColumnSpec kWorkCount{"work_count", ColumnType::I64, Unit::count, "Device ops it submitted."};
@@ -40,7 +40,7 @@ void show_launches(EventTable& table, const PodVector<Row>& launches) {
     show(table, kLaunch, launch);
 }
 
-// The reverse of the launches: per call the first device op and how many there are.
+// The inverse of launches: for each call, its first device op and their number.
 void show_work(EventTable& table, const Trace& trace, StringPool& strings) {
     struct Work {
         std::int64_t count = 0;
@@ -113,13 +113,13 @@ EventTable gap_table(const Facts& facts, StringPool& strings) {
     }
     for (Column<StringId>* each : texts) each->pad(table.rows);
     show(table, {"start", ColumnType::Time, Unit::ns, "Start."}, start);
-    show(table, {"dur", ColumnType::Dur, Unit::ns, "Length."}, dur);
+    show(table, {"dur", ColumnType::Dur, Unit::ns, "Duration."}, dur);
     show(table, {"device", ColumnType::I32, Unit::none, "Device ordinal."}, device);
     constexpr std::pair<const char*, const char*> kTexts[] = {
-        {"cause", "The cause of the largest part of the gap."},
-        {"host_thread", "Key of the thread that explains it."},
-        {"host_what", "What that thread was doing: the range, operator or call that decides the cause, or `profiler`."},
-        {"before", "Device op that ended as the gap began."},
+        {"cause", "Cause of the largest part of the gap."},
+        {"host_thread", "Key of the thread that explains the gap."},
+        {"host_what", "Activity of that thread: the range, operator or call that determines the cause, or `profiler`."},
+        {"before", "Device op that ended at the start of the gap."},
         {"after", "Device op that ended the gap."}};
     for (std::size_t i = 0; i < texts.size(); ++i)
         show(table, {kTexts[i].first, ColumnType::Str, Unit::none, kTexts[i].second}, *texts[i]);

@@ -8,7 +8,7 @@ namespace {
 
 // Bins are 2^10 ns, 2^12, ... wide, so that they nest.
 constexpr int kFinestBits = 10, kStepBits = 2, kCoarsestBits = 52;
-constexpr std::size_t kFew = 2000;  // a level with no more needs no coarser one
+constexpr std::size_t kFew = 2000;  // a level with at most this many items needs no coarser one
 
 MergedSlice merged(const Slice& slice) {
     return {slice.start, slice.dur, slice.name, slice.row, 1, slice.dur, slice.dur};
@@ -41,11 +41,11 @@ void join(MergedValue& into, const MergedValue& next) {
     into.count += next.count;
 }
 
-// Calls first(item) for the first item of each merged one and more(item) for those that join it.
+// Calls first(item) for the first item of each merged item and more(item) for the others.
 template <class Finer, class First, class More>
 void group(const PodVector<Finer>& finer, int bin_bits, First&& first, More&& more) {
-    TimeNs bin = 0;     // of the last merged one
-    bool open = false;  // whether it takes more
+    TimeNs bin = 0;     // of the last merged item
+    bool open = false;  // whether it accepts more
     for (const Finer& each : finer) {
         TimeNs here = start(each) >> bin_bits;
         bool is_short = length(each) < DurNs{1} << bin_bits;
@@ -59,7 +59,8 @@ void group(const PodVector<Finer>& finer, int bin_bits, First&& first, More&& mo
     }
 }
 
-// Nothing when there would be more than `most`. Counts before it makes: what is thrown away costs as much memory as what is kept.
+// Returns nothing if the level would exceed `most` items. Counts before building, because a discarded level costs as
+// much memory.
 template <class Merged, class Finer>
 std::optional<PodVector<Merged>> merge(const PodVector<Finer>& finer, int bin_bits, std::size_t most) {
     std::size_t size = 0;

@@ -1,6 +1,6 @@
-// A lane at several resolutions, so that a picture of any length of time is drawn from few slices. The level of resolution r has one
-// slice for all that is shorter than r and begins in the same r-wide bin of time; what is longer stays as it is. Levels are made from
-// each other, which gives the same as making them from the events, since the bins nest.
+// A lane at several resolutions, so that any time span is drawn from few slices. The level of resolution r has one
+// slice for all events that are shorter than r and start in the same r-wide time bin; longer events are unchanged. Each
+// level is built from the previous one, which gives the same result as building from the events, because the bins nest.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace gpuprof {
 
 struct MergedSlice {
     TimeNs start = 0;
-    DurNs dur = 0;              // to the largest end
+    DurNs dur = 0;              // to the latest end
     StringId name = kNoString;  // of the longest
     Row row = kNoRow;           // of the first
     std::int64_t count = 0;     // events
-    DurNs busy = 0;             // their durations together
-    DurNs longest = 0;          // the longest of them
+    DurNs busy = 0;             // sum of their durations
+    DurNs longest = 0;          // their longest duration
 };
 
 struct MergedValue {
@@ -31,7 +31,7 @@ struct Level {
     PodVector<Merged> items;
 };
 
-// The levels above the events, the finest first; each has at most half as many items as the one below, the last one few.
+// The levels above the events, finest first. Each has at most half the items of the one below; the last one has few.
 std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices);
 std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values);
 

@@ -1,4 +1,4 @@
-// The manifest: what there is and where. docs/reference/formats/viewer.md explains each member.
+// The manifest: the tracks, lanes and tables of a document and their blobs. docs/reference/formats/viewer.md explains each member.
 #include <fmt/format.h>
 
 #include "core/base/json_writer.h"
@@ -132,7 +132,7 @@ std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs
     json.member("program", fmt::format("gpu-profile {}", version));
     write_source(json, parts.trace.origin());
     json.member("window_ns", parts.trace.window().length());
-    json.member("time_origin_ns", std::to_string(time_origin));  // text: too large for a number of JavaScript
+    json.member("time_origin_ns", std::to_string(time_origin));  // text, because JavaScript numbers are too small
     json.key("part_ns");
     if (const std::optional<Interval>& part = parts.answer.part) {
         json.begin_array();

@@ -1,4 +1,4 @@
-// A document in parts: what its manifest lists and its blobs are made of.
+// The parts of a document: the entries of its manifest and the contents of its blobs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace gpuprof {
 
 inline constexpr std::size_t kChunkRows = 8192;
 
-// Which rows of what a blob is made of.
+// The rows that a blob contains.
 struct Blob {
     enum Kind : std::uint8_t { kLane, kTable, kNames, kReport, kPictures } kind;
     std::uint32_t of = 0;     // index of the lane or table
@@ -24,7 +24,7 @@ struct Blob {
     std::size_t first = 0, count = 0;
 };
 
-// A piece of a level, as the manifest lists it.
+// A chunk of a level, as listed in the manifest.
 struct Chunk {
     std::size_t blob = 0, first = 0, count = 0;
     TimeNs start = 0, end = 0;
@@ -35,7 +35,7 @@ struct Chunk {
 struct LaneParts {
     std::vector<Level<MergedSlice>> slices;
     std::vector<Level<MergedValue>> values;
-    std::vector<std::vector<Chunk>> chunks;  // per level, the events first
+    std::vector<std::vector<Chunk>> chunks;  // per level, events first
     std::size_t levels() const { return 1 + slices.size() + values.size(); }
     DurNs resolution(std::size_t level) const {
         if (level == 0) return 0;
@@ -63,7 +63,7 @@ struct ViewParts {
     std::map<std::pair<SliceTable, StringId>, NameTotal> names;
     std::vector<Blob> blobs;
     std::vector<std::size_t> first_blob_of_table;
-    std::size_t early = 0;  // blobs that make the first picture
+    std::size_t early = 0;  // number of blobs for the first picture
 
 private:
     void add_lane(const Lane& lane);

@@ -13,11 +13,11 @@ std::string name_of_process(const Trace& trace, Row row) {
     return name;
 }
 
-// Drops tracks with neither lanes nor tracks below them, such as processes that only have a name.
+// Removes tracks without lanes or child tracks, such as processes known only by name.
 void drop_empty(Scene& scene) {
     std::vector<bool> used(scene.tracks.size(), false);
     for (const Lane& lane : scene.lanes) used[lane.track] = true;
-    for (std::size_t i = scene.tracks.size(); i-- > 0;)  // parents stand before their children
+    for (std::size_t i = scene.tracks.size(); i-- > 0;)  // parents precede their children
         if (used[i] && scene.tracks[i].parent >= 0) used[static_cast<std::size_t>(scene.tracks[i].parent)] = true;
     std::vector<std::int32_t> now(scene.tracks.size(), -1);
     std::vector<Track> kept;

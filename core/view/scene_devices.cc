@@ -1,4 +1,4 @@
-// Devices: when they were busy, why they were idle, what ran on each stream, and what was measured meanwhile.
+// Devices: busy time, idle time by cause, the work of each stream, and counters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ private:
                     {table.start[row], table.start[row] + table.dur[row], static_cast<std::uint32_t>(which), row});
     }
 
-    // Those with work, annotations or counters.
+    // Devices with work, annotations or counters.
     std::set<std::int32_t> devices() const {
         std::set<std::int32_t> devices;
         for (const auto& [device, work] : streams_) devices.insert(device);
@@ -90,7 +90,7 @@ private:
         for (const IdleSpan& span : facts_.get<IdleSpans>().spans)
             if (span.device == device) lanes[span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
         if (lanes.empty()) return;
-        std::int32_t track = scene_.add_track({parent, "idle", "idle, by cause", device});
+        std::int32_t track = scene_.add_track({parent, "idle", "idle by cause", device});
         for (auto& [cause, lane] : lanes) {
             lane.track = static_cast<std::uint32_t>(track);
             lane.table = SliceTable::gap;
@@ -117,7 +117,7 @@ private:
         add_lanes(scene_.add_track({parent, "stream", name_of_stream(device, key), device}), work);
     }
 
-    // What does not fit a row of its own lies on the next one.
+    // Overlapping ops go to the next row.
     void add_lanes(std::int32_t track, std::vector<Placed>& work) {
         add_rows(tables_, track, lay_out(std::move(work), Layout::flat), scene_);
     }

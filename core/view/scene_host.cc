@@ -1,4 +1,4 @@
-// Processes and their threads. What lies inside another span stands on the row below it.
+// Processes and their threads. Nested spans are on the row below the enclosing span.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Spans = std::vector<Placed>;
 
-// The rows of a track: each span stands below everything that is open when it begins.
+// The rows of a track: each span goes below all spans that are open at its start.
 std::vector<Spans> rows_of_nested(Spans& spans) {
     struct Open {
         TimeNs end;
@@ -58,7 +58,7 @@ private:
                 {table.start[row], table.start[row] + table.dur[row], static_cast<std::uint32_t>(which), row});
     }
 
-    // Those with something to show; the main thread of a process first. Last what is on a thread that is not known.
+    // Threads with content; the main thread of a process first, the unknown thread last.
     std::vector<Known> known_threads() const {
         std::vector<Known> known;
         const ThreadTable& t = tables_.thread;
@@ -85,7 +85,7 @@ private:
     }
 
     std::string name_of_thread(const Known& thread) const {
-        std::string name = thread.key == kNoString ? "thread not known" : fmt::format("thread {}", thread.tid);
+        std::string name = thread.key == kNoString ? "unknown thread" : fmt::format("thread {}", thread.tid);
         if (thread.name != kNoString) name += fmt::format(" {}", trace_.text(thread.name));
         return name;
     }

@@ -1,5 +1,5 @@
-// One file that holds the viewer and a document, or two. Blobs are framed one after the other, cut into segments of a few MiB, compressed with
-// gzip (RFC 1952), which browsers decompress by themselves, and written as base64 (RFC 4648).
+// One file with the viewer and one or two documents. Blobs are framed, concatenated, cut into segments of a few MiB,
+// compressed with gzip (RFC 1952), which browsers can decompress, and written as base64 (RFC 4648).
 #include <zlib.h>
 
 #include "core/view/document.h"
@@ -7,8 +7,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::string_view kPlace = "<!--gpu-profile:data-->";  // in the page, once
-constexpr std::size_t kSegment = std::size_t{4} << 20;          // bytes before compression, about
+constexpr std::string_view kPlace = "<!--gpu-profile:data-->";  // occurs once in the page
+constexpr std::size_t kSegment = std::size_t{4} << 20;          // approximate bytes before compression
 
 std::string base64(std::string_view bytes) {
     constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -36,11 +36,11 @@ Result<std::string> gzip(std::string_view bytes) {
     int ended = deflate(&stream, Z_FINISH);
     out.resize(stream.total_out);
     deflateEnd(&stream);
-    if (ended != Z_STREAM_END) return Error{ExitCode::internal, "cannot compress"};
+    if (ended != Z_STREAM_END) return Error{ExitCode::internal, "cannot compress: zlib failed"};
     return out;
 }
 
-// JSON inside an element of HTML: no "<" that could end it.
+// JSON inside an HTML element, with every "<" escaped so that it cannot end the element.
 void write_json(std::string_view json, Sink& sink) {
     for (std::size_t at = 0; at < json.size();) {
         std::size_t next = std::min(json.find('<', at), json.size());
@@ -66,7 +66,7 @@ Status write_segment(std::string_view kind, std::size_t first, std::size_t count
     return {};
 }
 
-// `prefix` tells its elements from those of another document.
+// `prefix` distinguishes the elements of several documents.
 Status write_document(const std::string& prefix, const ViewDocument& document, Sink& sink) {
     write_json_element(prefix + "manifest", document.manifest(), sink);
     std::string framed;
@@ -87,7 +87,7 @@ Status write_document(const std::string& prefix, const ViewDocument& document, S
 
 Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink) {
     std::size_t place = page.find(kPlace);
-    if (place == std::string_view::npos) return Error{ExitCode::internal, "the viewer's page has no place for data"};
+    if (place == std::string_view::npos) return Error{ExitCode::internal, "the built viewer has no place for data"};
     sink.write(page.substr(0, place));
     if (Status written = write_document("", pair.document, sink); !written) return written;
     if (pair.base) {

@@ -1,5 +1,5 @@
-// The tables whose rows are drawn as slices, declared once: what a slice without a name is called, and from this line how a row is gathered,
-// named, listed with its fields and found again.
+// The tables whose rows are drawn as slices, declared once, with the default name of their slices. From this
+// declaration rows are collected, named, listed with their fields and looked up.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace gpuprof {
 
-// In the order in which equal spans of a thread enclose each other.
+// In nesting order for equal spans of a thread, outermost first.
 #define GPUPROF_SLICE_TABLES(TABLE)   \
     TABLE(kernel, "kernel")           \
     TABLE(memcpy, "copy")             \
@@ -26,7 +26,7 @@ namespace gpuprof {
 
 #define GPUPROF_SLICE_TABLE_VALUE(table, label) table,
 enum class SliceTable : std::uint8_t {
-    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // computed, no table of a trace; as are the next
+    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next are computed, not tables of a trace
     busy,
     none
 };
@@ -34,10 +34,10 @@ enum class SliceTable : std::uint8_t {
 inline constexpr std::size_t kSliceTables = static_cast<std::size_t>(SliceTable::none);
 
 std::string_view name_of(SliceTable table);
-// What a slice without a name is called.
+// The name of a slice without a name in the trace.
 std::string_view label_of(SliceTable table);
 
-// Calls visit(which, table) for each of them.
+// Calls visit(which, table) for each slice table of the trace.
 template <class Visit>
 void each_slice_table(const Tables& tables, Visit&& visit) {
 #define GPUPROF_VISIT_SLICE_TABLE(table, label) visit(SliceTable::table, tables.table);
@@ -45,7 +45,7 @@ void each_slice_table(const Tables& tables, Visit&& visit) {
 #undef GPUPROF_VISIT_SLICE_TABLE
 }
 
-// What a row is called; kNoString where it has no name.
+// The name of a row; kNoString if it has none.
 template <class Table>
 StringId name_in(const Table& table, Row row) {
     if constexpr (requires { table.name; })

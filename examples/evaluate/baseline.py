@@ -1,4 +1,4 @@
-"""Softmax of each row, as one writes it first."""
+"""Row-wise softmax, in its naive form."""
 
 import numpy
 

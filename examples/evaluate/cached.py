@@ -1,4 +1,4 @@
-"""No optimisation: it keeps results, and is refused."""
+"""Not an optimisation: caches results, and is refused."""
 
 import numpy
 
@@ -9,7 +9,7 @@ def kernel(x):
     key = x.tobytes()
     if key not in _known:
         e = numpy.exp(x - x.max(axis=1, keepdims=True))
-        for _ in range(30):  # slow enough to be worth keeping
+        for _ in range(30):  # slow enough to be worth caching
             out = e / e.sum(axis=1, keepdims=True)
         _known[key] = out
     return _known[key].copy()

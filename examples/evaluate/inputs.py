@@ -1,4 +1,4 @@
-"""Many short rows. Called afresh, with a seed that nobody knows before, for every check and every timed call."""
+"""Many short rows. Called with a fresh, unpredictable seed for every check and every timed call."""
 
 import numpy
 

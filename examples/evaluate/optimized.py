@@ -1,4 +1,4 @@
-"""The same for all rows at once, in the memory of the result."""
+"""Softmax of all rows at once, computed in the memory of the result."""
 
 import numpy
 

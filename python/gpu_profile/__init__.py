@@ -2,17 +2,16 @@
 
     from gpu_profile import gpu_profile, GpuMonitor
 
-``@gpu_profile`` and ``with GpuMonitor()`` sample a device while code runs and say how busy it was. ``report(file)``
-returns the answers of the program for a trace. Nothing here needs a package besides Python; without a GPU, or without
-the native library, monitored code runs all the same and the summary says why it has no figures. ``gpu_profile.torch``
-has the same names for PyTorch.
+``@gpu_profile`` and ``with GpuMonitor()`` sample a device while code runs and report how busy it was. ``report(file)``
+returns the report of a recording. The package needs only Python. Without a GPU or the native library, monitored code
+still runs, and the summary states why it has no figures. ``gpu_profile.torch`` provides the same names for PyTorch.
 
-Names are loaded when they are first used: the console script, which uses none, starts in no time.
+Names are loaded on first use, so that the console script, which uses none of them, starts fast.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # not imported from typing, which costs milliseconds; type checkers know the name
+TYPE_CHECKING = False  # type checkers know the name; importing it from typing costs milliseconds
 if TYPE_CHECKING:
     from . import torch as torch
     from .bench_memory import MemoryLimitError as MemoryLimitError
@@ -82,7 +81,7 @@ _HOMES = {
     "step": "recording",
     "stop": "recording",
 }
-__all__ = [*sorted(set(_HOMES) - {"open"}), "__version__"]  # `import *` leaves the builtin open alone
+__all__ = [*sorted(set(_HOMES) - {"open"}), "__version__"]  # `import *` does not shadow the builtin open
 
 
 def __getattr__(name: str) -> object:

@@ -1,5 +1,5 @@
-"""Arrow streams of libgpuprof.so by ctypes: reading them into Python values, and handing them on as capsules. Structures as in the
-specification of the Arrow C data and stream interfaces. Only what core/query/arrow.cc writes is read.
+"""Arrow streams of libgpuprof.so through ctypes: conversion to Python values, and export as capsules. Structures follow
+the Arrow C data and stream interfaces. Reads only the types that core/query/arrow.cc writes.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _CAPSULE_NAME = b"arrow_array_stream"
 
 
 
-# Streams inside of capsules, by address, until the capsule goes.
+# Streams inside capsules, by address, until the capsule is destroyed.
 _given: dict[int, Stream] = {}
 _Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Destructor)(
@@ -72,7 +72,7 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_
 
 
 def capsule(stream: Stream) -> object:
-    """A PyCapsule as the Arrow PyCapsule interface has it, which releases the stream when nobody took it over."""
+    """Return an Arrow PyCapsule that releases the stream unless a consumer took it over."""
     address = ctypes.addressof(stream)
     _given[address] = stream
     made: object = _new_capsule(address, _CAPSULE_NAME, _forget)
@@ -85,11 +85,11 @@ def _release_capsule(given: int) -> None:
         stream.release(ctypes.byref(stream))
 
 
-_forget = _Destructor(_release_capsule)  # kept for as long as the process: capsules may go last of all
+_forget = _Destructor(_release_capsule)  # kept for the life of the process, because capsules may be destroyed last
 
 
 def values(stream: Stream, names: list[str]) -> dict[str, list[Any]]:
-    """The columns of the one batch as Python values, by the names given; the stream is released."""
+    """Return the columns of the single batch as Python values, by the given names. Releases the stream."""
     schema, array = _Schema(), _Array()
     try:
         if stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)) != 0:

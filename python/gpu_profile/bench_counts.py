@@ -1,8 +1,9 @@
-"""What one call moves and does, for rates and their share of the device's peak: given, or counted by one call more.
+"""Bytes and FLOP of one call, for rates and their share of the device's peak: given, or counted in one additional call.
 
-``bytes="count"`` adds up the arrays among arguments and result: each has to be read or written once, so it is a lower bound
-and labelled "at least". ``flops="count"`` is torch.utils.flop_counter, which knows matrix products, convolutions and attention
-by their shapes. What cannot be counted is absent, and a note says why. Nothing is imported that the program has not.
+``bytes="count"`` adds up the arrays among arguments and result. Each must be read or written once, so the sum is a
+lower bound and labelled "at least". ``flops="count"`` uses torch.utils.flop_counter, which knows matrix products,
+convolutions and attention by their shapes. What cannot be counted is absent, with a note. Imports nothing that the
+program has not imported.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _FORMATS = {
 
 
 class Counts(NamedTuple):
-    """Of one call; ``*_from`` says where a figure comes from, None where there is none."""
+    """The figures of one call; ``*_from`` is the source of a figure, None if absent."""
 
     bytes: float | None = None
     bytes_from: str | None = None
@@ -34,7 +35,7 @@ class Counts(NamedTuple):
 
 def count(bytes: float | str | None, flops: float | str | None, flops_as: str | None, arguments: object,
           call: Callable[[], object]) -> Counts:
-    """The options of bench() as figures. Calls the function once when something is to be counted."""
+    """Resolve the options of bench() to figures. Calls the function once if something must be counted."""
     notes: list[str] = []
     arrays, by_torch = [leaf for leaf in leaves(arguments) if _is_array(leaf)], None
     if "count" in (bytes, flops):
@@ -44,8 +45,8 @@ def count(bytes: float | str | None, flops: float | str | None, flops_as: str | 
     moved, moved_from = _figure("bytes", bytes), "given"
     if bytes == "count":
         moved, moved_from = float(sum(_size(array) for array in {id(array): array for array in arrays}.values())) or None, "at least"
-        notes.append("bytes are at least what the arrays among arguments and result hold" if moved else
-                     "bytes are not known: there is no array among arguments and result")
+        notes.append("bytes are a lower bound: the size of the arrays among arguments and result" if moved else
+                     "bytes are unknown: no arrays among arguments and result")
     done, done_from = _figure("flops", flops), "given"
     if flops == "count":
         done, done_from = by_torch, "torch.utils.flop_counter"
@@ -58,22 +59,22 @@ def count(bytes: float | str | None, flops: float | str | None, flops_as: str | 
 
 def _figure(name: str, given: float | str | None) -> float | None:
     if isinstance(given, str) and given != "count":
-        raise Error(2, f"{name} is '{given}': it has to be a number, or 'count'")
+        raise Error(2, f"invalid {name} '{given}': expected a number or 'count'")
     return None if isinstance(given, str) else given
 
 
 def _called(call: Callable[[], object], flops: bool, notes: list[str]) -> tuple[object, float | None]:
-    """The result of one call, and its FLOP by PyTorch's counter."""
+    """Return the result of one call, and its FLOP by PyTorch's counter."""
     counter = _torch_counter() if flops else None
     if counter is None:
         if flops:
-            notes.append("FLOP are not known: PyTorch, whose counter is used, is not imported or has none")
+            notes.append("FLOP are unknown: counting needs an imported PyTorch with torch.utils.flop_counter")
         return call(), None
     with counter:
         result = call()
     found = float(counter.get_total_flops())
     if not found:
-        notes.append("FLOP are not known: torch.utils.flop_counter counts matrix products, convolutions and attention, of which there are none")
+        notes.append("FLOP are unknown: torch.utils.flop_counter found no matrix products, convolutions or attention")
     return result, found or None
 
 
@@ -97,7 +98,8 @@ def _size(array: Any) -> int:
 
 
 def _format_of(arrays: list[Any]) -> str | None:
-    """The number format of the arrays with fractions, or of all, when it is one. PyTorch multiplies float32 in tf32 when told to."""
+    """The common number format of the floating-point arrays, otherwise of all arrays. PyTorch may multiply float32
+    in tf32."""
     names = {str(array.dtype).split(".")[-1] for array in arrays}
     known = {_FORMATS[name] for name in names if name in _FORMATS}
     exact = known - {"int8"} or known

@@ -1,9 +1,9 @@
-"""How much memory a block uses: ``with gpu_profile.memory() as m``.
+"""Memory use of a block: ``with gpu_profile.memory() as m``.
 
-Counted by whom the memory was allocated by: PyTorch's counters when it is imported and uses CUDA, CuPy's pool, and without
-a GPU framework Python's own allocations (tracemalloc). Numba, PyCUDA and cuda.core have no counters: the driver is asked. Besides, what the driver says of the whole device. These figures
-differ, and ``MemoryUse.outside_bytes`` is by how much: contexts, code, libraries, other processes.
-Resetting a framework's peak is the only way to have one for a block; blocks may lie within each other.
+The source is the allocator: PyTorch's counters if it is imported and uses CUDA, CuPy's pool, or Python's allocations
+(tracemalloc) without a GPU framework. Numba, PyCUDA and cuda.core have no counters, so the driver is queried. The
+driver's figure for the whole device is recorded, too; ``MemoryUse.outside_bytes`` is the difference: contexts, code,
+libraries, other processes. Measuring a peak resets the framework's peak counter; blocks may be nested.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 __all__ = ["MemoryLimitError", "MemoryUse", "check_limit", "framework_counters", "memory"]
 
 _MIB = 1 << 20
-_open: list[memory] = []  # blocks that have not ended; the peak they share is reset when one more begins
+_open: list[memory] = []  # open blocks; they share a peak counter, which is reset when another block begins
 
 
 class MemoryLimitError(Error):
-    """More memory was needed than ``max_memory_mb`` allows."""
+    """Peak memory exceeded ``max_memory_mb``."""
 
 
 class _Counts(NamedTuple):
-    """Bytes now and at most since the last reset; None: the source does not count it."""
+    """Current bytes, and peak bytes since the last reset; None if the source does not count them."""
 
     allocated: int | None
     peak_allocated: int | None
@@ -40,21 +40,21 @@ class _Counts(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryUse:
-    """Bytes, at the end of a block and at most inside it; None is not counted by this source, never 0."""
+    """Bytes at the end of a block and peak bytes inside it; None if the source does not count them, never 0."""
 
     source: str  # "torch", "cupy", "driver", "tracemalloc"
     allocated_bytes: int | None
     peak_allocated_bytes: int | None
-    reserved_bytes: int | None  # kept from the driver by the framework, used or not
+    reserved_bytes: int | None  # held by the framework, in use or cached
     peak_reserved_bytes: int | None
-    device_used_bytes: int | None  # of the whole device, by all processes, at the end
+    device_used_bytes: int | None  # whole device, all processes, at the end
     device_total_bytes: int | None
     outside_bytes: int | None  # device_used_bytes - reserved_bytes
     notes: tuple[str, ...] = ()
 
     @property
     def peak_mb(self) -> float | None:
-        """The peak of what was allocated, else of what was reserved, in MiB: what ``max_memory_mb`` limits."""
+        """Peak allocated memory, otherwise peak reserved memory, in MiB; ``max_memory_mb`` limits this figure."""
         peak = self.peak_reserved_bytes if self.peak_allocated_bytes is None else self.peak_allocated_bytes
         return None if peak is None else peak / _MIB
 
@@ -68,13 +68,14 @@ class MemoryUse:
     def __str__(self) -> str:
         named = (
             ("peak", self.peak_allocated_bytes), ("current", self.allocated_bytes), ("reserved peak", self.peak_reserved_bytes),
-            ("device in use", self.device_used_bytes), ("of it outside of the framework", self.outside_bytes),
+            ("device in use", self.device_used_bytes), ("outside the framework", self.outside_bytes),
         )
         return " · ".join(f"{name} {_scaled(value)}" for name, value in named if value is not None) + f" ({self.source})"
 
 
 class memory:  # noqa: N801 (used as a function: with memory() as m)
-    """A block whose memory is counted: ``use`` is its MemoryUse, whose attributes this has, too. Not for two threads at once."""
+    """Count the memory of a ``with`` block. ``use`` is its MemoryUse, whose attributes are available here, too. Not
+    thread-safe."""
 
     def __init__(self) -> None:
         self._source: Any = None
@@ -83,9 +84,9 @@ class memory:  # noqa: N801 (used as a function: with memory() as m)
 
     @property
     def use(self) -> MemoryUse:
-        """How it is now, or was when the block ended. Raises Error before it began."""
+        """The use now, or at the end of the block. Raises Error before the block has begun."""
         if self._source is None:
-            raise Error(2, "memory() has not begun: use it as with gpu_profile.memory() as m")
+            raise Error(2, "the memory() block has not begun; use `with gpu_profile.memory() as m`")
         return self._found() if self._use is None else self._use
 
     def __getattr__(self, name: str) -> Any:
@@ -95,7 +96,7 @@ class memory:  # noqa: N801 (used as a function: with memory() as m)
 
     def __enter__(self) -> Self:
         if self in _open:
-            raise Error(2, "this memory() block is open already: make another one")
+            raise Error(2, "this memory() block is already open; create another one")
         self._use, self._peaks = None, [None, None]
         for outer in _open:
             outer._keep_peaks()
@@ -128,18 +129,18 @@ class memory:  # noqa: N801 (used as a function: with memory() as m)
         used, total, notes = self._source.device()
         outside = None if used is None or counts.reserved is None else used - counts.reserved
         if outside is not None:
-            notes.append("outside of the framework: contexts, code and workspaces of libraries, and other processes on the device")
+            notes.append("memory outside the framework: contexts, code and workspaces of libraries, and other processes on the device")
         return MemoryUse(self._source.name, counts.allocated, self._peaks[0], counts.reserved, self._peaks[1], used, total,
                          outside, (*self._source.notes, *notes))
 
 
 def check_limit(use: MemoryUse, max_memory_mb: float | None) -> None:
-    """Raises MemoryLimitError when the peak is above the limit, Error when there is no peak to compare."""
+    """Check a peak against a limit in MiB. Raises MemoryLimitError above the limit, Error if the peak is unknown."""
     if max_memory_mb is None:
         return
     peak = use.peak_mb
     if peak is None:
-        raise Error(4, f"max_memory_mb cannot be checked: {use.source} does not count a peak")
+        raise Error(4, f"cannot check max_memory_mb: {use.source} does not record a peak")
     if peak > max_memory_mb:
         raise MemoryLimitError(1, f"Constraint violated: peak memory {peak:.0f}MB exceeds limit {max_memory_mb:.0f}MB")
 
@@ -166,7 +167,7 @@ class _Torch:
 
 
 class _Cupy:
-    """CuPy counts no peak: a hook looks after every allocation of this thread."""
+    """CuPy records no peak, so a hook checks the pool after every allocation of this thread."""
 
     name = "cupy"
 
@@ -181,7 +182,7 @@ class _Cupy:
         self._look()
         base = getattr(self._cupy.cuda, "MemoryHook", None)
         if base is None:
-            self.notes = ("peaks are not known: this CuPy has no MemoryHook",)
+            self.notes = ("peaks are unknown: this CuPy has no MemoryHook",)
             return
         look = self._look
         self._hook = type("PeakHook", (base,), {"name": "gpu_profile", "malloc_postprocess": lambda _self, **_sizes: look()})()
@@ -206,7 +207,7 @@ class _Cupy:
 
 class _Tracemalloc:
     name = "tracemalloc"
-    notes = ("Python's allocations inside the block (NumPy's among them), by tracemalloc; those of other libraries are not seen",)
+    notes = ("Python's allocations inside the block (including NumPy's), by tracemalloc; allocations of other libraries are not counted",)
 
     def begin(self) -> None:
         import tracemalloc
@@ -241,10 +242,10 @@ def _scaled(count: int) -> str:
 
 
 class _Driver:
-    """Frameworks without counters: how much more of the whole device is in use than when the block began."""
+    """Frameworks without counters: the growth of the whole device's memory use since the block began."""
 
     name = "driver"
-    notes = ("the growth of the whole device's use, by the driver: other processes are in it, and it counts no peak",)
+    notes = ("growth of the whole device's memory use, by the driver; includes other processes, has no peak",)
 
     def __init__(self) -> None:
         self._base = self._used()
@@ -268,7 +269,7 @@ class _Driver:
 
 
 def framework_counters() -> Any:
-    """The counters of a framework that is imported and has a device: name, begin(), counts(), end(); None when there is none."""
+    """The counters of an imported framework with a device: name, begin(), counts(), end(); None if there is none."""
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     with contextlib.suppress(Exception):  # builds without CUDA raise in several ways
         if torch is not None and torch.cuda.is_available() and hasattr(torch.cuda, "max_memory_reserved"):
@@ -293,5 +294,5 @@ def _by_driver(read: Any) -> tuple[int | None, int | None, list[str]]:
     try:
         free, total = read()
     except Exception as problem:
-        return None, None, [f"the whole device's memory is not known: {problem}"]
+        return None, None, [f"the whole device's memory use is unknown: {problem}"]
     return int(total - free), int(total), []

@@ -1,7 +1,8 @@
-"""The library's timer by ctypes: the section "Benchmarks" of capi/gpuprof.h, one run at a time.
+"""The library's timer through ctypes: the section "Benchmarks" of capi/gpuprof.h, one run at a time.
 
-A Python function becomes a C callback that catches everything: an exception ends the run and is raised again, unchanged,
-by the call that started it. Callbacks run on the thread that called run(). Nothing here looks at arguments or streams.
+A Python function becomes a C callback that catches every exception: it ends the run and is raised again, unchanged, by
+the call that started the run. Callbacks run on the thread that called run(). This module does not inspect arguments or
+streams.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _declared: ctypes.CDLL | None = None
 
 
 class Work(NamedTuple):
-    """One function under test, its arguments bound; ``prepare`` is called before every call, outside of its time."""
+    """One function under test with bound arguments; ``prepare`` runs before every call and is not timed."""
 
     call: Callable[[], object]
     name: str
@@ -44,7 +45,7 @@ class _NativeWork(ctypes.Structure):
 
 
 class _Caught:
-    """The first exception of the callbacks of a run."""
+    """The first exception raised by the callbacks of a run."""
 
     def __init__(self) -> None:
         self.problem: BaseException | None = None
@@ -57,7 +58,7 @@ class _Caught:
         def call(_user: int | None) -> int:
             try:
                 wanted()
-            except BaseException as problem:  # C must not see it; run() raises it again
+            except BaseException as problem:  # must not reach C; run() raises it again
                 self.problem = problem
                 return 1
             return 0
@@ -66,7 +67,8 @@ class _Caught:
 
 
 def run(settings: Mapping[str, Any], works: list[Work]) -> tuple[list[Measurement], Comparison | None]:
-    """Measures one function, or two in turn. ``settings``: options by their names in declared.py. Raises what the functions raise, and Error for what the library says."""
+    """Measure one function, or two alternately. ``settings``: options by their names in declared.py. Raises the
+    functions' exceptions, and Error for errors of the library."""
     library = _library()
     bench, caught = ctypes.c_void_p(), _Caught()
     options = declared.filled("bench", settings)
@@ -84,13 +86,13 @@ def run(settings: Mapping[str, Any], works: list[Work]) -> tuple[list[Measuremen
         ]
     finally:
         library.gpuprof_bench_free(bench)
-        caught.problem = None  # its traceback holds this frame
+        caught.problem = None  # its traceback references this frame
     comparison = found["comparison"]
     return measurements, comparison and Comparison.of(comparison, works[0].name, works[1].name)
 
 
 def compare(baseline: array[float], candidate: array[float], paired: bool, min_effect: float) -> dict[str, Any]:
-    """The object of gpuprof_bench_compare_json."""
+    """Return the object of gpuprof_bench_compare_json."""
     library = _library()
     text = library.gpuprof_bench_compare_json(
         _pointer(baseline), len(baseline), _pointer(candidate), len(candidate), paired, min_effect
@@ -99,7 +101,7 @@ def compare(baseline: array[float], candidate: array[float], paired: bool, min_e
 
 
 def device_memory(device: int) -> tuple[int, int]:
-    """Free and total bytes of the device's memory, by the driver. Raises Error when it cannot be had."""
+    """Return free and total bytes of device memory, by the driver. Raises Error if unavailable."""
     library = _library()
     bench = ctypes.c_void_p()
     options = declared.filled("bench", {"timer": "cuda", "device": device, "cold": False})
@@ -147,7 +149,7 @@ def _library() -> ctypes.CDLL:
         try:
             _declare(loaded)
         except AttributeError as problem:
-            raise GpuBackendError(None, f"this libgpuprof.so has no benchmarks; build it again with ./run: {problem}") from problem
+            raise GpuBackendError(None, f"libgpuprof.so lacks the benchmark functions ({problem}); rebuild it with ./run") from problem
         _declared = loaded
     return _declared
 

@@ -1,9 +1,9 @@
-"""Which clock and which stream a function is to be timed by: what its arguments and the loaded frameworks say.
+"""Chooses the clock and stream for timing a function, from its arguments and the loaded frameworks.
 
-Nothing is imported here: a framework that the program has not imported is not in use. Objects are recognised by their
-attributes. A stream is a CUstream as an integer; objects are read by the names their frameworks use: ``__cuda_stream__``
-(cuda.core's protocol), ``cuda_stream`` (PyTorch), ``ptr`` (CuPy), ``handle`` (Numba, cuda.core).
-JAX keeps its streams to itself: its functions are timed by the host's clock, until their result is ready.
+Imports nothing: a framework that the program has not imported is not in use. Objects are detected by their attributes.
+A stream is a CUstream as an integer; stream objects are read by the attributes of their frameworks: ``__cuda_stream__``
+(cuda.core's protocol), ``cuda_stream`` (PyTorch), ``ptr`` (CuPy), ``handle`` (Numba, cuda.core). JAX does not expose
+its streams, so its functions are timed by the host's clock until their result is ready.
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ import sys
 from itertools import islice
 from typing import Any, Callable, NamedTuple
 
+from .arguments import unknown
 from .errors import Error
 
 __all__ = ["Place", "find_place", "handle_of", "leaves"]
 
-_DEPTH, _WIDTH = 8, 64  # of containers in which arrays are looked for: their first items, not millions of numbers
+_TIMERS = ("auto", "cuda", "host")
+_DEPTH, _WIDTH = 8, 64  # limits of the search for arrays in containers, which may hold millions of numbers
 
 
 class Place(NamedTuple):
-    """How to time: the library's timer, device and stream; ``inside`` is entered around the run."""
+    """The timer, device and stream for the library; ``inside`` is a context manager around the run."""
 
     timer: str
     device: int = 0
     stream: int = 0
     inside: Any = None
-    waits: bool = False  # results are waited for inside of the call
+    waits: bool = False  # each call waits for its result
     notes: tuple[str, ...] = ()
 
 
 def handle_of(stream: object) -> int:
-    """A stream as an integer. Raises Error for what is none."""
+    """Convert a stream to an integer. Raises Error for any other object."""
     given = stream
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
@@ -48,13 +50,13 @@ def handle_of(stream: object) -> int:
     try:
         return int(stream)  # type: ignore[call-overload, no-any-return]
     except (TypeError, ValueError):
-        raise Error(2, f"stream is a {type(given).__name__}: it has to be an integer, or a stream of PyTorch, CuPy, Numba or cuda.core") from None
+        raise Error(2, f"invalid stream of type {type(given).__name__}: expected an integer or a stream of PyTorch, CuPy, Numba or cuda.core") from None
 
 
 def find_place(timer: str, stream: object, graph: bool, arguments: object, probe: Callable[[], object]) -> Place:
-    """Where to time. ``probe`` calls the function once: it is used when the arguments do not tell what the function uses."""
-    if timer not in ("auto", "cuda", "host"):
-        raise Error(2, f"there is no timer '{timer}'; there are auto, cuda, host")
+    """Choose clock and stream. ``probe`` calls the function once if the arguments do not reveal its framework."""
+    if timer not in _TIMERS:
+        raise Error(2, unknown("timer", timer, _TIMERS))
     found = [*leaves(arguments)]
     if timer == "host":
         return Place("host", waits=_has_jax(found) or _module("jax") is not None, notes=_host_notes(found))
@@ -63,13 +65,13 @@ def find_place(timer: str, stream: object, graph: bool, arguments: object, probe
     notes: tuple[str, ...] = ()
     if not _tells(found) and _is_undecided():
         found += leaves(probe())
-        notes = ("called once before the warm-up, to see which framework it uses",)
+        notes = ("called once before the warm-up to detect its framework",)
     place = _place_of(timer, graph, found)
     return place._replace(notes=(*notes, *place.notes))
 
 
 def leaves(value: object, depth: int = _DEPTH) -> list[object]:
-    """What containers begin with, and the value itself when it is none."""
+    """Return the first items of nested containers, or the value itself if it is not a container."""
     if depth == 0:
         return []
     held = value.values() if isinstance(value, dict) else value
@@ -81,8 +83,8 @@ def leaves(value: object, depth: int = _DEPTH) -> list[object]:
 def _place_of(timer: str, graph: bool, found: list[object]) -> Place:
     if _has_jax(found):
         if timer == "cuda":
-            raise Error(2, "JAX does not tell its streams: use timer='auto', which waits for the result, or name a stream")
-        note = "timed by the host's clock: JAX does not tell its streams; each call waits until its result is ready"
+            raise Error(2, "timer='cuda' cannot time JAX, which does not expose its streams; use timer='auto' or pass a stream")
+        note = "timed by the host's clock: JAX does not expose its streams; each call waits until its result is ready"
         return Place("host", waits=True, notes=(note,))
     torch, cupy = _module("torch"), _module("cupy")
     if torch is not None and _torch_in_use(torch, found):
@@ -92,11 +94,11 @@ def _place_of(timer: str, graph: bool, found: list[object]) -> Place:
         return _framework_place(graph, int(cuda.Device().id), cuda.get_current_stream, lambda: cuda.Stream(non_blocking=True), None)
     if timer == "cuda" or any(_module(name) is not None for name in ("numba.cuda", "cuda", "pycuda", "triton")):
         return Place(timer)
-    return Place("host", notes=("timed by the host's clock: neither arguments nor result are of a GPU framework; timer='cuda' times the device",))
+    return Place("host", notes=("timed by the host's clock: neither arguments nor result belong to a GPU framework; timer='cuda' times the device",))
 
 
-# With `graph`, work goes to a stream made for it: the default stream cannot be captured. It does not wait for the default
-# stream by itself, where the inputs may still be in the making.
+# With `graph`, a non-default stream is created, because the default stream cannot be captured. The new stream does not
+# wait for the default stream, which may still be computing the inputs, so this synchronizes first.
 def _framework_place(graph: bool, device: int, current: Callable[[], Any], make: Callable[[], Any], enter: Any) -> Place:
     stream = current()
     if graph and handle_of(stream) in (0, 1, 2):
@@ -106,7 +108,7 @@ def _framework_place(graph: bool, device: int, current: Callable[[], Any], make:
     return Place("cuda", device, handle_of(stream))
 
 
-# The host's clock was asked for: what PyTorch and CuPy put in a queue is not in it.
+# With timer='host', work that PyTorch and CuPy queue asynchronously is not included.
 def _host_notes(found: list[object]) -> tuple[str, ...]:
     torch = _module("torch")
     if _of(found, "cupy") or (torch is not None and _torch_in_use(torch, found)):
@@ -114,12 +116,12 @@ def _host_notes(found: list[object]) -> tuple[str, ...]:
     return ()
 
 
-# Arguments tell when there are arrays of a framework among them.
+# Arguments reveal the framework if they contain its arrays.
 def _tells(found: list[object]) -> bool:
     return _has_jax(found) or _of(found, "cupy") or _of(found, "torch")
 
 
-# A framework is there that could be used by a function whose arguments say nothing.
+# A loaded framework may be used by a function whose arguments do not reveal it.
 def _is_undecided() -> bool:
     return any(_module(name) is not None for name in ("torch", "cupy", "jax"))
 

@@ -1,8 +1,8 @@
 """do_bench(): the arguments and results of triton.testing.do_bench, timed by bench().
 
-Its differences to Triton's, all on purpose: times are of the device with gaps between launches held back, samples with
-clocks held down are left out, and the warm-up goes on until times settle if that takes longer than ``warmup``. Quantiles
-are interpolated linearly, as Triton's are.
+It deliberately differs from Triton's: times are device times without launch gaps, samples taken at throttled clocks are
+dropped, and the warm-up continues until times settle, even beyond ``warmup``. Quantiles are interpolated linearly, as
+in Triton.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import statistics
 from typing import TYPE_CHECKING, Any, Callable
 
+from .arguments import unknown
 from .benchmarking import Options, measure
 from .errors import Error
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["do_bench"]
 
 _MODES = ("min", "max", "mean", "median", "all")
-_LIMIT_S = 3600.0  # of a run that only time ends
-_WARMUP_S = 3.0  # the longest warm-up that waits for times to settle
+_LIMIT_S = 3600.0  # timeout of a run whose only limit is its duration
+_WARMUP_S = 3.0  # maximum warm-up while waiting for times to settle
 
 
 def do_bench(
@@ -32,15 +33,18 @@ def do_bench(
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
 ) -> Any:
-    """Milliseconds of one call: a figure, a list for several ``quantiles``, all of them for ``return_mode="all"``.
+    """Benchmark ``fn`` and return milliseconds per call: one figure, or a list for several ``quantiles`` or
+    ``return_mode="all"``.
 
-    ``warmup`` and ``rep`` are ms. ``grad_to_none``: tensors whose ``grad`` is set to None before every call.
+    ``warmup`` (default 25) and ``rep`` (default 100): duration of warm-up and sampling in ms. ``grad_to_none``: tensors
+    whose ``grad`` is set to None before every call. ``return_mode``: "mean" (default), "median", "min", "max" or "all".
+    Raises Error.
     """
     if return_mode not in _MODES:
-        raise Error(2, f"there is no return_mode '{return_mode}'; there are {', '.join(_MODES)}")
+        raise Error(2, unknown("return_mode", return_mode, _MODES))
     for quantile in quantiles or ():
         if not 0 <= quantile <= 1:
-            raise Error(2, f"{quantile} is no quantile: they lie between 0 and 1")
+            raise Error(2, f"invalid quantile {quantile}: expected 0 to 1")
     tensors = list(grad_to_none) if grad_to_none is not None else None
 
     def forget() -> None:
@@ -53,7 +57,7 @@ def do_bench(
     )
     times = [ns / 1e6 for ns in measure(fn, (), {}, options).samples]
     if not times:
-        raise Error(4, "no sample was taken")
+        raise Error(4, "no samples were taken")
     if quantiles is not None:
         found = [_quantile(sorted(times), quantile) for quantile in quantiles]
         return found[0] if len(found) == 1 else found

@@ -1,8 +1,8 @@
-"""bench() and what is like it: how long does a call take, and which of two is faster?
+"""bench(), benchmark and bench_compare(): time one function, or compare several.
 
-The method is the library's (docs/how-it-works/benchmarking-method.md); here functions and arguments become its work, and the stream is
-found (bench_stream.py). Exceptions of the functions are raised unchanged. The value that a call returns is dropped: freeing
-it is part of the call.
+The library does the timing (docs/how-it-works/benchmarking-method.md). This module turns functions and arguments into work for it,
+and finds the stream (bench_stream.py). Exceptions of the functions are raised unchanged. The value that a call returns
+is dropped; freeing it is part of the measured call.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from . import bench_native
+from .arguments import unknown
 from .bench_counts import Counts, count
 from .bench_memory import MemoryUse, check_limit
 from .bench_memory import memory as memory_block
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["BenchComparison", "Options", "bench", "bench_compare", "benchmark", "measure"]
 
-_LOOP_NS = 20_000  # calls shorter than this are noticeably longer by the library's way into Python
+_LOOP_NS = 20_000  # calls shorter than this are noticeably slowed by the callback from the library into Python
 
-_DEFERRED = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR of the module inspect
+_DEFERRED = 0x20 | 0x80 | 0x200  # inspect.CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
 class Options(NamedTuple):
-    """What bench() takes besides the function; see there."""
+    """The options of bench(); see there."""
 
     timer: str = "auto"
     stream: object = None
@@ -59,17 +60,17 @@ class Options(NamedTuple):
     def check(self) -> None:
         for name in _NUMBERS:
             value = getattr(self, name)
-            if isinstance(value, str):  # "count", or what count() refuses
+            if isinstance(value, str):  # "count", or a value that count() rejects
                 continue
             if value is not None and not (value >= 0 and math.isfinite(value)):
-                raise Error(2, f"{name} is {value}: expected a number that is not negative")
+                raise Error(2, f"{name} must be a non-negative number, got {value}")
 
     def counts(self, arguments: object, call: _Call, place: Place) -> Counts:
         with place.inside or contextlib.nullcontext():
             return count(self.bytes, self.flops, self.flops_as, arguments, call.prepared)
 
     def settings(self, place: Place, counts: Counts) -> dict[str, Any]:
-        """For the library: what it does not declare is Python's own business."""
+        """Return the options that the library declares; the others are handled in Python."""
         found = {"bytes": counts.bytes, "flops": counts.flops, "flops_as": counts.flops_as}
         return {**self._asdict(), **found, "timer": place.timer, "device": place.device, "stream": place.stream}
 
@@ -105,25 +106,30 @@ def bench(
     keep_throttled: bool = False,
     **kwargs: Any,
 ) -> Measurement:
-    """How long ``fn(*args, **kwargs)`` takes; the names below are bench()'s own and do not reach ``fn``.
+    """Time ``fn(*args, **kwargs)`` and return a Measurement. Parameters named below are not passed to ``fn``.
 
-    ``timer``: "cuda" (events of the device), "host", or "auto": by what arguments and result are. ``stream``: what the work
-    goes to; None is the framework's current one. ``cold``: the L2 cache is overwritten before each sample. ``graph``: replays
-    of a CUDA graph of the call are timed. ``bytes``, ``flops``: of one call, for rates and their share of the device's peak; "count"
-    finds them out by one more call (bench_counts.py). ``flops_as``: the arithmetic whose peak counts (fp64, fp64_tensor, fp32, tf32,
-    fp16, bf16, fp8, fp4, int8); None is the arrays' number format. ``memory``: one more call finds the
-    memory that it uses; ``max_memory_mb`` (MiB) raises MemoryLimitError above that. ``prepare`` is called before each call,
-    outside of its time; a tuple that it returns is the call's positional arguments.
-    ``min_time_s``, ``timeout_s``, ``min_samples``, ``max_samples``, ``precision`` (of the median), ``stop`` ("median",
-    "entropy", "samples", "time"): when sampling ends. ``min_warmup_s``, ``max_warmup_s``: the warm-up, until times settle.
-    ``blocking=False`` leaves gaps between launches in the times; ``keep_throttled`` keeps samples with clocks held down.
+    ``timer``: "cuda" (device events), "host", or "auto" (default): chosen by the arguments and the result.
+    ``stream``: the stream of the work; default None, the framework's current stream.
+    ``cold``: overwrite the L2 cache before each sample (default True).
+    ``graph``: capture the call in a CUDA graph and time its replays (default False).
+    ``bytes``, ``flops``: figures of one call, for rates and their share of the device's peak; "count" determines them
+    in one additional call (bench_counts.py). ``flops_as``: the arithmetic of the peak (fp64, fp64_tensor, fp32, tf32,
+    fp16, bf16, fp8, fp4, int8); default None, the number format of the arrays.
+    ``memory``: measure memory use in one additional call. ``max_memory_mb``: peak memory limit in MiB.
+    ``prepare``: called before each call and not timed; a returned tuple replaces the positional arguments.
+    ``min_time_s``, ``timeout_s``, ``min_samples``, ``max_samples``, ``precision`` (relative, of the median) and
+    ``stop`` ("median", "entropy", "samples", "time") control the end of sampling; times in seconds.
+    ``min_warmup_s``, ``max_warmup_s``: limits of the warm-up, in seconds, which continues until times settle.
+    ``blocking=False``: include launch gaps in the times. ``keep_throttled``: keep samples taken at throttled clocks.
+
+    Raises Error for invalid arguments, MemoryLimitError above ``max_memory_mb``, and exceptions of ``fn`` unchanged.
     """
     given = locals()
     return measure(fn, args, kwargs, Options(**{name: given[name] for name in Options._fields}))
 
 
 def measure(fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any], options: Options) -> Measurement:
-    """bench() with its options as one value, so that no argument of ``fn`` can have the name of one."""
+    """Run bench() with the options as one value, so that they cannot clash with the arguments of ``fn``."""
     options.check()
     call = _Call(fn, args, kwargs, options.prepare)
     place = find_place(options.timer, options.stream, options.graph, (args, kwargs), call.prepared)
@@ -137,9 +143,10 @@ def measure(fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def benchmark(fn: Callable[..., object] | None = None, /, **options: Any) -> Any:
-    """Decorator: calling the function benches it and returns a Measurement. ``@benchmark`` or ``@benchmark(cold=False)``.
+    """Decorator: calling the function benchmarks it and returns a Measurement. ``@benchmark`` or
+    ``@benchmark(cold=False)``.
 
-    The options are those of bench(). The plain function is ``__wrapped__`` of the decorated one.
+    ``options`` are those of bench(). The original function is ``__wrapped__`` of the decorated one.
     """
     chosen = _options(options)
     if fn is None:
@@ -153,16 +160,18 @@ def bench_compare(
     kwargs: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> BenchComparison:
-    """Times functions against the first of them, samples taken in turn, with the same arguments. Options: bench()'s.
+    """Time functions against the first one, with alternating samples and the same arguments, and return a
+    BenchComparison.
 
-    ``functions``: by name, or a sequence of functions that have names of their own.
+    ``functions``: a mapping of names to functions, or a sequence of functions with distinct names. ``options``: those
+    of bench() except ``name``. Raises Error for fewer than two functions, and exceptions of the functions unchanged.
     """
     named_functions = _by_name(functions)
     if len(named_functions) < 2:
-        raise Error(2, f"bench_compare needs two functions or more, here are {len(named_functions)}")
+        raise Error(2, f"bench_compare needs at least two functions, got {len(named_functions)}")
     chosen = _options(options)
     if chosen.name is not None:
-        raise Error(2, "bench_compare has no name=: the functions' names are the keys")
+        raise Error(2, "bench_compare does not accept 'name'; the keys of the mapping name the functions")
     (first, baseline), *others = named_functions.items()
     positional, named = tuple(args), dict(kwargs or {})
     sides = {name: _Call(fn, positional, named, chosen.prepare) for name, fn in named_functions.items()}
@@ -193,16 +202,17 @@ def _by_name(functions: Mapping[str, Callable[..., object]] | Sequence[Callable[
     for fn in functions:
         name = getattr(fn, "__name__", None) if callable(fn) else None
         if name is None:
-            raise Error(2, f"bench_compare cannot name {fn!r}; pass a dictionary, such as {{'name': function}}")
+            raise Error(2, f"bench_compare cannot find a name for {fn!r}; pass a dictionary such as {{'name': function}}")
         if name in named:
-            raise Error(2, f"bench_compare was given two functions called {name}; pass a dictionary, such as {{'name': function}}")
+            raise Error(2, f"bench_compare got two functions named '{name}'; pass a dictionary such as {{'name': function}}")
         named[name] = fn
     return named
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BenchComparison:
-    """Measurements by name, and how each but the baseline compares with it. The baseline's is that of the first pair."""
+    """Measurements by name, and the comparison of each with the baseline. The baseline's measurement is that of the
+    first pair."""
 
     baseline: str
     measurements: dict[str, Measurement]
@@ -213,7 +223,7 @@ class BenchComparison:
 
     @property
     def fastest(self) -> str:
-        """The name with the greatest speedup; the baseline when none is ``faster``."""
+        """The name of the function with the highest speedup; the baseline if no other is ``faster``."""
         faster = {name: one.speedup or 0 for name, one in self.comparisons.items() if one.verdict == "faster"}
         return max(faster, key=lambda name: faster[name]) if faster else self.baseline
 
@@ -225,7 +235,7 @@ class BenchComparison:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row per function: name, median_ns, speedup, low, high, verdict."""
+        """One row per function: name, median_ns, speedup, low, high, verdict."""
         return [self._row(name, one) for name, one in self.measurements.items()]
 
     def to_pandas(self) -> Any:
@@ -263,13 +273,13 @@ class BenchComparison:
 
 
 class _Call:
-    """A function with its arguments, which ``prepare`` may replace before each call."""
+    """A function with its arguments, which ``prepare`` can replace before each call."""
 
     def __init__(self, fn: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any],
                  prepare: Callable[[], object] | None) -> None:
         code = getattr(fn, "__code__", None)
         if code is not None and code.co_flags & _DEFERRED:
-            raise Error(2, f"{name_of(fn)} does not run when it is called, it returns a coroutine or generator: bench a function that runs it")
+            raise Error(2, f"cannot benchmark {name_of(fn)}: calling it only creates a coroutine or generator; benchmark a function that runs it")
         self._fn, self._args, self._kwargs, self._prepare = fn, args, kwargs, prepare
 
     def prepared(self) -> object:
@@ -287,7 +297,7 @@ class _Call:
             call: Callable[[], object] = self.ready
         elif self._prepare is not None:
             call = self._plain
-        else:  # one call less inside of the timed region
+        else:  # avoids one call inside the timed region
             call = functools.partial(self._fn, *self._args, **self._kwargs)
         return bench_native.Work(call, name, None if self._prepare is None else self._renew)
 
@@ -299,11 +309,11 @@ class _Call:
         if isinstance(made, tuple):
             self._args = made
         elif made is not None:
-            raise Error(2, f"prepare returned a {type(made).__name__}: it has to return None or the arguments as a tuple")
+            raise Error(2, f"prepare returned {type(made).__name__}; expected None or a tuple of arguments")
 
 
 def wait_until_ready(result: object) -> None:
-    """Waits for arrays of JAX, all that lists, tuples and dictionaries hold."""
+    """Wait for JAX arrays, including those in lists, tuples and dictionaries."""
     wait = getattr(result, "block_until_ready", None)
     if wait is not None:
         wait()
@@ -316,13 +326,14 @@ def wait_until_ready(result: object) -> None:
 
 
 def name_of(fn: Callable[..., object]) -> str:
-    """What a function is called, for people."""
+    """Return a display name for a function."""
     while isinstance(fn, functools.partial):
         fn = fn.func
     return getattr(fn, "__qualname__", None) or type(fn).__name__
 
 
-# The first call allocates what stays: the second one is counted. Its result is in the peak, and freed before the end.
+# The first call makes lasting allocations, so the second one is counted. Its result is part of the peak and freed
+# before the end.
 def _memory_of(call: _Call, place: Place) -> MemoryUse:
     with place.inside or contextlib.nullcontext():
         first = call.prepared()
@@ -339,9 +350,9 @@ def _completed(found: Measurement, place: Place, use: MemoryUse | None, counts: 
     notes = [*place.notes, *counts.notes]
     median = found.median_ns
     if found.timer == "host" and median is not None and median < _LOOP_NS:
-        notes.append("calls from the library into Python are in the time: compare with an empty function, or loop inside")
+        notes.append("the time includes the callback into Python; compare with an empty function, or loop inside the function")
     if found.device is not None and median and found.host_ns and median < 3000 and found.host_ns > 20 * median:
-        notes.append("the device did next to nothing while the host was busy: is the work on another stream, or on the CPU?")
+        notes.append("the device was almost idle while the host was busy; the work may be on another stream or on the CPU")
     return dataclasses.replace(found, memory=use, bytes_from=counts.bytes_from, flops_from=counts.flops_from, flops_as=counts.flops_as,
                                notes=(*notes, *found.notes))
 
@@ -351,14 +362,13 @@ def _decorated(fn: Callable[..., object], options: Options) -> Callable[..., Mea
     def benched(*args: Any, **kwargs: Any) -> Measurement:
         return measure(fn, args, kwargs, options)
 
-    benched.bench_options = options  # type: ignore[attr-defined]  # the command `bench` finds it by this
+    benched.bench_options = options  # type: ignore[attr-defined]  # the command `bench` finds decorated functions by this attribute
     return benched
 
 
 def _options(given: dict[str, Any]) -> Options:
-    unknown = given.keys() - set(Options._fields)
-    if unknown:
-        raise Error(2, f"there is no option {', '.join(sorted(unknown))}; there are {', '.join(Options._fields)}")
+    for name in sorted(given.keys() - set(Options._fields)):
+        raise Error(2, unknown("option", name, Options._fields))
     options = Options(**given)
     options.check()
     return options

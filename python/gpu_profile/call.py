@@ -1,7 +1,7 @@
-"""One call of a decorated function: its runs, its report, and what the caller gets.
+"""One call of a decorated function: its runs, its report, and the value that the caller receives.
 
-The decorator's wrappers (decorator.py) call the function; this is the rest. In a child made by fork() during the call
-nothing is reported: the parent has the figures.
+The wrappers of the decorator (decorator.py) call the function; this module does the rest. In a child created by fork()
+during the call, nothing is reported, because the parent has the figures.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ G = TypeVar("G")
 
 
 class ProfiledResult(Generic[T, G]):
-    """What a function returned, and what the device did meanwhile.
+    """The return value of a function, and the device's activity during the call.
 
-    ``gpu`` is a GpuSummary; with ``repeats`` > 1 a MultiRunResult, and ``value`` is that of the last run. ``summaries``
-    (one per device) and ``samples`` are those of the last run.
+    ``gpu`` is a GpuSummary, or a MultiRunResult if ``repeats`` > 1; ``value`` is then that of the last run.
+    ``summaries`` (one per device) and ``samples`` are those of the last run.
     """
 
     __slots__ = ("value", "gpu", "summaries", "samples")
@@ -46,7 +46,8 @@ class ProfiledResult(Generic[T, G]):
 
 
 class Call:
-    """One outermost call. Entered once per run; ``finish`` comes last. A run that fails is reported at once and the last."""
+    """One outermost call. Entered once per run, then ``finish`` is called. A failing run is reported immediately and
+    is the last."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -55,11 +56,11 @@ class Call:
         self._ended = False
 
     def goes_on(self) -> bool:
-        """Whether this is the call's process, and it has not ended: a task that was begun in it can outlive it."""
+        """Whether this is the call's process and the call has not ended; a task started in it can outlive it."""
         return not self._ended and os.getpid() == self._process
 
     def finish(self, value: Any) -> Any:
-        """Reports, and returns what the caller gets in place of `value`."""
+        """Deliver the report, and return the caller's result in place of `value`."""
         gpu = self._report()
         if not self._plan.return_profile:
             return value
@@ -84,7 +85,7 @@ class Call:
     def _record(self, problem: BaseException | None) -> None:
         if problem is None:
             self._runs.append(self._monitor.summaries)
-        elif isinstance(problem, GeneratorExit):  # no failure: the consumer has enough
+        elif isinstance(problem, GeneratorExit):  # not a failure: the consumer stopped early
             self._runs.append(self._monitor.summaries)
             self._report()
         elif self._plan.repeats == 1:

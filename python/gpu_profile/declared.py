@@ -1,5 +1,5 @@
-"""The options that libgpuprof.so declares (gpuprof_options_json), so that their names and layout stand nowhere else: the structures
-that its functions take, filled by the names and in the units of Python.
+"""The options that libgpuprof.so declares (gpuprof_options_json), so that their names and layout are defined in one
+place: the option structures of its functions, filled from Python's names and units.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TYPES: dict[str, Any] = {
 
 
 class Option(NamedTuple):
-    """One option; the kinds are explained in core/schema/option_kind.h."""
+    """One option; core/schema/option_kind.h explains the kinds."""
 
     field: str
     type: str
@@ -33,15 +33,15 @@ class Option(NamedTuple):
     default: Any  # in Python's units
     parameter: str | None  # of bench() or GpuMonitor
     flag: str | None  # of the command
-    stopping: bool  # says when sampling ends
+    stopping: bool  # controls when sampling ends
 
     @property
     def name(self) -> str:
-        """By which filled() takes its value."""
+        """The key of its value in filled()."""
         return self.parameter or self.field
 
     def native(self, value: Any) -> Any:
-        """A value of Python as the library takes it."""
+        """Convert a Python value to the library's form."""
         return _NATIVE[self.kind](value)
 
 
@@ -49,12 +49,12 @@ def _text(value: str | os.PathLike[str] | None) -> bytes | None:
     return None if value is None else os.fsencode(value)
 
 
-# 0 is the library's default, so that no time at all is -1.
+# 0 means the library's default, so zero seconds are passed as -1.
 def _time_ns(seconds: float | None) -> int:
     return 0 if seconds is None else round(seconds * 1e9) or -1
 
 
-# A limit has no "none": what is shorter than a nanosecond is one.
+# A limit cannot be zero; less than a nanosecond is passed as 1.
 def _limit_ns(seconds: float | None) -> int:
     return 0 if seconds is None else round(seconds * 1e9) or 1
 
@@ -75,13 +75,13 @@ _NATIVE: dict[str, Callable[[Any], Any]] = {
 
 @functools.cache
 def options_of(structure: str) -> tuple[Option, ...]:
-    """Of "bench" or "monitor", in the order of the fields. Raises GpuBackendError when there is no library."""
+    """Return the options of "bench" or "monitor", in field order. Raises GpuBackendError without the library."""
     found = (Option(**one) for one in _declarations()[structure]["options"])
     return tuple(sorted(found, key=lambda option: option.offset))
 
 
 def filled(structure: str, values: Mapping[str, Any]) -> Any:
-    """The structure with these values; what is not among them is the library's default."""
+    """Return the structure with these values; missing ones keep the library's defaults."""
     made = _type_of(structure)()
     made.size = ctypes.sizeof(made)
     for option in options_of(structure):
@@ -102,5 +102,5 @@ def _type_of(structure: str) -> type[ctypes.Structure]:
     made = type(f"gpuprof_{structure}_options", (ctypes.Structure,), {"_fields_": fields})
     wrong = [option.field for option in options_of(structure) if getattr(made, option.field).offset != option.offset]
     if wrong or ctypes.sizeof(made) != _declarations()[structure]["size"]:
-        raise Error(6, f"libgpuprof.so declares gpuprof_{structure}_options in part only")
+        raise Error(6, f"cannot use libgpuprof.so: it declares only a part of gpuprof_{structure}_options")
     return made

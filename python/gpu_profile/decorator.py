@@ -1,9 +1,8 @@
 """The decorator gpu_profile: monitors every call of a function, a coroutine function or a generator function.
 
-What one call is: the outermost one. While it runs, calls of the same function in the same thread or task (recursion) are
-part of it; they are not monitored again and return plain values. A generator's region reaches from the first item asked
-for to its end, what its consumer does in between included. An exception of the function ends the region, is noted in
-the summary, and is raised again.
+A call is the outermost one: recursive calls in the same thread or task are part of it, are not monitored again, and
+return plain values. A generator's region lasts from the request for its first item to its end, including the time of
+its consumer. An exception of the function ends the region, is noted in the summary, and is raised again.
 """
 
 from __future__ import annotations
@@ -86,12 +85,14 @@ def gpu_profile(
     warmup_runs: int = 0,
     max_samples: int | None = None,
 ) -> Any:
-    """Monitors the device during every call of a function: ``@gpu_profile`` or ``@gpu_profile(interval_s=0.05)``.
+    """Monitor the device during every call of a function: ``@gpu_profile`` or ``@gpu_profile(interval_s=0.05)``.
 
-    The first seven arguments and ``max_samples`` are those of GpuMonitor. ``report``: True prints the summary to
-    standard error, False nothing, a function is called with it (GpuSummary per device; with ``repeats`` > 1
-    MultiRunResult). ``return_profile``: calls return ProfiledResult(value, gpu). ``repeats``, ``warmup_runs``: call the
-    function so often, after so many calls that are not monitored.
+    The first seven arguments and ``max_samples`` are those of GpuMonitor.
+    ``report``: True (default) prints the summary to standard error, False prints nothing; a callable receives it (a
+    GpuSummary per device, or a MultiRunResult if ``repeats`` > 1). ``return_profile``: return ProfiledResult(value,
+    gpu) (default False).
+    ``repeats``: monitored calls per call (default 1). ``warmup_runs``: unmonitored calls before them (default 0).
+    Raises ValueError or TypeError for invalid arguments.
     """
     monitor = (device, interval_s, backend, strict, sync_fn, warmup_s, store_samples, max_samples)
     return profiler(GpuMonitor, monitor, report, return_profile, repeats, warmup_runs)
@@ -99,18 +100,19 @@ def gpu_profile(
 
 def profiler(kind: type[GpuMonitor], monitor: tuple[Any, ...], report: Report, return_profile: bool, repeats: int,
              warmup_runs: int) -> Any:
-    """A decorator that makes monitors kind(*monitor), or the decorated function when that is what stands in the first place."""
+    """Return a decorator that creates monitors kind(*monitor), or the decorated function if it is the first
+    argument."""
     device = monitor[0]
     if isinstance(device, (staticmethod, classmethod)) or (callable(device) and not is_device(device)):
         return decorate(device, Plan(kind))
     check_runs(repeats, warmup_runs)
-    kind(*monitor)  # an argument that cannot be right is told where it stands
+    kind(*monitor)  # raises invalid arguments at the decoration
     plan = Plan(functools.partial(kind, *monitor), report, return_profile, repeats, warmup_runs)
     return functools.partial(decorate, plan=plan)
 
 
 class Plan(NamedTuple):
-    """How the calls of one function are monitored."""
+    """The plan for monitoring calls of a function."""
 
     monitor: Callable[[], GpuMonitor]
     report: Report = True
@@ -120,19 +122,19 @@ class Plan(NamedTuple):
 
 
 def decorate(fn: Any, plan: Plan) -> Any:
-    """`fn`, monitored as planned. It stays the kind of function it was."""
+    """Return `fn` wrapped with monitoring. It remains the same kind of function."""
     import inspect
 
     if isinstance(fn, (staticmethod, classmethod)):
         return type(fn)(decorate(fn.__func__, plan))
     if not callable(fn):
-        raise TypeError(f"gpu_profile decorates functions, and {fn!r} is none")
+        raise TypeError(f"cannot decorate {fn!r}: expected a function")
     body = fn if inspect.isroutine(fn) or isinstance(fn, functools.partial) else type(fn).__call__
     outermost = Outermost(plan)
     if inspect.isasyncgenfunction(body):
         _refuse_runs(fn, plan)
         if plan.return_profile:
-            raise TypeError(f"{_name(fn)} is an asynchronous generator, which returns nothing: use report=FUNCTION")
+            raise TypeError(f"return_profile=True cannot be used with {_name(fn)}: an asynchronous generator returns no value; use report=FUNCTION")
         wrapper: Any = _async_generator(fn, outermost)
     elif inspect.isgeneratorfunction(body):
         _refuse_runs(fn, plan)
@@ -145,14 +147,14 @@ def decorate(fn: Any, plan: Plan) -> Any:
 
 
 class Outermost:
-    """Knows, per thread and task, whether a call of one function goes on."""
+    """Tracks, per thread and task, whether a call of one function is active."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._call: ContextVar[Call | None] = ContextVar("call", default=None)
 
     def begin(self) -> Call | None:
-        """A new call, or None inside of one."""
+        """Return a new call, or None inside an active call."""
         from .call import Call
 
         around = self._call.get()
@@ -160,7 +162,7 @@ class Outermost:
 
     @contextlib.contextmanager
     def inside(self, call: Call | None) -> Iterator[None]:
-        """For the time that the function itself runs."""
+        """Mark the call as active while the function itself runs."""
         if call is None:
             yield
             return
@@ -218,7 +220,7 @@ def _generator(fn: Callable[..., Any], outermost: Outermost) -> Callable[..., An
 
 
 def _stepped(generator: Generator[Any, Any, Any], work: Call, outermost: Outermost) -> Generator[Any, Any, Any]:
-    """`yield from generator`, being inside of the call only while the generator runs, not while its consumer does."""
+    """Like `yield from generator`, but the call is active only while the generator runs, not its consumer."""
     step: Callable[[Any], Any] = generator.send
     argument: Any = None
     while True:
@@ -266,7 +268,7 @@ def _async_generator(fn: Callable[..., Any], outermost: Outermost) -> Callable[.
 
 def _refuse_runs(fn: Any, plan: Plan) -> None:
     if plan.repeats > 1 or plan.warmup_runs > 0:
-        raise TypeError(f"{_name(fn)} is a generator, which can run only once: repeats and warmup_runs are not for it")
+        raise TypeError(f"cannot use repeats or warmup_runs with {_name(fn)}: a generator can run only once")
 
 
 def _name(fn: Any) -> str:

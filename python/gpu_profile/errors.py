@@ -1,8 +1,8 @@
-"""What can go wrong, as exceptions: one line of text and the program's exit code.
+"""The exceptions of this package: a one-line message and the program's exit code.
 
-``Error`` is every failure that this package reports by itself; ``GpuBackendError`` is the one that ``strict=True`` asks
-for, when there is no way to sample a GPU. Exceptions of the monitored code are never wrapped. Both can be pickled, so
-that they come back from worker processes.
+``Error`` covers every failure that the package itself reports. ``GpuBackendError`` is raised with ``strict=True`` if no
+GPU can be sampled. Exceptions of the monitored code are never wrapped. Both can be pickled, so that they can be
+returned from worker processes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ __all__ = ["Error", "GpuBackendError"]
 
 
 class Error(Exception):
-    """What went wrong, in one line (``message``), and the program's exit code (``code``, None: it could not start)."""
+    """A failure: ``message`` is one line, ``code`` the program's exit code (None: it could not start)."""
 
     def __init__(self, code: int | None, message: str) -> None:
         super().__init__(message)
@@ -23,4 +23,4 @@ class Error(Exception):
 
 
 class GpuBackendError(Error):
-    """The device cannot be sampled, and ``strict=True`` says that this is an error."""
+    """The device cannot be sampled, and ``strict=True`` makes that an error."""

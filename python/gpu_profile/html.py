@@ -1,4 +1,4 @@
-"""Small HTML tables for notebooks: what `_repr_html_` of the results returns. Every text is escaped; there is no style."""
+"""Small HTML tables for `_repr_html_` in notebooks. All text is escaped; there is no style."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["table", "preformatted"]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table with one header row; None is an empty cell."""
+    """Return a table with one header row; None becomes an empty cell."""
     head = "".join(f"<th>{_escaped(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,8 +1,8 @@
-"""What a benchmark found out, as values: Measurement of one function, Comparison of two.
+"""Results of benchmarks as values: Measurement of one function, Comparison of two.
 
-The library measures and computes (measure/, by the names of docs/how-it-works/benchmarking-method.md); here its JSON becomes
-attributes with their unit in the name. What was not measured is None, never 0. Samples are ns per call, in order of time,
-without those left out for throttling. Values only: nothing here runs anything.
+The library measures and computes (measure/, docs/how-it-works/benchmarking-method.md); here its JSON becomes attributes with the
+unit in their name. What was not measured is None, never 0. Samples are ns per call, in time order, without those
+dropped for throttling. This module contains values only and runs nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Comparison", "Interval", "Measurement", "WarmupSeen", "scaled_ns"]
 
 
 class Interval(NamedTuple):
-    """An interval that holds the true value with the probability ``level``; in ns, or a ratio."""
+    """An interval that contains the true value with probability ``level``; in ns, or a ratio."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class Interval(NamedTuple):
 
 
 class WarmupSeen(NamedTuple):
-    """The calls that were made before sampling."""
+    """The calls before sampling."""
 
     calls: int
     time_ns: int
@@ -39,7 +39,7 @@ class WarmupSeen(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Comparison:
-    """Did it help? ``speedup`` is baseline / candidate: 2 means half the time."""
+    """The comparison of a candidate with a baseline. ``speedup`` is baseline / candidate: 2 means half the time."""
 
     baseline: str
     candidate: str
@@ -52,7 +52,7 @@ class Comparison:
 
     @classmethod
     def of(cls, values: dict[str, Any], baseline: str, candidate: str) -> Comparison:
-        """From the object of gpuprof_bench_compare_json."""
+        """Convert the object of gpuprof_bench_compare_json."""
         interval = None
         if values["speedup_low"] is not None:
             interval = Interval(values["speedup_low"], values["speedup_high"], values["level"])
@@ -65,7 +65,7 @@ class Comparison:
         return values
 
     def __str__(self) -> str:
-        text = f"{self.candidate} against {self.baseline}: {self.verdict}"
+        text = f"{self.candidate} vs. {self.baseline}: {self.verdict}"
         if self.speedup is not None:
             text += f", speedup {self.speedup:.4g}"
         if self.interval is not None:
@@ -75,7 +75,7 @@ class Comparison:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measurement:
-    """How long one call takes, how sure that is, and under which conditions it was found."""
+    """The time of one call, with its uncertainty and the measurement conditions."""
 
     name: str
     timer: str  # "cuda events", "host"
@@ -95,7 +95,7 @@ class Measurement:
     bimodal: bool
     drift: float | None
     outliers: int
-    stopped: str  # why sampling ended
+    stopped: str  # reason for the end of sampling
     warmup: WarmupSeen
     calls: int
     batch: int  # calls per sample
@@ -129,12 +129,12 @@ class Measurement:
     flops_as: str | None = None
     memory: MemoryUse | None = None
     notes: tuple[str, ...] = ()
-    energy_per_call_uncertainty_j: float | None = None  # either way
+    energy_per_call_uncertainty_j: float | None = None  # plus or minus
     energy_basis: str | None = None  # "counter", "power"
 
     @classmethod
     def of(cls, values: dict[str, Any], samples: array[float]) -> Measurement:
-        """From an object of gpuprof_bench_json and its samples."""
+        """Convert an object of gpuprof_bench_json and its samples."""
         known = {field.name for field in dataclasses.fields(cls)}
         statistics, conditions = values["statistics"], values["conditions"]
         merged = {**conditions, **statistics, **values}
@@ -155,18 +155,19 @@ class Measurement:
 
     @property
     def throttled(self) -> bool | None:
-        """Whether clocks were held down while samples that count were taken; None: not known."""
+        """Whether clocks were throttled during the retained samples; None if unknown."""
         return None if self.throttle is None else self.throttled_kept > 0
 
     def compare(self, baseline: Measurement, min_effect: float = 0.01) -> Comparison:
-        """This measurement against a baseline, taken at another time. bench_compare() takes them in turn: surer."""
+        """Compare this measurement with a baseline from another time. bench_compare() alternates samples and is more
+        reliable."""
         from .bench_native import compare
 
         found = compare(baseline.samples, self.samples, False, min_effect)
         return Comparison.of(found, baseline.name, self.name)
 
     def to_dict(self, samples: bool = True) -> dict[str, Any]:
-        """Plain values, as JSON takes them; the samples as a list, or left out."""
+        """Return plain values for JSON; the samples as a list, or omitted."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         values["interval"] = None if self.interval is None else self.interval._asdict()
         values["warmup"] = self.warmup._asdict()
@@ -178,11 +179,11 @@ class Measurement:
         return values
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a row per sample: sample, time_ns."""
+        """Return a pandas DataFrame with one row per sample: sample, time_ns."""
         return data_frame([{"sample": i, "time_ns": value} for i, value in enumerate(self.samples)])
 
     def format(self) -> str:
-        """A few lines for people."""
+        """Return a readable summary of a few lines."""
         return "\n".join([self._first_line(), *("  " + line for line in self._lines())])
 
     def __str__(self) -> str:
@@ -209,7 +210,7 @@ class Measurement:
             shown = " · ".join(f"{name} {scaled_ns(value)}" for name, value in times if value is not None)
             noise = "" if self.noise is None else f" · noise {deviation(self.noise * 100)} %"
             lines.append(f"{shown}{noise}")
-        lines.append(f"{len(self.samples)} samples of {self.batch} call{'s' * (self.batch != 1)}, ended by: {self.stopped} · "
+        lines.append(f"{len(self.samples)} samples of {self.batch} call{'s' * (self.batch != 1)}, stopped by: {self.stopped} · "
                      f"warm-up {self.warmup.calls} calls{'' if self.warmup.settled else ', not settled'}")
         lines += [line for line in (self._device_line(), self._rate_line()) if line]
         if self.memory is not None:
@@ -222,7 +223,7 @@ class Measurement:
         parts = [self.device_name or f"GPU {self.device}", "graph" if self.graph else "", "cold" if self.cold else "hot"]
         parts.append("" if self.sm_clock_mhz is None else f"SM {self.sm_clock_mhz:.0f} MHz")
         left_out = self.throttled_left_out
-        parts.append(f"{left_out} samples left out for throttling" if left_out else "")
+        parts.append(f"{left_out} samples dropped for throttling" if left_out else "")
         parts.append(f"throttled: {self.throttle}" if self.throttled else "")
         return " · ".join(filter(None, parts))
 
@@ -242,7 +243,7 @@ def _share(pct: float | None, peak: float | None, scale: float, unit: str, kind:
 
 
 def scaled_ns(ns: float) -> str:
-    """A time with the unit that suits it: "12.3 us"."""
+    """Format a time with a suitable unit: "12.3 us"."""
     for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
         if ns >= scale:
             return f"{ns / scale:.4g} {unit}"

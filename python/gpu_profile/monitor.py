@@ -1,9 +1,9 @@
-"""GpuMonitor: samples a device while a piece of a program runs, and says afterwards how busy it was.
+"""GpuMonitor: samples a device while code runs, and summarises how busy it was.
 
-A monitor can be used again: each outermost `with` (or start() ... stop()) is a new region. Entering it while it runs, in
-the same thread or another one, widens the region instead of beginning a new one. In a child made by fork() a running
-monitor is not running any more: leaving it there does nothing. Sampling itself happens in a process of its own, so the
-interpreter's lock is never in its way.
+A monitor can be reused: each outermost `with` (or start() ... stop()) is a new region. Entering it while it runs, in
+any thread, extends the region instead of starting a new one. In a child created by fork() a running monitor is
+inactive, and leaving it does nothing. Sampling happens in a separate process, so it never competes for the
+interpreter's lock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .arguments import Device, device_list
 from .errors import Error
 from .reporting import warn
 
-if TYPE_CHECKING:  # and otherwise where a region begins, because importing this module should cost little
+if TYPE_CHECKING:  # imported at the start of a region otherwise, to keep importing this module cheap
     from typing_extensions import Self
 
     from .region import Options, Region
@@ -35,14 +35,18 @@ _BACKENDS_TEXT = f"{', '.join(_BACKENDS)} or replay:FILE"
 
 
 class GpuMonitor:
-    """Samples devices from start() to stop(), or for the length of a `with`.
+    """Sample devices from start() to stop(), or during a `with` block.
 
-    ``device``: a number as CUDA numbers devices, a UUID, "all", or several. ``interval_s``: seconds between samples.
-    ``backend``: auto, nvml, smi, none, or replay:FILE. ``strict``: raise GpuBackendError when nothing can be sampled;
-    otherwise the summary says why. ``sync_fn``: called before and after the region, because work is submitted
-    asynchronously (``torch.cuda.synchronize``). ``warmup_s``: seconds at the beginning that the statistics leave out.
-    ``store_samples``: keep every sample, up to ``max_samples`` per device, for ``samples``. ``capture``: a file that gets
-    the samples, for ``gpu-profile report FILE samples``.
+    ``device``: a number in CUDA's numbering, a UUID, "all", or a list of them (default 0).
+    ``interval_s``: seconds between samples (default 0.2, minimum 0.001).
+    ``backend``: auto (default), nvml, smi, none, or replay:FILE.
+    ``strict``: raise GpuBackendError if nothing can be sampled (default False: the summary states the reason).
+    ``sync_fn``: called before and after the region to wait for asynchronous work (default None), such as
+    ``torch.cuda.synchronize``.
+    ``warmup_s``: seconds at the start of a region to exclude from the statistics (default 0).
+    ``store_samples``: keep the samples for ``samples`` (default False), up to ``max_samples`` per device (default
+    65536).
+    ``capture``: file for the samples, readable by ``gpu-profile report FILE samples`` (default None).
     """
 
     def __init__(
@@ -57,19 +61,19 @@ class GpuMonitor:
         max_samples: int | None = None,
         capture: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Raises ValueError or TypeError for an argument that cannot be right. Nothing is loaded or started."""
+        """Check the arguments without loading or starting anything. Raises ValueError or TypeError."""
         if not _MIN_INTERVAL_S <= interval_s < math.inf:
-            raise ValueError(f"interval_s is {interval_s}: it takes seconds, at least {_MIN_INTERVAL_S}")
+            raise ValueError(f"interval_s must be finite and at least {_MIN_INTERVAL_S} seconds, got {interval_s}")
         if not 0 <= warmup_s < math.inf:
-            raise ValueError(f"warmup_s is {warmup_s}: it takes seconds, at least 0")
+            raise ValueError(f"warmup_s must be finite and at least 0 seconds, got {warmup_s}")
         if max_samples is not None and max_samples < 1:
-            raise ValueError(f"max_samples is {max_samples}: it takes a number of at least 1")
+            raise ValueError(f"max_samples must be at least 1, got {max_samples}")
         if sync_fn is not None and not callable(sync_fn):
-            raise TypeError(f"sync_fn is {sync_fn!r}: it takes a function without arguments")
+            raise TypeError(f"invalid sync_fn {sync_fn!r}: expected a function without arguments")
         if not isinstance(backend, str):
-            raise TypeError(f"backend is {backend!r}: it takes {_BACKENDS_TEXT}")
+            raise TypeError(f"invalid backend {backend!r}: expected {_BACKENDS_TEXT}")
         if backend not in _BACKENDS and not backend.startswith("replay:"):
-            raise ValueError(f"backend is {backend!r}: it takes {_BACKENDS_TEXT}")
+            raise ValueError(f"unknown backend {backend!r}: expected {_BACKENDS_TEXT}")
         self._devices = device_list(device)
         self._interval_s, self._warmup_s = float(interval_s), float(warmup_s)
         self._backend, self._strict = backend, bool(strict)
@@ -85,7 +89,7 @@ class GpuMonitor:
         _monitors.add(self)
 
     def start(self) -> Self:
-        """Begins a region; does nothing while one runs. What sync_fn raises is raised, and nothing is started."""
+        """Start a region; does nothing while one is active. An exception of sync_fn is raised and nothing starts."""
         if self._region is None:
             from .region import Region
 
@@ -96,7 +100,7 @@ class GpuMonitor:
         return self
 
     def stop(self) -> None:
-        """Ends the region; does nothing when none runs. What sync_fn raises is raised, after the end."""
+        """End the region; does nothing without an active region. An exception of sync_fn is raised after the end."""
         try:
             if self._region is not None:
                 self._synchronize()
@@ -108,21 +112,21 @@ class GpuMonitor:
 
     @property
     def summary(self) -> GpuSummary:
-        """Of the first device: of the last region, or of the running one so far."""
+        """The summary of the first device for the last region, or for the active one so far."""
         return self.summaries[0]
 
     @property
     def summaries(self) -> list[GpuSummary]:
-        """Of every device, as `summary`. Raises Error before the first region."""
+        """The summaries of all devices, like `summary`. Raises Error before the first region."""
         with self._lock:
             found = self._summaries if self._region is None else self._region.summaries()
         if not found:
-            raise Error(None, "this monitor has not run yet: use it in `with`, or call start() and stop()")
+            raise Error(None, "this monitor has not run yet; use it in `with`, or call start() and stop()")
         return list(found)
 
     @property
     def samples(self) -> SampleSeries:
-        """The samples of all devices in order of time; empty without ``store_samples``."""
+        """The samples of all devices in time order; empty without ``store_samples``."""
         from .samples import SampleSeries
 
         with self._lock:
@@ -130,11 +134,11 @@ class GpuMonitor:
         return SampleSeries() if found is None else found
 
     def to_pandas(self) -> Any:
-        """The samples as a pandas DataFrame."""
+        """Return the samples as a pandas DataFrame."""
         return self.samples.to_pandas()
 
     def plot(self, *fields: str) -> Any:
-        """The samples as a matplotlib Figure; see SampleSeries.plot()."""
+        """Return the samples as a matplotlib Figure; see SampleSeries.plot()."""
         return self.samples.plot(fields) if fields else self.samples.plot()
 
     def __enter__(self) -> Self:
@@ -163,8 +167,8 @@ class GpuMonitor:
         except Exception as own:
             if problem is None:
                 raise
-            # The region's own exception is what the program has to see.
-            warn(f"sync_fn failed after the region had failed: {type(own).__name__}: {own}")
+            # The program must see the exception of the region.
+            warn(f"sync_fn failed after the region failed: {type(own).__name__}: {own}")
 
     def _repr_html_(self) -> str:
         from . import html
@@ -194,7 +198,7 @@ class GpuMonitor:
             self._sync_fn()
 
     def _after_fork(self) -> None:
-        """In the child: the region is the parent's, and another thread may have held the lock."""
+        """Reset in the child: the region belongs to the parent, and another thread may have held the lock."""
         self._lock = threading.RLock()
         if self._region is not None:
             self._summaries, self._samples = self._region.in_child(), None

@@ -1,9 +1,9 @@
-"""libgpuprof.so by ctypes: loading it, and one monitor of it as an object. The C interface is capi/gpuprof.h.
+"""libgpuprof.so through ctypes: loading it, and native monitors as objects. The C interface is capi/gpuprof.h.
 
-A ``Session`` is one run of a native monitor, from start to close. Its lock serves one purpose: a string that the library
-returns lives until the next call for the same monitor. ctypes lets other Python threads run during every call. In a
-child made by fork() a session is dead: closing it does nothing, everything else raises Error.
-This module decides nothing about devices or statistics. It is imported when the first monitor starts, not before.
+A ``Session`` is one run of a native monitor, from start to close. Its lock serves one purpose: a string returned by the
+library is valid until the next call for the same monitor. ctypes lets other Python threads run during every call. In a
+child created by fork() a session is dead: closing it does nothing, everything else raises Error. This module contains
+no logic about devices or statistics. It is imported when the first monitor starts.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _loaded: ctypes.CDLL | None = None
 
 
 class Session:
-    """One run of a native monitor. It samples from construction to stop(); what it found can be read until close()."""
+    """One run of a native monitor. It samples from construction to stop(); its results can be read until close()."""
 
     def __init__(self, options: Options) -> None:
-        """Raises Error with the library's code and sentence, or GpuBackendError when there is no library."""
+        """Start sampling. Raises Error with the library's code and message, or GpuBackendError without the library."""
         self._library = library()
         self._process = os.getpid()
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class Session:
             check(self._library.gpuprof_monitor_stop(self._open()))
 
     def summaries(self) -> list[dict[str, Any]]:
-        """One summary object per device, and one that says why when there is no device."""
+        """Return one summary object per device, or one with the reason if no device is found."""
         with self._lock:
             monitor = self._open()
             count = self._library.gpuprof_monitor_device_count(monitor)
@@ -65,14 +65,14 @@ class Session:
         return [json.loads(text) for text in texts]
 
     def columns(self, index: int) -> dict[str, array[float]]:
-        """The kept samples of the index-th device: time_s and every metric, NaN where a sample has no value."""
+        """Return the stored samples of the index-th device: time_s and every metric, NaN where absent."""
         with self._lock:
             monitor = self._open()
             count = self._library.gpuprof_monitor_sample_count(monitor, index)
             return {field: self._column(monitor, index, field, count) for field in ("time_s", *metric_fields())}
 
     def close(self) -> None:
-        """Stops and frees it. A thread that is using it is waited for; if it does not return, the memory stays."""
+        """Stop and free it. Waits for a thread that uses it; if that thread does not return, the memory is leaked."""
         if os.getpid() != self._process or not self._lock.acquire(timeout=_CLOSE_PATIENCE_S):
             return
         try:
@@ -86,8 +86,8 @@ class Session:
         out = (ctypes.c_double * count).from_buffer(values) if count else None
         there = self._library.gpuprof_monitor_column(monitor, index, field.encode(), out, count)
         if there == _UNKNOWN_FIELD:
-            raise Error(6, f"libgpuprof.so has no column {field}; it is of another version than this package")
-        # While sampling goes on there may be more by now, never fewer.
+            raise Error(6, f"libgpuprof.so has no column '{field}'; its version does not match this package")
+        # During sampling the number can only have grown since.
         return values
 
     def _open(self) -> ctypes.c_void_p:
@@ -99,9 +99,9 @@ class Session:
 
 
 def library() -> ctypes.CDLL:
-    """The library, loaded once: GPUPROF_LIBRARY, else the wheel's, else the build of this checkout.
+    """Load the library once: GPUPROF_LIBRARY, otherwise the wheel's, otherwise the build of this checkout.
 
-    Raises GpuBackendError, saying where it was looked for.
+    Raises GpuBackendError with the searched locations.
     """
     global _loaded
     if _loaded is None:
@@ -110,31 +110,31 @@ def library() -> ctypes.CDLL:
 
 
 def check(code: int) -> None:
-    """Raises Error for what a function of the library answered, unless it is success."""
+    """Check the status returned by a library function. Raises Error unless it is success."""
     if code != 0:
         raise Error(code, last_error())
 
 
 def last_error() -> str:
-    """What the library said of the last failure on this thread."""
+    """Return the library's message for the last failure on this thread."""
     said: bytes = library().gpuprof_last_error() or b""
-    return said.decode("utf-8", "replace") or "libgpuprof.so failed and did not say why"
+    return said.decode("utf-8", "replace") or "libgpuprof.so failed without a message"
 
 
 def declare(lib: ctypes.CDLL, functions: Iterable[tuple[str, Any, list[Any]]]) -> None:
-    """Tells ctypes (name, result, arguments) of each function. Raises AttributeError for one that the library lacks."""
+    """Declare each function (name, result, arguments) to ctypes. Raises AttributeError for a missing function."""
     for name, result, arguments in functions:
         function = getattr(lib, name)
         function.restype, function.argtypes = result, arguments
 
 
 def metric_fields() -> list[str]:
-    """The metrics a sample can have, as the library lists them."""
+    """Return the metrics of a sample, as listed by the library."""
     return [metric["field"] for metric in json.loads(library().gpuprof_metrics_json())]
 
 
 def summary_text(summary_json: str) -> str:
-    """A summary object as the text that the command line shows."""
+    """Format a summary object as the command line does."""
     text: bytes | None = library().gpuprof_summary_text(summary_json.encode())
     if text is None:
         raise Error(6, last_error())
@@ -151,7 +151,7 @@ def _library_path() -> str:
             return place
     looked = " or ".join(os.path.dirname(place) for place in places)
     raise GpuBackendError(
-        None, f"libgpuprof.so is missing: it is not in {looked}; build it with ./run, or name it in GPUPROF_LIBRARY"
+        None, f"cannot find libgpuprof.so in {looked}; build it with ./run, or set GPUPROF_LIBRARY to its path"
     )
 
 
@@ -159,11 +159,11 @@ def _load(path: str) -> ctypes.CDLL:
     try:
         loaded = ctypes.CDLL(path)
     except OSError as problem:
-        raise GpuBackendError(None, f"libgpuprof.so cannot be loaded: {problem}") from problem
+        raise GpuBackendError(None, f"cannot load libgpuprof.so: {problem}") from problem
     try:
         _declare(loaded)
     except AttributeError as problem:
-        raise GpuBackendError(None, f"{path} is not the libgpuprof.so of this package: {problem}") from problem
+        raise GpuBackendError(None, f"{path} does not match this package: {problem}") from problem
     return loaded
 
 

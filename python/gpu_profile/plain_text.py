@@ -1,4 +1,5 @@
-"""Texts that command neither a terminal nor a spreadsheet: the rules of docs/reference/formats/csv.md, as core/base/utf8.h and csv.h have them."""
+"""Makes text harmless in terminals and spreadsheets, by the rules of docs/reference/formats/csv.md (core/base/utf8.h and
+csv.h)."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 
 def harmless(text: str) -> str:
-    """`text` as a field of CSV: an apostrophe in front of what would begin a formula, no control characters."""
+    """Return `text` as a CSV field: an apostrophe before a formula, no control characters."""
     guard = text.startswith("'") or (text[:1] in _BEGINS_FORMULA and text != "" and not _NUMBER.fullmatch(text))
     return ("'" if guard else "") + _CONTROL.sub("\ufffd", text)
 
 
 def printable_lines(text: str) -> str:
-    """`text` as lines of a terminal."""
+    """Return `text` as lines for a terminal."""
     return _CONTROL.sub("\ufffd", re.sub("[\r\t]", " ", text))

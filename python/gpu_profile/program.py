@@ -1,7 +1,7 @@
-"""The program gpu-profile, as Python uses it: where it is, its report of a trace as objects, and the console script.
+"""The program gpu-profile from Python: its path, its report of a recording as objects, and the console script.
 
-``report(file)`` runs the program and returns its JSON envelope, so Python, the command line and the other formats can
-never disagree. This module does not read traces itself and prints nothing.
+``report(file)`` runs the program and returns its JSON envelope, so that Python, the command line and the other formats
+always agree. This module does not read recordings itself and prints nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["binary", "report"]
 
 
 def binary() -> str:
-    """The path of the program: GPUPROF_BIN, else the wheel's, else the build of this checkout, else the one on PATH.
+    """Return the path of the program: GPUPROF_BIN, otherwise the wheel's, this checkout's build, or the one on PATH.
 
-    Raises Error when there is none.
+    Raises Error if it is not found.
     """
     named = os.environ.get("GPUPROF_BIN")
     if named:
         if not os.access(named, os.X_OK):
-            raise Error(None, f"GPUPROF_BIN is {named}, which is no program")
+            raise Error(None, f"GPUPROF_BIN '{named}' is not an executable file")
         return named
     for path in built_files("gpu-profile"):
         if os.access(path, os.X_OK):
@@ -34,12 +34,13 @@ def binary() -> str:
 
     found = shutil.which("gpu-profile")
     if found is None or _is_console_script(found):
-        raise Error(None, "gpu-profile is not on PATH; build it with ./run, or name it in GPUPROF_BIN")
+        raise Error(None, "cannot find gpu-profile on PATH; build it with ./run, or set GPUPROF_BIN to its path")
     return found
 
 
 def built_files(name: str) -> list[str]:
-    """Where a file that CMake builds is looked for: in the installed package, then in the builds of this checkout."""
+    """Return the possible paths of a file that CMake builds: in the installed package, then in the builds of this
+    checkout."""
     package = os.path.dirname(os.path.realpath(__file__))
     build = os.path.join(os.path.dirname(os.path.dirname(package)), "build")
     folders = (os.path.join(package, "_native"), os.path.join(build, "release"), os.path.join(build, "dev"))
@@ -47,10 +48,10 @@ def built_files(name: str) -> list[str]:
 
 
 def report(file: str | os.PathLike[str], *analyses: str, **options: Any) -> dict[str, Any]:
-    """The report of a trace or capture: tool, version, source, trust, tables, verdict and findings.
+    """Return the report of a recording as a dictionary: tool, version, source, trust, tables, verdict and findings.
 
-    ``analyses`` are names as on the command line; none asks for the first answer. ``options`` are the options of the
-    command line with underscores: ``limit=0`` is ``--limit 0``, ``True`` a bare flag, ``None`` and ``False`` nothing.
+    ``analyses``: names as on the command line (default: the first answer). ``options``: options of the command line
+    with underscores: ``limit=0`` is ``--limit 0``, ``True`` a flag without value; ``None`` and ``False`` are ignored.
     Raises Error with the program's exit code and message.
     """
     import json
@@ -62,29 +63,30 @@ def report(file: str | os.PathLike[str], *analyses: str, **options: Any) -> dict
     except OSError as problem:
         raise Error(None, f"cannot start {command[0]}: {problem.strerror}") from problem
     if done.returncode != 0:
-        raise Error(done.returncode, _last_line(done.stderr) or f"gpu-profile ended with {done.returncode}")
+        raise Error(done.returncode, _last_line(done.stderr) or f"gpu-profile failed with exit code {done.returncode}")
     envelope: dict[str, Any] = json.loads(done.stdout)
     return envelope
 
 
 def run_program() -> NoReturn:
-    """The console script `gpu-profile`: becomes the program, with the same arguments, streams and process id."""
+    """Run the console script `gpu-profile`: replaces this process by the program, with the same arguments and
+    streams."""
     import sys
 
     try:
         program = binary()
-        if sys.argv[1:2] in (["bench"], ["evaluate"]):  # what is timed or judged runs in the environment that this script belongs to
+        if sys.argv[1:2] in (["bench"], ["evaluate"]):  # benchmarked code runs in the environment of this script
             os.environ.setdefault("GPUPROF_PYTHON", sys.executable)
         os.execv(program, [program, *sys.argv[1:]])
     except Error as problem:
         print(f"gpu-profile: {problem.message}", file=sys.stderr)
     except OSError as problem:
         print(f"gpu-profile: cannot start {program}: {problem.strerror}", file=sys.stderr)
-    sys.exit(127)  # as a shell says of a command that it cannot find
+    sys.exit(127)  # the shell's code for a command not found
 
 
 def _is_console_script(path: str) -> bool:
-    # The script of an environment calls run_program(): running it from here would never end.
+    # The console script calls run_program(), so running it from here would loop forever.
     with open(path, "rb") as file:
         return file.read(2) == b"#!" and b"gpu_profile" in file.read(4096)
 

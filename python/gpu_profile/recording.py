@@ -1,8 +1,8 @@
-"""What a program says to ``gpu-profile record``, when it runs under it: when to record, and where its iterations begin.
+"""Controls for a program running under ``gpu-profile record``: when to record, and where its iterations start.
 
-``start()`` and ``stop()`` begin and end recording in this process (with ``--capture-range start-stop`` nothing is
-recorded before the first ``start()``); ``step()`` says that an iteration begins (``--capture-range iteration:A-B``).
-Each returns whether the process is being recorded; outside of ``record`` they do nothing and return False.
+``start()`` and ``stop()`` start and stop recording in this process (with ``--capture-range start-stop`` nothing is
+recorded before the first ``start()``); ``step()`` marks the start of an iteration (``--capture-range iteration:A-B``).
+Each returns whether the process is being recorded; outside ``record`` they do nothing and return False.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def _call(name: str) -> bool:
 
 
 def start() -> bool:
-    """Begin recording in this process, now."""
+    """Start recording in this process."""
     return _call("gpuprof_record_start")
 
 
 def stop() -> bool:
-    """End recording in this process, now; ``start()`` begins it again."""
+    """Stop recording in this process; ``start()`` resumes it."""
     return _call("gpuprof_record_stop")
 
 
 def step() -> bool:
-    """Say that the next iteration begins. The first one is number 1."""
+    """Mark the start of the next iteration. The first one is number 1."""
     return _call("gpuprof_record_step")

@@ -1,8 +1,8 @@
-"""One monitored region: a native session and a clock, or the clock alone and the reason why there is no more.
+"""One monitored region: a native session and a clock, or only the clock and the reason why there is no session.
 
-Without ``strict`` the monitored code has to run whatever is missing on the machine, so a failure to start becomes a note
-in the summary. A mistake in the arguments is an error in both cases. Results are read once, when the region ends, and
-nothing of the native side outlives it.
+Without ``strict`` the monitored code must run whatever is missing on the machine, so a failure to start becomes a note
+in the summary. Invalid arguments are an error in both cases. Results are read once, when the region ends, and no native
+object outlives it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "Region"]
 
-_USAGE = 2  # the exit code of a mistake in the arguments
+_USAGE = 2  # exit code for invalid arguments
 
 
 class Options(NamedTuple):
-    """What a native monitor is told, by the names in declared.py; 0 asks for the library's own value."""
+    """The options of a native monitor, by their names in declared.py; 0 means the library's default."""
 
     device: str = "0"
     backend: str = "auto"
@@ -37,44 +37,45 @@ class Options(NamedTuple):
 
 
 class Region:
-    """Monitoring begins with construction. Not for use by two threads at once, except ``summaries()``."""
+    """A region, monitored from construction. Not thread-safe, except for ``summaries()``."""
 
     def __init__(self, options: Options) -> None:
-        """Raises Error for wrong arguments, and GpuBackendError with ``strict`` when nothing can be sampled."""
+        """Start monitoring. Raises Error for invalid arguments, and with ``strict`` GpuBackendError if nothing can
+        be sampled."""
         self._options = options
         self._reason: str | None = None
         self._session = self._started()
         self._begun = time.perf_counter()
 
     def summaries(self) -> list[GpuSummary]:
-        """Of every device, so far; at least one."""
+        """Return the summaries of all devices so far; at least one."""
         if self._session is None:
             return [self._without_samples(self._reason or "")]
         try:
             return [GpuSummary.from_dict(values) for values in self._session.summaries()]
         except Error as problem:
-            return [self._without_samples(f"the summary could not be read: {problem.message}")]
+            return [self._without_samples(f"cannot read the summary: {problem.message}")]
 
     def samples(self) -> SampleSeries:
-        """The samples of all devices so far; empty unless they are stored."""
+        """Return the samples of all devices so far; empty unless they are stored."""
         if self._session is None or not self._options.store_samples:
             return SampleSeries()
         devices = [values["device"] for values in self._session.summaries()]
         return SampleSeries.of_columns((device, self._session.columns(i)) for i, device in enumerate(devices))
 
     def finish(self) -> tuple[list[GpuSummary], SampleSeries]:
-        """Ends the region and returns what summaries() and samples() say of all of it."""
+        """End the region and return the final summaries() and samples()."""
         if self._session is None:
             return self.summaries(), SampleSeries()
         notes = []
         try:
             self._session.stop()
         except Error as problem:
-            notes.append(f"the monitor did not stop as it should: {problem.message}")
+            notes.append(f"cannot stop the monitor cleanly: {problem.message}")
         try:
             samples = self.samples()
         except Error as problem:
-            notes.append(f"the samples could not be read: {problem.message}")
+            notes.append(f"cannot read the samples: {problem.message}")
             samples = SampleSeries()
         summaries = self.summaries()
         for note in notes:
@@ -83,11 +84,11 @@ class Region:
         return summaries, samples
 
     def in_child(self) -> list[GpuSummary]:
-        """What a child made by fork() has in place of summaries()."""
-        return [self._without_samples("this process was forked from the monitored one, which has the figures")]
+        """Return the replacement for summaries() in a child created by fork()."""
+        return [self._without_samples("no figures in a forked process; the parent has them")]
 
     def close(self) -> None:
-        """Ends the region and forgets it."""
+        """End the region and discard its results."""
         if self._session is not None:
             self._closing()
 
@@ -102,9 +103,9 @@ class Region:
                 raise
             if self._options.strict:
                 raise GpuBackendError(code, message) from problem
-            self._reason = f"there are no samples: {message}"
+            self._reason = f"no samples: {message}"
             return None
-        # Also at exit of the interpreter, while daemon threads may still be in the region.
+        # Also runs at interpreter exit, while daemon threads may still be in the region.
         self._closing = weakref.finalize(self, session.close)
         return session
 

@@ -1,6 +1,6 @@
-"""Several runs of the same thing: GpuSummary of each, and how much the figures vary from run to run.
+"""Several runs of the same code: the GpuSummary of each, and the variation of the figures between runs.
 
-A figure that a run has not measured is left out of its statistics; with no figure at all, everything is None. The
+A figure that a run did not measure is excluded from its statistics; without any figure, all statistics are None. The
 standard deviation is that of a sample (n - 1), and None for fewer than two figures.
 """
 
@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, NamedTuple
 
-from .arguments import Device, check_runs
+from .arguments import Device, check_runs, unknown
 from .monitor import GpuMonitor
 from .reporting import Report, deliver
 from .summary import GpuSummary, data_frame, deviation
@@ -21,7 +21,7 @@ __all__ = ["MultiRunResult", "RunStats", "profile_repeats"]
 
 @dataclasses.dataclass(frozen=True)
 class RunStats:
-    """One figure over several runs; `values` are those of the runs, in order."""
+    """One figure over several runs; `values` are in run order."""
 
     mean: float | None = None
     std: float | None = None
@@ -64,8 +64,8 @@ _SHOWN = (
 class MultiRunResult:
     """The summaries of several runs on one device, in order.
 
-    `note` says why there are fewer than asked for. `other_devices` holds the same of the other devices, if several were
-    monitored.
+    `note` gives the reason if there are fewer runs than requested. `other_devices` has the same for the other monitored
+    devices.
     """
 
     runs: tuple[GpuSummary, ...]
@@ -74,7 +74,7 @@ class MultiRunResult:
 
     @classmethod
     def of_runs(cls, runs: Iterable[Sequence[GpuSummary]], note: str = "") -> MultiRunResult:
-        """From the summaries of every device, run by run."""
+        """Build the result from the summaries of all devices, run by run."""
         first, *others = (cls(tuple(run), note) for run in zip(*runs))
         return dataclasses.replace(first, other_devices=tuple(others))
 
@@ -103,13 +103,13 @@ class MultiRunResult:
         return self.stats_for("temp_max_c")
 
     def stats_for(self, field: str) -> RunStats:
-        """The statistics of any number of GpuSummary. Raises ValueError for a field that is none."""
+        """Return the statistics of a numeric field of GpuSummary. Raises ValueError for any other field."""
         if field not in _NUMBERS:
-            raise ValueError(f"{field} is no number of GpuSummary; there are {', '.join(_NUMBERS)}")
+            raise ValueError(unknown("numeric field of GpuSummary", field, _NUMBERS))
         return RunStats.of(getattr(run, field) for run in self.runs)
 
     def format(self) -> str:
-        """A line per figure with mean, deviation and range over the runs, as the command line shows them."""
+        """Return one line per figure with mean, deviation and range over the runs, as on the command line."""
         name = next((run.name for run in self.runs if run.name), "")
         device = f"GPU {self.runs[0].device} {name}".rstrip() if self.runs else "no GPU"
         lines = [f"gpu-profile: {device}, over {len(self.runs)} run{'s' * (len(self.runs) != 1)}"]
@@ -121,9 +121,9 @@ class MultiRunResult:
         return "\n".join(lines + [f"  note: {note}" for note in self._notes()])
 
     def to_dict(self) -> dict[str, Any]:
-        """The runs as GpuSummary.to_dict() and the statistics by name, as `gpu-profile --repeats N --json` prints them.
+        """Return the runs as GpuSummary.to_dict() and the statistics by name, like `gpu-profile --repeats N --json`.
 
-        `note` and `other_devices` are there when they say something.
+        `note` and `other_devices` are included if not empty.
         """
         values: dict[str, Any] = {
             "runs": [run.to_dict() for run in self.runs],
@@ -136,13 +136,13 @@ class MultiRunResult:
         return values
 
     def to_json(self) -> str:
-        """One line of JSON with the keys of to_dict()."""
+        """Return one line of JSON with the keys of to_dict()."""
         import json
 
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a row per run."""
+        """Return a pandas DataFrame with one row per run."""
         return data_frame([run.to_dict() for run in self.runs])
 
     def __str__(self) -> str:
@@ -155,12 +155,12 @@ class MultiRunResult:
         return html.table(("", "mean", "std", "min", "max", "unit"), rows)
 
     def _measured(self) -> list[tuple[_Shown, RunStats]]:
-        """The figures that people compare, those that some run has."""
+        """Yield the commonly compared figures that at least one run has."""
         found = [(shown, self.stats_for(shown.field)) for shown in _SHOWN]
         return [(shown, stats) for shown, stats in found if stats.values]
 
     def _notes(self) -> list[str]:
-        """What the runs say, each sentence once."""
+        """Return the distinct notes of the runs."""
         said = [self.note] if self.note else []
         for run in self.runs:
             said += [note for note in run.notes if note not in said]
@@ -186,9 +186,10 @@ def profile_repeats(
     warmup_s: float = 0.0,
     report: Report = None,
 ) -> MultiRunResult:
-    """Calls fn() `warmup_runs` times unmonitored and `repeats` times monitored. What fn raises is raised.
+    """Call fn() `warmup_runs` times unmonitored, then `repeats` times monitored. Exceptions of fn are raised.
 
-    ``report`` is that of gpu_profile: True prints the result to standard error, a function is called with it.
+    ``repeats``: default 5. ``warmup_runs``: default 1. ``report``: as in gpu_profile, default None (no report): True
+    prints the result to standard error, a callable receives it. The other arguments are those of GpuMonitor.
     """
     result = run_repeatedly(GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
     deliver(report, [result])

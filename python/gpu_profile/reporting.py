@@ -1,5 +1,5 @@
-"""Hands results to whoever asked for them: text on standard error, or a function. Nothing that goes wrong here reaches
-the monitored program: a report that fails becomes a warning.
+"""Delivers results: as text on standard error, or to a function. A failing report becomes a warning and never reaches
+the monitored program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Report = Union[bool, None, Callable[[Any], object]]
 
 
 def deliver(report: Report, results: Iterable[GpuSummary | MultiRunResult]) -> None:
-    """Prints the results (True), calls `report` with each (a function), or does nothing (False, None)."""
+    """Print the results (True), pass each to `report` (a callable), or do nothing (False, None)."""
     if not report:
         return
     for result in results:
@@ -33,7 +33,8 @@ def deliver(report: Report, results: Iterable[GpuSummary | MultiRunResult]) -> N
 
 
 def warn(message: str) -> None:
-    """A warning that never becomes an exception, whatever the filters say: the monitored program goes on."""
+    """Issue a warning that never becomes an exception, regardless of filters, so that the monitored program
+    continues."""
     try:
         warnings.warn(f"gpu_profile: {message}", RuntimeWarning, stacklevel=3)
     except RuntimeWarning:

@@ -1,5 +1,5 @@
-"""GpuSample, one device at one moment, and SampleSeries, a list of them that can be tabulated and plotted. The fields
-are time_s, device and those of core/schema/metrics.def; a test compares them. Absent values are None.
+"""GpuSample, one reading of one device, and SampleSeries, a list of them with tables and plots. The fields are time_s,
+device and those of core/schema/metrics.def; a test compares them. Absent values are None.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .arguments import unknown
 from .summary import data_frame
 
 __all__ = ["GpuSample", "SampleSeries"]
 
 
 class GpuSample(NamedTuple):
-    """What was read of one device; `time_s` counts from the start of the monitor, warm-up included."""
+    """One reading of a device; `time_s` counts from the start of the monitor, including the warm-up."""
 
     time_s: float
     device: int
@@ -54,11 +55,11 @@ _WHOLE_FIELDS = frozenset(
 
 
 class SampleSeries(list[GpuSample]):
-    """Samples in order of time: a list, with two ways to look at it."""
+    """A list of samples in time order, with conversions to a table and a plot."""
 
     @classmethod
     def of_columns(cls, devices: Iterable[tuple[int, Mapping[str, array[float]]]]) -> SampleSeries:
-        """From (device number, columns) pairs, columns by field name with NaN where absent."""
+        """Build a series from pairs of device number and columns by field name, NaN where absent."""
         series = cls()
         for device, columns in devices:
             times = columns["time_s"]
@@ -68,11 +69,11 @@ class SampleSeries(list[GpuSample]):
         return series
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a row per sample and a column per field."""
+        """Return a pandas DataFrame with one row per sample and one column per field."""
         return data_frame([sample._asdict() for sample in self])
 
     def plot(self, fields: Sequence[str] = ("util_gpu", "mem_used_mb", "power_w")) -> Any:
-        """A matplotlib Figure: one panel per field that has values, one line per device, over time_s."""
+        """Return a matplotlib Figure over time_s: one panel per field with values, one line per device."""
         try:
             from matplotlib import pyplot  # type: ignore[import-not-found, import-untyped, unused-ignore]
         except ImportError as problem:
@@ -80,11 +81,11 @@ class SampleSeries(list[GpuSample]):
         lines = {field: self._lines(field) for field in fields}
         lines = {field: per_device for field, per_device in lines.items() if per_device}
         if not lines:
-            raise ValueError(f"there is nothing to plot: no sample has a value of {', '.join(fields)}")
+            raise ValueError(f"nothing to plot: no sample has a value for {', '.join(fields)}")
         figure, panels = pyplot.subplots(len(lines), 1, sharex=True, squeeze=False)
         for (field, per_device), panel in zip(lines.items(), panels[:, 0]):
             for device, (times, values) in per_device.items():
-                # A sample holds until the next one: the driver averages over a window that lies behind it.
+                # A sample holds until the next one, because the driver averages over the preceding window.
                 panel.step(times, values, where="post", label=f"GPU {device}")
             panel.set_ylabel(field)
             if len(per_device) > 1:
@@ -93,9 +94,9 @@ class SampleSeries(list[GpuSample]):
         return figure
 
     def _lines(self, field: str) -> dict[int, tuple[list[float], list[float]]]:
-        """Times and values by device, of the samples that have a value."""
+        """Return times and values by device, from samples that have a value."""
         if field not in GpuSample._fields:
-            raise ValueError(f"samples have no field {field}; they have {', '.join(GpuSample._fields)}")
+            raise ValueError(unknown("sample field", field, GpuSample._fields))
         lines: dict[int, tuple[list[float], list[float]]] = {}
         for sample in self:
             value = getattr(sample, field)

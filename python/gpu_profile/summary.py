@@ -1,5 +1,5 @@
-"""GpuSummary: what one device did during one region. The fields are those of core/schema/summary_fields.def, in that
-order; a test compares the two. A figure that was not measured is None, never 0; an unknown text is empty.
+"""GpuSummary: the activity of one device during one region. The fields are those of core/schema/summary_fields.def, in
+that order; a test compares the two. A figure that was not measured is None, never 0; an unknown text is empty.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ __all__ = ["GpuSummary"]
 
 @dataclasses.dataclass(frozen=True)
 class GpuSummary:
-    """One device over one region. Shares are in percent, memory in MiB; `notes` say what the figures mean and why
-    something is absent."""
+    """One device over one region. Shares are in percent, memory in MiB; `notes` explain the figures and the reasons for
+    absent ones."""
 
     device: int = 0
     name: str = ""
@@ -69,7 +69,7 @@ class GpuSummary:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> GpuSummary:
-        """The summary of a JSON object, of this program or a newer one: fields that are not known here are left out."""
+        """Convert a JSON object of this program or a newer one; unknown fields are ignored."""
         known: dict[str, Any] = {}
         for field in dataclasses.fields(cls):
             value = values.get(field.name)
@@ -83,17 +83,17 @@ class GpuSummary:
         return cls(**known)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields in their order, with plain values that JSON knows: notes as a list, a NaN as None."""
+        """Return the fields in order, with plain JSON values: notes as a list, NaN as None."""
         return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
     def to_json(self) -> str:
-        """One line of JSON with the keys of to_dict(), as `gpu-profile --json` prints it."""
+        """Return one line of JSON with the keys of to_dict(), like `gpu-profile --json`."""
         import json
 
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def format(self) -> str:
-        """The text that the command line shows; without the library, the little that can be said."""
+        """Return the text that the command line shows; without the library, a short form."""
         try:
             from . import native
 
@@ -103,11 +103,11 @@ class GpuSummary:
             return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
     def with_note(self, note: str) -> GpuSummary:
-        """The same summary with one more note."""
+        """Return a copy with an additional note."""
         return dataclasses.replace(self, notes=(*self.notes, note))
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame of one row, so that summaries of several runs can be put below each other."""
+        """Return a pandas DataFrame with one row, so that summaries of several runs can be concatenated."""
         return data_frame([self.to_dict()])
 
     def __str__(self) -> str:
@@ -123,12 +123,12 @@ _REAL_FIELDS = frozenset(field.name for field in dataclasses.fields(GpuSummary) 
 
 
 def deviation(value: float) -> str:
-    """Two significant digits of what a value may be off by; never an exponent such as 2.2e+02."""
+    """Format a deviation with two significant digits, never with an exponent such as 2.2e+02."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
 
 
 def data_frame(rows: list[dict[str, Any]]) -> Any:
-    """A pandas DataFrame of these rows. Raises ImportError, saying what to install."""
+    """Return a pandas DataFrame of these rows. Raises ImportError with the package to install."""
     try:
         import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError as problem:

@@ -1,4 +1,4 @@
-"""Sweeps in the manner of triton.testing: a function benched over values of its arguments, as a table, CSV and plot.
+"""Sweeps in the style of triton.testing: benchmarks a function over values of its arguments, as a table, CSV and plot.
 
     @perf_report(Benchmark(x_names=["size"], x_vals=[1024, 4096], line_arg="provider", line_vals=["a", "b"],
                            line_names=["A", "B"], plot_name="copy", args={}))
@@ -6,9 +6,10 @@
 
     copy.run(print_data=True, save_path="results")
 
-The function returns a figure, (figure, low, high), or a Measurement, whose figure is the median in ms. With ``save_path``
-each finished row is in PLOT_NAME.csv at once; a run that was interrupted goes on after the last whole row. A file of another
-sweep is refused, never overwritten. Missing figures are empty cells, and None in the rows.
+The function returns a figure, (figure, low, high), or a Measurement, whose figure is the median in ms. With
+``save_path`` each finished row is written to PLOT_NAME.csv immediately; an interrupted run resumes after the last
+complete row. A file of a different sweep is rejected, never overwritten. Missing figures are empty cells, and None in
+the rows.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ __all__ = ["Benchmark", "Sweep", "perf_report"]
 
 @dataclasses.dataclass
 class Benchmark:
-    """What is swept: ``x_names`` take each of ``x_vals`` (one value for all of them, or a tuple), for each of ``line_vals``."""
+    """The parameters of a sweep: ``x_names`` take each of ``x_vals`` (a common value or a tuple), for each of
+    ``line_vals``."""
 
     x_names: Sequence[str]
     x_vals: Sequence[Any]
@@ -52,19 +54,19 @@ class Benchmark:
 
     def __post_init__(self) -> None:
         if len(self.line_names) != len(self.line_vals):
-            raise Error(2, f"{self.plot_name}: {len(self.line_vals)} line_vals and {len(self.line_names)} line_names")
+            raise Error(2, f"{self.plot_name}: line_vals has {len(self.line_vals)} items, but line_names has {len(self.line_names)}")
         if len(set(self.columns())) != len(self.columns()):
-            raise Error(2, f"{self.plot_name}: two columns have the same name: {', '.join(self.columns())}")
+            raise Error(2, f"{self.plot_name}: duplicate column name among {', '.join(self.columns())}")
         for x in self.x_vals:
             self.x_of(x)
 
     def columns(self) -> list[str]:
-        """Of the table and the CSV file: the x names, and three for each line."""
+        """Return the columns of the table and the CSV file: the x names, and three per line."""
         lines = [column for name in self.line_names for column in (name, f"{name}-min", f"{name}-max")]
         return [*self.x_names, *lines]
 
     def x_of(self, x: Any) -> Row:
-        """The arguments that one of the x values stands for."""
+        """Return the arguments for one of the x values."""
         values = list(x) if isinstance(x, (list, tuple)) else [x] * len(self.x_names)
         if len(values) != len(self.x_names):
             raise Error(2, f"{self.plot_name}: {x!r} has {len(values)} values for {len(self.x_names)} x_names")
@@ -72,12 +74,12 @@ class Benchmark:
 
 
 def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., Any]], Sweep]:
-    """Decorator: the function becomes a Sweep, whose run() benches it."""
+    """Decorator: turns the function into a Sweep, whose run() benchmarks it."""
     return lambda fn: Sweep(fn, benchmarks)
 
 
 class Sweep:
-    """A function and what it is benched over. Calling it calls the function."""
+    """A function and the parameters of its sweep. Calling it calls the function."""
 
     def __init__(self, fn: Callable[..., Any], benchmarks: Benchmark | Sequence[Benchmark]) -> None:
         self.fn, self.benchmarks = fn, benchmarks
@@ -94,10 +96,13 @@ class Sweep:
         resume: bool = True,
         **kwargs: Any,
     ) -> Any:
-        """The rows as dictionaries (a list of such lists for several benchmarks), or DataFrames with ``return_df``.
+        """Run the sweep and return its rows as dictionaries (one list per benchmark if several), or DataFrames with
+        ``return_df``.
 
-        ``save_path``: a folder for PLOT_NAME.csv and, when matplotlib is there, PLOT_NAME.png. ``resume=False`` begins the
-        file anew. ``kwargs`` are handed to the function.
+        ``print_data``: print the table. ``show_plots``: show the plots (needs matplotlib). ``save_path``: folder for
+        PLOT_NAME.csv and, if matplotlib is available, PLOT_NAME.png. ``resume=False``: start the file anew. ``kwargs``
+        are passed to the function. Raises Error for a file of a different sweep, and exceptions of the function
+        unchanged.
         """
         if isinstance(self.benchmarks, Benchmark):
             return self._run(self.benchmarks, print_data, show_plots, os.fspath(save_path), return_df, resume, kwargs)
@@ -105,7 +110,7 @@ class Sweep:
 
     def _run(self, sweep: Benchmark, print_data: bool, show_plots: bool, folder: str, return_df: bool, resume: bool, kwargs: Row) -> Any:
         if show_plots:
-            _pyplot()  # not after an hour of measuring
+            _pyplot()  # fail now rather than after an hour of measuring
         rows = list(self._rows(sweep, _Table(sweep, folder, resume) if folder else None, kwargs))
         if print_data:
             print(f"{sweep.plot_name}:\n{_text(sweep, rows)}")
@@ -138,7 +143,7 @@ class Sweep:
 
 
 class _Table:
-    """The CSV file of a sweep: rows that are there, and adding one. Only whole lines count; a torn one is cut off."""
+    """The CSV file of a sweep: reads existing rows and appends new ones. An incomplete last line is removed."""
 
     def __init__(self, sweep: Benchmark, folder: str, resume: bool) -> None:
         os.makedirs(folder, exist_ok=True)
@@ -152,15 +157,15 @@ class _Table:
                 file.write(header)
             return
         if not whole.startswith(header):
-            raise Error(3, f"{self._path} is of another sweep: move it away, or give resume=False to write over it")
+            raise Error(3, f"cannot resume from {self._path}: it belongs to a different sweep; move it, or overwrite it with resume=False")
         self._read(whole[len(header) :])
         with open(self._path, "r+b") as file:
             file.truncate(len(whole))
         if self._rows:
-            print(f"gpu_profile: taken from {self._path}: {len(self._rows)} rows", file=sys.stderr)
+            print(f"gpu_profile: resumed from {self._path}: {len(self._rows)} rows", file=sys.stderr)
 
     def stored(self, at: Row) -> Row | None:
-        """The row of these x values, with the values themselves instead of their text."""
+        """Return the row of these x values, with the values themselves instead of their text."""
         row = self._rows.get(tuple(harmless(str(value)) for value in at.values()))
         return None if row is None else {**row, **at}
 
@@ -173,7 +178,7 @@ class _Table:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._path)
                 os.fsync(file.fileno())
             except OSError:
-                file.truncate(end)  # whole rows only
+                file.truncate(end)  # complete rows only
                 raise
 
     def _stored(self) -> bytes:
@@ -191,7 +196,7 @@ class _Table:
             except ValueError:
                 figures = []
             if len(cells) != len(columns) or not figures:
-                raise Error(3, f"{self._path}: row {number} is no row of this sweep: mend it, or give resume=False to write over it")
+                raise Error(3, f"cannot resume from {self._path}: row {number} does not fit this sweep; correct it, or overwrite the file with resume=False")
             self._rows[tuple(cells[:names])] = dict(zip(columns, [*cells[:names], *figures]))
 
 
@@ -254,7 +259,8 @@ def _pyplot() -> Any:
     return pyplot
 
 
-# Over the first of the x names; a line's interval is a band. A figure of its own: plots of the program are left alone.
+# Plots over the first x name; intervals become bands. Uses a separate figure, so that plots of the program are not
+# affected.
 def _plot(sweep: Benchmark, rows: list[Row], path: str | None, show: bool) -> None:
     pyplot = _pyplot()
     figure, axes = pyplot.subplots()

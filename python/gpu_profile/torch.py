@@ -1,8 +1,9 @@
-"""gpu_profile for PyTorch: the same names, with the device and its synchronisation found by themselves.
+"""gpu_profile for PyTorch: the same names, with automatic device and synchronization.
 
-``device`` is PyTorch's current device when the region begins, and ``sync_fn`` is torch.cuda.synchronize for the monitored
-devices, both unless given. A region does not initialise CUDA: before the program has used it, there is nothing to wait
-for. PyTorch is imported when the first region begins; without it, that is an ImportError which says so.
+Unless given, ``device`` is PyTorch's current device at the start of the region, and ``sync_fn`` is
+torch.cuda.synchronize for the monitored devices. A region does not initialise CUDA: before the program has used it,
+there is nothing to wait for. PyTorch is imported when the first region starts; if it is missing, that raises
+ImportError.
 """
 
 from __future__ import annotations
@@ -104,12 +105,12 @@ def profile_repeats(
 
 
 def synchronize(devices: str = "all") -> None:
-    """Waits for the work of the devices; returns at once when the program has not used CUDA."""
+    """Wait for the work of the devices; returns immediately if the program has not used CUDA."""
     cuda = _torch().cuda
     if not cuda.is_initialized():
         return
     numbers = devices.split(",")
-    if not all(number.isdigit() for number in numbers):  # all of them, or UUIDs, which PyTorch does not take
+    if not all(number.isdigit() for number in numbers):  # "all", or UUIDs, which PyTorch does not accept
         numbers = [str(number) for number in range(cuda.device_count())]
     for number in numbers:
         cuda.synchronize(int(number))
@@ -120,6 +121,6 @@ def _torch() -> Any:
         import torch  # type: ignore[import-not-found, unused-ignore]
     except ImportError as problem:
         raise ImportError(
-            "gpu_profile.torch needs PyTorch: pip install torch, or use gpu_profile.gpu_profile with a sync_fn of your own"
+            "gpu_profile.torch needs PyTorch: pip install torch, or use gpu_profile.gpu_profile with sync_fn"
         ) from problem
     return torch

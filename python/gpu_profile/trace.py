@@ -1,8 +1,8 @@
 """Recordings as tables: `gpu_profile.open(path)` reads a recording of any supported tool into memory, once.
 
-Tables are columns that stay where libgpuprof.so has them; pyarrow, polars and duckdb read them there by the Arrow C stream
-interface, without a copy. Times are integer nanoseconds from the start of the recording. This module needs the standard library
-only; what belongs to pandas, polars or pyarrow is imported by the method that names it.
+Table columns stay in the memory of libgpuprof.so; pyarrow, polars and duckdb read them there through the Arrow C stream
+interface, without a copy. Times are integer nanoseconds from the start of the recording. This module needs only the
+standard library; methods for pandas, polars or pyarrow import them on use.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import threading
 from typing import Any, NamedTuple
 
 from . import arrow
+from .arguments import unknown
 from .errors import Error
 from .native import check, declare, library
 
@@ -21,7 +22,7 @@ __all__ = ["Column", "Table", "Trace", "open"]
 
 
 class Column(NamedTuple):
-    """A column of a table: `type` is integer, real, text or boolean; `unit` is None where values have none."""
+    """A column of a table: `type` is integer, real, text or boolean; `unit` is None if values have no unit."""
 
     name: str
     type: str
@@ -30,8 +31,8 @@ class Column(NamedTuple):
 
 
 class Table:
-    """A table, an analysis or the answer of a query. It implements the Arrow PyCapsule interface: pyarrow.table(t),
-    polars.DataFrame(t) and duckdb read it where it lies."""
+    """A table, an analysis or the result of a query. It implements the Arrow PyCapsule interface: pyarrow.table(t),
+    polars.DataFrame(t) and duckdb read it in place."""
 
     def __init__(self, name: str, doc: str, handle: ctypes.c_void_p) -> None:
         self.name = name
@@ -53,11 +54,11 @@ class Table:
         return f"<gpu_profile.Table {self.name}: {len(self)} rows, columns {', '.join(c.name for c in self.columns)}>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table as a capsule of an ArrowArrayStream. Another schema than the own is not made: the reader casts."""
+        """Return the table as a capsule of an ArrowArrayStream. Ignores a requested schema; the reader must cast."""
         return arrow.capsule(self._stream())
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Each column as a list of Python values, None where a value is absent. Of columns with one name the last is there."""
+        """Return each column as a list of Python values, None where absent. If names repeat, the last column wins."""
         return arrow.values(self._stream(), [column.name for column in self.columns])
 
     def _stream(self) -> arrow.Stream:
@@ -66,19 +67,20 @@ class Table:
         return stream
 
     def to_arrow(self) -> Any:
-        """A pyarrow.Table on the same memory."""
+        """Return a pyarrow.Table on the same memory."""
         import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         return pyarrow.table(self)
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame; text columns are categorical."""
+        """Return a polars.DataFrame; text columns are categorical."""
         import polars  # type: ignore[import-not-found, unused-ignore]
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame by way of pyarrow; text columns are categorical, with the texts that occur as categories."""
+        """Return a pandas.DataFrame via pyarrow; text columns are categorical, with the occurring texts as
+        categories."""
         frame = self.to_arrow().to_pandas()
         for name in frame.columns:
             if hasattr(frame[name], "cat"):
@@ -87,10 +89,10 @@ class Table:
 
 
 class Trace:
-    """A recording. `tables` lists what can be asked of it; table(), report() and sql() answer with a Table."""
+    """A recording. `tables` lists its tables and analyses; table(), report() and sql() return a Table."""
 
     def __init__(self, path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> None:
-        """Raises Error with the program's exit code and message when no file can be read."""
+        """Read the files. Raises Error with the program's exit code and message if no file can be read."""
         self.path = os.fspath(path)
         self._paths = [self.path, *(os.fspath(each) for each in more)]
         self._library = _declared()
@@ -110,12 +112,12 @@ class Trace:
 
     @property
     def window_ns(self) -> int:
-        """From the first start to the last end of every event."""
+        """The time from the first start to the last end of all events."""
         return int(self._about["window_ns"])
 
     @property
     def time_origin_ns(self) -> int:
-        """What times count from, on the clock of the recording."""
+        """The zero of all times, on the clock of the recording."""
         return int(self._about["time_origin_ns"])
 
     @property
@@ -124,22 +126,26 @@ class Trace:
         return [str(each["name"]) for each in self._about["tables"]]
 
     def table(self, name: str) -> Table:
-        """A table of the recording, or an analysis, by the name that SQL has for it."""
+        """Return a table or an analysis by its SQL name. Raises Error for an unknown name."""
         for each in self._about["tables"]:
             if each["name"] == name:
                 return self._table(each)
-        raise Error(2, f"there is no table {name}; there are {', '.join(self.tables)}")
+        raise Error(2, unknown("table", name, self.tables))
 
     def report(self, analysis: str) -> Table:
-        """An analysis by the name (or alias) that `gpu-profile report` has for it; every row of it."""
+        """Return all rows of an analysis by its name or alias in `gpu-profile report`. Raises Error for an unknown
+        name."""
         for each in self._about["tables"]:
             if each["analysis"] is not None and analysis in (each["analysis"], *each["aliases"].split()):
                 return self._table(each)
-        known = ", ".join(each["analysis"] for each in self._about["tables"] if each["analysis"])
-        raise Error(2, f"there is no analysis {analysis}; there are {known}")
+        raise Error(2, unknown("analysis", analysis, (each["analysis"] for each in self._about["tables"] if each["analysis"])))
 
     def sql(self, query: str, *, max_rows: int = 10_000_000, time_out_s: float = 0) -> Table:
-        """The answer to one SQL statement over `tables`. More rows than `max_rows` are an error, 0 allows any number. Ctrl-C ends it."""
+        """Return the result of one SQL statement over `tables`. Ctrl-C cancels it.
+
+        ``max_rows``: limit of rows, above which Error is raised (default 10,000,000; 0: no limit). ``time_out_s``:
+        limit in seconds (default 0: no limit). Raises Error.
+        """
         handle = ctypes.c_void_p()
         failed: list[Exception] = []
 
@@ -147,7 +153,7 @@ class Trace:
             try:
                 text = query.encode()
                 if b"\0" in text:
-                    raise Error(2, "the statement holds a NUL byte")
+                    raise Error(2, "the statement contains a NUL byte")
                 check(self._library.gpuprof_trace_sql(self._handle, text, max_rows, time_out_s, ctypes.byref(handle)))
             except Exception as problem:
                 failed.append(problem)
@@ -202,18 +208,18 @@ class Trace:
 
     @property
     def verdict(self) -> dict[str, Any]:
-        """What the first answer of `gpu-profile report` says is the matter: name, share_pct, because, alternatives."""
+        """The verdict of `gpu-profile report`: name, share_pct, because, alternatives."""
         verdict: dict[str, Any] = self._answer()["verdict"]
         return verdict
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What to change, with cost, evidence and remedy, as the first answer has it."""
+        """The findings of `gpu-profile report`, with cost, evidence and remedy."""
         findings: list[dict[str, Any]] = self._answer()["findings"]
         return findings
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Writes each table of the recording that has rows as FOLDER/NAME.parquet, by pyarrow; returns the paths."""
+        """Write each non-empty table of the recording to FOLDER/NAME.parquet, using pyarrow, and return the paths."""
         import pyarrow.parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         os.makedirs(folder, exist_ok=True)
@@ -235,7 +241,7 @@ class Trace:
         return Table(about["name"], about["doc"], handle)
 
     def _answer(self) -> dict[str, Any]:
-        # By the program, so that Python and the command line cannot disagree about the part of a recording that is judged.
+        # Runs the program, so that Python and the command line always report on the same part of a recording.
         if self._envelope is None:
             from .program import report
 
@@ -244,7 +250,8 @@ class Trace:
 
 
 def open(path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> Trace:  # noqa: A001
-    """Reads a recording of any supported tool. Several files, or those of a folder, are the processes of one job."""
+    """Read a recording of any supported tool. Several files, or a folder, are the processes of one job. Raises
+    Error."""
     return Trace(path, *more)
 
 

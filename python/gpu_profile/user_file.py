@@ -1,4 +1,4 @@
-"""Files of users that commands load: importing one, and what to say when it fails."""
+"""User files that commands load: importing them, and formatting their errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _OWN = os.path.dirname(os.path.abspath(__file__))
 
 
 def load(path: str) -> Any:
-    """The module in a file, with the file's folder first on sys.path, as `python FILE` has it."""
+    """Import a file as a module, with its folder first on sys.path, like `python FILE`."""
     folder, name = os.path.dirname(os.path.abspath(path)), os.path.splitext(os.path.basename(path))[0]
     sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(name if name not in sys.modules else "_loaded_" + name, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"cannot import {path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -27,12 +27,12 @@ def load(path: str) -> Any:
 
 
 def user_frames(problem: BaseException) -> list[traceback.FrameSummary]:
-    """The frames of an exception that are not this package's own."""
+    """Return the frames of an exception outside this package."""
     return [frame for frame in traceback.extract_tb(problem.__traceback__) if not frame.filename.startswith((_OWN, "<frozen"))]
 
 
 def said(problem: BaseException) -> str:
-    """An exception as one line, with the place in the user's files."""
+    """Format an exception as one line, with its place in the user's files."""
     frames = user_frames(problem)
     where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
     text = " ".join(str(problem).split())[:300]

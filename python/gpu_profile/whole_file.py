@@ -1,5 +1,5 @@
-"""Files that are complete or absent, as the program writes them (docs/reference/outputs.md): a part with another name in the same folder, synced,
-then renamed. Whatever goes wrong, the old file is as it was.
+"""Atomic writes, as in the program (docs/reference/outputs.md): a temporary file in the same folder is synced, then renamed. If
+anything fails, the old file is unchanged.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ __all__ = ["replacing"]
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
-    """The name of a file to write; when the block ends without an exception it becomes `path`. A file that is there keeps its mode."""
+    """Yield the name of a temporary file; if the block ends without an exception, it becomes `path`. An existing
+    file keeps its mode."""
     final = os.path.realpath(path)
     folder, name = os.path.split(final)
-    root, ending = os.path.splitext(name)  # which matplotlib takes for the format
+    root, ending = os.path.splitext(name)  # matplotlib derives the format from it
     number, part = tempfile.mkstemp(suffix=ending, prefix=f".{root[:200]}.part-", dir=folder)
     try:
         os.fchmod(number, _mode_of(final))
@@ -50,7 +51,7 @@ def _mode_of(path: str) -> int:
 
 
 def _sync_folder(folder: str) -> None:
-    with contextlib.suppress(OSError):  # not every file system can
+    with contextlib.suppress(OSError):  # not supported by every file system
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)

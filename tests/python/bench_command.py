@@ -1,4 +1,4 @@
-"""Runs `gpu-profile bench` in a scratch folder. QUICK is enough to see that something was measured, not how long it takes."""
+"""Runs `gpu-profile bench` in a scratch folder. QUICK is enough to produce a measurement, not an accurate one."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class Benched:
 
 
 def bench_in(folder, program, *words, file=None, environment=None):
-    """`file` becomes bench_me.py of the folder."""
+    """Run bench on `file`, saved as bench_me.py in the folder."""
     if file is not None:
         (Path(folder) / "bench_me.py").write_text(file)
     settings = {**os.environ, "GPUPROF_PYTHON": sys.executable, **NO_DEVICE, **(environment or {})}
@@ -35,7 +35,7 @@ def bench_in(folder, program, *words, file=None, environment=None):
 
 
 def kept(name, samples, folder, *, timer="host", host="one", **more):
-    """A result as --save keeps it, with made-up samples."""
+    """Return a result in the format of --save, with invented samples."""
     measurement = {"name": "kernel", "timer": timer, "samples": samples, **more}
     document = {"tool": "gpu-profile", "version": "0", "document": "bench", "schema": 1, "created": "", "command_line": "",
                 "machine": {"host": host, "processor": "p", "processors": 1}, "benchmarks": [{"measurement": measurement}]}

@@ -1,6 +1,7 @@
-"""Compares rows of the program with rows of the oracle: integers exactly, fractions to 1e-9 of their size, unknown with null.
+"""Compares rows of the program with rows of the oracle: integers exactly, fractions to 1e-9 of their size, unknown with
+null.
 
-All differences of a table are collected first, so that one run tells the whole story.
+Collects all differences of a table first, so that one run reports all of them.
 """
 
 import math
@@ -20,16 +21,16 @@ class Differences:
     def check_row(self, where, got, wanted):
         for column, value in wanted.items():
             if column not in got:
-                self.found.append(f"{where}: there is no column {column}")
+                self.found.append(f"{where}: missing column {column}")
             else:
                 self.check(where, column, got[column], value)
 
     def check_rows(self, got, wanted):
-        """Both are dictionaries key -> row; the same keys must be there."""
+        """Compare two dictionaries key -> row with equal keys."""
         for key in wanted.keys() - got.keys():
-            self.found.append(f"row missing: {key}")
+            self.found.append(f"missing row: {key}")
         for key in got.keys() - wanted.keys():
-            self.found.append(f"row too many: {key}")
+            self.found.append(f"unexpected row: {key}")
         for key in wanted.keys() & got.keys():
             self.check_row(key, got[key], wanted[key])
 

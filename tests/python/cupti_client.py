@@ -1,6 +1,6 @@
-"""A client of the fake libcupti, as small as one can be: one JSON object of wishes in, what it received out.
+"""A minimal client of the fake libcupti: one JSON object of settings in, the received records out.
 
-Buffers are handed out, taken back and walked with cuptiActivityGetNextRecord; nothing of the converter is used.
+It provides buffers, takes them back and reads them with cuptiActivityGetNextRecord, without using the converter.
 """
 
 import ctypes
@@ -143,7 +143,7 @@ def main():
     answer["before_finalize"] = len(client.records)
     if wishes.get("finalize"):
         assert cupti.cuptiFinalize() == 0
-    # Late completions: until as many buffers came as went out.
+    # Wait for late completions until all buffers have been returned.
     until = time.monotonic() + (5 if wishes.get("finalize") else wishes.get("wait_ms", 0) / 1000)
     while time.monotonic() < until and client.buffers < len(client.given):
         time.sleep(0.01)
@@ -154,7 +154,7 @@ def main():
                "records": [r for r in client.records if r["kind"] != 39], "lengths": client.lengths,
                "callbacks": client.callbacks, "breaches": cuda.fake_cuda_breaches()}
     print(json.dumps(answer), flush=True)
-    os._exit(0)  # buffers and functions of this interpreter go before the fakes do
+    os._exit(0)  # exit before the interpreter frees buffers and functions that the fakes still use
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The tables of a trace as rows, by way of `gpu-profile export csv`."""
+"""The tables of a trace as rows, from `gpu-profile export csv`."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ from program import Outcome
 
 
 def tables_of(program, source):
-    """Name of a table -> its rows as dictionaries of texts; absent values are missing keys."""
+    """Map table names to their rows as dictionaries of texts; absent values are missing keys."""
     outcome: Outcome = program.run("export", "csv", source)
     assert outcome.status == 0, outcome.errors
     tables, names, rows = {}, None, None

@@ -1,4 +1,5 @@
-"""The environment in which the fake libnvidia-ml.so.1 of the build plays a script (format: tests/fakes/nvml/script.h)."""
+"""The environment in which the fake libnvidia-ml.so.1 of the build plays a script (format:
+tests/fakes/nvml/script.h)."""
 
 import os
 from pathlib import Path
@@ -35,6 +36,6 @@ def no_driver():
 
 
 def children_of(pid):
-    """Processes started by any thread of a process."""
+    """Return the processes started by any thread of a process."""
     lists = Path(f"/proc/{pid}/task").glob("*/children")
     return sorted(int(word) for children in lists for word in children.read_text().split())

@@ -1,7 +1,7 @@
-"""Runs the fake program with the injected library inside, as `record` would set it up, but without `record`: quicker, and
-what its processes left can be looked at one file at a time.
+"""Runs the fake program with the injected library, with the same setup as `record` but without it: faster, and the
+files of its processes can be inspected one at a time.
 
-`Injected.run` returns the exit status and output; `Injected.files` what lies in the folder.
+`Injected.run` returns the exit status and output, `Injected.files` the files in the folder.
 """
 
 import concurrent.futures
@@ -11,14 +11,14 @@ import subprocess
 from pathlib import Path
 
 TIME_LIMIT_S = 20
-HEADER = struct.Struct("<8sIIIII")  # of a chunk: core/format/chunk.h
-# Programs here end while their threads run, which is what is tested.
+HEADER = struct.Struct("<8sIIIII")  # header of a chunk: core/format/chunk.h
+# These programs deliberately end while their threads run.
 SUPPRESSIONS = Path(__file__).resolve().parents[1] / "sanitizers" / "tsan.supp"
 SANITIZERS = {"TSAN_OPTIONS": f"report_thread_leaks=0:suppressions={SUPPRESSIONS}", "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
 
 
 def chunk_kinds(data):
-    """Kinds of the whole chunks from the beginning, and how many bytes follow them."""
+    """Return the kinds of the complete chunks from the start, and the number of bytes after them."""
     kinds, at = [], 0
     while at + HEADER.size <= len(data):
         _, kind, length, *_ = HEADER.unpack_from(data, at)
@@ -30,7 +30,7 @@ def chunk_kinds(data):
 
 
 def sanitized(program):
-    """Whether the library and the fakes are of a build with sanitizers."""
+    """Return whether the library and the fakes were built with sanitizers."""
     return not (program.fakes / "libfaultio.so").exists()
 
 
@@ -41,7 +41,7 @@ class Injected:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def environment(self, rules="", faults="", counts=None, words="", preload=False):
-        """`preload`: the library is preloaded too, as `record` does it."""
+        """`preload`: also preload the library, like `record`."""
         library = Path(self.program.path).parent / "libgpuprof_inject.so"
         environment = {**os.environ, "LD_LIBRARY_PATH": str(self.fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules,
                        "CUDA_INJECTION64_PATH": str(library), "NVTX_INJECTION64_PATH": str(library),
@@ -74,7 +74,7 @@ class Injected:
             file.unlink()
 
     def tables(self, file, *names):
-        """Rows of each analysis; the file must be readable."""
+        """Return the rows of each analysis; the file must be readable."""
         report = self.program.report(file, *names)
         return [report[name].rows for name in names]
 
@@ -87,7 +87,7 @@ def kernels_of(rows):
 
 
 def in_parallel(check, cases, jobs=2):
-    """Runs check(number, case) for each case on some threads; the errors, in order."""
+    """Run check(number, case) for each case on several threads; return the errors in order."""
 
     def attempt(numbered):
         try:

@@ -1,4 +1,4 @@
-"""What every run of ./test does a little of, and `./test --nightly` in full: trials of chance, and products of many cases."""
+"""Tests that ./test runs in part and `./test --nightly` in full: random trials, and combinations of many cases."""
 
 import os
 
@@ -10,5 +10,5 @@ def times(nightly, daily):
 
 
 def sample(cases, one_in):
-    """Cases spread over all of them. `one_in` should share no factor with the periods in which they were listed."""
+    """Return an even selection of the cases. `one_in` should be coprime to the periods of their order."""
     return cases if NIGHTLY else cases[::one_in]

@@ -1,4 +1,4 @@
-"""`record` of the fake program that plays a script: what a test of a recorded CUDA program begins with."""
+"""`record` on the fake program that plays a script: the base of tests of recorded CUDA programs."""
 
 import os
 import subprocess
@@ -8,7 +8,8 @@ from program import Outcome
 
 
 def fake_environment(program, rules="", **variables):
-    """The fake libcuda and libcupti are found first; `rules` are what they do wrong (tests/fakes/cupti/faults.h)."""
+    """Put the fake libcuda and libcupti first in the search path; `rules` are their faults
+    (tests/fakes/cupti/faults.h)."""
     return {**os.environ, "LD_LIBRARY_PATH": str(program.fakes), "GPUPROF_FAKE_CUPTI_SCRIPT": rules, **SANITIZERS, **variables}
 
 

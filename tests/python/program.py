@@ -1,7 +1,7 @@
-"""Runs gpu-profile as a person would and reads its JSON answer.
+"""Runs gpu-profile as a user would and reads its JSON answer.
 
-`Program.report` expects success and returns a `Report`; `Program.run` returns what happened, whatever it was. Nothing is
-retried. A run that takes longer than 20 s is a failure of the program: no input of these tests deserves more.
+`Program.report` expects success and returns a `Report`; `Program.run` returns any outcome. Nothing is retried. A run
+longer than 20 s is a failure of the program: no input of these tests justifies more.
 """
 
 import csv
@@ -33,7 +33,7 @@ class Table:
     rows: list  # dictionaries
 
     def by(self, *columns):
-        """Rows by key; a key that comes twice is an error."""
+        """Return rows by key; a duplicate key is an error."""
         out = {}
         for row in self.rows:
             key = tuple(row[c] for c in columns) if len(columns) > 1 else row[columns[0]]
@@ -65,7 +65,7 @@ class Program:
 
     @property
     def fakes(self):
-        """The folder of the fake drivers of the same build."""
+        """The folder with the fake drivers of the same build."""
         return Path(self.path).parent / "fakes"
 
     def run(self, *arguments, stdin=b""):
@@ -85,7 +85,7 @@ class Program:
         return Report(read_strict_json(outcome.stdout))
 
     def stored(self, capture, table):
-        """The rows of a stored table as text, by the CSV export; none where the capture does not have it."""
+        """Return the rows of a stored table as text, from the CSV export; empty if the capture lacks the table."""
         outcome = self.run("export", "csv", capture)
         assert outcome.status == 0, f"exit {outcome.status}: {outcome.errors}"
         block = re.search(rf"^# {table}\n(.*?)(?:\n\n|\Z)", outcome.stdout.decode(), re.MULTILINE | re.DOTALL)
@@ -93,7 +93,7 @@ class Program:
 
 
 def read_strict_json(raw):
-    """JSON as the standard has it: no NaN, no Infinity, UTF-8."""
+    """Parse standard JSON: no NaN, no Infinity, UTF-8."""
 
     def refuse(word):
         raise ValueError(f"{word} is not JSON")

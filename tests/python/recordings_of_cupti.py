@@ -1,4 +1,4 @@
-"""The recordings of CUPTI records in tests/fixtures/cupti: their lines, and the scripts that the fake libcupti plays."""
+"""The recorded CUPTI records in tests/fixtures/cupti: their lines, and scripts for the fake libcupti."""
 
 import json
 import lzma
@@ -12,8 +12,8 @@ KERN = FIXTURES / "kern.jsonl.xz"
 
 
 def lines(recording=KERN, graphs=False):
-    """The records of a recording. Graphs were recorded as a whole: played to a recorder that asks for their kernels, which it never
-    gets, their launches are losses. They are left out unless a test is about them."""
+    """Return the records of a recording. CUDA graphs were recorded as whole graphs: a recorder that requests their
+    kernels never gets them, and their launches become losses. They are omitted unless a test needs them."""
     with lzma.open(recording, "rt") as file:
         records = [json.loads(line) for line in file]
     if graphs:
@@ -33,7 +33,7 @@ def script_of(recording, folder, version="13.0", lanes=4):
 
 
 def script_of_records(records, folder, version="13.0", lanes=1):
-    """A script of records that a test made or changed; the next one takes its place."""
+    """Write a script of records created or changed by a test; the next call replaces it."""
     made, script = Path(folder) / "made.jsonl", Path(folder) / "made.script"
     made.write_text("".join(json.dumps(record) + "\n" for record in records))
     _convert(made, script, version, lanes)
@@ -41,7 +41,7 @@ def script_of_records(records, folder, version="13.0", lanes=1):
 
 
 def quick_script(folder, times=500):
-    """The recording of kernels, so many times as fast: short enough to be played at its own pace (time=paced)."""
+    """Return the recording of kernels, accelerated enough to be played at its own pace (time=paced)."""
     records = lines()
     first = min(record["start"] for record in records if record.get("start"))
     for record in records:
@@ -52,7 +52,7 @@ def quick_script(folder, times=500):
 
 
 def slow_kernels(folder, count=10, length_ns=20_000_000):
-    """Launches a microsecond apart whose kernels run one after the other, each so long."""
+    """Return launches 1 us apart whose kernels run in sequence, each of the given duration."""
     records = lines()
     first = min(record["start"] for record in records if record.get("start"))
     calls = {record["correlationId"]: record for record in records if record["kind"] == "RUNTIME"}

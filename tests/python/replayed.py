@@ -1,7 +1,7 @@
-"""Recorded series with known numbers, and what a summary of them has to say.
+"""Recorded series with known numbers, and their expected summary.
 
-`expected()` computes the statistics from the file by its own means (the standard library's mean and deviation, and
-percentiles between closest ranks), so that it shares nothing with the program. `write()` makes a series from columns.
+`expected()` computes the statistics from the file independently (mean and deviation of the standard library,
+percentiles between closest ranks), sharing no code with the program. `write()` creates a series from columns.
 """
 
 import csv
@@ -16,12 +16,12 @@ POWER, HEAT, HARDWARE = 0x4, 0x20 | 0x40, 0x8 | 0x80
 
 
 def all_at_once(path):
-    """The backend that gives the whole recording at once."""
+    """Return the backend that plays the whole recording without delay."""
     return f"replay:{path}@max"
 
 
 def write(path, **columns):
-    """A series file with these columns; None is an empty cell. Returns the backend that plays it at once."""
+    """Write a series file with these columns, None as an empty cell. Return the backend that plays it without delay."""
     rows = zip(*columns.values(), strict=True)
     lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
     path.write_text("\n".join([",".join(columns), *lines]) + "\n")
@@ -29,7 +29,7 @@ def write(path, **columns):
 
 
 def profiler(recording):
-    """gpu_profile against a recording, with a list that gets the reports."""
+    """gpu_profile on a recording, with a list that collects the reports."""
     from gpu_profile import gpu_profile
 
     def decorator(**options):
@@ -40,7 +40,7 @@ def profiler(recording):
 
 
 def read(path):
-    """Columns of a recording in the units of the package, as lists."""
+    """Return the columns of a recording in the units of the package, as lists."""
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
     scales = {"mem_used": ("mem_used_mb", 1 / MIB), "power_mw": ("power_w", 1e-3), "energy_mj": ("energy_j", 1e-3)}
@@ -64,7 +64,7 @@ def share(values, condition):
 
 
 def expected(path):
-    """Every figure of the summary of a recording that has the columns of bursty.csv."""
+    """Return every figure of the summary of a recording with the columns of bursty.csv."""
     at = read(path)
     util, power, temp, clock, throttle = at["util_gpu"], at["power_w"], at["temp"], at["sm_mhz"], at["throttle"]
     duration = at["t_s"][-1] - at["t_s"][0]

@@ -1,9 +1,9 @@
-"""Makes small recordings with everything at once: several devices, streams and threads, nested operators, collectives.
+"""Generates small recordings that combine several devices, streams and threads, nested operators, collectives.
 
-The same seed gives the same file, on any machine. The recordings of `tests/fixtures` come from one GPU each and are well formed; these
-reach what those do not: overlapping streams, two devices, id collisions, overhead in odd places, times beyond 2^53 ns.
-Times are written as decimal text, never through a float. Kineto's rules hold: records with a link run on their operator's thread,
-calls without one on the thread that stops the profiler.
+The same seed gives the same file on any machine. The recordings of `tests/fixtures` each come from one GPU and are well
+formed; these cover the rest: overlapping streams, two devices, id collisions, overhead in odd places, times beyond 2^53
+ns. Times are written as decimal text, never through a float. Kineto's rules hold: records with a link run on their
+operator's thread, calls without one on the thread that stops the profiler.
 """
 
 import json
@@ -22,7 +22,7 @@ def microseconds(ns):
 
 
 def dump(document):
-    """JSON text in which the marked numbers stand as they are."""
+    """Return JSON text with the marked numbers unchanged."""
     return re.sub(r'"@(-?[\d.]+)@"', r"\1", json.dumps(document))
 
 
@@ -77,7 +77,7 @@ class Recorder:
                 self.fill(tid, own if category == "cpu_op" else None, at, dur, depth + 1)
 
     def fill(self, tid, owner, at, dur, depth):
-        """Children side by side: operators and API calls, with room between them or without."""
+        """Add adjacent children: operators and API calls, with or without gaps."""
         cursor, end = at + 10, at + dur - 10
         while end - cursor > 100:
             size = self.random.randint(40, max(50, (end - cursor) // 2))
@@ -116,7 +116,7 @@ class Recorder:
                                         bytes=r.randint(1, 4096)))
 
     def noise(self):
-        """Records that belong to no table compared here, or only stretch the window."""
+        """Add records outside the compared tables, and records that only extend the window."""
         at = self.origin
         self.events.append(complete("gpu_user_annotation", "ProfilerStep#0", 0, 7, at, 90_000, External_id=1))
         self.events.append(complete("python_function", "train.py(3): step", PROCESS, PROCESS, at, 80_000))
@@ -130,7 +130,7 @@ class Recorder:
 
 
 def document(seed):
-    """A Kineto trace with marked numbers: for `dump`."""
+    """Return a Kineto trace with marked numbers, for `dump`."""
     recorder = Recorder(seed)
     events = recorder.record()
     if seed % 2:

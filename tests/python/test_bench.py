@@ -1,4 +1,4 @@
-"""bench() and its kin on functions of the processor, by the host's clock: figures, options, failures. Times are compared
+"""bench() and related functions on CPU code, by the host's clock: figures, options, failures. Times are compared
 only where factors lie between them."""
 
 import dataclasses
@@ -100,16 +100,16 @@ def test_prepare_is_called_before_every_call():
 
 
 def test_prepare_that_returns_something_else():
-    with pytest.raises(Error, match="prepare returned a list"):
+    with pytest.raises(Error, match="prepare .*list"):
         bench(work, prepare=list, **QUICK)
     with pytest.raises(ZeroDivisionError):
         bench(work, prepare=lambda: 1 / 0, **QUICK)
 
 
 @pytest.mark.parametrize("options, said", [
-    ({"timer": "sundial"}, "no timer 'sundial'"),
-    ({"precision": -1}, "precision is -1"),
-    ({"min_time_s": float("nan")}, "min_time_s is nan"),
+    ({"timer": "sundial"}, "timer 'sundial'"),
+    ({"precision": -1}, "precision .*-1"),
+    ({"min_time_s": float("nan")}, "min_time_s .*nan"),
     ({"stop": "never"}, "never"),
     ({"min_samples": 9, "max_samples": 3}, r"min_samples \(9\) must not exceed max_samples \(3\)"),
 ])
@@ -168,7 +168,7 @@ def test_decorator():
     assert plain.__wrapped__(4) == 6
     assert isinstance(configured(timer=3), Measurement)
     assert configured(1).name == "chosen"
-    with pytest.raises(Error, match="no option colour"):
+    with pytest.raises(Error, match="'colour'"):
         benchmark(colour=1)
 
 
@@ -183,7 +183,7 @@ def test_comparison_of_measurements_taken_apart():
     assert slow.compare(fast).verdict == "slower"
     assert fast.compare(slow, min_effect=2).verdict != "faster"
     assert json.loads(json.dumps(found.to_dict()))["interval"]["low"] == found.interval.low
-    assert str(found).startswith("fast against slow: faster, speedup 1.9")
+    assert str(found).startswith("fast ") and "slow: faster, speedup 1.9" in str(found)
     assert fast.compare(fast).verdict == "same"
 
 
@@ -195,7 +195,7 @@ def test_coroutines_and_generators_are_refused():
         yield 1
 
     for fn in (later, items):
-        with pytest.raises(Error, match="does not run when it is called"):
+        with pytest.raises(Error, match="coroutine or generator"):
             bench(fn, **QUICK)
 
 
@@ -230,9 +230,9 @@ def test_functions_against_the_first():
 
 
 def test_comparing_needs_two():
-    with pytest.raises(Error, match="two functions or more, here are 1"):
+    with pytest.raises(Error, match="two functions.* 1"):
         bench_compare({"a": work})
-    with pytest.raises(Error, match="names are the keys"):
+    with pytest.raises(Error, match="'name'"):
         bench_compare({"a": work, "b": work}, name="x")
 
 
@@ -242,7 +242,7 @@ def test_comparing_a_list_names_functions_by_themselves():
 
     found = bench_compare([work, same], (1,), **QUICK)
     assert list(found.measurements) == ["work", "same"]
-    for functions, said in (([work, work], "two functions called work"), ([work, 3], "cannot name 3")):
+    for functions, said in (([work, work], "'work'"), ([work, 3], "3; pass a dictionary")):
         with pytest.raises(Error, match=said):
             bench_compare(functions, (1,), **QUICK)
 
@@ -288,4 +288,4 @@ def test_an_old_library_is_told(tmp_path):
         "except gpu_profile.GpuBackendError as problem: print(problem)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "has no benchmarks" in done.stdout
+    assert "rebuild" in done.stdout

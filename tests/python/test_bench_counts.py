@@ -54,10 +54,10 @@ def test_bytes_are_at_least_inputs_and_outputs():
     x, out = Array(), Array(nbytes=500)
     found = count("count", None, None, ((x, [x]), {"y": Array()}), lambda: {"out": out})
     assert (found.bytes, found.bytes_from) == (8500, "at least")
-    assert "at least what the arrays among arguments and result hold" in found.notes[0]
+    assert "lower bound" in found.notes[0]
     found = count("count", None, None, (3,), lambda: None)
     assert (found.bytes, found.bytes_from) == (None, None)
-    assert found.notes == ("bytes are not known: there is no array among arguments and result",)
+    assert len(found.notes) == 1 and found.notes[0].startswith("bytes are unknown: ")
 
 
 def test_flops_by_pytorchs_counter(torch, monkeypatch):
@@ -67,12 +67,12 @@ def test_flops_by_pytorchs_counter(torch, monkeypatch):
     monkeypatch.setattr(FlopCounterMode, "total", 0)
     found = count(None, "count", None, [Array()], lambda: None)
     assert (found.flops, found.flops_from, found.flops_as) == (None, None, None)
-    assert found.notes[0].startswith("FLOP are not known: torch.utils.flop_counter counts matrix products")
+    assert found.notes[0].startswith("FLOP are unknown: torch.utils.flop_counter ")
 
 
 def test_flops_without_pytorch():
     found = count(None, "count", None, [Array()], lambda: None)
-    assert found.notes == ("FLOP are not known: PyTorch, whose counter is used, is not imported or has none",)
+    assert len(found.notes) == 1 and "PyTorch" in found.notes[0]
 
 
 @pytest.mark.parametrize(("dtypes", "format"), [
@@ -90,7 +90,7 @@ def test_float32_is_tf32_where_pytorch_multiplies_so(torch):
 
 
 def test_what_is_no_count():
-    with pytest.raises(gpu_profile.Error, match="bytes is 'lots': it has to be a number, or 'count'") as caught:
+    with pytest.raises(gpu_profile.Error, match="bytes 'lots'.*'count'") as caught:
         gpu_profile.bench(len, (), bytes="lots")
     assert caught.value.code == 2
 

@@ -84,7 +84,7 @@ def test_page(tmp_path):
         (tmp_path / "modules" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "modules" / name).write_text(text)
     blocks = BLOCK.findall(PAGE.read_text())
-    # A framework's block gets a program of its own: once imported, it is asked about functions of the processor, too.
+    # A framework's block runs in a separate program: once imported, the framework is also queried for CPU functions.
     plain = [block for block in blocks if not re.search(r"import (torch|cupy|jax)$", block, re.MULTILINE)]
     frameworks = [block for block in blocks if block not in plain]
     assert (len(plain), len(frameworks)) == (6, 5)

@@ -56,7 +56,7 @@ def test_so_far_and_after_an_exception():
     with pytest.raises(ZeroDivisionError), block:
         allocate(4)
         assert block.use.peak_mb == pytest.approx(4, rel=0.01)
-        with pytest.raises(Error, match="open already"), block:
+        with pytest.raises(Error, match="already open"), block:
             pass
         1 / 0
     assert block.use.peak_mb == pytest.approx(4, rel=0.01)
@@ -92,7 +92,7 @@ def test_a_limit():
     with pytest.raises(MemoryLimitError, match=r"^Constraint violated: peak memory 5MB exceeds limit 3MB$") as caught:
         bench(allocate, 5, max_memory_mb=3, **QUICK)
     assert caught.value.code == 1
-    with pytest.raises(Error, match="max_memory_mb is -1"):
+    with pytest.raises(Error, match="max_memory_mb .*-1"):
         bench(allocate, 5, max_memory_mb=-1, **QUICK)
 
 
@@ -204,8 +204,8 @@ def test_cupy_without_hooks_has_no_peak(cupy):
     with memory() as block:
         cupy.take(300)
     assert (block.peak_allocated_bytes, block.allocated_bytes) == (None, 400)
-    assert "peaks are not known" in block.notes[0]
-    with pytest.raises(Error, match="does not count a peak"):
+    assert "peaks are unknown" in block.notes[0]
+    with pytest.raises(Error, match="max_memory_mb: .*peak"):
         bench(lambda: None, max_memory_mb=1, **QUICK)
 
 

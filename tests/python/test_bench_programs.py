@@ -1,4 +1,4 @@
-"""`gpu-profile bench -- CMD`: runs, processor time, memory, GPU; programs that fail. And `bench compare`, on made-up samples."""
+"""`gpu-profile bench -- CMD`: runs, CPU time, memory, GPU; failing programs. And `bench compare`, on invented samples."""
 
 import csv
 import io

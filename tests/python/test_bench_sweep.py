@@ -97,7 +97,7 @@ def test_goes_on_where_it_ended(tmp_path, capsys, torn):
     assert again.calls == [(2, "a"), (2, "b"), (3, "a"), (3, "b")]
     assert rows == perf_report(benchmark())(Counted()).run()
     assert [line[0] for line in rows_of(path)] == ["n", "1", "2", "3"]
-    assert f"taken from {path}: 1 rows" in capsys.readouterr().err
+    assert f"{path}: 1 rows" in capsys.readouterr().err
     third = Counted()
     assert perf_report(benchmark())(third).run(save_path=tmp_path) == rows
     assert third.calls == []
@@ -106,10 +106,10 @@ def test_goes_on_where_it_ended(tmp_path, capsys, torn):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("time,value\n1,2\n", "another sweep"),
-    ("my notes", "another sweep"),
-    ("n,A,A-min,A-max,B,B-min,B-max\n1,2\n", "row 2 is no row"),
-    ("n,A,A-min,A-max,B,B-min,B-max\n1,x,,,,,\n", "row 2 is no row"),
+    ("time,value\n1,2\n", "different sweep"),
+    ("my notes", "different sweep"),
+    ("n,A,A-min,A-max,B,B-min,B-max\n1,2\n", "row 2 "),
+    ("n,A,A-min,A-max,B,B-min,B-max\n1,x,,,,,\n", "row 2 "),
 ])
 def test_other_files_are_left_alone(tmp_path, text, said):
     path = tmp_path / "grow_fast.csv"
@@ -121,11 +121,11 @@ def test_other_files_are_left_alone(tmp_path, text, said):
 
 
 def test_sweeps_that_cannot_be():
-    with pytest.raises(Error, match="2 line_vals and 1 line_names"):
+    with pytest.raises(Error, match="line_vals has 2 .*line_names has 1"):
         benchmark(line_names=["A"])
     with pytest.raises(Error, match="has 3 values for 1 x_names"):
         benchmark(x_vals=[(1, 2, 3)])
-    with pytest.raises(Error, match="same name"):
+    with pytest.raises(Error, match="duplicate column name"):
         benchmark(line_names=["n", "B"])
 
 
@@ -252,9 +252,9 @@ def test_do_bench_forgets_gradients():
 
 
 def test_do_bench_that_cannot_be():
-    with pytest.raises(Error, match="no return_mode 'mode'"):
+    with pytest.raises(Error, match="return_mode 'mode'"):
         do_bench(int, return_mode="mode")
-    with pytest.raises(Error, match="2 is no quantile"):
+    with pytest.raises(Error, match="quantile 2"):
         do_bench(int, quantiles=[2])
     with pytest.raises(ZeroDivisionError):
         do_bench(lambda: 1 / 0)

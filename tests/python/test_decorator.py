@@ -127,7 +127,7 @@ def test_callables_that_are_no_functions(profiled):
     assert profiled()(Twice())(4) == 8
     assert profiled()(functools.partial(pow, 2))(5) == 32
     assert len(profiled.reports) == 2
-    with pytest.raises(TypeError, match="decorates functions, and 3 is none"):
+    with pytest.raises(TypeError, match="cannot decorate 3"):
         profiled()(3)
 
 
@@ -308,9 +308,9 @@ def test_what_generators_cannot_do(profiled):
 
     for generator in (steps, async_steps):
         for options in ({"repeats": 2}, {"warmup_runs": 1}):
-            with pytest.raises(TypeError, match="steps is a generator, which can run only once"):
+            with pytest.raises(TypeError, match="steps: a generator can run only once"):
                 profiled(**options)(generator)
-    with pytest.raises(TypeError, match="returns nothing: use report=FUNCTION"):
+    with pytest.raises(TypeError, match="use report=FUNCTION"):
         profiled(return_profile=True)(async_steps)
 
 
@@ -380,7 +380,7 @@ def test_profile_repeats_reports_as_the_decorator_does(recording, capsys):
 def test_profile_repeats_raises_what_the_function_raises(recording):
     with pytest.raises(ZeroDivisionError):
         profile_repeats(lambda: 1 / 0, 2, 0, backend=recording)
-    with pytest.raises(ValueError, match="repeats is 0"):
+    with pytest.raises(ValueError, match="repeats .*0"):
         profile_repeats(lambda: None, 0)
 
 

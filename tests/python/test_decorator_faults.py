@@ -209,7 +209,7 @@ def test_what_the_report_raises_on_purpose_passes(profiled):
 
 def test_without_the_library_the_function_runs(without_library, capsys):  # noqa: F811
     assert gpu_profile(lambda: "value")() == "value"
-    assert "there are no samples: libgpuprof.so cannot be loaded" in capsys.readouterr().err
+    assert "no samples: cannot load libgpuprof.so" in capsys.readouterr().err
 
 
 def test_without_the_library_strict_refuses(without_library):  # noqa: F811
@@ -220,4 +220,4 @@ def test_without_the_library_strict_refuses(without_library):  # noqa: F811
 def test_repeats_without_the_library(without_library):  # noqa: F811
     result = gpu_profile(repeats=2, report=False, return_profile=True)(lambda: "value")()
     assert (result.value, result.gpu.util_gpu.values, len(result.gpu.duration.values)) == ("value", (), 2)
-    assert result.gpu.format().count("there are no samples") == 1
+    assert result.gpu.format().count("no samples: ") == 1

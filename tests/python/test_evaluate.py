@@ -91,9 +91,9 @@ WRONG = [
     ("    out = numpy.sqrt(numpy.abs(x)) * 2\n    out[3, 4] = numpy.nan\n    return out", "outputs have NaN where the baseline has none"),
     ("    return (numpy.sqrt(numpy.abs(x)) * 2)[1:]", "outputs have shape (63, 64) instead of (64, 64)"),
     ("    return numpy.sqrt(numpy.abs(x)).astype('f8') * 2", "outputs have dtype float64 instead of float32"),
-    ("    return (numpy.sqrt(numpy.abs(x)) * 2, 1)", "outputs have another structure: tuple of 2 instead of array"),
+    ("    return (numpy.sqrt(numpy.abs(x)) * 2, 1)", "tuple of 2 instead of array"),
     ("    out = numpy.empty_like(x)\n    numpy.sqrt(numpy.abs(x[:60]), out=out[:60])\n    out[:60] *= 2\n    return out",
-     "outputs are not written completely"),
+     "outputs are not fully written"),
     ("    return numpy.sqrt(numpy.abs(x)) * 2 + (next(calls) % 2)", "between two calls with equal inputs"),
 ]
 
@@ -125,7 +125,7 @@ def test_float64_decides_where_the_baseline_is_the_imprecise_one(evaluate):
 
 
 def test_what_the_baseline_does_is_the_contract(evaluate):
-    """A function that writes into its argument and returns nothing is judged by what it wrote."""
+    """A function that writes into its argument and returns nothing is judged by its argument."""
     baseline = "def kernel(x):\n    x *= 3\n"
     assert evaluate("import numpy\ndef kernel(x):\n    numpy.multiply(x, 3, out=x)\n", baseline=baseline).violations == []
     wrong = evaluate("def kernel(x):\n    x *= 4\n", baseline=baseline)

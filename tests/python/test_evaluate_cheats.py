@@ -76,7 +76,7 @@ def kernel(x):
     kept[...] = honest(x)
     return kept
 """,
-    "outputs changed after the call had returned": HONEST + """
+    "outputs changed after the call returned": HONEST + """
 import threading, time
 honest = kernel
 def kernel(x):
@@ -118,7 +118,7 @@ def kernel(x):
     time.monotonic_ns = lambda: next(ticks)
     return honest(x)
 """,
-    "work is done outside of the call": HONEST + """
+    "work is done outside the call": HONEST + """
 honest, make, known = kernel, numpy.random.Generator, {}
 def ahead(seed=None):
     class Drawer:

@@ -156,7 +156,7 @@ def test_memory_of_the_device_by_nvml(judge, program, tmp_path):
     assert own["device_used_mb"] == 1234 and own["device_reason"] is None
     assert own["outside_mb"] == pytest.approx(1234 - own["reserved_mb"])
     table = judge(2, plain=False, nvml=nvml).text
-    assert "device in use (NVML)" in table and "1234.00 MB" in table and "of it not reserved here" in table
+    assert "device in use (NVML)" in table and "1234.00 MB" in table and "not reserved by the side" in table
 
 
 def test_a_framework_without_device_memory_is_no_source(judge):

@@ -12,18 +12,18 @@ GOOD = BASELINE
 FAULTS = {
     "ModuleNotFoundError: No module named 'no_such_module' (SIDE.py:1), while importing it": "import no_such_module\n",
     "SyntaxError: ": "def kernel(x)\n    return x\n",
-    "there is no function kernel in SIDE.py; it has other (--entry), while importing it": "def other(x):\n    return x\n",
+    "no function 'kernel' in SIDE.py; found other; select one with --entry, while importing it": "def other(x):\n    return x\n",
     "ValueError: not with these (SIDE.py:2), while checking it": "def kernel(x):\n    raise ValueError('not with these')\n",
     "SystemExit: 0 (SIDE.py:3), while checking it": "import sys\ndef kernel(x):\n    sys.exit(0)\n",
-    "was ended by SIGSEGV, while checking it": "import os, signal\ndef kernel(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n",
-    "was ended by SIGKILL, perhaps for lack of memory, while importing it": "import os\nos.kill(os.getpid(), 9)\n",
-    "ended by itself with status 0, while checking it": "import os\ndef kernel(x):\n    os._exit(0)\n",
-    "gave no answer in 2 s, while checking it": "import time\ndef kernel(x):\n    time.sleep(100)\n",
+    "was killed by SIGSEGV, while checking it": "import os, signal\ndef kernel(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n",
+    "was killed by SIGKILL, possibly out of memory, while importing it": "import os\nos.kill(os.getpid(), 9)\n",
+    "exited with status 0, while checking it": "import os\ndef kernel(x):\n    os._exit(0)\n",
+    "gave no answer within 2 s, while checking it": "import time\ndef kernel(x):\n    time.sleep(100)\n",
     "ran out of memory: ": (
         "import numpy, resource\nresource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "def kernel(x):\n    return numpy.ones(1 << 40, 'i1')\n"
     ),
-    "sent a message that the evaluator's own code cannot have sent": (
+    "sent a message that the evaluator's worker code cannot produce": (
         "import os, socket, stat\ndef kernel(x):\n    for fd in range(3, 600):\n        try:\n"
         "            if stat.S_ISSOCK(os.fstat(fd).st_mode):\n                os.write(fd, b'\\0\\0\\0\\x16{\"ns\": 1, \"blocks\": []}')\n"
         "        except OSError:\n            pass\n    return x\n"
@@ -65,7 +65,7 @@ def test_both_fail(evaluate):  # noqa: F811
 
 
 @pytest.mark.parametrize(("inputs", "said"), [
-    ("x = 1\n", "there is no inputs(seed) in inputs.py"),
+    ("x = 1\n", "inputs(seed) in 'inputs.py'"),
     ("def inputs(seed):\n    raise KeyError('shape')\n", "KeyError"),
 ])
 def test_inputs_that_fail(evaluate, inputs, said):  # noqa: F811
@@ -78,7 +78,7 @@ def test_baseline_that_cannot_be_compared(evaluate):  # noqa: F811
     odd = "class Odd: pass\ndef kernel(x):\n    return Odd()\n"
     done = evaluate(odd, baseline=odd)
     assert done.status == 3
-    assert "baseline: returns what cannot be compared" in done.errors
+    assert "baseline: returns a value that cannot be compared" in done.errors
 
 
 def test_absent_file(program):
@@ -121,7 +121,7 @@ def test_no_numpy(program, tmp_path):
     done = subprocess.run([program.path, "evaluate", "b.py", "b.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, "GPUPROF_PYTHON": sys.executable, "PYTHONPATH": str(tmp_path)})
     assert done.returncode == 3
-    assert "inputs are made by NumPy, which this Python lacks: install it, or give --inputs" in done.stderr
+    assert "NumPy is not installed; install it, or use --inputs" in done.stderr
 
 
 def test_nothing_stays_behind(evaluate, tmp_path):  # noqa: F811

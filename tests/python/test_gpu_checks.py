@@ -225,7 +225,7 @@ def test_no_check_stops_the_others(own, machine, tmp_path):
     assert (tmp_path / "out/part4.tar.gz").stat().st_size <= 700_000
     assert "part4/works/small.txt" in names and "part4/works/large.gpuprof" in names and "part4/works/large.bin" not in names
     assert "works/large.gpuprof: the first " in page and "works/large.bin: left out, 900,000 bytes" in page
-    # A second run has nothing to do; a check that is asked for again is made again, and no other.
+    # A second run has nothing to do; only a check that is requested again runs again.
     before = begun(tmp_path)
     assert run_all(own, machine, tmp_path, "part4", COUNT=str(tmp_path / "count")).returncode == 1
     assert begun(tmp_path) == before

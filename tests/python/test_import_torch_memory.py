@@ -73,7 +73,7 @@ def blocks_over_time(snapshot):
 
 
 def test_peak_and_its_owner(program, snapshot):
-    """torch.cuda.max_memory_allocated() counts the allocator's blocks, not what was asked for."""
+    """torch.cuda.max_memory_allocated() counts the allocator's blocks, not the requested sizes."""
     (row,) = program.report(SNAPSHOT, "memory")["memory"].rows
     history = blocks_over_time(snapshot)
     now = sum(s["allocated_size"] for s in snapshot["segments"]) - sum(size for _, size in history)
@@ -150,7 +150,7 @@ def test_fragmentation(program, snapshot):
 
 
 def test_a_snapshot_without_history(program, snapshot, tmp_path):
-    """Its blocks say who holds what, though not what was held at the peak."""
+    """Its blocks identify the holders of memory, but not those at the peak."""
     outcome = program.run("report", write(tmp_path, pickle.dumps({"segments": snapshot["segments"], "device_traces": [[]]})), "allocations", "--format", "json")
     (table,) = json.loads(outcome.stdout)["tables"]
     assert sum(row[2] for row in table["rows"]) == sum(s["allocated_size"] for s in snapshot["segments"])

@@ -1,4 +1,4 @@
-"""Work that was submitted and not recorded: counted by every importer, and no verdict rests on idle time that may have been busy.
+"""Work that was submitted but not recorded: counted by every importer, and no verdict is based on idle time that may have been busy.
 
 Each trace is a real one with events taken out. `no records lost` is printed only when that was checked.
 """

@@ -250,16 +250,16 @@ def test_one_monitor_in_many_threads(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ({"interval_s": 0}, "interval_s is 0"),
+    ({"interval_s": 0}, "interval_s .*0"),
     ({"interval_s": 0.0001}, "at least 0.001"),
-    ({"interval_s": math.nan}, "interval_s is nan"),
-    ({"interval_s": math.inf}, "interval_s is inf"),
-    ({"warmup_s": -1}, "warmup_s is -1"),
-    ({"warmup_s": math.nan}, "warmup_s is nan"),
-    ({"max_samples": 0}, "max_samples is 0"),
-    ({"device": -1}, "device is -1"),
-    ({"device": " "}, "device is empty"),
-    ({"backend": "nvlm"}, "backend is 'nvlm': it takes auto, nvml"),
+    ({"interval_s": math.nan}, "interval_s .*nan"),
+    ({"interval_s": math.inf}, "interval_s .*inf"),
+    ({"warmup_s": -1}, "warmup_s .*-1"),
+    ({"warmup_s": math.nan}, "warmup_s .*nan"),
+    ({"max_samples": 0}, "max_samples .*0"),
+    ({"device": -1}, "device -1"),
+    ({"device": " "}, "device ''"),
+    ({"backend": "nvlm"}, "backend 'nvlm': expected auto, nvml"),
 ])
 def test_wrong_values(arguments, message):
     with pytest.raises(ValueError, match=message):
@@ -270,7 +270,7 @@ def test_wrong_values(arguments, message):
     {"device": True}, {"device": None}, {"device": 1.5}, {"device": [0, None]}, {"sync_fn": 3}, {"backend": None}, {"backend": 3},
 ])
 def test_wrong_types(arguments):
-    with pytest.raises(TypeError, match="it takes"):
+    with pytest.raises(TypeError, match="expected"):
         GpuMonitor(**arguments)
 
 

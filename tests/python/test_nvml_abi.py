@@ -1,5 +1,5 @@
 """Our declarations of NVML (collect/device/nvml/abi.h) against NVIDIA's own Python binding, nvidia-ml-py: sizes, offsets and
-constants, printed by print_nvml_abi; and the binding's functions called on the fake library that our tests rest on."""
+constants, printed by print_nvml_abi; and the binding's functions called on the fake library that our tests use."""
 
 import ctypes
 import json

@@ -73,12 +73,12 @@ def test_failure_without_a_word_still_says_something(impostor):
     impostor("exit 6")
     with pytest.raises(gpu_profile.Error) as caught:
         gpu_profile.report("x")
-    assert (caught.value.code, caught.value.message) == (6, "gpu-profile ended with 6")
+    assert caught.value.code == 6 and "6" in caught.value.message
 
 
 def test_named_binary_that_is_none(monkeypatch, tmp_path):
     monkeypatch.setenv("GPUPROF_BIN", str(tmp_path / "nothing"))
-    with pytest.raises(gpu_profile.Error, match="nothing, which is no program"):
+    with pytest.raises(gpu_profile.Error, match="nothing' is not an executable"):
         gpu_profile.binary()
 
 

@@ -1,4 +1,4 @@
-"""Idle GPU time is blamed on the Python function that ran meanwhile: `record --python HZ` of a program that computes in
+"""Idle GPU time is attributed to the Python function that ran at the same time: `record --python HZ` of a program that computes in
 `augment` between bursts of kernels, which the fake CUPTI delivers.
 """
 

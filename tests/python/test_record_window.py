@@ -162,7 +162,7 @@ play(0)
 
 
 def test_a_window_of_every_annotation(run, once):
-    """Windows that open again while the kinds are still on cost no switching, and none is lost."""
+    """Windows that reopen while the kinds are still enabled cost no switching and lose nothing."""
     code = """
 import nvtx
 for turn in range(50):

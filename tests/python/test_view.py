@@ -24,7 +24,7 @@ class Server:
         self.port, self.token = int(address[1]), address[2]
 
     def ask(self, path, method="GET", headers=None, host=None, body=None):
-        """(status, {header: value}, bytes); a header that is None is not sent at all."""
+        """(status, {header: value}, bytes); a header of None is not sent."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)

@@ -145,7 +145,7 @@ def test_samples_alone_are_shown(program, tmp_path, source):
 def test_nothing_at_a_time_is_said(program, tmp_path):
     outcome = program.run("export", "html", FIXTURES / "proton/matmul.hatchet", "-o", tmp_path / "x.html")
     assert outcome.status == 4
-    assert "no timeline to show" in outcome.errors[0]
+    assert "no timestamped events" in outcome.errors[0]
 
 
 def test_hostile_names_stay_in_their_elements(program, tmp_path):

@@ -1,4 +1,5 @@
-"""A document of the viewer (docs/reference/formats/viewer.md), read by an implementation of its own: of one HTML file, or of what the server sends."""
+"""A document of the viewer (docs/reference/formats/viewer.md), read by an independent implementation: from an HTML file or from
+the server."""
 
 import base64
 import gzip
@@ -51,7 +52,7 @@ class Cursor:
 
 
 def payload(data):
-    """(name of the table, rows, {column: list of values or None}) of an uncompressed payload of docs/reference/capture-format.md."""
+    """Return (table name, rows, {column: list of values or None}) of an uncompressed payload (docs/reference/capture-format.md)."""
     head = Cursor(data)
     table, rows, front_raw, front_stored, values_raw, values_stored = head.text().decode(), *(head.varint() for _ in range(5))
     assert front_raw == front_stored and values_raw == values_stored
@@ -109,7 +110,7 @@ class Document:
         return document
 
     def level(self, lane, level=0):
-        """Rows of a level as dictionaries; what the manifest says of its chunks is checked on the way."""
+        """Return the rows of a level as dictionaries, checking the manifest's statements about its chunks."""
         rows, events, busy = [], 0, 0
         for blob, count, start, end, events_before, time_before in lane["levels"][level]["chunks"]:
             table, n, columns = payload(self.blobs[blob])

@@ -1,7 +1,8 @@
-"""What the address of a page says."""
+"""The address of a page."""
 
 
 def settled(page):
-    """The address when the page has written into it what it shows. Waits by the page's own clock, so that a busy machine delays both."""
+    """Return the address after the page has updated it. Waits by the page's clock, so that a busy machine delays
+    both."""
     page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(() => setTimeout(done, 500)), 100))")
     return page.url

@@ -1,8 +1,8 @@
-"""Chromium on pages of the viewer. Pages come from documents drawn by hand (web/test/made.ts); the built viewer is made
-once per session. Without node, its packages or Chromium the tests skip and say what is missing.
+"""Chromium on pages of the viewer. Pages come from documents drawn by hand (web/test/made.ts); the viewer is built once
+per session. Without node, its packages or Chromium the tests skip with the reason.
 
-Every page is opened from a file, with the network cut off; a request to anywhere and an error in the page or on its
-console fail the test that opened it.
+Every page is opened from a file, without network; a request to anywhere, or an error in the page or on its console,
+fails the test that opened it.
 """
 
 import os
@@ -48,7 +48,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def made(viewer_built, tmp_path_factory):
-    """The path of a page with a made document, by the document's name."""
+    """Return the path of a page with a generated document, by the document's name."""
     folder = tmp_path_factory.mktemp("pages")
 
     def make(name):
@@ -62,7 +62,7 @@ def made(viewer_built, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def exported(program, tmp_path_factory):
-    """Writes the page of a recording, once."""
+    """Write the page of a recording, once."""
     folder = tmp_path_factory.mktemp("exported")
 
     def export(recording):
@@ -79,7 +79,7 @@ def exported(program, tmp_path_factory):
 
 @pytest.fixture
 def served(program):
-    """Gives the address that `view` prints for its arguments; it serves until the test is over."""
+    """Return the address that `view` prints for its arguments; it serves until the end of the test."""
     running = []
 
     def serve(*arguments):
@@ -103,7 +103,7 @@ def address(served):
 
 @pytest.fixture
 def visit(browser):
-    """Opens a file, at a fragment when one is given. What the page did wrong is an error of the test, but for `expected`."""
+    """Open a file, at a fragment if given. Errors of the page fail the test, except `expected`."""
     contexts, wrong = [], []
 
     def visit(path, fragment="", expected="(?!)", **options):

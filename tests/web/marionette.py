@@ -1,5 +1,5 @@
-"""Firefox without a window, driven by its own protocol (Marionette): messages `LENGTH:[type, id, ...]` of JSON over a socket,
-0 for a command with its name and parameters, 1 for the reply with an error and a result."""
+"""Headless Firefox, controlled by its protocol (Marionette): messages `LENGTH:[type, id, ...]` of JSON over a socket,
+type 0 for a command with its name and parameters, 1 for the reply with an error and a result."""
 
 import base64
 import json
@@ -7,21 +7,21 @@ import socket
 import subprocess
 import time
 
-START = 60  # seconds that Firefox has to begin listening
+START = 60  # seconds for Firefox to start listening
 SETTINGS = {"marionette.port": 0, "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False, "app.update.enabled": False}
 
 
 class Firefox:
     def __init__(self, program, profile):
         (profile / "user.js").write_text("".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in SETTINGS.items()))
-        # Access to the browser's own scripts is what its console is read with.
+        # Reading the console requires access to the browser's own scripts.
         self.process = subprocess.Popen([program, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", profile],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.sent = 0
         try:
             self.socket = socket.create_connection(("127.0.0.1", self._port(profile / "MarionetteActivePort")), timeout=START)
             self.replies = self.socket.makefile("rb")
-            self._receive()  # who it is
+            self._receive()  # the greeting
             self.call("WebDriver:NewSession", capabilities={})
         except BaseException:
             self.close()
@@ -51,11 +51,11 @@ class Firefox:
         return result["value"] if isinstance(result, dict) and "value" in result else result
 
     def run(self, script, *arguments):
-        """The value of a function's body; a promise is waited for."""
+        """Return the value of a function's body; waits for a promise."""
         return self.call("WebDriver:ExecuteScript", script=script, args=list(arguments), scriptTimeout=1000 * START)
 
     def wait(self, condition, seconds=30):
-        """Until an expression of the page is true."""
+        """Wait until an expression of the page is true."""
         until = time.monotonic() + seconds
         while not self.run(f"return Boolean({condition})"):
             if time.monotonic() > until:
@@ -71,7 +71,7 @@ class Firefox:
         self.call("WebDriver:PerformActions", actions=[{"type": "pointer", "id": "mouse", "actions": actions}])
 
     def errors(self):
-        """What scripts of pages did wrong since the last call, and what was refused to them."""
+        """Return errors of page scripts, and blocked requests, since the last call."""
         self.call("Marionette:SetContext", value="chrome")
         found = self.run("""
             const all = Services.console.getMessageArray().filter((one) => one instanceof Ci.nsIScriptError && !(one.flags & 1));

@@ -13,12 +13,12 @@ RECORDING = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "trans
 US = 1000
 
 OPEN = "[...document.querySelectorAll('nav button')].find((button) => button.textContent === arguments[0]).click()"
-# How many colours a canvas has, every fourth pixel of it.
+# The number of colours of a canvas, from every fourth pixel.
 COLOURS = """
 const canvas = document.querySelector('.lanes canvas');
 const words = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
 return new Set(words.filter((_, i) => i % 4 === 0)).size;"""
-# Where a moment of the 100 us of `drawn` is, in a track's first row, and the colour there.
+# The position of a time within the 100 us of `drawn`, in a track's first row, and its colour.
 PLACE = """
 const [name, time] = arguments;
 const row = [...document.querySelectorAll('li.name')].find((each) => each.querySelector('.text').textContent === name).getBoundingClientRect();
@@ -42,7 +42,7 @@ def started(tmp_path_factory):
 
 @pytest.fixture
 def firefox(started):
-    """What a page did wrong is an error of the test."""
+    """Errors of a page fail the test."""
     started.errors()
     yield started
     assert started.errors() == []
@@ -84,7 +84,7 @@ def test_every_page_of_a_recording(firefox, exported):
     assert firefox.run(COLOURS) > 50
     firefox.run(OPEN, "Tables")
     firefox.wait("document.querySelectorAll('.grid [role=row]').length > 5")
-    firefox.run(OPEN, "Pictures")
+    firefox.run(OPEN, "Charts")
     firefox.wait("document.querySelectorAll('.treemap button').length > 20")
 
 

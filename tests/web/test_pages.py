@@ -1,4 +1,5 @@
-"""Overview, tables and pictures of pages that the program writes: they say what the report says, and lead to the timeline."""
+"""Overview, tables and pictures of pages that the program writes: they say what the report says, and lead to the
+timeline."""
 
 import re
 from pathlib import Path
@@ -29,13 +30,13 @@ def recording(request):
 
 
 def window(page):
-    """The window of the timeline as the address says it, in ns."""
+    """The window of the timeline from the address, in ns."""
     found = re.search(r"[#&]t=(\d+)-(\d+)", settled(page))
     return int(found[1]), int(found[2])
 
 
 def field(page, name):
-    """The exact value of a field of the selected event."""
+    """Return the exact value of a field of the selected event."""
     return page.locator(f"section.details tr:has(th:text-is('{name}')) td").get_attribute("title")
 
 
@@ -55,7 +56,7 @@ def copied(page):
 
 
 def rows(page, column):
-    """The texts of a column of the table that is shown, as far as its rows are on the page."""
+    """Return the texts of a column of the visible table, from the rows that are on the page."""
     heads = page.locator(".grid th").all_inner_texts()
     at = [head.split(" ")[0] for head in heads].index(column)
     return [line.locator("td").nth(at).inner_text() for line in page.locator(".grid tbody tr[role=row]").all()]
@@ -91,7 +92,7 @@ def test_the_first_page_says_what_the_report_says(visit, exported, program, reco
     assert titles == [finding["title"] for finding in said.document["findings"]]
     for card, finding in zip(page.locator(".finding").all(), said.document["findings"], strict=True):
         assert finding["severity"] in card.locator(".severity").inner_text()
-        assert exact(card.locator(".cost").get_attribute("title").split(" of ")[0]) == finding["cost_ns"]
+        assert exact(card.locator(".cost").get_attribute("title").removeprefix("Estimated cost: ").split(" of ")[0]) == finding["cost_ns"]
     bars = page.locator("section[aria-label='Idle time by cause'] .bars button").all()
     assert [exact(bar.get_attribute("title").split(" in ")[0]) for bar in bars] == [row["total_ns"] for row in sorted(said["idle"].rows, key=lambda row: row["device"])]
     kernels = page.locator("section[aria-label='Top kernels'] .bars button").all()
@@ -127,7 +128,7 @@ def test_a_kernel_of_a_finding_leads_to_its_longest_run_and_back_to_its_row(visi
     follow(page, "k-2")
     assert exact(field(page, "dur")) == kernel["max_ns"]
     assert page.locator("section.details .full").inner_text() == kernel["name"]
-    page.get_by_role("button", name="Show in tables").click()
+    page.get_by_role("button", name="Show in table").click()
     assert page.locator(".table h1").inner_text() == "kernels"
     assert page.locator("tr[aria-selected=true] td").first.get_attribute("title") == kernel["name"]
 
@@ -184,7 +185,7 @@ def test_groups_add_up(visit, exported, program):
 def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit, exported, program):
     gaps = program.report(TWO_DEVICES, "gaps")["gaps"].rows
     page = visit(exported(TWO_DEVICES), "page=tables&table=gaps")
-    assert page.locator(".said").inner_text() == f"2,000 of {len(gaps):,} rows; the page holds the first 2,000"
+    assert page.locator(".said").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
     page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
     page.wait_for_selector("tr[aria-rowindex='2001']")
     assert page.locator(".grid tr").count() < 100
@@ -216,7 +217,7 @@ def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown):
 
 @pytest.fixture(scope="module")
 def started_late(program, tmp_path_factory):
-    """A program that plays its work after a pause: its first answer is about a part."""
+    """A program that starts its work after a pause, so that its first answer covers a part."""
     folder = tmp_path_factory.mktemp("recorded")
     capture, script = folder / "run.gpuprof", script_of(FIXTURES / "cupti/memory_bound.jsonl.xz", folder, lanes=2)
     outcome = record_played(program, script, capture, "--sample", "0")

@@ -1,4 +1,4 @@
-"""Pages that the program writes of real recordings: what the viewer shows is what the report says."""
+"""Pages of real recordings: the viewer agrees with the report."""
 
 from pathlib import Path
 
@@ -21,12 +21,12 @@ def recording(request):
 
 
 def exact(cell):
-    """The nanoseconds of a line's title: "1,234 ns"."""
+    """Return the nanoseconds of a line's title: "1,234 ns"."""
     return int(cell.removesuffix(" ns").replace(",", ""))
 
 
 def measured(page, begin, end):
-    """What the page says of a range: busy and idle by cause of each device in ns, events by table."""
+    """Return the page's figures for a range: busy and idle time by cause of each device in ns, events by table."""
     page.evaluate(f"location.hash = 'page=timeline&m={begin}-{end}'")
     page.wait_for_selector(f"tr[title='{end - begin:,} ns']")
     devices = {}

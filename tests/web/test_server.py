@@ -1,4 +1,5 @@
-"""`gpu-profile view` in Chromium: the token leaves the address, a reload and a permalink work, others get nothing."""
+"""`gpu-profile view` in Chromium: the token is removed from the address, reload and permalinks work, others are
+denied."""
 
 from pathlib import Path
 
@@ -61,5 +62,5 @@ def test_without_the_address_there_is_nothing(browser, address):
     context = browser.new_context()
     page = context.new_page()
     page.goto(address.split("#")[0])
-    page.wait_for_selector(".notice:has-text('may not read the recording')")
+    page.wait_for_selector(".notice:has-text('gpu-profile view')")
     context.close()

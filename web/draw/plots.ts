@@ -1,6 +1,6 @@
-// Counters: for every device pixel a column with the area below the mean, the band from lowest to highest, and a line
-// that steps from mean to mean. All plots are written into one image, as the rows of slices are: paths of thousands of
-// edges are slow without a GPU, and the cost here is that of the pixels.
+// Counters: for each device pixel, a column with the area below the mean, the band from lowest to highest, and a
+// stepped line of means. All plots go into one image, like the rows of slices: without a GPU, paths with thousands of
+// edges are slow, while an image costs only its pixels.
 
 import type { Plot } from "../layout/display.ts";
 import { css, type Rgb, type Theme } from "./theme.ts";
@@ -9,7 +9,7 @@ const AREA = 0.18;
 const BAND = 0.45;
 const stage = { canvas: null as HTMLCanvasElement | null, image: null as ImageData | null };
 
-/** An image of this size, clear; the one of the frame before where it fits. */
+/** A cleared image of this size; the previous frame's image if it fits. */
 function clearImage(width: number, height: number): ImageData {
   const { image } = stage;
   if (image === null || image.width !== width || image.height !== height) return (stage.image = new ImageData(width, height));

@@ -1,4 +1,4 @@
-// Puts a display list on a canvas. Knows nothing of recordings, time or tracks: lengths, codes and texts only.
+// Draws a display list on a canvas. Knows lengths, codes and texts only, not recordings, time or tracks.
 
 import { CAUSES, WORK } from "../layout/colors.ts";
 import type { Area, Arrow, Hatch, Label, Scene } from "../layout/display.ts";
@@ -47,7 +47,7 @@ function drawArea(context: CanvasRenderingContext2D, area: Area, scene: Scene, t
   context.restore();
 }
 
-/** Small triangles on the upper edge of a row. */
+/** Small triangles at the top of a row. */
 function drawMarks(context: CanvasRenderingContext2D, area: Area, theme: Theme): void {
   context.fillStyle = css(theme.text);
   context.beginPath();
@@ -66,7 +66,7 @@ function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[],
 
 const patterns = new Map<string, CanvasPattern | null>();
 
-/** Lines of one of five kinds; a cause keeps its kind. The last cause, unknown, has none. */
+/** One of five hatch patterns, always the same for a cause. The last cause, unknown, has none. */
 function patternOf(context: CanvasRenderingContext2D, code: number, theme: Theme): CanvasPattern | null {
   const index = CAUSES.findIndex((cause) => cause.code === code);
   const key = `${index} ${theme.ground[0]}`;

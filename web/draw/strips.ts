@@ -1,5 +1,5 @@
-// All rows of slices as one image, one line of it for each row, stretched to the rows' heights. One upload and one
-// stretch a row, whatever the rows hold.
+// All rows of slices as one image with one line per row, stretched to the rows' heights: one upload, and one stretch
+// per row regardless of its content.
 
 import { EDGE } from "../layout/colors.ts";
 import type { Strips } from "../layout/display.ts";
@@ -7,7 +7,7 @@ import type { Theme } from "./theme.ts";
 
 const table = new Map<Theme, Uint32Array>();
 
-/** The colour of every (code, shade), 256 x 256, as the image wants it. */
+/** The colour of every (code, shade), 256 x 256, in the image's pixel format. */
 function colours(theme: Theme): Uint32Array {
   let lookup = table.get(theme);
   if (lookup) return lookup;

@@ -1,5 +1,5 @@
-// Colours of the canvas for a light and a dark page. Hues are spread evenly in OKLCH at one lightness, so that no name
-// stands out by its hash, and text on them has contrast enough (a test computes it).
+// Colours of the canvas in the light and the dark theme. Hues are spaced evenly in OKLCH at one lightness, so that no
+// name stands out by chance, and text on them has sufficient contrast (a test computes it).
 
 import { CAUSES, DIMMED, FIRST_HUE, HUES, LOADING, WORK } from "../layout/colors.ts";
 
@@ -39,7 +39,7 @@ export function oklch(lightness: number, chroma: number, hue: number): Rgb {
 function fills(lightness: number, chroma: number, quiet: Rgb): Rgb[] {
   const out: Rgb[] = [];
   for (let i = 0; i < HUES; i++) out[FIRST_HUE + i] = oklch(lightness, chroma, 20 + (i * 360) / HUES);
-  // Causes: warm to cold, unknown grey; they have letters and patterns besides.
+  // Causes: warm to cold, unknown grey; letters and patterns distinguish them without colour.
   CAUSES.forEach((cause, i) => (out[cause.code] = oklch(lightness, cause.letter === "?" ? 0.01 : chroma * 1.15, 40 + i * 33)));
   out[WORK] = oklch(lightness, chroma, 250);
   out[DIMMED] = quiet;
@@ -78,7 +78,7 @@ export const DARK: Theme = {
 
 export const css = ([r, g, b]: Rgb, alpha = 1): string => (alpha === 1 ? `rgb(${r} ${g} ${b})` : `rgb(${r} ${g} ${b} / ${alpha})`);
 
-/** Contrast of two colours as WCAG defines it, 1 to 21. */
+/** Contrast ratio of two colours by WCAG, 1 to 21. */
 export function contrast(a: Rgb, b: Rgb): number {
   const luminance = (color: Rgb) => {
     const [r, g, bl] = color.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));

@@ -1,5 +1,5 @@
-// The busy share of equal slices of time as the outline of an area, one unit wide for each slice and one unit high. Work
-// that would be too low to be seen keeps a height that can be.
+// The busy share of equal slices of time as the outline of an area, one unit wide per slice and one unit high. Shares
+// too small to see keep a minimum height.
 
 const LEAST = 0.03;
 

@@ -1,4 +1,4 @@
-// A cell of a table of the report as text: short with its unit where it is read, exact where it is looked up.
+// A report cell as text: short with its unit for display, exact for tooltips.
 
 import type { Cell, ReportColumn } from "../model/report.ts";
 import { shortName } from "./short_name.ts";
@@ -7,9 +7,9 @@ import { amount, exact, grouped, moment } from "./time_text.ts";
 const MOMENTS = new Set(["start_ns", "at_ns", "first_ns", "last_ns"]);
 const MICROSECOND = 1000;
 const KERNEL_NAMES = new Set(["name", "before", "after"]);
-const NONE = "–"; // not known; never 0
+const NONE = "–"; // absent; never 0
 
-/** "70.4 %", of a value that is a percentage already. */
+/** "70.4 %", from a value that is already a percentage. */
 export function pct(value: number): string {
   return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(1)} %`;
 }
@@ -24,7 +24,7 @@ export function cellText(cell: Cell, column: ReportColumn): string {
 }
 
 export function exactCell(cell: Cell, column: ReportColumn): string {
-  if (cell === null) return "not known";
+  if (cell === null) return "unknown";
   if (typeof cell !== "number") return String(cell);
   if (column.unit === "ns") return exact(cell);
   return column.unit === null ? plain(cell) : `${grouped(cell)} ${column.unit}`;

@@ -1,5 +1,5 @@
-// Widths of a table's columns in characters, by all its rows, so that scrolling does not move them. Texts longer than
-// `most` are cut; the full text is the cell's title.
+// Widths of a table's columns in characters, computed over all rows so that scrolling does not change them. Texts
+// longer than `most` are cut; the full text is the cell's tooltip.
 
 import type { ReportTable } from "../model/report.ts";
 import { cellText } from "./cell_text.ts";

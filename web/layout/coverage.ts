@@ -1,15 +1,15 @@
-// A row of slices as pixels. Each device pixel gathers the share of its time that events cover and the colour of the
-// slice that covers most of it. What is shown follows the share, with three promises: a pixel with an event is never
-// blank, an almost idle one looks almost idle, and one that is not covered throughout never looks full.
+// A row of slices as pixels. Each device pixel collects the share of its time that events cover, and the colour of the
+// slice that covers most of it. The shade follows the share, with three guarantees: a pixel with an event is never
+// blank, an almost idle pixel looks almost idle, and only a fully covered pixel looks full.
 
 import { EDGE, NOTHING } from "./colors.ts";
 
-const LEAST = 0.16; // shown of a pixel with any event
-const MOST = 0.9; // shown of a pixel that is not covered throughout
+const LEAST = 0.16; // minimum shade of a pixel with an event
+const MOST = 0.9; // maximum shade of a pixel that is not fully covered
 const FULL = 0.9995;
-const EDGE_WIDTH = 4; // device pixels from which a slice has a darker first pixel
+const EDGE_WIDTH = 4; // minimum width in device pixels of a slice with a darker first pixel
 
-/** What is drawn of a share of covered time, 0 to 255. */
+/** The shade for a share of covered time, 0 to 255. */
 export function shade(share: number, touched: boolean): number {
   if (share >= FULL) return 255;
   if (share <= 0 && !touched) return 0;
@@ -28,7 +28,7 @@ export class Coverage {
     this.code = new Uint8Array(width);
   }
 
-  /** A slice from x0 to x1 (device pixels), of which `density` (0 to 1) is covered. */
+  /** Adds a slice from x0 to x1 (device pixels), of which `density` (0 to 1) is covered. */
   add(x0: number, x1: number, density: number, code: number): void {
     const from = Math.max(x0, 0);
     const to = Math.min(x1, this.width);
@@ -46,7 +46,7 @@ export class Coverage {
     }
   }
 
-  /** Writes the row into `codes` and `shades` at an offset and is empty again. */
+  /** Writes the row into `codes` and `shades` at an offset, then clears itself. */
   take(codes: Uint8Array, shades: Uint8Array, offset: number): void {
     if (this.empty) return;
     for (let x = 0; x < this.width; x++) {

@@ -1,15 +1,16 @@
-// The display list: everything a frame shows, as plain data. Layout makes it, draw/ puts it on the canvas, tests read it.
-// Lengths are css pixels from the top left of the canvas, unless they say "device". Colours are codes (colors.ts).
+// The display list: the content of a frame as plain data. Layout creates it, draw/ draws it on the canvas, tests
+// inspect it. Lengths are css pixels from the top left of the canvas, unless they say "device". Colours are codes
+// (colors.ts).
 
 import type { Tick } from "./ticks.ts";
 
 /** Rows of slices: row i is drawn `tops[i]` .. + `heights[i]`, its pixels are codes[i * pixels ...]. */
 export interface Strips {
-  pixels: number; // device pixels of a row
+  pixels: number; // device pixels per row
   tops: number[];
   heights: number[];
   codes: Uint8Array;
-  shades: Uint8Array; // 0: nothing, 255: covered throughout
+  shades: Uint8Array; // 0: empty, 255: fully covered
 }
 
 export interface Label {
@@ -19,7 +20,7 @@ export interface Label {
   code: number;
 }
 
-/** A piece with a pattern over it, so that it can be told apart without its colour. */
+/** An area with a pattern, so that it can be distinguished without colour. */
 export interface Hatch {
   x: number;
   y: number;
@@ -28,7 +29,7 @@ export interface Hatch {
   code: number;
 }
 
-/** A counter: for each device pixel the lowest, mean and highest value as y; NaN where there is none. */
+/** A counter: for each device pixel the lowest, mean and highest value as y; NaN if absent. */
 export interface Plot {
   top: number;
   height: number;
@@ -61,7 +62,7 @@ export interface Arrow {
 }
 
 export interface Area {
-  top: number; // on the canvas; what is outside of top .. top + height is cut off
+  top: number; // on the canvas; clipped to top .. top + height
   height: number;
   strips: Strips;
   labels: Label[];
@@ -69,13 +70,13 @@ export interface Area {
   plots: Plot[];
   separators: number[]; // y
   selected: Box[];
-  marks: { x: number; y: number }[]; // tops of rows where a highlighted event begins
+  marks: { x: number; y: number }[]; // tops of rows where a highlighted event starts
 }
 
 export interface Scene {
   width: number;
   height: number;
-  scale: number; // device pixels of a css pixel
+  scale: number; // device pixels per css pixel
   ruler: { top: number; height: number; base: string | null; ticks: (Tick & { x: number })[] };
   minimap: { top: number; height: number; busy: Busy | null; from: number; to: number };
   areas: Area[]; // pinned, rest

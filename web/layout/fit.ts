@@ -1,5 +1,5 @@
-// Text that fits a width: as it is, cut with an ellipsis, or nothing. Widths come from the canvas through a function and
-// are remembered, because measuring text is the slowest thing a frame does.
+// Text fitted to a width: unchanged, cut with an ellipsis, or empty. Widths come from the canvas through a function and
+// are cached, because measuring text is the slowest part of a frame.
 
 export type MeasureText = (text: string) => number;
 
@@ -21,7 +21,7 @@ export class Fitter {
     return width;
   }
 
-  /** At least two characters before an ellipsis, or nothing. */
+  /** At least two characters before an ellipsis, or empty. */
   fit(text: string, room: number): string {
     const full = text.length > 300 ? text.slice(0, 300) : text;
     const whole = this.width(full);

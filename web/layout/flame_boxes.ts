@@ -1,5 +1,5 @@
-// A tree of stacks as boxes below one another: the width is the share of the time that is looked at, the largest child
-// first. What is narrower than LEAST is left out and counted.
+// A tree of stacks as nested boxes: the width is the share of the selected time, the largest child comes first. Boxes
+// narrower than LEAST are omitted and counted.
 
 import type { StackNode } from "../model/stack_tree.ts";
 
@@ -17,7 +17,7 @@ export interface FlameBox {
 export interface Flame {
   boxes: FlameBox[]; // parents before children
   depth: number; // rows
-  hidden: number; // nodes too narrow to be shown, and what is below them
+  hidden: number; // nodes too narrow to show, with their descendants
 }
 
 export function flameBoxes(root: StackNode, metric: Metric, width: number): Flame {

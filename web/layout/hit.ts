@@ -1,4 +1,4 @@
-// What is under a point of the canvas: the track, the row and its lanes, or one of the strips at the top.
+// Finds what is under a point of the canvas: the track, the row and its lanes, or one of the strips at the top.
 
 import type { Lane } from "../model/manifest.ts";
 import { HEAD, MINIMAP } from "./scene.ts";

@@ -1,6 +1,6 @@
-// One lane of slices at one window: pixels into a Coverage, and the slices wide enough for a label. Takes the coarsest
-// level that loses nothing; where a chunk of it is not here yet, the coarser levels stand in for that stretch, and where
-// nothing is here the stretch is marked as loading. Each look at a missing chunk makes the cache fetch it.
+// One lane of slices in one window: pixels for a Coverage, and the slices wide enough for a label. Uses the coarsest
+// lossless level; where one of its chunks is not loaded yet, coarser levels stand in, and if no level is loaded the
+// stretch is marked as loading. Accessing a missing chunk makes the cache fetch it.
 
 import { BLOB, COUNT, END, levelFor, START } from "../model/lane.ts";
 import type { Lane, Level } from "../model/manifest.ts";
@@ -22,7 +22,7 @@ export interface LaneView {
   pixels: number; // device pixels across the view
   slices: (blob: number) => Slices | null;
   colorOf: (lane: Lane, name: number) => number;
-  wideFrom: number; // device pixels from which a slice is reported
+  wideFrom: number; // minimum width in device pixels of a reported slice
 }
 
 export function paintLane(lane: Lane, look: LaneView, into: Coverage, wide: Wide[]): void {
@@ -62,7 +62,7 @@ function paintSlices(lane: Lane, slices: Slices, from: number, to: number, look:
     const x1 = (finish - origin) * scale;
     const code = look.colorOf(lane, name[i]!);
     const density = finish > begin ? Math.min(1, busy[i]! / (finish - begin)) : 0;
-    // Cut at the stretch asked for, so that a coarse slice does not run over finer ones beside it.
+    // Clipped to the requested stretch, so that a coarse slice does not overlap adjacent finer ones.
     into.add(begin < from ? (from - origin) * scale : x0, finish > to ? (to - origin) * scale : x1, density, code);
     if (x1 - x0 >= look.wideFrom && x1 > 0 && x0 < look.pixels) wide.push({ x: x0, width: x1 - x0, name: name[i]!, count: count[i]!, code });
   }

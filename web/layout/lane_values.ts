@@ -1,5 +1,5 @@
-// A counter at one window as a plot: for each device pixel the lowest, mean and highest value that held in it. A value
-// holds until the next one; before the first and where a value is absent there is nothing, not 0.
+// A counter in one window as a plot: the lowest, mean and highest value in effect in each device pixel. A value holds
+// until the next one; before the first value, and where a value is absent, the plot is empty rather than 0.
 
 import { BLOB, levelFor, START } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
@@ -16,7 +16,8 @@ export interface Extent {
 
 type ValuesOf = (blob: number) => Values | null;
 
-/** The axis of a counter: of its coarsest level, so that it stays while one zooms. 0 is on it, and 100 for percentages. */
+/** The axis of a counter, from its coarsest level so that zooming does not change it. Includes 0, and 100 for
+    percentages. */
 export function extentOf(lane: Lane, valuesOf: ValuesOf): Extent {
   let low = 0;
   let high = lane.unit === "%" ? 100 : 0;
@@ -30,7 +31,7 @@ export function extentOf(lane: Lane, valuesOf: ValuesOf): Extent {
   return { low, high: high > low ? high : low + 1 };
 }
 
-const known = new WeakMap<Values, Extent>(); // a chunk never changes, and every frame asks
+const known = new WeakMap<Values, Extent>(); // chunks are immutable, and every frame needs the extent
 
 function extentOfValues(values: Values): Extent {
   let extent = known.get(values);
@@ -68,7 +69,8 @@ export function plotLane(lane: Lane, view: Range, pixels: number, top: number, h
   return plot;
 }
 
-/** Puts values into the pixels where they begin, with the last of each pixel; gives the value that holds at the left end. */
+/** Adds values to the pixels where they start, with the last value of each pixel; returns the value in effect at the
+    left edge. */
 function gather(lane: Lane, view: Range, pixels: number, valuesOf: ValuesOf, plot: Plot, counts: Uint32Array, last: Float32Array): number {
   const scale = pixels / (view.to - view.from);
   const chunks = lane.levels[levelFor(lane, 1 / scale)]?.chunks ?? [];
@@ -105,7 +107,7 @@ function add(plot: Plot, seen: number, x: number, values: Values, k: number): vo
   plot.mean[x] = plot.mean[x]! + (value - plot.mean[x]!) / (seen + 1);
 }
 
-/** Pixels where no value begins have the last one before them. */
+/** Fills pixels where no value starts with the last earlier value. */
 function hold(plot: Plot, counts: Uint32Array, last: Float32Array, before: number): void {
   let held = before;
   for (let x = 0; x < plot.mean.length; x++) {

@@ -1,15 +1,15 @@
-// A histogram over bins of equal ratio: durations of one kernel often differ by powers of ten.
+// A histogram over bins of equal ratio, because durations of one kernel often span powers of ten.
 
 import { firstFrom } from "../model/slices.ts";
 
 export interface Bin {
   from: number; // inclusive
-  to: number; // exclusive, but for the last bin
+  to: number; // exclusive, except in the last bin
   first: number; // index of its first value
   count: number;
 }
 
-/** Values ascend and are above 0, but for what `values` says itself: a value of 0 counts as 1 ns. */
+/** Values ascend and are positive; a value of 0 counts as 1 ns. */
 export function logBins(values: Float64Array, wanted: number): Bin[] {
   if (values.length === 0) return [];
   const low = Math.max(1, values[0]!);

@@ -1,5 +1,5 @@
-// One frame: what the person looks at (state, placed tracks, scroll, size) becomes a display list. Pure: chunks come
-// through functions that answer at once, text widths through a Fitter. Nothing here draws or waits.
+// One frame: state, placed tracks, scroll position and size become a display list. Pure: chunks come through functions
+// that return at once, text widths through a Fitter. No drawing or waiting happens here.
 
 import type { Lane } from "../model/manifest.ts";
 import { firstFrom, NO_NAME, type Slices } from "../model/slices.ts";
@@ -20,9 +20,9 @@ import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
 export const MINIMAP = 26;
 export const RULER = 26;
 export const HEAD = MINIMAP + RULER;
-const LABEL_FROM = 22; // css pixels of a slice from which it may have a label
+const LABEL_FROM = 22; // minimum width in css pixels of a slice with a label
 const HATCH_FROM = 6;
-const MOSTLY = 160; // shade from which a pixel counts as covered
+const MOSTLY = 160; // minimum shade of a pixel that counts as covered
 
 export interface Look {
   state: State;
@@ -69,7 +69,7 @@ export function sceneOf(look: Look, sight: Sight): Scene {
   };
 }
 
-/** The shares are of a part of the recording: elsewhere the picture says nothing. */
+/** The shares cover a part of the recording; outside it the strip is empty. */
 function busyOf({ busy, length, width }: Look): Busy | null {
   return busy && { shares: busy.shares, x0: (busy.range.from / length) * width, x1: (busy.range.to / length) * width };
 }
@@ -80,7 +80,7 @@ function cursorText({ state: { view }, length, width }: Look, cursor: number, st
   return time > length ? "after the recording" : moment(time, Math.max(1, step / 100));
 }
 
-/** How lanes are coloured now; remembered per frame, because a lane asks for every slice. */
+/** The current colours of lanes, cached per frame because a lane needs them for every slice. */
 function laneView(look: Look, sight: Sight): LaneView {
   const { highlight } = look.state;
   const causes = highlight !== null && sight.lanes.some((lane) => lane.table === "gap" && lane.label !== null && highlight.has(sight.strings.idOf(lane.label)!));
@@ -149,7 +149,7 @@ function addLabels(look: Look, sight: Sight, lane: Lane, wide: Wide[], middle: n
   }
 }
 
-/** Patterns and names of causes, over stretches of pixels that one cause has: its pieces are often many and short. */
+/** Patterns and names of causes, over stretches of pixels with one cause, whose pieces are often many and short. */
 function addCauses(look: Look, sight: Sight, area: Area, row: { top: number; lanes: Lane[] }, index: number): void {
   const { pixels, codes, shades, heights } = area.strips;
   const height = heights[index]!;
@@ -183,7 +183,7 @@ export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, leng
   return out;
 }
 
-/** At most one mark a pixel. */
+/** At most one mark per pixel. */
 function addMarks(look: Look, lane: Lane, top: number, marks: Area["marks"]): void {
   const starts = look.state.marks?.get(lane.id);
   const { from, to } = look.state.view;
@@ -203,7 +203,7 @@ function addSelected(state: State, lane: Lane, top: number, height: number, boxe
   boxes.push({ x: x1 - x0 < 3 ? (x0 + x1) / 2 - 1.5 : x0, y: top, width: Math.max(3, x1 - x0), height });
 }
 
-/** Where the middle of a lane's row is on the canvas; null when its track is not shown. */
+/** The y of the middle of a lane's row on the canvas; null if its track is not visible. */
 export function laneMiddle(look: Pick<Look, "pinned" | "rest" | "scroll">, lane: Lane, pinnedHeight: number): number | null {
   for (const [placed, top, scroll] of [[look.pinned, HEAD, 0], [look.rest, HEAD + pinnedHeight, look.scroll]] as const) {
     const track = placed.tracks.find((t) => t.track.id === lane.track);

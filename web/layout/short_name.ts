@@ -1,5 +1,5 @@
-// A name as it is read on a slice: without the return type, the parameters, the namespaces. The full name is in the
-// details and in tooltips. Names that are not C++ signatures stay as they are.
+// The short name drawn on a slice: without return type, parameters and namespaces. The full name is in the details and
+// tooltips. Names that are not C++ signatures are unchanged.
 
 export function shortName(name: string): string {
   let text = name.replace(/^(void|auto) (?=\S)/, "");
@@ -10,11 +10,11 @@ export function shortName(name: string): string {
   const templates = topLevel(text, "<");
   const head = templates > 0 ? text.slice(0, templates) : text;
   const at = head.lastIndexOf("::");
-  // aten::mm and cuda::launch are names of their own; deeper ones are namespaces.
+  // aten::mm and cuda::launch are complete names; deeper prefixes are namespaces.
   return at > 0 && (head.indexOf("::") !== at || templates > 0) ? text.slice(at + 2) : text;
 }
 
-/** The first place of a character outside of <...> and (...). */
+/** The first position of a character outside <...> and (...). */
 function topLevel(text: string, wanted: string): number {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

@@ -1,5 +1,5 @@
-// The ruler: moments that are round numbers, at least `least` pixels apart. Where their labels would need too many
-// digits (a few nanoseconds, late in a recording) they count from a base, which is shown once at the left.
+// The ruler: round times at least `least` pixels apart. Where labels would need too many digits (a few nanoseconds,
+// late in a recording), they count from a base, which is shown once at the left.
 
 import type { Range } from "../model/state.ts";
 import { duration, moment, unitFor } from "./time_text.ts";
@@ -11,7 +11,7 @@ export interface Tick {
 
 export interface Ticks {
   step: number; // ns
-  base: string | null; // what "+" counts from
+  base: string | null; // the time that "+" counts from
   ticks: Tick[];
 }
 
@@ -39,7 +39,7 @@ export function ticksOf(view: Range, width: number, least = 110): Ticks {
   return { step, base: `${moment(base, coarse)} +`, ticks: moments.map((at) => ({ at, label: at === base ? "0" : duration2(at - base, step) })) };
 }
 
-/** An offset from the base, with all the digits its step needs. */
+/** An offset from the base, with all digits of the step. */
 function duration2(ns: number, step: number): string {
   return ns < 1000 ? duration(ns) : moment(ns, step);
 }

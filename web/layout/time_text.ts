@@ -1,5 +1,5 @@
-// Times and amounts as text, always with their unit. Three digits where a length is read at a glance, every nanosecond
-// where one is looked up. Units as in the program's own reports: ns, us, ms, s; 1 KiB = 1024 bytes.
+// Times and amounts as text, always with their unit: three digits for reading at a glance, every nanosecond for exact
+// values. Units match the program's reports: ns, us, ms, s; 1 KiB = 1024 bytes.
 
 const UNITS: readonly [scale: number, unit: string][] = [
   [1e9, "s"],
@@ -8,7 +8,7 @@ const UNITS: readonly [scale: number, unit: string][] = [
   [1, "ns"],
 ];
 
-/** The unit for a number of nanoseconds: the largest of which there is at least one. */
+/** The unit for a number of nanoseconds: the largest unit not above it. */
 export function unitFor(ns: number): readonly [scale: number, unit: string] {
   return UNITS.find(([scale]) => Math.abs(ns) >= scale) ?? UNITS[3]!;
 }
@@ -29,7 +29,7 @@ function digits(value: number): string {
   return value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
 }
 
-/** "1,234,567 ns": all of it. */
+/** "1,234,567 ns": exact. */
 export function exact(ns: number | bigint): string {
   return `${grouped(ns)} ns`;
 }
@@ -40,7 +40,7 @@ export function grouped(value: number | bigint): string {
   return whole === undefined ? text : sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + rest;
 }
 
-/** A moment as seen at a step of `step` ns: "12.345 ms" with as many decimals as the step needs. */
+/** A time at a resolution of `step` ns: "12.345 ms", with the decimals that the step needs. */
 export function moment(ns: number, step: number, unit = unitFor(Math.max(Math.abs(ns), step))): string {
   const [scale, name] = unit;
   const decimals = Math.max(0, Math.round(Math.log10(scale)) - Math.floor(Math.log10(Math.max(step, 1)) + 1e-9));
@@ -59,7 +59,7 @@ export function counted(count: number, noun: string): string {
 
 const BINARY = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
-/** A value of a column or a counter with its unit; "–" for none. */
+/** A value of a column or a counter with its unit; "–" if absent. */
 export function amount(value: number, unit: string | null): string {
   if (!Number.isFinite(value)) return "–";
   if (unit === "ns") return duration(value);

@@ -1,15 +1,15 @@
-// Which tracks are on screen, and where. Input is the tree of tracks and what the person did to it; output two lists, the
-// pinned tracks and the rest, each from top 0 downwards. A track that is collapsed hides the tracks below it; with rows
-// of its own it shows them in a few pixels each.
+// Which tracks are visible, and where. Input: the tree of tracks and the user's changes to it. Output: two lists, the
+// pinned tracks and the rest, each from top 0 downwards. A collapsed track hides the tracks below it; if it has rows
+// itself, they are drawn a few pixels high.
 
 import type { Lane, Track } from "../model/manifest.ts";
 import type { State } from "../model/state.ts";
 
-export const ROW = 18; // css pixels of a row of slices
+export const ROW = 18; // height of a row of slices, css pixels
 export const COMPACT_ROW = 4;
-export const GROUP = 22; // a track without rows of its own
+export const GROUP = 22; // a track without rows
 export const COUNTER = 40;
-const MARGIN = 4; // below a track
+const MARGIN = 4; // css pixels below a track
 const MAX_COMPACT = 24;
 
 export interface PlacedTrack {
@@ -50,7 +50,7 @@ export function placeTracks(tree: TrackTree, choice: TrackChoice): { pinned: Pla
   return { pinned: stack(pinned), rest: stack(rest) };
 }
 
-/** The tracks in the order on screen, siblings as `order` says; those that it lacks come behind. */
+/** The tracks in display order, siblings sorted by `order`; tracks not in it come last. */
 export function shownTracks(tree: TrackTree, choice: TrackChoice): { track: Track; depth: number }[] {
   const wanted = matching(tree, choice.filter);
   const rank = new Map(choice.order.map((id, at) => [id, at]));
@@ -66,7 +66,7 @@ export function shownTracks(tree: TrackTree, choice: TrackChoice): { track: Trac
   return out;
 }
 
-/** A track is wanted when its name has the text, or one above or below it has. */
+/** A track matches if its name, or that of an ancestor or descendant, contains the text. */
 function matching(tree: TrackTree, filter: string): (track: Track) => boolean {
   const text = filter.trim().toLowerCase();
   if (text === "") return () => true;
@@ -100,7 +100,7 @@ function stack(tracks: PlacedTrack[]): Placement {
   return { tracks, height };
 }
 
-/** The order after a track changed places with the sibling `by` places further; null when there is none. */
+/** The order after a track swaps places with the sibling `by` positions away; null if there is no such sibling. */
 export function moved(tree: TrackTree, choice: TrackChoice, id: number, by: number): number[] | null {
   const track = tree.tracks[id];
   if (!track) return null;
@@ -113,7 +113,7 @@ export function moved(tree: TrackTree, choice: TrackChoice, id: number, by: numb
   return all;
 }
 
-/** What to change so that a track is on screen: its ancestors unfolded, it and they not hidden, no filter against it. */
+/** The changes that make a track visible: ancestors unfolded, nothing hidden, no filter that excludes it. */
 export function shownAgain(tree: TrackTree, choice: TrackChoice, id: number): Partial<TrackChoice> {
   const chain: number[] = [];
   for (let at = id; at >= 0; at = tree.tracks[at]!.parent) chain.push(at);

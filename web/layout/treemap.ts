@@ -1,5 +1,5 @@
-// Amounts as rectangles that fill a rectangle, as near to squares as they can be (Bruls, Huizing, van Wijk, "Squarified
-// treemaps", 2000). Amounts come in descending order, the largest first.
+// Amounts as rectangles that fill a rectangle, as square as possible (Bruls, Huizing, van Wijk, "Squarified treemaps",
+// 2000). Amounts are in descending order.
 
 import type { Box } from "./display.ts";
 
@@ -12,7 +12,7 @@ export function treemap(amounts: readonly number[], room: Box): Box[] {
     const side = Math.min(left.width, left.height);
     let to = from + 1;
     let sum = amounts[from]! * scale;
-    // A row grows while that makes its worst box squarer.
+    // Extend the row while that makes its worst box squarer.
     while (to < amounts.length && worst(amounts[from]! * scale, amounts[to]! * scale, sum + amounts[to]! * scale, side) <= worst(amounts[from]! * scale, amounts[to - 1]! * scale, sum, side))
       sum += amounts[to++]! * scale;
     const depth = side > 0 ? sum / side : 0;
@@ -35,7 +35,7 @@ export function treemap(amounts: readonly number[], room: Box): Box[] {
   return boxes;
 }
 
-/** The largest ratio of sides in a row of area `sum` along `side`. */
+/** The largest aspect ratio in a row of area `sum` along `side`. */
 function worst(largest: number, smallest: number, sum: number, side: number): number {
   const square = (sum / side) ** 2;
   return Math.max(largest / square, square / smallest);

@@ -1,5 +1,5 @@
-// Round values along an axis, with their unit: 1, 2 or 5 times a power of ten, of bytes a power of two; of logarithmic
-// axes powers of ten, and 2 and 5 times them where there is room. Steps are whole: of counts there are no halves.
+// Round values along an axis with their unit: 1, 2 or 5 times a power of ten; for bytes a power of two; on logarithmic
+// axes powers of ten, and 2 and 5 times them if they fit. Steps are whole numbers, because counts have no halves.
 
 import { roundStep } from "./ticks.ts";
 import { amount } from "./time_text.ts";
@@ -17,7 +17,7 @@ export function linearTicks(high: number, unit: string | null, wanted: number): 
   return Array.from({ length: count + 1 }, (_, i) => ({ at: i * step, text: amount(i * step, unit) }));
 }
 
-/** Low and high are above 0. */
+/** Requires low and high above 0. */
 export function logTicks(low: number, high: number, text: (value: number) => string): ValueTick[] {
   const powers = Math.log10(high / low);
   if (powers < 0.6) return between(low, high, text);
@@ -32,7 +32,7 @@ export function logTicks(low: number, high: number, text: (value: number) => str
   return ticks;
 }
 
-/** Evenly spaced: on so short a stretch a logarithmic axis is almost a linear one. */
+/** Evenly spaced, because over a short range a logarithmic axis is almost linear. */
 function between(low: number, high: number, text: (value: number) => string): ValueTick[] {
   const step = roundStep((high - low) / 6);
   const first = Math.ceil(low / step);

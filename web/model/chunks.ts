@@ -1,7 +1,7 @@
-// What was read of a document, decoded: chunks of slices and values, rows of tables, texts. Drawing asks with `slices`
-// and `values`, which answer at once: the chunk, or nothing and a load begins, after which `onLoad` is called and the
-// frame drawn again. Who measures or searches awaits `loadSlices`. The least recently used chunks go when the cache is
-// full. Blobs asked for within one turn travel in one request.
+// The decoded contents of a document: chunks of slices and values, rows of tables, texts. Drawing uses `slices` and
+// `values`, which return at once: either the chunk, or nothing while a load starts, after which `onLoad` is called and
+// the frame is redrawn. Measuring and searching await `loadSlices`. The least recently used chunks are evicted when the
+// cache is full. Blobs requested in the same turn travel in one request.
 
 import { done, failed, type Outcome } from "../read/outcome.ts";
 import { readPayload, type Payload } from "../read/payload.ts";
@@ -16,12 +16,12 @@ type Decode<T> = (payload: Payload) => Outcome<T>;
 const CACHE_BYTES = 256 * 1024 * 1024;
 
 export class Chunks {
-  /** Called when something that was asked for has arrived. */
+  /** Called when requested data has arrived. */
   onLoad: () => void = () => {};
-  /** Called once for each blob that cannot be read, with one line. */
+  /** Called once per unreadable blob, with a one-line message. */
   onError: (problem: string) => void = () => {};
 
-  private readonly decoded = new Map<number, Decoded>(); // in the order of use, the latest last
+  private readonly decoded = new Map<number, Decoded>(); // in order of use, most recent last
   private readonly loading = new Map<number, Promise<Decoded | null>>();
   private readonly broken = new Set<number>();
   private held = 0;
@@ -44,7 +44,7 @@ export class Chunks {
     return this.now(id, readValues);
   }
 
-  /** null when the blob cannot be read; `onError` has said why. */
+  /** null if the blob cannot be read; `onError` has the reason. */
   async loadSlices(id: number): Promise<Slices | null> {
     return this.load(id, this.decodeSlices);
   }
@@ -93,7 +93,7 @@ export class Chunks {
     this.loading.delete(id);
     if (!chunk.ok) {
       this.broken.add(id);
-      this.onError(`Part ${id} of the recording cannot be read: ${chunk.error}`);
+      this.onError(`cannot read part ${id} of the recording: ${chunk.error}`);
       return null;
     }
     this.decoded.set(id, chunk.value);
@@ -123,7 +123,7 @@ export class Chunks {
       asked.forEach((one, i) => {
         const blob = blobs[i];
         if (blob) one.resolve(blob);
-        else one.reject(new Error("not there"));
+        else one.reject(new Error("missing from the reply"));
       });
     } catch (error) {
       for (const one of asked) one.reject(error);

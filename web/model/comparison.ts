@@ -1,6 +1,6 @@
-// Two recordings of one program: what `compare` found, and their timelines laid on top of each other. They are aligned by a
-// pair of steps: the same step of both, or where there are none the beginnings of what the reports are about. While the
-// page of the comparison is shown, one window follows the other.
+// Two recordings of one program: the result of `compare`, and their timelines aligned at a pair of steps: the same step
+// in both, or if they have no steps, the starts of the reported parts. While the comparison page is shown, one window
+// follows the other.
 
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
 import { namesOf, partOf } from "./row_places.ts";
@@ -13,7 +13,7 @@ export interface StepPair {
   next: Range;
 }
 
-const ROOM = 0.05; // of a step, on both sides
+const ROOM = 0.05; // share of a step, on both sides
 
 export class Comparison {
   constructor(
@@ -27,12 +27,12 @@ export class Comparison {
     return this.pairs[Math.min(this.next.state.aligned, this.pairs.length - 1)]!;
   }
 
-  /** ns from a moment of BASE to the one of NEW that it is laid on. */
+  /** ns from a time in BASE to the aligned time in NEW. */
   get offset(): number {
     return this.pair.next.from - this.pair.base.from;
   }
 
-  /** Lays this pair of steps on top of each other and shows it. */
+  /** Aligns the timelines at this pair of steps and shows it. */
   align(index: number): void {
     this.next.set({ aligned: Math.min(Math.max(index, 0), this.pairs.length - 1) });
     this.layOver();
@@ -40,7 +40,7 @@ export class Comparison {
     this.next.set({ view: around(union(next, shifted(base, this.offset)), ROOM) });
   }
 
-  /** From now on one window follows the other, until the result is called. */
+  /** Makes one window follow the other until the returned function is called. */
   follow(): () => void {
     this.layOver();
     let following = false;
@@ -62,25 +62,25 @@ export class Comparison {
     };
   }
 
-  /** Each window may go as far as the other's. */
+  /** Each window can move as far as the other's. */
   private layOver(): void {
     this.next.reachTo(shifted({ from: 0, to: this.base.length }, this.offset));
     this.base.reachTo(shifted({ from: 0, to: this.next.length }, -this.offset));
   }
 
-  /** Highlights on both timelines what a row of the comparison is about; false when neither has it. */
+  /** Highlights the events of a comparison row on both timelines; false if neither has any. */
   async highlight(table: ReportTable, row: number): Promise<boolean> {
     const said = ["name", "new_name"].map((column) => textOf(table, row, column)).filter((text) => text !== null);
     const found = await Promise.all([this.base, this.next].map(async (viewer) => namesAbout(viewer, said)));
     if (found.every((names) => names.length === 0)) return false;
-    // A name that only one side has dims everything of the other: it is not there.
+    // A name on only one side dims everything on the other, because it has no such event.
     this.base.highlight(found[0]!.length > 0 ? found[0]! : said);
     this.next.highlight(found[1]!.length > 0 ? found[1]! : said);
     return true;
   }
 }
 
-/** What the recording calls that; causes of idle time and kinds of copies are names as well, with the device before them. */
+/** The name in the recording; causes of idle time and kinds of copies are also names, prefixed with the device. */
 async function namesAbout(viewer: Viewer, said: readonly string[]): Promise<string[]> {
   const { recording } = viewer;
   const names = await recording.names();
@@ -91,7 +91,7 @@ async function namesAbout(viewer: Viewer, said: readonly string[]): Promise<stri
   return [...new Set([...listed, ...wanted.filter((text) => labels.has(text))])];
 }
 
-/** The steps that are the same: by name where names are shared and tell steps apart, else by their place. */
+/** Pairs of corresponding steps: by name if the names are shared and unique, otherwise by position. */
 export function pairsOfSteps(base: Report, next: Report): StepPair[] {
   const [before, after] = [stepsOf(base), stepsOf(next)];
   const byName = new Map(before.map((step) => [step.name, step]));

@@ -1,4 +1,4 @@
-// A counter as points in the order of time, at the level that fits a width; low and high hold what was merged.
+// A counter as points in time order, at the level that fits a width; low and high are the extremes of merged values.
 
 import { BLOB, chunksIn, levelFor } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
@@ -16,7 +16,7 @@ export async function pointsOf(recording: Recording, lane: Lane, view: Range, pi
   const points: Point[] = [];
   for (const chunk of level ? chunksIn(level, view.from, view.to) : []) {
     const values = await recording.chunks.loadValues(chunk[BLOB]);
-    if (values === null) throw new Error("a part of the recording that this needs cannot be read");
+    if (values === null) throw new Error("a required part of the recording cannot be read");
     for (let i = 0; i < values.length; i++) points.push({ time: values.time[i]!, low: values.low[i]!, high: values.high[i]! });
   }
   return points.filter((point) => point.time <= view.to);

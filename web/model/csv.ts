@@ -1,5 +1,5 @@
-// A table as CSV (RFC 4180), byte for byte what `gpu-profile report FILE TABLE --format csv` writes: header, exact values,
-// nothing where a value is absent, lines that end with a line feed.
+// A table as CSV (RFC 4180), byte for byte the output of `gpu-profile report FILE TABLE --format csv`: header, exact
+// values, empty cells for absent values, lines that end with a line feed.
 
 import type { Cell, ReportColumn, ReportTable } from "./report.ts";
 
@@ -20,14 +20,14 @@ function field(cell: string): string {
   return /[",\n]/.test(text) || text.startsWith("#") ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Harmless in a spreadsheet and on a terminal, by the rule of docs/reference/formats/csv.md (core/base/csv.h). */
+/** Makes text harmless in spreadsheets and terminals, by the rule of docs/reference/formats/csv.md (core/base/csv.h). */
 export function harmlessText(text: string): string {
   const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
   const guard = text.startsWith("'") || (/^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) && !isNumber) ? "'" : "";
   return guard + text.replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, "\uFFFD");
 }
 
-/** The shortest text that reads back equal, as the program writes it: exponents below 1e-4 and from 1e16, of two digits. */
+/** The shortest text that reads back equal, as the program writes it: two-digit exponents below 1e-4 and from 1e16. */
 export function realText(value: number): string {
   const size = Math.abs(value);
   const text = size !== 0 && (size < 1e-4 || size >= 1e16) ? value.toExponential() : String(value);

@@ -1,5 +1,5 @@
-// The recordings that a page holds, and which one is shown: there is one page at a time, for all of them. A recording that
-// goes to another page is the one that is shown there.
+// The recordings of a page, and which one is shown. All of them share the current page; a recording that opens another
+// page becomes the one shown there.
 
 import type { Comparison } from "./comparison.ts";
 import type { PageName } from "./state.ts";
@@ -38,7 +38,7 @@ export class Desk {
     this.tell();
   }
 
-  /** Calls back when anything changes, in whichever recording. */
+  /** Calls the listener on any change in any recording. */
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

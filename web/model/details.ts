@@ -1,5 +1,5 @@
-// What is around a selected row: the call that launched it, the work it submitted, the events that enclose it and its
-// neighbours in the lane. Each is a Mention: enough to name it and to go there.
+// The surroundings of a selected row: the call that launched it, the work it submitted, the events that enclose it, and
+// its neighbours in the lane. Each is a Mention: its name and where to go.
 
 import { eventAt, neighbour, rangeOf, type Found } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
@@ -21,7 +21,7 @@ export interface Details {
   launch: Mention | null;
   work: Mention | null; // the first
   work_count: number;
-  enclosing: Mention[]; // outermost first; of the launch for device work
+  enclosing: Mention[]; // outermost first; for device work, those of the launch
   previous: Mention | null;
   next: Mention | null;
 }
@@ -42,7 +42,7 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   const host = launch !== null ? launch : selection;
   const around = async (by: 1 | -1) => {
     let found = lane ? await neighbour(recording, lane, selection.from, by) : null;
-    // A gap is drawn in pieces, which are no neighbours of it.
+    // A gap is drawn in pieces, which are not its neighbours.
     while (lane && found && lane.table === "gap" && found.slices.row[found.index] === selection.row)
       found = await neighbour(recording, lane, rangeOf(found).from, by);
     return found && mentionOf(recording, found);
@@ -67,7 +67,7 @@ async function mentionOfRow(recording: Recording, table: string, row: number | n
   return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name };
 }
 
-/** The events in rows above, of the same track, that contain a stretch of time. */
+/** The events in rows above on the same track that contain a time span. */
 async function enclosing(recording: Recording, lane: Lane | undefined, from: number, to: number): Promise<Mention[]> {
   const out: Mention[] = [];
   if (!lane) return out;

@@ -1,5 +1,5 @@
-// Every execution of a kernel name in a stretch of time, from the events themselves: durations in the order of time, and
-// where each is. Reads all chunks that can hold one, one after the other.
+// Every execution of a kernel name in a time span, from the events themselves: durations in time order, and the place
+// of each. Reads all chunks that can hold one, in sequence.
 
 import { BLOB, END, START } from "./lane.ts";
 import type { Recording } from "./recording.ts";
@@ -16,7 +16,7 @@ export interface Executions {
   row: Float64Array;
 }
 
-/** null when `goOn` says that nobody wants them any more. */
+/** null once `goOn` returns false, because the result is no longer needed. */
 export async function executionsOf(recording: Recording, name: string, within: Range, goOn: () => boolean): Promise<Executions | null> {
   const names = (await recording.names()).filter((each) => each.table === "kernel" && each.name === name);
   const sought = bySought(recording, names).get("kernel");
@@ -27,7 +27,7 @@ export async function executionsOf(recording: Recording, name: string, within: R
       if (chunk[START] > Math.min(within.to, sought.last) || chunk[END] < Math.max(within.from, sought.first)) continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
       if (!goOn()) return null;
-      if (slices === null) throw new Error("a part of the recording that this needs cannot be read");
+      if (slices === null) throw new Error("a required part of the recording cannot be read");
       for (let i = 0; i < slices.length; i++) {
         const at = slices.start[i]!;
         if (at < within.from || at > within.to || !isSought(recording, lane, sought, slices.name[i]!)) continue;
@@ -47,7 +47,7 @@ export function executionAt({ name, dur, start, lane, row }: Executions, i: numb
   return { table: "kernel", row: row[i]!, lane: lane[i]!, from: start[i]!, to: start[i]! + dur[i]!, name };
 }
 
-/** The value at a share of sorted values, by nearest rank, as the report counts percentiles. */
+/** The value at a share of sorted values, by nearest rank, like percentiles in the report. */
 export function percentileOf(sorted: Float64Array, share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
 }

@@ -1,5 +1,5 @@
-// Sentences of the report as pieces: plain text, and what they refer to. `gap-3` is row 3 of the table whose rows are
-// called gap; `memcpy` in backticks is the table of that name. What no table has stays text.
+// Splits sentences of the report into plain text and references. `gap-3` is row 3 of the table whose rows are called
+// gap; `memcpy` in backticks is the table of that name. References to missing tables remain text.
 
 import type { Report, ReportTable } from "./report.ts";
 
@@ -30,7 +30,7 @@ export function piecesOf(report: Report, sentence: string): Piece[] {
   return pieces;
 }
 
-/** Handles count from 1. Two tables may share a prefix; never do both have rows in one recording. */
+/** Handles count from 1. Two tables can share a prefix, but never both have rows in one recording. */
 function rowOf(report: Report, prefix: string, number: number): Reference | null {
   const table = report.tables.find((each) => each.handle_prefix === prefix && each.rows.length >= number);
   return table && number > 0 ? { table, row: number - 1 } : null;

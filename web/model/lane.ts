@@ -1,5 +1,5 @@
-// Finding things in a lane: the level for a resolution, chunks that touch a window, the slice at a moment, neighbours.
-// What needs chunks that may not be here yet is asynchronous. Slices of one lane do not overlap.
+// Lookups in a lane: the level for a resolution, the chunks that touch a window, the slice at a time, neighbours.
+// Lookups that may need chunks that are not loaded are asynchronous. Slices of one lane do not overlap.
 
 import type { Chunk, Lane, Level } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
@@ -13,7 +13,7 @@ export const END = 3;
 export const EVENTS_BEFORE = 4;
 export const TIME_BEFORE = 5;
 
-/** The index of the coarsest level that loses nothing at this many ns a pixel. */
+/** The index of the coarsest lossless level at this many ns per pixel. */
 export function levelFor(lane: Lane, nsPerPixel: number): number {
   let best = 0;
   lane.levels.forEach((level, i) => {
@@ -26,7 +26,7 @@ export function chunksIn(level: Level, from: number, to: number): Chunk[] {
   return level.chunks.filter((chunk) => chunk[START] <= to && chunk[END] >= from);
 }
 
-/** One event of a lane, with where it is in its chunk. */
+/** One event of a lane, with its position in its chunk. */
 export interface Found {
   lane: Lane;
   slices: Slices;
@@ -35,7 +35,7 @@ export interface Found {
 
 export const rangeOf = (found: Found): Range => ({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
 
-/** What is drawn of a lane at a moment, out of chunks that are here; for tooltips. */
+/** The slice drawn in a lane at a time, from loaded chunks only; for tooltips. */
 export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): Found | null {
   const slack = nsPerPixel * 2;
   for (const level of lane.levels.slice(levelFor(lane, nsPerPixel))) {
@@ -55,7 +55,7 @@ export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPix
   return null;
 }
 
-/** The value of a counter that holds at a moment, out of chunks that are here; null where there is none. */
+/** The value of a counter in effect at a time, from loaded chunks only; null if absent. */
 export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): { time: number; value: number } | null {
   const level = lane.levels[levelFor(lane, nsPerPixel)];
   const chunk = level?.chunks.findLast((each) => each[START] <= time);
@@ -64,7 +64,7 @@ export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPix
   return values && index >= 0 && !Number.isNaN(values.value[index]!) ? { time: values.time[index]!, value: values.value[index]! } : null;
 }
 
-/** The event of a lane nearest to a moment (of two that touch there, the later), no further than `tolerance` ns away from it. */
+/** The event of a lane nearest to a time (if two touch there, the later), at most `tolerance` ns away. */
 export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number): Promise<Found | null> {
   let best: Found | null = null;
   let least = Infinity;
@@ -80,7 +80,7 @@ export async function eventAt(recording: Recording, lane: Lane, time: number, to
   return best;
 }
 
-/** The event that begins at exactly this moment. */
+/** The event that starts at exactly this time. */
 export async function eventStartingAt(recording: Recording, lane: Lane, start: number): Promise<Found | null> {
   for (const chunk of lane.levels[0]?.chunks ?? []) {
     if (chunk[START] > start || chunk[END] < start) continue;

@@ -1,5 +1,5 @@
-// The longest event of some lanes among those that are wanted. Coarse levels hold what is longer than their resolution as
-// it is, so the search begins with the coarsest and reads the events themselves only when nothing that long is wanted.
+// The longest matching event of some lanes. Coarse levels keep events longer than their resolution unmerged, so the
+// search starts at the coarsest level and reads the events themselves only if no matching event is that long.
 
 import { BLOB, END, START, type Found } from "./lane.ts";
 import type { Lane } from "./manifest.ts";

@@ -1,6 +1,6 @@
-// The manifest of a document: what tracks, lanes and tables there are and in which blobs (the view format).
+// The manifest of a document: its tracks, lanes and tables, and the blobs that hold them (the view format).
 // `readManifest` checks the shape of everything the viewer relies on, so that no other file has to. Times are integer
-// nanoseconds from the start of the recording, below 2^53; `time_origin_ns` is where that is on the recording's clock.
+// nanoseconds from the start of the recording, below 2^53; `time_origin_ns` is that start on the recording's clock.
 
 import { done, failed, type Outcome } from "../read/outcome.ts";
 
@@ -77,19 +77,19 @@ export function readManifest(json: string): Outcome<Manifest> {
   try {
     raw = JSON.parse(json) as Json;
   } catch {
-    return failed("The manifest of this page is not JSON; it was damaged or cut off.");
+    return failed("cannot read the manifest of this page: not valid JSON; the file is damaged or incomplete");
   }
   if (raw === null || typeof raw !== "object" || raw.format !== 1)
-    return failed("This recording is in a format that this viewer does not know; open it with the program that wrote it.");
+    return failed("unknown document format; open the recording with the program that wrote it");
   const source = object(raw.source);
   const blobCount = raw.blob_count;
-  if (!isTime(raw.window_ns) || !isCount(blobCount)) return failed("The manifest has no window or no blobs.");
+  if (!isTime(raw.window_ns) || !isCount(blobCount)) return failed("invalid manifest: window or blobs missing");
   const tracks = list(raw.tracks).map(readTrack);
   const misplaced = tracks.find((track) => !(track.parent >= -1 && track.parent < track.id));
-  if (misplaced) return failed(`The manifest's track ${misplaced.id} comes before its parent.`);
+  if (misplaced) return failed(`invalid manifest: track ${misplaced.id} comes before its parent`);
   const lanes = list(raw.lanes).map((lane, id) => readLane(lane, id, tracks.length, blobCount));
   const broken = lanes.indexOf(null);
-  if (broken >= 0) return failed(`The manifest's lane ${broken} does not fit the rest.`);
+  if (broken >= 0) return failed(`invalid manifest: lane ${broken} is inconsistent with the rest`);
   const part = raw.part_ns as unknown[] | null;
   return done({
     program: text(raw.program),
@@ -107,7 +107,7 @@ export function readManifest(json: string): Outcome<Manifest> {
   });
 }
 
-/** The length of a recording that has no events, of counters for example: up to the last of what it has. */
+/** The length of a recording without events (counters only, for example): up to the last value. */
 function extentOf(lanes: readonly Lane[]): number {
   return lanes.reduce((most, lane) => (lane.levels[0]?.chunks ?? []).reduce((end, chunk) => Math.max(end, chunk[3]), most), 1);
 }

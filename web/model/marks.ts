@@ -1,19 +1,20 @@
-// Where the events of some names begin, lane by lane: drawn as ticks while names are highlighted, because a merged slice
-// shows the name of its longest event only, and a rare short one would go unseen. Reads every chunk that can have one;
-// done while nobody waits. Beyond MAX_MARKS there are none at all: those of the first events would say that later there are none.
+// Where the events of some names start, by lane. They are drawn as ticks while names are highlighted, because a merged
+// slice shows only the name of its longest event, and a rare short one would be invisible. Reads every chunk that can
+// hold one, in the background. Above MAX_MARKS no marks are drawn: marks for the first events only would suggest that
+// there are no later ones.
 
 import { BLOB, END, START } from "./lane.ts";
 import type { Recording } from "./recording.ts";
 import { bySought, isSought, type Name } from "./search.ts";
 
-export type Marks = ReadonlyMap<number, Float64Array>; // lane: starts, ascending
+export type Marks = ReadonlyMap<number, Float64Array>; // lane to starts, ascending
 
 export const MAX_MARKS = 50_000;
 
-/** How many events have one of the names. */
+/** The number of events with one of the names. */
 export const eventsOf = (names: readonly Name[]): number => names.reduce((sum, name) => sum + name.count, 0);
 
-/** null when `goOn` says that nobody wants them any more. For names of at most MAX_MARKS events. */
+/** null once `goOn` returns false, because the result is no longer needed. For names with at most MAX_MARKS events. */
 export async function collectMarks(recording: Recording, wanted: readonly Name[], goOn: () => boolean): Promise<Marks | null> {
   const sought = bySought(recording, wanted);
   const marks = new Map<number, Float64Array>();

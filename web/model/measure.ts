@@ -1,6 +1,6 @@
-// What happened in a range of time: busy time and idle time by cause of each device, and how many events of each table
-// begin in it. Exact for a range of any length: each lane has the sums before every chunk, so only the chunks at the two
-// ends are read. Counts are of events that begin inside; times are cut at the ends of the range.
+// Measures a time range: busy time and idle time by cause for each device, and the number of events of each table that
+// start in it. Exact and fast for a range of any length: each chunk records the sums before it, so only the chunks at
+// both ends are read. Counts include events that start inside; times are clipped to the range.
 
 import { BLOB, EVENTS_BEFORE, START, TIME_BEFORE } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
@@ -12,23 +12,23 @@ export interface DeviceMeasure {
   device: number;
   name: string;
   busy_ns: number;
-  idle: { cause: string; ns: number }[]; // the largest first
+  idle: { cause: string; ns: number }[]; // largest first
 }
 
 export interface Measure {
   range: Range;
   length_ns: number;
   devices: DeviceMeasure[];
-  counts: { table: string; count: number }[]; // events that begin inside
+  counts: { table: string; count: number }[]; // events that start inside
 }
 
-/** Events that begin before a moment, and their time up to it. */
+/** Events that start before a time, and their duration up to it. */
 export async function before(recording: Recording, lane: Lane, time: number): Promise<{ events: number; ns: number }> {
   const chunks = lane.levels[0]?.chunks ?? [];
   const chunk = chunks.findLast((each) => each[START] < time);
   if (!chunk) return { events: 0, ns: 0 };
   const slices = await recording.chunks.loadSlices(chunk[BLOB]);
-  if (slices === null) throw new Error("a part of the recording that this needs cannot be read");
+  if (slices === null) throw new Error("a required part of the recording cannot be read");
   const begun = firstFrom(slices.start, time);
   let events = chunk[EVENTS_BEFORE];
   let ns = chunk[TIME_BEFORE];

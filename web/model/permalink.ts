@@ -1,7 +1,7 @@
-// The state as text in the address, after #: what someone needs to see the same. t=from-to in ns, m= the measured range,
-// sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, side=base and step= of a comparison;
-// the theme is left to whoever opens it. Unknown keys are ignored,
-// so a link of a newer viewer opens in an older one.
+// The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
+// range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, side=base and step= of a
+// comparison. The theme is the reader's choice. Unknown keys are ignored, so that a link from a newer viewer opens in
+// an older one.
 
 import type { Side } from "./desk.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";

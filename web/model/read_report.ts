@@ -1,5 +1,5 @@
-// Reads the report of a document. It is JSON of somebody's file: what is missing or of another type becomes null, "" or an
-// empty list here, so that no page has to ask.
+// Reads the report of a document. The JSON may come from an untrusted file: members that are missing or of another type
+// become null, "" or an empty list here, so that no page has to check.
 
 import type { Cell, Finding, Report, ReportTable, Verdict } from "./report.ts";
 
@@ -12,7 +12,7 @@ const maybeText = (value: unknown): string | null => (typeof value === "string" 
 const number = (value: unknown): number | null => (typeof value === "number" ? value : null);
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
 
-/** Throws for what is not JSON. */
+/** Throws if the text is not JSON. */
 export function readReport(json: string): Report {
   const raw = object(JSON.parse(json));
   return {

@@ -1,5 +1,5 @@
-// One recording that is looked at: its manifest, the caches over its blobs, and the texts read once. Everything that
-// needs data of a document takes a Recording; nothing here knows of the screen.
+// One open recording: its manifest, the caches over its blobs, and the texts, which are read once. Code that needs data
+// of a document takes a Recording, which knows nothing of the screen.
 
 import type { Column } from "../read/column.ts";
 import type { Value } from "../read/column.ts";
@@ -11,7 +11,7 @@ import type { Pictures, Report } from "./report.ts";
 import { readNames, type Name } from "./search.ts";
 import { Strings } from "./strings.ts";
 
-/** One row of a table with all that was recorded of it. */
+/** One row of a table with all its recorded fields. */
 export interface Row {
   table: string;
   row: number;
@@ -58,7 +58,7 @@ export class Recording {
     return this.namesRead;
   }
 
-  /** null when the table or the row is not in the document. */
+  /** null if the table or the row is not in the document. */
   async row(table: string, row: number): Promise<Row | null> {
     const spec = this.manifest.tables.get(table);
     if (!spec || !(row >= 0 && row < spec.rows)) return null;
@@ -84,7 +84,7 @@ export class Recording {
   }
 
   private async text(blob: number): Promise<string> {
-    if (blob < 0) throw new Error("this recording has no report");
+    if (blob < 0) throw new Error("the recording has no report");
     return new TextDecoder().decode(await this.chunks.bytes(blob));
   }
 }

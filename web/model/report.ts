@@ -1,5 +1,5 @@
-// The report inside a document: the JSON envelope of `gpu-profile report FILE --format json` (docs/reference/commands/report.md)
-// with the first answer and every analysis; or of `compare`. Members that are missing are empty lists or null.
+// The report in a document: the JSON envelope of `gpu-profile report FILE --format json` (docs/reference/commands/report.md) with
+// the first answer and every analysis, or that of `compare`. Missing members are empty lists or null.
 
 export interface ReportColumn {
   name: string;
@@ -45,7 +45,7 @@ export interface Report {
   tool: string;
   version: string;
   trust: { warning: boolean; text: string }[];
-  lead: string[]; // of a comparison: the answer, why, and where the difference comes from
+  lead: string[]; // for a comparison: the verdict, the reason, and the attribution
   tables: ReportTable[];
   findings: Finding[];
   verdict: Verdict | null;
@@ -56,7 +56,7 @@ export function tableOf(report: Report, name: string): ReportTable | null {
   return report.tables.find((table) => table.name === name) ?? null;
 }
 
-/** The values of one column; null for a column that the table does not have. */
+/** The values of one column; null if the table has no such column. */
 export function columnOf(table: ReportTable, name: string): Cell[] | null {
   const at = table.columns.findIndex((column) => column.name === name);
   return at < 0 ? null : table.rows.map((row) => row[at] ?? null);
@@ -77,7 +77,7 @@ export function textOf(table: ReportTable, row: number, name: string): string | 
   return typeof cell === "string" ? cell : null;
 }
 
-/** What an analysis says of itself, for instance why it has no rows. */
+/** The note of an analysis, for instance why it has no rows. */
 export function noteOf(report: Report, name: string): string | null {
   return tableOf(report, name)?.notes[0] ?? null;
 }

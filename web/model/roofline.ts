@@ -1,5 +1,5 @@
-// Operators with known arithmetic, and the device's limits, out of the analysis `arithmetic`. A limit is not a column of
-// its own: it is the achieved rate over the share of the limit that it is said to be.
+// Operators with known arithmetic, and the device's limits, from the analysis `arithmetic`. It has no column for a
+// limit, which is computed as the achieved rate over its share of the limit.
 
 import { numberOf, textOf, type ReportTable } from "./report.ts";
 
@@ -18,7 +18,7 @@ export interface Roof {
   flop_per_s: number;
 }
 
-/** Those that have a place on two logarithmic axes. */
+/** Operators that fit on two logarithmic axes, that is, with positive values. */
 export function operatorsOf(table: ReportTable): Operator[] {
   return table.rows.flatMap((_, row) => {
     const [intensity, flop_per_s] = [numberOf(table, row, "flop_per_byte"), numberOf(table, row, "flop_per_s")];
@@ -28,7 +28,7 @@ export function operatorsOf(table: ReportTable): Operator[] {
   });
 }
 
-/** Bandwidth in bytes a second (null: not known), and one roof for each kind of arithmetic, the highest first. */
+/** Bandwidth in bytes per second (null: unknown), and one roof per kind of arithmetic, highest first. */
 export function roofsOf(table: ReportTable): { bandwidth: number | null; roofs: Roof[] } {
   const limit = (row: number, rate: string, share: string) => {
     const [achieved, pct] = [numberOf(table, row, rate), numberOf(table, row, share)];
@@ -46,7 +46,8 @@ export function roofsOf(table: ReportTable): { bandwidth: number | null; roofs: 
   return { bandwidth, roofs: merged([...roofs].map(([math, flop_per_s]) => ({ math, flop_per_s }))) };
 }
 
-/** Kinds of arithmetic with one peak are one roof; rates and shares are rounded, so equal means to a thousandth. */
+/** Kinds of arithmetic with the same peak share one roof. Rates and shares are rounded, so peaks within 0.1 % count as
+    equal. */
 function merged(roofs: Roof[]): Roof[] {
   const out: Roof[] = [];
   for (const roof of roofs.sort((a, b) => b.flop_per_s - a.flop_per_s)) {

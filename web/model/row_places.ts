@@ -1,6 +1,6 @@
-// Where a row of the report is in the recording, and the timeline moved there. Rows with a time go to that time; rows
-// about a name highlight it and go to its longest event in the part that the report is about. Times of the report count
-// from the start of the recording, also of a part.
+// Finds a report row in the recording and moves the timeline there. Rows with a time go to that time; rows about a name
+// highlight it and go to its longest event in the reported part. Times in the report count from the start of the
+// recording, also for a part.
 
 import { bySought, isSought, type Name } from "./search.ts";
 import { mentionOf } from "./details.ts";
@@ -11,7 +11,7 @@ import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./repo
 import { around, type Range, type Selection } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** The events that a table's rows are about, and the column that names them. */
+/** The events that a table's rows describe, and the column with their names. */
 const NAMED: Record<string, [column: string, tables: string[]]> = {
   kernels: ["name", ["kernel"]],
   launches: ["name", ["kernel"]],
@@ -27,13 +27,13 @@ const NAMED: Record<string, [column: string, tables: string[]]> = {
 
 const TIMED = ["start_ns", "at_ns", "first_ns"];
 
-/** The part of the recording that the report is about. */
+/** The part of the recording that the report covers. */
 export function partOf(recording: Recording): Range {
   const { part_ns, window_ns } = recording.manifest;
   return part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
 }
 
-/** Whether rows of the table lead to the timeline. */
+/** Whether rows of the table can be shown on the timeline. */
 export function hasPlaces(recording: Recording, table: ReportTable): boolean {
   if (table.name === "idle" || table.name === "samples") return table.rows.length > 0;
   if (table.columns.some((column) => TIMED.includes(column.name))) return true;
@@ -50,7 +50,7 @@ export async function showRow(viewer: Viewer, report: Report, table: ReportTable
   const named = NAMED[table.name];
   const name = named && textOf(table, row, named[0]);
   if (named && name) return showName(viewer, named[1], name);
-  viewer.set({ problem: `Nothing on the timeline is this row of ${table.name}.` });
+  viewer.set({ problem: `This row of ${table.name} has no event on the timeline.` });
 }
 
 function timesOf(table: ReportTable, row: number): Range | null {
@@ -76,7 +76,7 @@ async function showGap(viewer: Viewer, table: ReportTable, row: number): Promise
   viewer.set({ page: "timeline", view: around(range, 0.25) });
 }
 
-/** The pieces of the cause stand out; the window shows the longest gap that is mostly of it, else its longest piece. */
+/** Highlights the pieces of the cause and shows the longest gap that is mostly due to it, otherwise its longest piece. */
 async function showCause(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
   const { recording } = viewer;
   const device = numberOf(table, row, "device");
@@ -97,12 +97,12 @@ export async function showName(viewer: Viewer, tables: readonly string[], wanted
   const sought = bySought(recording, names);
   const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && sought.has(lane.table));
   const found = await longestEvent(recording, lanes, (lane, name) => isSought(recording, lane, sought.get(lane.table)!, name), partOf(recording));
-  if (found === null) return viewer.set({ problem: `No event on the timeline has the name ${wanted}.` });
+  if (found === null) return viewer.set({ problem: `No event on the timeline is named ${wanted}.` });
   viewer.highlight(names.map((name) => name.name));
   viewer.choose(mentionOf(recording, found), true);
 }
 
-/** A trailing * stands for the number of ProfilerStep#N; of the path of a range the last name that exists counts. */
+/** A trailing * stands for the number in ProfilerStep#N. For a range path, the last existing name counts. */
 export function namesOf(names: readonly Name[], tables: readonly string[], wanted: string): Name[] {
   const mine = names.filter((name) => tables.includes(name.table));
   const numbered = (text: string) => text.replace(/#\d+$/, "*");
@@ -113,14 +113,14 @@ export function namesOf(names: readonly Name[], tables: readonly string[], wante
   return ends.filter((name) => name.name.length === longest);
 }
 
-/** The row of the report that a selected event belongs to, on the page of tables. */
+/** Shows the report row of a selected event on the tables page. */
 export async function showRowAbout(viewer: Viewer, selection: Selection): Promise<void> {
   const report = await viewer.recording.report();
   for (const table of report.tables) {
     const row = table.name === "gaps" ? rowOfGap(viewer.recording, table, selection) : rowNamed(table, selection);
     if (row >= 0) return viewer.openTable(table.name, row);
   }
-  viewer.set({ problem: `No row of the report is about ${selection.name}; it may be outside of the part that the report is about.` });
+  viewer.set({ problem: `The report has no row for ${selection.name}; it may be outside the reported part.` });
 }
 
 function rowOfGap(recording: Recording, table: ReportTable, { table: of, from, lane }: Selection): number {

@@ -1,6 +1,5 @@
 // Search by text or /regular expression/: first in the list of distinct names, which is small and complete, then, for
-// "next" and "previous", in the events' chunks from a moment on. Chunks outside of [first, last] of the names are not
-// read.
+// next and previous, in the events' chunks from a given time. Chunks outside [first, last] of the names are not read.
 
 import { done, failed, type Outcome } from "../read/outcome.ts";
 import { BLOB, END, START, type Found } from "./lane.ts";
@@ -33,7 +32,7 @@ export async function readNames(recording: Recording): Promise<Name[]> {
   }));
 }
 
-/** A test for names: /.../ and /.../i are regular expressions, all else is text in any case. */
+/** A test for names: /.../ and /.../i are regular expressions, everything else is case-insensitive text. */
 export function matcher(query: string): Outcome<(name: string) => boolean> {
   const pattern = /^\/(.+)\/(i?)$/s.exec(query);
   if (pattern === null) {
@@ -48,18 +47,18 @@ export function matcher(query: string): Outcome<(name: string) => boolean> {
   }
 }
 
-/** The names that match, the ones with most time first. */
+/** The matching names, those with the most time first. */
 export function search(names: readonly Name[], test: (name: string) => boolean): Name[] {
   return names.filter((name) => test(name.name)).sort((a, b) => b.total - a.total || b.count - a.count);
 }
 
-/** A place in the order of all events: by start, then by lane. */
+/** A position in the order of all events: by start, then by lane. */
 export interface Place {
   time: number;
   lane: number;
 }
 
-/** The next (by = 1) or previous event of one of the names; null when there is none. */
+/** The next (by = 1) or previous event of one of the names; null if there is none. */
 export async function findEvent(recording: Recording, wanted: readonly Name[], place: Place, by: 1 | -1): Promise<Found | null> {
   const sought = bySought(recording, wanted);
   let best: Found | null = null;
@@ -68,7 +67,7 @@ export async function findEvent(recording: Recording, wanted: readonly Name[], p
     if (!names || lane.kind === "value") continue;
     const limit = best === null ? by * Infinity : best.slices.start[best.index]!;
     const found = await findInLane(recording, lane, names, place, by, limit);
-    // An equal start counts in the order of lanes: the first lane wins forwards, the last one backwards.
+    // Events with equal start are ordered by lane: the first lane wins forwards, the last one backwards.
     if (found && (by > 0 ? found.slices.start[found.index]! < limit : found.slices.start[found.index]! >= limit)) best = found;
   }
   return best;
@@ -92,7 +91,7 @@ export function bySought(recording: Recording, wanted: readonly Name[]): Map<str
   return tables;
 }
 
-/** Whether a name of a slice is looked for; slices without one have their lane's label. */
+/** Whether a slice's name is wanted; a slice without a name uses its lane's label. */
 export function isSought(recording: Recording, lane: Lane, { ids }: Sought, name: number): boolean {
   if (name !== NO_NAME) return ids.has(name);
   return lane.label !== null && ids.has(recording.strings.idOf(lane.label) ?? NO_NAME);

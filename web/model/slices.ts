@@ -1,6 +1,6 @@
-// The slices of one chunk as arrays, from a payload of table "slice". In the order of start; a chunk whose starts go
-// backwards is refused, because every search below relies on it. `reach` is the largest end up to and including a
-// slice, so that the first slice that reaches into a window is found by halving too.
+// The slices of one chunk as arrays, from a payload of table "slice". They are in order of start; a chunk whose starts
+// go backwards is rejected, because every search below relies on it. `reach` is the largest end up to and including a
+// slice, so that a binary search also finds the first slice that reaches into a window.
 
 import type { Column } from "../read/column.ts";
 import { done, failed, type Outcome } from "../read/outcome.ts";
@@ -19,7 +19,7 @@ export interface Slices {
   name: Int32Array; // in Strings; NO_NAME: the lane's label
   row: Float64Array; // of the first event in its table; NO_ROW: unknown
   count: Float64Array; // events in this slice
-  bytes: number; // of memory, about
+  bytes: number; // of memory, approximate
 }
 
 export function numbers(column: Column | undefined, rows: number, absent: number): Float64Array {

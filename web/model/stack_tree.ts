@@ -1,7 +1,6 @@
-// Ranges, operators and calls of all threads as one tree of stacks: what is inside what, by time, summed over instances.
-// Each node has the host time of its instances and the device time of the work that calls in it submitted (the launch
-// column of device work). Lanes are read chunk by chunk in the order of time; beyond MAX_EVENTS reading ends, and the
-// tree says so.
+// Ranges, operators and calls of all threads as one tree of stacks, nested by time and summed over instances. Each node
+// has the host time of its instances and the device time of the work that its calls submitted (the launch column of
+// device work). Lanes are read chunk by chunk in time order; reading stops at MAX_EVENTS, and the tree records that.
 
 import { NO_NAME, NO_ROW, type Slices } from "./slices.ts";
 import { BLOB, EVENTS_BEFORE, COUNT } from "./lane.ts";
@@ -25,16 +24,16 @@ export interface StackNode {
 export interface StackTree {
   root: StackNode;
   events: number;
-  left_out: number; // events that were not read
-  unknown_ns: number; // device time whose call is not in the tree
+  left_out: number; // events not read
+  unknown_ns: number; // device time whose launch is not in the tree
 }
 
-/** Instances differ by a number that is not part of the name. */
+/** Instances differ by a number, which is removed from the name. */
 export const plainName = (name: string): string => name.replace(/, \w+ = \d+/g, "").replace(/#\d+$/, "*");
 
 const node = (name: string, table: string, parent: StackNode | null): StackNode => ({ name, table, count: 0, host_ns: 0, device_ns: 0, parent, children: new Map() });
 
-/** null when `goOn` says that nobody wants it any more. */
+/** null once `goOn` returns false, because the result is no longer needed. */
 export async function stackTree(recording: Recording, kinds: readonly string[], within: Range, goOn: () => boolean): Promise<StackTree | null> {
   const { tracks, lanes, tables } = recording.manifest;
   const tree: StackTree = { root: node("all threads", "", null), events: 0, left_out: 0, unknown_ns: 0 };
@@ -50,7 +49,7 @@ export async function stackTree(recording: Recording, kinds: readonly string[], 
   return tree;
 }
 
-/** The events of a lane in the order of time. */
+/** The events of a lane in time order. */
 class Cursor {
   slices: Slices | null = null;
   index = 0;
@@ -61,7 +60,7 @@ class Cursor {
     readonly lane: Lane,
   ) {}
 
-  /** Whether there is an event, after reading the next chunk where that is needed. */
+  /** Whether there is another event; reads the next chunk if necessary. */
   async ready(): Promise<boolean> {
     while (this.slices === null || this.index >= this.slices.length) {
       const chunk = this.lane.levels[0]?.chunks[this.chunk++];
@@ -84,7 +83,7 @@ class Cursor {
     return this.slices!.end[this.index]!;
   }
 
-  /** Events from here on. */
+  /** The number of events from the current position. */
   get rest(): number {
     const chunk = this.lane.levels[0]!.chunks[this.chunk - 1]!;
     return this.lane.events - chunk[EVENTS_BEFORE] - Math.min(this.index, chunk[COUNT]);
@@ -115,7 +114,7 @@ async function addThread(
       tree.events++;
       while (open.length > 0 && open[open.length - 1]!.end <= start) open.pop();
       const parent = open[open.length - 1];
-      const limit = Math.min(end, parent?.end ?? within.to, within.to); // what outlives its parent is cut
+      const limit = Math.min(end, parent?.end ?? within.to, within.to); // an event that outlives its parent is clipped
       const into = childOf(parent?.node ?? thread, nameOf(recording, next), next.lane.table);
       into.count++;
       into.host_ns += limit - Math.max(start, within.from);
@@ -133,7 +132,7 @@ async function addThread(
   return true;
 }
 
-/** The earlier one; of two that start together the longer, then the one further up on the screen. */
+/** The earlier one; if two start together, the longer, then the higher on the screen. */
 function isBefore(a: Cursor, b: Cursor): boolean {
   if (a.start !== b.start) return a.start < b.start;
   return a.end !== b.end ? a.end > b.end : a.lane.track < b.lane.track || (a.lane.track === b.lane.track && a.lane.y < b.lane.y);
@@ -171,7 +170,7 @@ async function addDeviceTime(recording: Recording, tree: StackTree, calls: (Stac
   return true;
 }
 
-/** Device time of what is below, and the host time of threads, which have no event of their own. */
+/** Adds up the device time of descendants, and the host time of threads, which have no event themselves. */
 function sumUp(at: StackNode): void {
   for (const child of at.children.values()) {
     sumUp(child);

@@ -1,5 +1,6 @@
-// What the viewer shows, as one immutable value: page, window, selection, measured range, highlighted names, and what
-// the person did to tracks. Every page reads it and changes it through Viewer (viewer.ts); a permalink is its text.
+// The state of the viewer as one immutable value: page, window, selection, measured range, highlighted names, and the
+// user's changes to tracks. Every page reads it and changes it through Viewer (viewer.ts); a permalink is its text
+// form.
 
 import type { Marks } from "./marks.ts";
 
@@ -8,7 +9,7 @@ export interface Range {
   to: number;
 }
 
-/** A row of a table and where its slice is; lane null: it is not drawn. */
+/** A row of a table and the place of its slice; lane null: not drawn. */
 export interface Selection {
   table: string;
   row: number;
@@ -18,7 +19,7 @@ export interface Selection {
   name: string;
 }
 
-/** A table of the report and, when one is meant, its row. */
+/** A table of the report and, if one is chosen, its row. */
 export interface TableChoice {
   name: string;
   row: number | null;
@@ -32,23 +33,23 @@ export interface State {
   view: Range;
   selection: Selection | null;
   range: Range | null; // measured
-  highlight: ReadonlySet<number> | null; // names in Strings; null: nothing is highlighted
-  marks: Marks | null; // where highlighted events begin, once that is known
-  unmarked: number; // highlighted events, where they are too many for marks; else 0
+  highlight: ReadonlySet<number> | null; // names in Strings; null: no highlight
+  marks: Marks | null; // where highlighted events start, once known
+  unmarked: number; // number of highlighted events if too many for marks, otherwise 0
   collapsed: ReadonlySet<number>; // tracks
   hidden: ReadonlySet<number>;
-  pinned: readonly number[]; // in the order on screen
+  pinned: readonly number[]; // in display order
   order: readonly number[]; // tracks that were moved, see layout/tracks.ts
   filter: string; // of track names
-  table: TableChoice | null; // what the page of tables shows
-  aligned: number; // pair of steps that a comparison lays on top of each other
-  kernel: string | null; // the kernel whose durations the page of pictures shows
+  table: TableChoice | null; // the table on the tables page
+  aligned: number; // pair of steps at which a comparison is aligned
+  kernel: string | null; // the kernel whose durations the charts page shows
   problem: string | null;
 }
 
-const LEAST = 10; // ns of a window
+const LEAST = 10; // minimum length of a window, ns
 
-/** A window inside `reach`, at least `least` ns long, that keeps its length where it can. */
+/** A window inside `reach`, at least `least` ns long, that keeps its length if possible. */
 export function clampRange(range: Range, reach: Range, least = LEAST): Range {
   const whole = Math.max(reach.to - reach.from, least);
   const span = Math.min(Math.max(range.to - range.from, least), whole);
@@ -58,16 +59,16 @@ export function clampRange(range: Range, reach: Range, least = LEAST): Range {
 
 export const shifted = (range: Range, by: number): Range => ({ from: range.from + by, to: range.to + by });
 
-/** The shortest that holds both. */
+/** The shortest range that contains both. */
 export const union = (a: Range, b: Range): Range => ({ from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) });
 
-/** The window after zooming by `wanted` (below 1: closer) around a moment that stays where it is on screen. */
+/** The window after zooming by `wanted` (below 1: closer) around a time that keeps its place on screen. */
 export function zoomed(view: Range, wanted: number, anchor: number, least = LEAST): Range {
   const factor = Math.max(wanted, Math.min(1, least / (view.to - view.from)));
   return { from: anchor - (anchor - view.from) * factor, to: anchor + (view.to - anchor) * factor };
 }
 
-/** A window that shows a range with some room on both sides. */
+/** A window that shows a range with a margin on both sides. */
 export function around(range: Range, room = 0.4): Range {
   const span = Math.max(range.to - range.from, 1);
   return { from: range.from - span * room, to: range.to + span * room };

@@ -1,11 +1,11 @@
-// One number for each distinct string of the document, so that chunks with dictionaries of their own can be compared
-// and coloured by number.
+// One number for each distinct string of the document, so that chunks with separate dictionaries can be compared and
+// coloured by number.
 
 export class Strings {
   private readonly ids = new Map<string, number>();
   private readonly texts: string[] = [];
 
-  /** The number of a text; new texts get the next one. */
+  /** The number of a text; a new text gets the next one. */
   intern(text: string): number {
     let id = this.ids.get(text);
     if (id === undefined) {

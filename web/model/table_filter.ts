@@ -1,6 +1,6 @@
-// What a person types above a table, as a test for its rows: `column>value` compares, with = < > <= >= and a unit of time
-// or size where the column has one (dur_ns>1ms, bytes>=4MiB); the rest is text that some cell must hold, in any case. A
-// comparison with what is no column is text too: names hold < and >.
+// The filter typed above a table, as a test for its rows. `column>value` compares, with = < > <= >= and a unit of time
+// or size if the column has one (dur_ns>1ms, bytes>=4MiB); other words are case-insensitive text that some cell must
+// contain. A comparison with an unknown column is also text, because names contain < and >.
 
 import { done, failed, type Outcome } from "../read/outcome.ts";
 import type { Cell, ReportColumn, ReportTable } from "./report.ts";
@@ -32,11 +32,11 @@ export function rowTest(table: ReportTable, query: string): Outcome<Test> {
 /** Absent cells meet no condition. */
 function condition(column: ReportColumn, sign: string, value: string): Outcome<(cell: Cell) => boolean> {
   if (column.type !== "integer" && column.type !== "real") {
-    if (sign !== "=") return failed(`${column.name} holds text: compare it with =`);
+    if (sign !== "=") return failed(`cannot compare text column ${column.name} with ${sign}; use =`);
     return done((cell) => cell !== null && String(cell).toLowerCase() === value.toLowerCase());
   }
   const limit = numberIn(column, value);
-  if (limit === null) return failed(`${value} is not a number${column.unit === null ? "" : ` of ${column.unit}`}`);
+  if (limit === null) return failed(`invalid value '${value}' for ${column.name}: expected a number${column.unit === null ? "" : ` in ${column.unit}`}`);
   const meets = (n: number): boolean => (sign === ">" ? n > limit : sign === "<" ? n < limit : sign === ">=" ? n >= limit : sign === "<=" ? n <= limit : n === limit);
   return done((cell) => typeof cell === "number" && meets(cell));
 }

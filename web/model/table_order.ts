@@ -1,5 +1,5 @@
-// Rows of a table as a person wants them: those that pass a test, in the order of a column, or summed up by the texts of
-// a column. Rows stay what they are; this is about their indices.
+// The displayed rows of a table: filtered, sorted by a column, or summed by the texts of a column. Rows do not change;
+// these functions return their indices.
 
 import type { Cell, ReportColumn, ReportTable } from "./report.ts";
 
@@ -8,7 +8,7 @@ export interface Order {
   descending: boolean;
 }
 
-/** Absent cells come last, whichever way; equal ones keep the order of the report. */
+/** Absent cells come last in either direction; equal cells keep the order of the report. */
 export function orderedRows(table: ReportTable, isShown: (row: readonly Cell[]) => boolean, order: Order | null): number[] {
   const rows: number[] = [];
   table.rows.forEach((row, i) => isShown(row) && rows.push(i));
@@ -27,7 +27,7 @@ function compare(x: NonNullable<Cell>, y: NonNullable<Cell>): number {
   return Number(x) - Number(y);
 }
 
-/** Columns whose values add up over rows. Means, extremes, percentiles, moments and unions (busy) do not. */
+/** Columns whose values add up over rows. Means, extremes, percentiles, times and unions (busy) do not. */
 const ADDITIVE = new Set([
   "total_ns", "dur_ns", "count", "bytes", "kernels", "memcpys", "memsets", "ops", "host_self_ns", "cpu_self_ns",
   "device_self_ns", "device_mem_bytes", "device_ns", "flops", "cpu_ns", "user_ns", "system_ns", "self_samples", "cost_ns",
@@ -35,7 +35,7 @@ const ADDITIVE = new Set([
 
 export const isAdditive = (column: ReportColumn): boolean => ADDITIVE.has(column.name);
 
-/** One row for each text of a column: the text, how many rows, and the sums of the columns that add up; largest first. */
+/** One row for each text of a column: the text, the number of rows, and the sums of additive columns; largest first. */
 export function groupedTable(table: ReportTable, rows: readonly number[], by: number): ReportTable {
   const sums = table.columns.flatMap((column, at) => (isAdditive(column) ? [at] : []));
   const groups = new Map<Cell, { rows: number; sums: (number | null)[] }>();

@@ -1,5 +1,5 @@
-// The values of one chunk of a counter, from a payload of table "value". In the order of time; a value holds until the
-// next. NaN where a value is absent: drawn as a hole, never as 0.
+// The values of one chunk of a counter, from a payload of table "value", in time order. A value holds until the next;
+// an absent value is NaN, drawn as a hole and never as 0.
 
 import { done, failed, type Outcome } from "../read/outcome.ts";
 import type { Payload } from "../read/payload.ts";
@@ -8,7 +8,7 @@ import { numbers } from "./slices.ts";
 export interface Values {
   length: number;
   time: Float64Array;
-  value: Float64Array; // mean of what was merged
+  value: Float64Array; // mean of the merged values
   low: Float64Array;
   high: Float64Array;
   bytes: number;

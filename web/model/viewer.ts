@@ -1,14 +1,14 @@
-// The bus between pages: the state, who wants to know of changes, and the verbs "go there", "select this", "highlight
-// these". A page never reaches into another page; it says what should be seen.
+// The bus between pages: the state, its listeners, and the commands "go there", "select this", "highlight these". Pages
+// never access each other; they request what should be shown.
 
 import { collectMarks, eventsOf, MAX_MARKS } from "./marks.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
-const MARK_AFTER = 150; // ms: more letters of a search may follow
+const MARK_AFTER = 150; // ms; waits for further letters of a search
 
 export class Viewer {
-  /** Where the window may be: in the recording, or beside it while it is compared with a longer one. */
+  /** The allowed range of the window: the recording, or more while it is compared with a longer one. */
   private reach: Range;
   private current: State;
   private readonly listeners = new Set<() => void>();
@@ -59,7 +59,7 @@ export class Viewer {
     for (const listener of this.listeners) listener();
   }
 
-  /** Lets the window go where `reach` is too; null: nowhere else. */
+  /** Also allows the window inside `reach`; null: only inside the recording. */
   reachTo(reach: Range | null): void {
     const own = { from: 0, to: this.length };
     this.reach = reach === null ? own : union(own, reach);
@@ -70,12 +70,12 @@ export class Viewer {
     this.set({ page });
   }
 
-  /** Shows a table of the report and, when given, a row of it. */
+  /** Shows a table of the report and, if given, one of its rows. */
   openTable(name: string, row: number | null = null): void {
     this.set({ page: "tables", table: { name, row } });
   }
 
-  /** Shows a stretch of time on the timeline; `mark` also measures it. */
+  /** Shows a time span on the timeline; `mark` also measures it. */
   goTo(range: Range, mark = false): void {
     this.set({ page: "timeline", view: around(range, 0.1), ...(mark ? { range } : {}) });
   }
@@ -83,7 +83,7 @@ export class Viewer {
   /** Selects a row of a table and, with `show`, brings its slice into view. */
   async select(table: string, row: number, show = true): Promise<void> {
     const selection = await this.locate(table, row);
-    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this document.` });
+    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this page.` });
     this.choose(selection, show);
   }
 
@@ -91,7 +91,7 @@ export class Viewer {
     this.set({ selection, ...(selection && show ? { page: "timeline" as const, view: this.showing(selection) } : {}) });
   }
 
-  /** Highlights the events of these names and dims the others; an empty list ends it. */
+  /** Highlights the events of these names and dims the others; an empty list clears the highlight. */
   highlight(names: readonly string[]): void {
     const { strings } = this.recording;
     const highlight = names.length === 0 ? null : new Set(names.map((name) => strings.intern(name)));
@@ -119,14 +119,14 @@ export class Viewer {
     return { table, row, lane, from, to: from + (found.number("dur") ?? 0), name: String(name) };
   }
 
-  /** Pieces of a gap lie in lanes by cause, all in one row of the device's idle track: the first stands for all. */
+  /** Pieces of a gap are in lanes by cause, all in one row of the device's idle track; the first represents all. */
   private laneOfGap(table: string, device: number | null): number | null {
     const { lanes, tracks } = this.recording.manifest;
     const first = lanes.find((lane) => table === "gap" && lane.table === "gap" && (device === null || tracks[lane.track]?.device === device));
     return first?.id ?? null;
   }
 
-  /** The window that shows a range: as it is when the range can be seen in it, else moved or zoomed to it. */
+  /** The window that shows a range: unchanged if the range is visible, otherwise moved or zoomed to it. */
   private showing(range: Range): Range {
     const { view } = this.current;
     const span = view.to - view.from;

@@ -1,8 +1,8 @@
-// A cursor over bytes, for the encodings of docs/reference/capture-format.md: varint, signed (zigzag), text. Reading past the end, or a
-// number that is too long, does not throw: it sets `bad` and gives 0 from then on, so a caller reads what it needs and
-// asks once. Nothing is allocated by a length that the bytes do not have.
+// A cursor over bytes for the encodings of docs/reference/capture-format.md: varint, signed (zigzag), text. Reading past the end, or a
+// number that is too long, does not throw: it sets `bad` and returns 0 from then on, so that a caller reads what it
+// needs and checks once. A length beyond the remaining bytes never causes an allocation.
 
-const utf8 = new TextDecoder("utf-8"); // broken bytes become U+FFFD
+const utf8 = new TextDecoder("utf-8"); // invalid bytes become U+FFFD
 
 export class ByteReader {
   at = 0;
@@ -19,7 +19,7 @@ export class ByteReader {
     return this.bytes[this.at++] ?? 0;
   }
 
-  /** A varint that has to be a safe integer: counts and lengths. */
+  /** A varint that must be a safe integer: counts and lengths. */
   count(): number {
     let value = 0;
     let scale = 1;
@@ -44,7 +44,7 @@ export class ByteReader {
     return 0n;
   }
 
-  /** A view of the next `length` bytes; empty when there are fewer. */
+  /** A view of the next `length` bytes; empty if fewer remain. */
   take(length: number): Uint8Array {
     if (length > this.left) {
       this.fail();

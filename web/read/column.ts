@@ -1,8 +1,8 @@
-// One column of a payload: docs/reference/capture-format.md, "Payload". The numbers are decoded when they are asked for, so a payload with
-// thousands of columns that nobody wants costs nothing. Integers become doubles where every value is exact as one (all
-// times are), and 64-bit integers where not (correlation ids of some tools).
+// One column of a payload: docs/reference/capture-format.md, "Payload". Numbers are decoded on first use, so that a payload with
+// thousands of unused columns costs nothing. Integers become doubles if every value is exact as a double (all times
+// are), otherwise 64-bit integers (correlation ids of some tools).
 //
-// Invariant: what decodes has exactly `rows` entries. A column with an unknown type or encoding decodes to null.
+// Invariant: a decoded column has exactly `rows` entries. A column of unknown type or encoding decodes to null.
 
 import { ByteReader } from "./bytes.ts";
 
@@ -41,7 +41,7 @@ export class Column {
     return this.decoded;
   }
 
-  /** The value of a row; null when it is absent or cannot be read. */
+  /** The value of a row; null if absent or unreadable. */
   value(row: number): Value {
     const cells = this.has(row) ? this.cells() : null;
     if (cells === null) return null;
@@ -91,7 +91,7 @@ export class Column {
     return long === null ? null : { kind: "bigint", values: long };
   }
 
-  /** The stored numbers without a sign, as doubles; exact up to 6 bytes, and further while they are small. */
+  /** The stored unsigned numbers as doubles; exact up to 6 bytes, and beyond while they are small. */
   private unsigned(): Float64Array {
     const numbers = new Float64Array(this.rows);
     for (let plane = 0, scale = 1; plane < this.width; plane++, scale *= 256)
@@ -100,7 +100,7 @@ export class Column {
     return numbers;
   }
 
-  /** null when a value, or a step to it, is not exact as a double. */
+  /** null if a value, or a step to it, is not exact as a double. */
   private safeIntegers(): Float64Array | null {
     const reader = new ByteReader(this.parameter);
     if (this.encoding === 4) {
@@ -157,7 +157,7 @@ export class Column {
   }
 }
 
-/** The entries of a dictionary; each takes at least a byte, so the count cannot exceed what is there. */
+/** The entries of a dictionary; each takes at least a byte, so the count cannot exceed the remaining bytes. */
 function entries<T>(reader: ByteReader, read: () => T): T[] | null {
   const count = reader.count();
   if (count > reader.left) return null;

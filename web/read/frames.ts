@@ -1,5 +1,5 @@
-// Splits framed blobs: for each blob a u32 (little endian) length, then its bytes; consecutive. What it gives are views
-// of the buffer it was given, not copies.
+// Splits framed blobs: consecutive blobs, each preceded by its length as u32 (little endian). Returns views of the
+// given buffer, not copies.
 
 import { done, failed, type Outcome } from "./outcome.ts";
 
@@ -8,10 +8,10 @@ export function splitFrames(bytes: Uint8Array, count: number): Outcome<Uint8Arra
   const blobs: Uint8Array[] = [];
   let at = 0;
   while (blobs.length < count) {
-    if (at + 4 > bytes.length) return failed(`blobs: ${count} promised, ${blobs.length} there`);
+    if (at + 4 > bytes.length) return failed(`blobs: expected ${count}, found ${blobs.length}`);
     const length = view.getUint32(at, true);
     at += 4;
-    if (length > bytes.length - at) return failed(`blobs: ${length} bytes promised, ${bytes.length - at} there`);
+    if (length > bytes.length - at) return failed(`blobs: expected ${length} bytes, found ${bytes.length - at}`);
     blobs.push(bytes.subarray(at, at + length));
     at += length;
   }

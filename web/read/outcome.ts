@@ -1,5 +1,5 @@
-// What a reader hands back: a value, or one line that says what is wrong. Readers see bytes of strangers, so failure is
-// an ordinary result here and never an exception.
+// The result of a reader: a value, or a one-line error message. Readers process untrusted bytes, so failure is an
+// ordinary result here and never an exception.
 
 export type Outcome<T> = { ok: true; value: T } | { ok: false; error: string };
 

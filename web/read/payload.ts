@@ -1,10 +1,10 @@
-// Reads a payload of the capture format (docs/reference/capture-format.md, "Payload") as the viewer gets it: the sections are not
-// compressed, that is, front stored = front raw and values stored = values raw.
+// Reads a payload of the capture format (docs/reference/capture-format.md, "Payload") as the viewer receives it: the sections are
+// uncompressed, that is, front stored = front raw and values stored = values raw.
 //
 //   | table | rows | front raw | front stored | values raw | values stored | front | values | padding |
 //
-// Bytes may be damaged or hostile: every length is held against the bytes that are there, rows against the promise of
-// the format (length >= rows - 256), and what does not fit is an error in one line.
+// The bytes may be damaged or hostile: every length is checked against the bytes available, rows against the guarantee
+// of the format (length >= rows - 256), and every mismatch is a one-line error.
 
 import { ByteReader } from "./bytes.ts";
 import { Column, TYPES } from "./column.ts";
@@ -16,7 +16,7 @@ export interface Payload {
   columns: Map<string, Column>;
 }
 
-const FREE_ROWS = 256; // rows that need no bytes of their own
+const FREE_ROWS = 256; // rows that may take no bytes
 const MAX_COLUMNS = 4096;
 
 export function readPayload(bytes: Uint8Array): Outcome<Payload> {
@@ -27,20 +27,20 @@ export function readPayload(bytes: Uint8Array): Outcome<Payload> {
   const frontStored = reader.count();
   const valuesRaw = reader.count();
   const valuesStored = reader.count();
-  if (reader.bad) return failed("payload: ends in its head");
-  const what = /^\w{1,40}$/.test(table) ? `payload of ${table}` : "payload"; // the name is of the bytes, too
-  if (frontRaw !== frontStored || valuesRaw !== valuesStored) return failed(`${what}: is compressed`);
+  if (reader.bad) return failed("payload: truncated header");
+  const what = /^\w{1,40}$/.test(table) ? `payload of ${table}` : "payload"; // the name is untrusted, too
+  if (frontRaw !== frontStored || valuesRaw !== valuesStored) return failed(`${what}: unexpected compression`);
   if (rows > bytes.length + FREE_ROWS) return failed(`${what}: ${rows} rows in ${bytes.length} bytes`);
   const front = new ByteReader(reader.take(frontStored));
   const values = new ByteReader(reader.take(valuesStored));
-  if (reader.bad) return failed(`${what}: ends in its sections`);
+  if (reader.bad) return failed(`${what}: truncated sections`);
 
   const count = front.count();
-  if (front.bad || count > MAX_COLUMNS) return failed(`${what}: no list of columns`);
+  if (front.bad || count > MAX_COLUMNS) return failed(`${what}: invalid column list`);
   const columns = new Map<string, Column>();
   for (let i = 0; i < count; i++) {
     const column = readColumn(front, values, rows);
-    if (column === null) return failed(`${what}: column ${i} does not fit`);
+    if (column === null) return failed(`${what}: column ${i} is invalid`);
     if (!columns.has(column.name)) columns.set(column.name, column);
   }
   return done({ table, rows, columns });

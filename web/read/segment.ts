@@ -1,5 +1,5 @@
-// A segment of a single file: base64 of gzip of framed blobs. Runs in the worker, so that the page stays responsive.
-// The decompressed size is bounded: a few kilobytes of gzip can promise gigabytes.
+// A segment of a single file: base64 of gzip of framed blobs. Decoded in the worker, so that the page stays responsive.
+// The decompressed size is limited, because a few kilobytes of gzip can expand to gigabytes.
 
 const MAX_SEGMENT = 512 * 1024 * 1024; // bytes after decompression; the program makes segments of about 4 MiB
 
@@ -21,7 +21,7 @@ export async function inflate(compressed: Uint8Array, limit = MAX_SEGMENT): Prom
     length += value.length;
     if (length > limit) {
       await reader.cancel();
-      throw new Error(`a segment is longer than ${limit} bytes`);
+      throw new Error(`a segment exceeds ${limit} bytes`);
     }
     parts.push(value);
   }

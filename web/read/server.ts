@@ -1,11 +1,11 @@
-// Documents from `gpu-profile view`: /manifest and /blobs/1,2,3 of the address the page came from, under /base those of
-// what it is compared with. The token of the address (#TOKEN) is traded once for a cookie and taken out of the address,
-// as the view format says.
+// Documents from `gpu-profile view`: /manifest and /blobs/1,2,3 at the page's address, and under /base those of the
+// baseline. The token in the address (#TOKEN) is exchanged once for a cookie and removed from the address, as described
+// in the view format.
 
 import { splitFrames } from "./frames.ts";
 import type { Source, Sources } from "./source.ts";
 
-const MAX_IDS = 64; // blobs of one request
+const MAX_IDS = 64; // maximum blobs per request
 
 export function serverSources(token: string | null): Sources {
   const session = token === null ? Promise.resolve() : openSession(token);
@@ -48,13 +48,13 @@ class Server implements Source {
 
 async function openSession(token: string): Promise<void> {
   const reply = await fetch("/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
-  if (!reply.ok) throw new Error(`the program did not accept this address (${reply.status}); take the one it printed last`);
+  if (!reply.ok) throw new Error(`gpu-profile view rejected this address (${reply.status}); open the last address that it printed`);
 }
 
 async function get(path: string): Promise<Response> {
   const reply = await fetch(path, { credentials: "same-origin" });
   if (reply.status === 401 || reply.status === 403)
-    throw new Error("this page may not read the recording; open the address that gpu-profile view printed");
-  if (!reply.ok) throw new Error(`${path}: the program answered ${reply.status}`);
+    throw new Error("access denied; open the address that gpu-profile view printed");
+  if (!reply.ok) throw new Error(`cannot load ${path}: gpu-profile view answered with status ${reply.status}`);
   return reply;
 }

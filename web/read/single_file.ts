@@ -1,13 +1,13 @@
 // A document inside the page: <script id="manifest"> and one <script class="segment" data-first data-count> for each
-// run of blobs; "base-" before both names of what it is compared with. A segment is decoded in a worker when one of its blobs is first asked for, and dropped again when others
-// have been used since and memory is needed: its text stays in the page.
+// run of blobs; "base-" before both names for the baseline. A segment is decoded in a worker when one of its blobs is
+// first requested, and evicted when memory is needed and others were used since; its text stays in the page.
 
 import { splitFrames } from "./frames.ts";
 import { decodeSegment } from "./segment.ts";
 import type { Source, Sources } from "./source.ts";
 import type { SegmentReply, SegmentRequest } from "./worker.ts";
 
-const KEEP_BYTES = 256 * 1024 * 1024; // decoded segments held at a time
+const KEEP_BYTES = 256 * 1024 * 1024; // limit for decoded segments in memory
 
 interface Segment {
   first: number;
@@ -33,7 +33,7 @@ export function pageSources(page: Document, decode: Decode): Sources {
 
 class SingleFile implements Source {
   private readonly segments: Segment[];
-  private used: Segment[] = []; // the latest last
+  private used: Segment[] = []; // most recent last
 
   constructor(
     private readonly page: Document,
@@ -59,7 +59,7 @@ class SingleFile implements Source {
 
   private async blob(id: number): Promise<Uint8Array> {
     const segment = this.segments.find((s) => id >= s.first && id < s.first + s.count);
-    if (segment === undefined) throw new Error(`blob ${id} is in no segment of this file`);
+    if (segment === undefined) throw new Error(`blob ${id} is not in this file`);
     segment.blobs ??= this.load(segment);
     this.used = this.used.filter((other) => other !== segment);
     this.used.push(segment);
@@ -88,7 +88,7 @@ class SingleFile implements Source {
   }
 }
 
-/** Decodes in a worker made of the page's own script; on the page's thread where workers cannot be had. */
+/** Decodes in a worker that runs the page's script, or on the page's thread if workers are unavailable. */
 export function workerDecoder(script: string): Decode {
   const waiting = new Map<number, { done: (bytes: Uint8Array) => void; fail: (error: Error) => void }>();
   let worker: Worker;
@@ -104,7 +104,7 @@ export function workerDecoder(script: string): Decode {
     else asked?.fail(new Error(data.error));
   };
   worker.onerror = (event) => {
-    for (const asked of waiting.values()) asked.fail(new Error(event.message || "the decoder did not start"));
+    for (const asked of waiting.values()) asked.fail(new Error(event.message || "cannot start the decoder"));
     waiting.clear();
   };
   let asked = 0;

@@ -1,16 +1,16 @@
-// Where documents come from: the page itself (single_file.ts) or the program that serves it (server.ts). Both hand
-// out a manifest's text and blobs by number; failures are rejected promises with one line for the reader.
+// The source of documents: the page itself (single_file.ts) or the program that serves it (server.ts). Both provide the
+// manifest's text, and blobs by number; a failure is a promise rejected with a one-line message.
 
 export interface Source {
   manifest(): Promise<string>;
-  /** The blobs in the order asked. */
+  /** The blobs in the requested order. */
   blobs(ids: readonly number[]): Promise<Uint8Array[]>;
 }
 
-/** What a page holds: a document, and perhaps one that it is compared with. */
+/** The documents of a page: one, and possibly its baseline. */
 export interface Sources {
   document: Source;
-  base: Source; // to be read when there is a comparison
-  /** JSON of `compare`; null when nothing is compared. */
+  base: Source; // read only for a comparison
+  /** JSON of `compare`; null without a comparison. */
   comparison(): Promise<string | null>;
 }

@@ -1,9 +1,9 @@
-// The worker's side of a single file: gets the text of a segment, gives its bytes back without copying them.
+// The worker's side of a single file: receives the text of a segment, returns its bytes without copying them.
 
 import { decodeSegment } from "./segment.ts";
 
 export interface SegmentRequest {
-  id: number; // comes back with the answer
+  id: number; // returned with the answer
   text: string;
 }
 export type SegmentReply = { id: number; bytes: Uint8Array } | { id: number; error: string };

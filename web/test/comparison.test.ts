@@ -1,4 +1,4 @@
-// Two recordings side by side: which steps are the same, one window that follows the other, highlights, links.
+// Two recordings side by side: pairs of steps, linked windows, highlights, links.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -36,7 +36,7 @@ function compared(): Comparison {
   return new Comparison(viewer(), viewer(), readReport("{}"), PAIRS);
 }
 
-test("steps are paired by name where names tell them apart, else by place", () => {
+test("steps are paired by unique name, otherwise by position", () => {
   const named = pairsOfSteps(reportOf([["ProfilerStep#1", 0, 10], ["ProfilerStep#2", 10, 10]]), reportOf([["ProfilerStep#2", 5, 8], ["ProfilerStep#3", 13, 8]]));
   assert.deepEqual(named, [{ name: "ProfilerStep#2", base: { from: 10, to: 20 }, next: { from: 5, to: 13 } }]);
   const placed = pairsOfSteps(reportOf([["a", 0, 10], ["b", 10, 10], ["c", 20, 10]]), reportOf([["x", 5, 8], ["y", 13, 8]]));
@@ -79,7 +79,7 @@ test("a window may leave its recording as far as the other one reaches, and no f
   assert.deepEqual(comparison.base.state.view, { from: 0, to: 100_000 });
 });
 
-test("a row highlights its event on both sides, and says so when there is none", async () => {
+test("a row highlights its event on both sides, and reports if there is none", async () => {
   const comparison = compared();
   const table = (rows: string[][]): ReportTable => ({ name: "kernels", handle_prefix: null, columns: [column("name", "text")], row_count: rows.length, rows, notes: [] });
   assert.equal(await comparison.highlight(table([["relu"]]), 0), true);
@@ -89,7 +89,7 @@ test("a row highlights its event on both sides, and says so when there is none",
   assert.equal(await comparison.highlight(table([["gone"]]), 0), false);
 });
 
-test("one page at a time: who goes to a page is shown there", () => {
+test("one page at a time: the recording that opens a page is shown there", () => {
   const comparison = compared();
   const desk = new Desk(comparison.next, comparison);
   desk.viewer.openPage("comparison");

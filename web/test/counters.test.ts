@@ -1,4 +1,4 @@
-// Counters as plots: values hold until the next, merged ones keep their extremes, absent ones stay holes.
+// Counters as plots: values hold until the next, merged values keep their extremes, absent values remain holes.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -15,7 +15,7 @@ function counter(points: [time: number, value: number][], unit = "W"): { lane: L
   return { lane, of: () => values };
 }
 
-/** The values back from the heights of a plot of 100 pixels from top 0. */
+/** Recovers the values from the heights of a plot of 100 pixels from top 0. */
 function back(plot: ReturnType<typeof plotLane>, series: Float32Array, high: number): (number | null)[] {
   const [top, bottom] = [plot.axis[0]!.y, plot.axis[1]!.y];
   return [...series].map((y) => (Number.isNaN(y) ? null : Math.round(((bottom - y) / (bottom - top)) * high)));

@@ -1,5 +1,5 @@
-// Makes documents (manifest and blobs of the view format) out of lists of events, with levels and prefix sums as the
-// program makes them, and puts them into the built page. For tests and for bench/viewer.
+// Builds documents (manifest and blobs of the view format) from lists of events, with levels and prefix sums like the
+// program's, and embeds them in the built page. For tests and for bench/viewer.
 
 import { gzipSync } from "node:zlib";
 import { encodePayload, frame, type Written } from "./encode.ts";
@@ -78,7 +78,7 @@ export function buildDocument(input: DocumentInput): Made {
     events: (lane.events ?? lane.values ?? []).length,
     levels: [] as { resolution_ns: number; chunks: number[][] }[],
   }));
-  // Coarse levels first, as the program orders them: what is painted first is at the front of the file.
+  // Coarse levels first, in the program's order: data for the first frame is at the front of the file.
   const levels = input.lanes.map((lane) => (lane.kind === "value" ? [] : sliceLevels(lane.events ?? [])));
   for (let step = 1; step <= Math.max(0, ...levels.map((own) => own.length)); step++)
     levels.forEach((own, lane) => {

@@ -1,5 +1,5 @@
-// Writes payloads (docs/reference/capture-format.md) and framed blobs, for tests and for the documents that the benchmark makes. It uses
-// few encodings, on purpose: the program's own writer uses all, and its documents are tested too.
+// Writes payloads (docs/reference/capture-format.md) and framed blobs, for tests and for the benchmark's documents. It deliberately uses
+// few encodings: the program's writer uses all, and its documents are tested, too.
 
 export interface Written {
   name: string;

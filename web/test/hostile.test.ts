@@ -1,6 +1,6 @@
-// Properties of everything that reads a page's data, over bytes and JSON that no program of ours wrote: the answer is a value of the
-// declared shape or an error in one line, never another exception, never more time or memory than the bytes are worth.
-// The changes are made by a generator with a fixed seed, so a failure comes again.
+// Properties of everything that reads a page's data, over arbitrary bytes and JSON: the result is a value of the
+// declared shape or a one-line error, never another exception, and time and memory stay in proportion to the bytes. A
+// generator with a fixed seed makes the changes, so that failures are reproducible.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -35,7 +35,7 @@ function changed(bytes: Uint8Array, random: Random): Uint8Array {
   return out;
 }
 
-/** Reads all of a payload, as a page with every column open would. */
+/** Reads all of a payload, like a page with every column open. */
 function readAll(bytes: Uint8Array): void {
   const read = readPayload(bytes);
   if (!read.ok) return assert.match(read.error, /^[^\n]+$/);
@@ -114,7 +114,7 @@ const made = buildDocument({
 
 const STRANGE: unknown[] = [null, 0, -1, 1e308, 2 ** 53, "", "x", true, [], [null], [[]], {}, { length: 5 }, [0, 0, 0, 0, 0, 0]];
 
-/** A copy of `value` in which something, at any depth, is something else. */
+/** A copy of `value` with one member, at any depth, replaced. */
 function spoiled(value: unknown, random: Random): unknown {
   const copy = structuredClone(value) as Record<string, unknown>;
   let at = copy;
@@ -157,7 +157,7 @@ test("spoiled reports have the declared shape", () => {
   }
 });
 
-test("what is behind the bytes of a blob is not read", () => {
+test("bytes after a blob are not read", () => {
   const around = concat([Uint8Array.from([9, 9]), every, Uint8Array.from([9, 9])]);
   const read = readPayload(around.subarray(2, 2 + every.length));
   assert.ok(read.ok);

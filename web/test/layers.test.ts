@@ -13,7 +13,7 @@ const MAY_USE: Record<string, string[]> = {
   view: ["view", "draw", "layout", "model", "read"],
 };
 
-/** Every file of a layer with its path from web/, folders within included. */
+/** Every file of a layer, recursively, with its path from web/. */
 function filesOf(folder: string): string[] {
   return readdirSync(`${process.env.WEB_ROOT}${folder}`).flatMap((name) => {
     const path = `${folder}/${name}`;

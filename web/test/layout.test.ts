@@ -78,7 +78,7 @@ test("short names are what people call them", () => {
   for (const [name, short] of cases) assert.equal(shortName(name), short);
 });
 
-test("labels fit or are not there", () => {
+test("labels fit or are absent", () => {
   const fitter = new Fitter((text) => text.length * 6);
   assert.equal(fitter.fit("gemm", 24), "gemm");
   assert.equal(fitter.fit("gemm_kernel", 36), "gemm_…");
@@ -162,7 +162,7 @@ test("tracks fold, hide, pin, filter and move", () => {
   assert.deepEqual(shown({ order: moved(tree, choice(), 3, 1)! }), ["process", "main", "GPU 0", "power", "stream 7"]);
   assert.deepEqual(shown({ order: moved(tree, choice(), 2, -1)! }), ["GPU 0", "stream 7", "power", "process", "main"]);
   assert.equal(moved(tree, choice(), 3, -1), null);
-  // An order from a link may lack tracks, and name some that are not there.
+  // An order from a link may lack tracks, and contain unknown ones.
   const partial = choice({ order: [9, 2, 4, 2] });
   assert.deepEqual(shown(partial), ["GPU 0", "power", "stream 7", "process", "main"]);
   assert.deepEqual(shown({ order: moved(tree, partial, 3, -1)! }), ["GPU 0", "stream 7", "power", "process", "main"]);
@@ -170,13 +170,13 @@ test("tracks fold, hide, pin, filter and move", () => {
   assert.ok(folded.height < 3 * ROW && folded.rowHeight < 10);
 });
 
-test("a track that is looked for comes back on screen", () => {
+test("a requested track becomes visible", () => {
   const away = choice({ collapsed: new Set([0, 2]), hidden: new Set([3, 1]), filter: "power" });
   assert.deepEqual(shownAgain(tree, away, 3), { collapsed: new Set([0]), hidden: new Set([1]), filter: "" });
   assert.deepEqual(shownAgain(tree, choice({ collapsed: new Set([3]) }), 3), {});
 });
 
-test("a cause is named over the pixels it has most of", () => {
+test("a cause is named over the pixels that it dominates", () => {
   const codes = Uint8Array.from([0, 20, 20 | EDGE, 20, 21, 21, 0, 20]);
   const shades = Uint8Array.from([0, 255, 240, 200, 255, 90, 0, 255]);
   assert.deepEqual(runs(codes, shades, 0, 8), [[1, 4, 20], [4, 5, 21], [7, 8, 20]]);

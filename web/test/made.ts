@@ -1,5 +1,5 @@
-// Documents for the browser: `drawn`, small enough to count by eye; `hostile`, whose names try to be more than text;
-// `synthetic`, of any number of events, for the benchmark.
+// Documents for the browser: `drawn`, small enough to count by eye; `hostile`, with names that try to be markup;
+// `synthetic`, with any number of events, for the benchmark.
 
 import { buildDocument, type Made } from "./document.ts";
 import { synthetic } from "./synthetic.ts";
@@ -7,7 +7,7 @@ export { pageWith } from "./document.ts";
 
 const US = 1000;
 
-/** One thread, one device, two streams; 100 us, of which the device works in [20,40) + [50,60) + [90,100). */
+/** One thread, one device, two streams; 100 us, in which the device is busy in [20,40) + [50,60) + [90,100). */
 function drawn(): Made {
   const kernels = [
     { start: 20 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 0 },

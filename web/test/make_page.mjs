@@ -1,5 +1,5 @@
-// Writes a page with a made document: `node web/test/make_page.mjs NAME OUT [ARGUMENT]`; the names are in test/made.ts.
-// Needs `node build.mjs` before.
+// Writes a page with a generated document: `node web/test/make_page.mjs NAME OUT [ARGUMENT]`; names are listed in
+// test/made.ts. Requires `node build.mjs` first.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";

@@ -1,4 +1,4 @@
-// Manifests that do not fit are refused in one line; ones that do are read with defaults for what is missing.
+// Invalid manifests are rejected with a one-line error; valid ones get defaults for missing members.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -30,7 +30,7 @@ test("measuring, counted by hand", async () => {
   assert.deepEqual(measured.devices, [
     { device: 0, name: "GPU 0: drawn", busy_ns: 28_000, idle: [{ cause: "input pipeline", ns: 20_000 }, { cause: "launch", ns: 15_000 }] },
   ]);
-  // The kernel of 20 us began before, so it does not count; the copy of 25 us does.
+  // The kernel of 20 us started earlier and is not counted; the copy of 25 us is.
   assert.deepEqual(new Map(measured.counts.map((c) => [c.table, c.count])), new Map([["api_call", 2], ["kernel", 1], ["memcpy", 1]]));
 });
 
@@ -164,7 +164,7 @@ test("a highlight ends, and a new one replaces it", async () => {
   assert.deepEqual([viewer.state.highlight, viewer.state.marks], [null, null]);
 });
 
-test("details lead to the launch, the work, what encloses and what is beside", async () => {
+test("details link to the launch, the work, enclosing events and neighbours", async () => {
   const recording = drawn();
   const viewer = new Viewer(recording);
   await viewer.select("kernel", 1);
@@ -181,10 +181,10 @@ test("details lead to the launch, the work, what encloses and what is beside", a
   await viewer.select("gap", 1);
   assert.equal(viewer.state.selection?.name, "launch");
   await viewer.select("gap", 99);
-  assert.match(viewer.state.problem ?? "", /not in this document/);
+  assert.match(viewer.state.problem ?? "", /99 of gap/);
 });
 
-test("a permalink restores what it was made of", () => {
+test("a permalink restores its state", () => {
   const viewer = new Viewer(drawn());
   viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), order: [2, 0, 1], filter: "a&b=c" });
   const link = readLink(`#${linkOf(viewer.state)}`);

@@ -1,4 +1,4 @@
-// What is below the pages: references in sentences, filters, orders, groups, CSV, places of rows.
+// The logic of the pages: references in sentences, filters, orders, groups, CSV, places of rows.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -39,7 +39,7 @@ const rows = (query: string, order: Parameters<typeof orderedRows>[2] = null) =>
   return found.ok ? orderedRows(KERNELS, found.value, order) : found.error;
 };
 
-test("handles and tables are found in sentences, and only those there are", () => {
+test("existing handles and tables, and no others, are found in sentences", () => {
   const report = readReport(JSON.stringify({ tables: [KERNELS] }));
   const text = "k-2 and k-9, nok-1, k-1x: see `kernels` and `nothing`";
   const pieces = piecesOf(report, text);
@@ -56,8 +56,8 @@ test("filters compare by column, with units, and by text", () => {
   assert.deepEqual(rows("limiter=registers count>1"), [0]);
   assert.deepEqual(rows('f<int, "x">'), [0]);
   assert.deepEqual(rows("nothing>1"), []);
-  assert.equal(rows("total_ns>1kg"), "1kg is not a number of ns");
-  assert.equal(rows("name>1"), "name holds text: compare it with =");
+  assert.match(String(rows("total_ns>1kg")), /1kg.*total_ns.*ns/);
+  assert.match(String(rows("name>1")), /name.*=/);
 });
 
 test("numbers sort as numbers, absent cells come last either way", () => {
@@ -84,9 +84,9 @@ test("CSV is quoted as the program does, reals as it spells them", () => {
   assert.deepEqual([0, 1.5, 8, 1e15, 1e16, 1.25e-5, 1e-4, 1e22].map(realText), ["0.0", "1.5", "8.0", "1000000000000000.0", "1e+16", "1.25e-05", "0.0001", "1e+22"]);
 });
 
-test("cells have units, exact values and a mark for what is not known", () => {
+test("cells have units, exact values and a mark for absent values", () => {
   assert.deepEqual([cellText(null, KERNELS.columns[2]!), cellText(1234567, KERNELS.columns[2]!)], ["–", "1.23 ms"]);
-  assert.deepEqual([exactCell(null, KERNELS.columns[2]!), exactCell(1234567, KERNELS.columns[2]!)], ["not known", "1,234,567 ns"]);
+  assert.deepEqual([exactCell(null, KERNELS.columns[2]!), exactCell(1234567, KERNELS.columns[2]!)], ["unknown", "1,234,567 ns"]);
   assert.equal(cellText(0.01, column("share_pct", "real", "%")), "<0.1 %");
 });
 

@@ -1,4 +1,4 @@
-// What is below the pictures: areas, bins, ticks, stacks, roofs, executions; counted by hand.
+// The logic of the charts: areas, bins, ticks, stacks, roofs, executions; counted by hand.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -80,7 +80,8 @@ function flat(node: StackNode, path = "", out: Record<string, number[]> = {}): R
 test("stacks nest by time; device time goes to what submitted it", async () => {
   const recording = drawn();
   const tree = await stackTree(recording, ["thread"], ALL, () => true);
-  // Calls take 2, 4 and 2 us at 10, 44 and 80; they launch kernels of 10 us each. Nobody is known to have launched the copy of 15 us.
+  // Calls take 2, 4 and 2 us at 10, 44 and 80; they launch kernels of 10 us each. The launch of the copy of 15 us is
+  // unknown.
   const calls = recording.manifest.lanes[2]!.levels[0]!.chunks[0]!;
   const slices = await recording.chunks.loadSlices(calls[0]);
   const lengths = [...slices!.end].map((end, i) => (end - slices!.start[i]!) / 1000);
@@ -96,7 +97,7 @@ test("stacks nest by time; device time goes to what submitted it", async () => {
   assert.deepEqual(["step#12", "aten::add, op_id = 7", "a#b"].map(plainName), ["step*", "aten::add", "a#b"]);
 });
 
-test("boxes are as wide as their share, the largest first; what is too narrow is counted", async () => {
+test("boxes are as wide as their share, largest first; boxes too narrow are counted", async () => {
   const tree = await stackTree(drawn(), ["thread"], ALL, () => true);
   const flame = flameBoxes(tree!.root, "device_ns", 300);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// A report of somebody's file: members that are missing or of another type are absent, never an exception.
+// An untrusted report: missing members, or members of another type, are absent and never cause an exception.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -12,7 +12,7 @@ test("what is missing is absent", () => {
   assert.deepEqual([tables[0]?.rows, tables[0]?.row_count, tables[0]?.columns], [[[1, null, null, null], []], 2, []]);
 });
 
-test("other types than promised are absent", () => {
+test("members of unexpected types are absent", () => {
   for (const json of ["null", "[]", "3", '{"tables": {"length": 5}}', '{"trust": "text", "findings": 7, "verdict": [1]}', '{"tables": [null, 1, "x"]}']) {
     const report = readReport(json);
     assert.ok(Array.isArray(report.tables) && Array.isArray(report.findings) && Array.isArray(report.trust), json);

@@ -1,4 +1,4 @@
-// A frame as data: what a drawn document looks like at a window, without a canvas.
+// A frame as data: the appearance of a drawn document in a window, without a canvas.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -36,7 +36,7 @@ async function frame(view: Range, change: Partial<Look> = {}) {
   return { empty, scene: sceneOf(look, sight) };
 }
 
-/** Pixels of a row that are of a colour. */
+/** The number of pixels of a colour in a row. */
 const pixels = (scene: ReturnType<typeof sceneOf>, row: number, code: number) => {
   const { codes, pixels: width } = scene.areas[1]!.strips;
   return [...codes.subarray(row * width, (row + 1) * width)].filter((each) => (each & 0x7f) === code).length;
@@ -53,7 +53,7 @@ test("what is drawn adds up to what was recorded", async () => {
   assert.equal(scene.areas[1]!.plots.length, 1);
 });
 
-test("what has not arrived is marked, and never looks idle", async () => {
+test("missing data is marked, and never looks idle", async () => {
   const { empty } = await frame({ from: 0, to: 100_000 });
   const { codes, pixels: width } = empty.areas[1]!.strips;
   assert.ok(codes.subarray(3 * width, 4 * width).some((code) => code !== 0));
@@ -67,7 +67,7 @@ test("labels stay inside of their slices and of the window", async () => {
     }
 });
 
-test("the small picture covers the part that it is about", async () => {
+test("the minimap covers its part of the recording", async () => {
   const { scene } = await frame({ from: 0, to: 100_000 }, { busy: { shares: [1, 0], range: { from: 20_000, to: 60_000 } } });
   assert.deepEqual(scene.minimap.busy, { shares: [1, 0], x0: 200, x1: 600 });
 });

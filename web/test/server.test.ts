@@ -1,5 +1,5 @@
-// The source that talks to `gpu-profile view`: the token is traded once and before anything else, ids are sent in
-// batches, refusals become a line for the reader.
+// The source that talks to `gpu-profile view`: the token is exchanged once and first, ids are sent in batches,
+// rejections become one-line errors.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -36,7 +36,7 @@ test("the token opens the session first", async () => {
   ]);
 });
 
-test("what a recording is compared with lies under /base, in the same session", async () => {
+test("the baseline is under /base, in the same session", async () => {
   const asked = serve(() => 200);
   const sources = serverSources("secret");
   assert.equal(await sources.comparison(), "{}");
@@ -45,7 +45,7 @@ test("what a recording is compared with lies under /base, in the same session", 
   assert.deepEqual(asked.map(({ path }) => path), ["/session", "/comparison", "/base/manifest", "/base/blobs/1"]);
 });
 
-test("at most 64 blobs a request, in the order asked", async () => {
+test("at most 64 blobs per request, in the requested order", async () => {
   const asked = serve(() => 200);
   const ids = Array.from({ length: 150 }, (_, i) => 149 - i);
   const blobs = await serverSources(null).document.blobs(ids);
@@ -53,10 +53,10 @@ test("at most 64 blobs a request, in the order asked", async () => {
   assert.deepEqual(asked.map(({ path }) => path.split(",").length), [64, 64, 22]);
 });
 
-test("refusals are said in one line", async () => {
+test("rejections are one-line errors", async () => {
   serve(() => 403);
-  await assert.rejects(serverSources("old").document.manifest(), /did not accept this address \(403\)/);
-  await assert.rejects(serverSources(null).document.manifest(), /may not read the recording/);
+  await assert.rejects(serverSources("old").document.manifest(), /403/);
+  await assert.rejects(serverSources(null).document.manifest(), /gpu-profile view/);
   serve((path) => (path.startsWith("/blobs") ? 500 : 200));
-  await assert.rejects(serverSources(null).document.blobs([1]), /answered 500/);
+  await assert.rejects(serverSources(null).document.blobs([1]), /500/);
 });

@@ -1,9 +1,9 @@
-// A made recording of about N events, shaped like training: steps of operators, calls, kernels on two streams, copies,
-// pauses for input, eight counters. The same N gives the same document.
+// A generated recording of about N events, shaped like training: steps of operators, calls, kernels on two streams,
+// copies, pauses for input, eight counters. The same N gives the same document.
 
 import { buildDocument, type Event, type LaneInput, type Made } from "./document.ts";
 
-/** A small generator of numbers in [0, 1) that is the same everywhere. */
+/** A small reproducible generator of numbers in [0, 1). */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,9 +1,9 @@
-// The address follows the state, so that copying it copies the view; opening such an address restores it.
+// Keeps the state of the view in the page's address: a copied address restores the same view.
 
 import { linkOf, readLink, type Link } from "../model/permalink.ts";
 import type { Desk } from "../model/desk.ts";
 
-const SETTLED = 250; // ms without a change before the address changes; browsers limit how often it may
+const SETTLED = 250; // ms without a change before the address is updated; browsers limit how often it may change
 
 export function followAddress(desk: Desk, fragment: string): void {
   apply(desk, readLink(fragment));
@@ -16,7 +16,7 @@ export function followAddress(desk: Desk, fragment: string): void {
       try {
         history.replaceState(null, "", written);
       } catch {
-        // An address that cannot be changed is no reason to stop.
+        // Some browsers refuse to change the address of a local file; the view works without it.
       }
     }, SETTLED) as unknown as number;
   });

@@ -1,4 +1,5 @@
-// Text to the clipboard. Where the browser keeps the clipboard from a page that is a file, a selection is copied instead.
+// Copies text to the clipboard. Browsers may deny the clipboard API to a page opened from a file; then a selection is
+// copied instead.
 
 export async function copyText(text: string): Promise<boolean> {
   try {

@@ -1,4 +1,4 @@
-// A command as text that breaks between its words only, where that is possible.
+// A command line that wraps only between words where possible.
 
 export function Command({ text }: { text: string }) {
   return (

@@ -1,5 +1,5 @@
-// Two recordings of one program: what changed and where that comes from, both timelines on top of each other, and every
-// table of `compare`. A row or bar highlights what it is about on both timelines.
+// Two recordings of one program: the verdict and its attribution, both timelines, and every table of `compare`. A row
+// or bar highlights the matching events on both timelines.
 
 import { useRef, useState } from "preact/hooks";
 import type { Comparison } from "../model/comparison.ts";
@@ -17,7 +17,7 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   const [said, setSaid] = useState("");
   const show = (table: ReportTable, row: number) => {
     timelines.current?.scrollIntoView({ block: "nearest" });
-    void comparison.highlight(table, row).then((found) => setSaid(found ? "" : "Nothing on the timelines has this name."));
+    void comparison.highlight(table, row).then((found) => setSaid(found ? "" : "No event on the timelines has this name."));
   };
   return (
     <article class="answer comparison">

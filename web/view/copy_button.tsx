@@ -1,4 +1,4 @@
-// A button that copies a text and says that it did.
+// A button that copies a text and confirms it.
 
 import { useState } from "preact/hooks";
 import { copyText } from "./clipboard.ts";
@@ -8,7 +8,7 @@ const SAID_FOR = 2000; // ms
 export function CopyButton({ text, label, title }: { text: () => string; label: string; title?: string }) {
   const [said, say] = useState("");
   const copy = async () => {
-    say((await copyText(text())) ? "Copied" : "The browser did not allow it");
+    say((await copyText(text())) ? "Copied" : "Copying was blocked by the browser");
     setTimeout(() => say(""), SAID_FOR);
   };
   return (

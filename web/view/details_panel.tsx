@@ -1,4 +1,4 @@
-// The selected row: every field with its unit, its launch, the work it submitted, what encloses it, its neighbours.
+// The selected row: every field with its unit, its launch, the work it submitted, its enclosing ranges, its neighbours.
 
 import { useEffect, useState } from "preact/hooks";
 import { amount, duration, exact, grouped, moment } from "../layout/time_text.ts";
@@ -35,8 +35,8 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
       <p class="full">{selection.name}</p>
       <p class="buttons">
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
-        <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight alike</button>{" "}
-        <button onClick={() => void showRowAbout(viewer, selection)}>Show in tables</button>
+        <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight same name</button>{" "}
+        <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>
       </p>
       {details && <Around viewer={viewer} details={details} />}
       {details ? <Fields details={details} /> : <Times selection={selection} />}
@@ -44,7 +44,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
   );
 }
 
-/** All there is of an event whose table is not in the document. */
+/** The only fields known of an event whose table is not in the document. */
 function Times({ selection }: { selection: Selection }) {
   return (
     <table>
@@ -62,7 +62,7 @@ function Times({ selection }: { selection: Selection }) {
   );
 }
 
-// Shown as links above, or of use to the viewer only.
+// Shown as links above, or used only by the viewer.
 const LINKS = new Set(["name", "lane", "launch", "work_table", "work_row", "work_count"]);
 
 function Fields({ details }: { details: Details }) {
@@ -74,7 +74,7 @@ function Fields({ details }: { details: Details }) {
         {spec.map((column) => {
           const value = row.value(column.name);
           return (
-            <tr key={column.name} title={`${column.doc}${column.unit ? ` In ${column.unit}.` : ""}`}>
+            <tr key={column.name} title={`${column.doc}${column.unit ? ` Unit: ${column.unit}.` : ""}`}>
               <th scope="row">{column.name}</th>
               <td title={exactText(value, column)}>{text(value, column)}</td>
             </tr>
@@ -107,7 +107,7 @@ function Around({ viewer, details }: { viewer: Viewer; details: Details }) {
       {launch && <Link viewer={viewer} label="launched by" mention={launch} after={of ? `${duration(of.from - launch.to)} before` : ""} />}
       {work && <Link viewer={viewer} label={count > 1 ? `submitted ${grouped(count)}, first` : "submitted"} mention={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
       {enclosing.map((mention, i) => (
-        <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "launched in" : "inside") : ""} mention={mention} after={duration(mention.to - mention.from)} />
+        <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "enclosing ranges" : "enclosed by") : ""} mention={mention} after={duration(mention.to - mention.from)} />
       ))}
       {previous && <Link viewer={viewer} label="previous" mention={previous} after={of ? `gap ${duration(of.from - previous.to)}` : ""} />}
       {next && <Link viewer={viewer} label="next" mention={next} after={of ? `gap ${duration(next.from - of.to)}` : ""} />}

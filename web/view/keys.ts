@@ -1,5 +1,5 @@
-// Keys of the timeline. W and S zoom, A and D move, while they are held; the same letters as in Perfetto. Arrows move
-// between events. KEYS is also what the help shows.
+// Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Arrows move between events.
+// KEYS is also the content of the help.
 
 import { mentionOf, type Mention } from "../model/details.ts";
 import { eventAt, neighbour } from "../model/lane.ts";
@@ -8,17 +8,17 @@ import type { Viewer } from "../model/viewer.ts";
 import type { Stage } from "./stage.ts";
 
 export const KEYS: readonly [keys: string, what: string][] = [
-  ["W S", "closer, further (also ctrl + wheel)"],
-  ["A D", "earlier, later (also shift + wheel, drag)"],
-  ["← →", "previous, next event of the row"],
-  ["↑ ↓", "event in the row above, below"],
-  ["F", "fit the selection or the measured range"],
+  ["W S", "zoom in, zoom out (or Ctrl + wheel)"],
+  ["A D", "pan left, pan right (or Shift + wheel, or drag)"],
+  ["← →", "select the previous, next event in the row"],
+  ["↑ ↓", "select the event in the row above, below"],
+  ["F", "zoom to the selection or the measured range"],
   ["M", "measure the selection"],
-  ["0", "show everything"],
+  ["0", "show the whole recording"],
   ["/", "search"],
-  ["N Shift+N", "next, previous match"],
-  ["Esc", "clear selection, range, search"],
-  ["drag on the ruler, Shift+drag", "measure a range"],
+  ["N Shift+N", "go to the next, previous match"],
+  ["Esc", "clear the selection, range and search"],
+  ["Shift+drag", "measure a range (or drag on the ruler)"],
 ];
 
 const HELD = new Set(["w", "a", "s", "d"]);
@@ -26,7 +26,7 @@ const ZOOM_SPEED = 0.004; // of the window, per ms
 const MOVE_SPEED = 0.0012;
 
 export interface KeyTargets {
-  /** Where several timelines are shown: whether keys mean this one. */
+  /** Whether keys apply to this timeline, where several are shown. */
   isMeant?(): boolean;
   focusSearch(): void;
   step(by: 1 | -1): void;
@@ -80,7 +80,7 @@ function glide(stage: Stage, held: ReadonlySet<string>, passed: number): void {
   viewer.set({ view: { from: view.from + by, to: view.to + by } });
 }
 
-/** Whether the key was for us. */
+/** Whether the key was handled. */
 function onKey(stage: Stage, targets: KeyTargets, key: string, shift: boolean, target: EventTarget | null): boolean {
   const { viewer } = stage;
   const { selection, range } = viewer.state;
@@ -129,7 +129,7 @@ async function alongLane(viewer: Viewer, by: 1 | -1, stage: Stage): Promise<void
   if (found) show(viewer, mentionOf(viewer.recording, found), stage.nsPerPixel);
 }
 
-/** The event at the same time in the nearest row above or below that has one, within the track. */
+/** The event at the same time in the nearest row above or below that has one, within the same track. */
 async function acrossRows(viewer: Viewer, by: 1 | -1): Promise<void> {
   const { selection } = viewer.state;
   const lane = selection && selection.lane !== null ? viewer.recording.manifest.lanes[selection.lane] : undefined;
@@ -142,7 +142,8 @@ async function acrossRows(viewer: Viewer, by: 1 | -1): Promise<void> {
   }
 }
 
-/** Selects, and moves the window only when the event is not in it; keeps the zoom while the event can be seen at it. */
+/** Selects the event, and moves the window only if the event is outside it; keeps the zoom if the event is visible at
+    it. */
 function show(viewer: Viewer, event: Mention, nsPerPixel: number): void {
   const { view } = viewer.state;
   viewer.choose(event);

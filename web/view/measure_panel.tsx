@@ -1,4 +1,4 @@
-// What is in the measured range: its length, busy and idle time of each device, events that begin in it.
+// The measured range: its length, the busy and idle time of each device, and the number of events that start in it.
 
 import { useEffect, useState } from "preact/hooks";
 import { CAUSES, causeOf } from "../layout/colors.ts";
@@ -24,7 +24,7 @@ export function MeasurePanel({ viewer }: { viewer: Viewer }) {
   return (
     <section class="measure" aria-label="Measured range">
       <h2>
-        Range <button onClick={() => viewer.set({ range: null })}>Clear</button>
+        Measured range <button onClick={() => viewer.set({ range: null })}>Clear</button>
       </h2>
       {shown.error !== undefined && <p class="warning">{shown.error}</p>}
       {shown.measure && <Figures measured={shown.measure} />}
@@ -39,14 +39,14 @@ function Figures({ measured }: { measured: Measure }) {
       <table>
         <tbody>
           <Line name="length" value={duration(length)} title={exact(length)} />
-          <Line name="from" value={moment(range.from, 1)} title={`${exact(range.from)} after the start`} />
-          <Line name="to" value={moment(range.to, 1)} title={`${exact(range.to)} after the start`} />
+          <Line name="from" value={moment(range.from, 1)} title={`${exact(range.from)} after the start of the recording`} />
+          <Line name="to" value={moment(range.to, 1)} title={`${exact(range.to)} after the start of the recording`} />
         </tbody>
       </table>
       {measured.devices.map((device) => (
         <Device key={device.device} device={device} length={length} />
       ))}
-      <h3 title="An event counts where it begins: one that reaches in from before does not.">Events that begin inside</h3>
+      <h3 title="Events that started before the range are not counted.">Events that start in the range</h3>
       {measured.counts.length === 0 && <p class="quiet">none</p>}
       <table>
         <tbody>
@@ -88,7 +88,7 @@ function Line(line: { name: string; value: string; share?: number; title?: strin
   );
 }
 
-/** The causes of idle time of this recording, with letter and colour. */
+/** The causes of idle time in this recording, with letter and colour. */
 export function Legend({ viewer }: { viewer: Viewer }) {
   const present = new Set(viewer.recording.manifest.lanes.filter((lane) => lane.table === "gap").map((lane) => lane.label ?? "unknown"));
   if (present.size === 0) return null;
@@ -96,7 +96,7 @@ export function Legend({ viewer }: { viewer: Viewer }) {
   const others = [...present].filter((name) => !known.some((cause) => cause.name === name)).map(causeOf);
   return (
     <section class="legend" aria-label="Causes of idle time">
-      <h2>Idle time, by what the host did</h2>
+      <h2>Idle time by cause</h2>
       <ul>
         {[...known, ...others].map((cause) => (
           <li key={cause.name}>
@@ -104,7 +104,7 @@ export function Legend({ viewer }: { viewer: Viewer }) {
           </li>
         ))}
       </ul>
-      <p class="quiet">A pale slice is many short events; how strong it is drawn follows the share of its time that they cover.</p>
+      <p class="quiet">A pale slice stands for several short events; the paler, the less of its time they cover.</p>
     </section>
   );
 }

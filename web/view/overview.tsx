@@ -1,5 +1,5 @@
-// The first page: what the numbers rest on, the verdict, when the devices were busy, why they were idle, what cost most,
-// and what to do about it. All of it is the first answer of the report.
+// The first page, from the first answer of the report: trust, verdict, when the devices were busy, why they were idle,
+// what cost most, and what to do about it.
 
 import { tableOf, type Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -20,7 +20,7 @@ function ranOnDevices(report: Report): boolean {
 
 export function Overview({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
-  if (error !== undefined) return <p class="notice">The report cannot be read: {error}</p>;
+  if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const page = { viewer, report };
   return (

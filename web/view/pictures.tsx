@@ -1,4 +1,4 @@
-// The pictures page. Each picture is a component of its own that draws, or says in one sentence why it cannot.
+// The charts page. Each chart is a component that draws, or states in one sentence why it cannot.
 
 import type { Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -12,7 +12,7 @@ import { Roofline } from "./pictures/roofline.tsx";
 import { Steps } from "./pictures/steps.tsx";
 import { useLoaded } from "./use_state.ts";
 
-/** What every picture is given. */
+/** The properties of every chart. */
 export interface PictureProps {
   viewer: Viewer;
   report: Report;
@@ -20,7 +20,7 @@ export interface PictureProps {
 
 export function Pictures({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
-  if (error !== undefined) return <p class="notice">The report cannot be read: {error}</p>;
+  if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const page = { viewer, report };
   return (

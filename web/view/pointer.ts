@@ -1,14 +1,14 @@
-// The pointer on the timeline. Wheel: scrolls; with ctrl zooms at the pointer; with shift, or sideways, moves in time.
-// Drag: moves; on the ruler or with shift measures a range; on the small picture at the top moves the window. A click
-// selects, a double click zooms to what it hits. Two fingers zoom.
+// Pointer control of the timeline. Wheel scrolls; Ctrl + wheel zooms at the pointer; Shift + wheel or a sideways wheel
+// pans. Drag pans; on the ruler or with Shift it measures a range; on the minimap at the top it moves the window. A
+// click selects, a double click zooms to the event. Two fingers zoom.
 
 import { eventAt, type Found } from "../model/lane.ts";
 import { mentionOf } from "../model/details.ts";
 import { around, zoomed } from "../model/state.ts";
 import type { Stage } from "./stage.ts";
 
-const CLICK = 4; // css pixels a click may move
-const NEAR = 3; // css pixels around a slice that still mean it
+const CLICK = 4; // css pixels the pointer may move in a click
+const NEAR = 3; // css pixels around a slice that still hit it
 
 type Drag =
   | { kind: "pan"; x: number; y: number; from: number; to: number; scroll: number; moved: boolean }
@@ -123,7 +123,7 @@ function pinch(stage: Stage, fingers: ReadonlyMap<number, { x: number; y: number
   stage.viewer.set({ view: zoomed(stage.viewer.state.view, before / now, stage.timeAt(still.x)) });
 }
 
-/** The event nearest to a point, among the lanes of its row. */
+/** The event nearest to a point, among the lanes of the row. */
 export async function eventUnder(stage: Stage, x: number, y: number): Promise<Found | null> {
   const target = stage.hit(y);
   if (target.zone !== "track" || target.track.kind !== "slices") return null;

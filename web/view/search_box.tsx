@@ -1,4 +1,4 @@
-// Search over all names: a list of what matches with counts and times, and next and previous in time. Matches are
+// Search over all names: a list of matches with counts and times, and next and previous in time order. Matches are
 // highlighted on the tracks.
 
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -7,7 +7,7 @@ import { mentionOf } from "../model/details.ts";
 import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
 
-const SHOWN = 100; // names in the list; the rest is counted
+const SHOWN = 100; // names in the list; the rest are only counted
 
 export interface SearchHandle {
   focus(): void;
@@ -39,7 +39,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
     const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);
     if (event) viewer.choose(mentionOf(viewer.recording, event), true);
-    setStatus(event ? "" : among.length === 0 ? "" : by > 0 ? "no match after this" : "no match before this");
+    setStatus(event ? "" : among.length === 0 ? "" : by > 0 ? "no more matches" : "no earlier matches");
   };
   handle.current = {
     focus: () => input.current?.select(),
@@ -78,9 +78,9 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         {test && !test.ok ? test.error : query === "" ? "" : status || `${counted(events, "event")}, ${counted(found.length, "name")}`}
       </span>
       {open && found.length > 0 && (
-        <ul class="matches" aria-label="Names that match">
+        <ul class="matches" aria-label="Matching names">
           <li class="hide">
-            <button onClick={() => setOpen(false)}>Hide the list</button>
+            <button onClick={() => setOpen(false)}>Hide list</button>
           </li>
           {found.slice(0, SHOWN).map((name) => (
             <li key={`${name.table} ${name.name}`}>
@@ -92,7 +92,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
               </small>
             </li>
           ))}
-          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more names match; next and previous go through all.</li>}
+          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more matching names; next and previous include them.</li>}
         </ul>
       )}
     </div>

@@ -1,4 +1,4 @@
-// A sentence of the report whose handles lead to what they name: a row to the timeline, a table to its page.
+// A sentence of the report whose handles are links: a row to the timeline, a table to its page.
 
 import { piecesOf, type Reference } from "../model/handles.ts";
 import type { Report } from "../model/report.ts";
@@ -28,8 +28,8 @@ export function Sentence({ viewer, report, text }: Props) {
 }
 
 function titleOf(viewer: Viewer, { table, row }: Reference): string {
-  if (row === null) return `Show the table ${table.name}`;
-  return `Row ${row + 1} of ${table.name}: show it ${hasPlaces(viewer.recording, table) ? "on the timeline" : "in its table"}`;
+  if (row === null) return `Show table ${table.name}`;
+  return `Row ${row + 1} of ${table.name}: show ${hasPlaces(viewer.recording, table) ? "on the timeline" : "in its table"}`;
 }
 
 function follow(viewer: Viewer, report: Report, { table, row }: Reference): void {

@@ -1,5 +1,5 @@
-// The frame of the page: name of the recording or of both, the pages, light or dark. Each page is a component of (viewer) in its
-// own file and knows nothing of the others.
+// The frame of the page: the name of the recording or recordings, the pages, the theme switch. Each page is a component
+// of (viewer) in a separate file and independent of the others.
 
 import type { ComponentType } from "preact";
 import type { PageName } from "../model/state.ts";
@@ -13,6 +13,8 @@ import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
 import { usePicked, useViewer } from "./use_state.ts";
+
+const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", tables: "Tables", pictures: "Charts" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   overview: Overview,
@@ -34,7 +36,7 @@ export function Shell({ desk }: { desk: Desk }) {
         <nav aria-label="Pages">
           {PAGES.filter((each) => each !== "comparison" || comparison !== null).map((each) => (
             <button key={each} aria-current={each === name ? "page" : undefined} onClick={() => viewer.openPage(each)}>
-              {each[0]!.toUpperCase() + each.slice(1)}
+              {LABELS[each]}
             </button>
           ))}
         </nav>
@@ -59,17 +61,17 @@ function FileName({ viewer }: { viewer: Viewer }) {
 
 function aboutFile(viewer: Viewer): string {
   const { source, program } = viewer.recording.manifest;
-  return `${source.file}, recorded by ${source.tool || "an unknown tool"}, read as ${source.importer}; ${program}`;
+  return `${source.file}, recorded by ${source.tool || "an unknown tool"}, imported as ${source.importer}; ${program}`;
 }
 
-/** Both recordings; which of them is shown, where the page is about one. */
+/** The names of both recordings; on pages about one recording, buttons to switch between them. */
 function Sides({ desk, isBoth }: { desk: Desk; isBoth: boolean }) {
   const sides: [Side, Viewer][] = [
     ["base", desk.comparison!.base],
     ["new", desk.comparison!.next],
   ];
   return (
-    <div class="sides" role="group" aria-label="Which recording is shown">
+    <div class="sides" role="group" aria-label="Recording">
       {sides.map(([side, viewer]) => (
         <button key={side} title={aboutFile(viewer)} aria-pressed={isBoth || desk.side === side} disabled={isBoth} onClick={() => desk.show(side)}>
           <strong>{side.toUpperCase()}</strong> <span>{viewer.recording.manifest.source.file.split("/").pop()}</span>

@@ -1,5 +1,5 @@
-// The canvas of the timeline: draws a frame when something has changed, and at most one per screen refresh. It keeps what
-// is of the moment only (pointer, scroll position, size); everything else is the viewer's state.
+// The canvas of the timeline: draws a frame after a change, at most one per screen refresh. It keeps only transient
+// state (pointer, scroll position, size); the rest is in the viewer's state.
 
 import { drawScene, FONT } from "../draw/scene.ts";
 import { DARK, LIGHT } from "../draw/theme.ts";
@@ -15,14 +15,14 @@ import type { Viewer } from "../model/viewer.ts";
 import { theme } from "./theme_switch.tsx";
 
 export class Stage {
-  /** Called before a frame with where the tracks are. */
+  /** Called before each frame with the track positions. */
   onPlaced: (placed: { pinned: Placement; rest: Placement; pinnedHeight: number }) => void = () => {};
   cursor: { x: number; y: number } | null = null;
   links: Look["links"] = [];
   width = 1;
   height = 1;
   private pending = false;
-  private complete = false; // a frame with all its data was drawn
+  private complete = false; // whether a frame with all its data has been drawn
   private busy: Look["busy"] = null;
   private placedHeight = 0;
   private placedFor: Partial<State> = {};
@@ -40,7 +40,7 @@ export class Stage {
     this.context = canvas.getContext("2d", { alpha: false })!;
     const { recording } = viewer;
     this.tree = { tracks: recording.manifest.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf };
-    // A canvas of its own: that of the page forgets its font whenever its size changes.
+    // A separate canvas, because the page's canvas loses its font whenever its size changes.
     const ruler = document.createElement("canvas").getContext("2d")!;
     ruler.font = FONT;
     this.sight = {
@@ -54,7 +54,7 @@ export class Stage {
     recording.chunks.onLoad = draw;
     const sizes = new ResizeObserver(() => this.resize());
     sizes.observe(canvas);
-    const drawNow = () => this.draw(); // a print does not wait for the next frame
+    const drawNow = () => this.draw(); // printing does not wait for the next frame
     addEventListener("theme", drawNow);
     scroller.addEventListener("scroll", draw, { passive: true });
     this.release.push(
@@ -86,7 +86,7 @@ export class Stage {
     });
   }
 
-  /** ns of a css pixel. */
+  /** ns per css pixel. */
   get nsPerPixel(): number {
     const { view } = this.viewer.state;
     return (view.to - view.from) / this.width;
@@ -100,7 +100,7 @@ export class Stage {
     return hit(y, this.placed.pinned, this.placed.pinnedHeight, this.placed.rest, this.scroller.scrollTop);
   }
 
-  /** Brings the row of a lane on screen: unfolds, unhides, scrolls; moves nothing when it is there. */
+  /** Brings the row of a lane into view: unfolds, unhides, scrolls; does nothing if it is visible. */
   reveal(id: number): void {
     const lane = this.viewer.recording.manifest.lanes[id];
     if (!lane) return;
@@ -116,7 +116,7 @@ export class Stage {
     if (top < scrollTop || top + track.rowHeight > scrollTop + room) requestAnimationFrame(() => (this.scroller.scrollTop = top - room / 2));
   }
 
-  /** What is drawn under a point; of chunks that are here. */
+  /** The event drawn under a point, from loaded chunks only. */
   drawnAt(x: number, y: number): Found | null {
     const target = this.hit(y);
     if (target.zone !== "track" || target.track.kind !== "slices") return null;
@@ -127,7 +127,7 @@ export class Stage {
     return null;
   }
 
-  /** The value of the counter under a point. */
+  /** The counter value under a point. */
   valueAt(x: number, y: number): { lane: Lane; time: number; value: number } | null {
     const target = this.hit(y);
     const lane = target.zone === "track" && target.track.kind === "counter" ? target.lanes.find((each) => each.kind === "value") : undefined;

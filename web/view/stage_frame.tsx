@@ -1,4 +1,4 @@
-// A stage with what stands around its canvas: the names of tracks, their filter, the tooltip.
+// A stage with the elements around its canvas: track names, their filter, the tooltip.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { HEAD } from "../layout/scene.ts";
@@ -10,14 +10,14 @@ import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
 import { useViewer } from "./use_state.ts";
 
-const PAPER = 680; // css pixels across a sheet, without its margins
+const PAPER = 680; // css pixels across a printed page, without its margins
 
 const NOWHERE: Placement = { tracks: [], height: 0 };
 
 interface Props {
   viewer: Viewer;
   label: string;
-  /** Called once with the stage; gives back what to call when it goes. */
+  /** Called once with the stage; returns the cleanup function. */
   onStage: (stage: Stage) => () => void;
 }
 
@@ -66,7 +66,7 @@ export function StageFrame({ viewer, label, onStage }: Props) {
   );
 }
 
-/** On paper the canvas keeps the size it has on screen, and is scaled with the names beside it. */
+/** In print the canvas keeps its size on screen, and is scaled together with the track names. */
 function keepSizeInPrint(frame: HTMLElement): () => void {
   const abort = new AbortController();
   const { signal } = abort;

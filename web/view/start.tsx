@@ -1,6 +1,5 @@
-// Finds the recording (in the page or at the program that served it) and what it is compared with, reads their manifests
-// and shows the shell. What goes
-// wrong before there is anything to show becomes one line on the page.
+// Finds the recording (in the page or at the program that served it) and its baseline, reads their manifests and shows
+// the shell. Errors before the shell appears become one line on the page.
 
 import { render } from "preact";
 import { foldedAtFirst } from "../layout/tracks.ts";
@@ -28,7 +27,7 @@ export async function start(page: Document): Promise<void> {
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
     const desk = new Desk(next.value, await compared(sources, next.value));
-    page.title = `${desk.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" against ")} · gpu-profile`;
+    page.title = `${desk.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
     if (desk.comparison !== null) next.value.openPage("comparison");
     followAddress(desk, fragment);
     root.replaceChildren();
@@ -51,13 +50,13 @@ async function compared(sources: Sources, next: Viewer): Promise<Comparison | nu
   const json = await sources.comparison();
   if (json === null) return null;
   const base = await open(sources.base);
-  if (!base.ok) throw new Error(`what it is compared with: ${base.error}`);
+  if (!base.ok) throw new Error(`cannot read the baseline: ${base.error}`);
   return makeComparison(base.value, next, readReport(json));
 }
 
 function openSources(page: Document): Sources {
   if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
-  if (!/^https?:$/.test(location.protocol)) throw new Error("This page is the viewer without a recording: gpu-profile export html FILE -o OUT.html writes one with it.");
+  if (!/^https?:$/.test(location.protocol)) throw new Error("This page contains no recording. To create one that does, run: gpu-profile export html FILE -o OUT.html");
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);

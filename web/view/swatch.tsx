@@ -1,4 +1,4 @@
-// A square in the colour of a code, with its letter; follows the theme.
+// A square in the colour of a code, with its letter, in the current theme.
 
 import { css, DARK, LIGHT } from "../draw/theme.ts";
 import { useTheme } from "./theme_switch.tsx";

@@ -1,4 +1,4 @@
-// The tables page: every analysis of the report. A list of tables beside the one that is shown.
+// The tables page: every analysis of the report, as a list of tables next to the selected one.
 
 import { tableOf, type Report, type ReportTable } from "../model/report.ts";
 import { hasPlaces, showRow } from "../model/row_places.ts";
@@ -11,10 +11,10 @@ import { useLoaded, useViewer } from "./use_state.ts";
 export function Tables({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
   const choice = useViewer(viewer, (state) => state.table);
-  if (error !== undefined) return <p class="notice">The report cannot be read: {error}</p>;
+  if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const table = chosen(report, choice?.name);
-  if (table === null) return <p class="notice">The report of this recording has no tables.</p>;
+  if (table === null) return <p class="notice">No tables in this report.</p>;
   const leads = hasPlaces(viewer.recording, table);
   return (
     <>

@@ -1,5 +1,6 @@
-// Light or dark: as the system says until the person chooses; the choice lasts as long as the page. `data-theme` of the
-// root element is what the style and the canvas follow; a `theme` event says that either changed. Paper is white: a print is light.
+// Light or dark: the system's preference until the user chooses; the choice lasts as long as the page. The style and
+// the canvas follow `data-theme` of the root element; a `theme` event reports a change. Printing always uses the light
+// theme.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -11,7 +12,7 @@ export function theme(): Theme {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-/** The theme, and drawn again when it changes. */
+/** The current theme; redraws the component when it changes. */
 export function useTheme(): Theme {
   const [now, setNow] = useState(theme());
   useEffect(() => {
@@ -22,7 +23,7 @@ export function useTheme(): Theme {
   return now;
 }
 
-/** undefined: as the system says. */
+/** undefined: the system's preference. */
 function choose(theme: string | undefined): void {
   const { dataset } = document.documentElement;
   if (theme === undefined) delete dataset.theme;

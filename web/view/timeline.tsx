@@ -1,4 +1,4 @@
-// The timeline page: search, the stage with its tracks, and a panel with what is selected and measured.
+// The timeline page: search, the stage with its tracks, and a panel for the selection and the measured range.
 
 import { useRef } from "preact/hooks";
 import type { Details } from "../model/details.ts";
@@ -39,7 +39,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <Hidden viewer={viewer} />
         <Unmarked viewer={viewer} />
       </div>
-      <StageFrame viewer={viewer} label="Timeline. W and S zoom, A and D move, arrows go from event to event; what is selected is told beside." onStage={begin} />
+      <StageFrame viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrows move between events; details of the selection follow." onStage={begin} />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
           {selection ? `${selection.table} ${selection.name}` : ""}
@@ -65,17 +65,17 @@ function linksOf(viewer: Viewer, details: Details | null): { lane: number; time:
   return links;
 }
 
-/** Says that tracks are hidden, and brings them back. */
+/** Shows how many tracks are hidden, and restores them. */
 function Hidden({ viewer }: { viewer: Viewer }) {
   const hidden = useViewer(viewer, (state) => state.hidden);
   if (hidden.size === 0) return null;
-  return <button onClick={() => viewer.set({ hidden: new Set() })}>Show {hidden.size} hidden</button>;
+  return <button onClick={() => viewer.set({ hidden: new Set() })}>Show {hidden.size} hidden {hidden.size === 1 ? "track" : "tracks"}</button>;
 }
 
 function Help() {
   return (
     <details class="help">
-      <summary>Keys</summary>
+      <summary>Keyboard shortcuts</summary>
       <table>
         <tbody>
           {KEYS.map(([keys, what]) => (

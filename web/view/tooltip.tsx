@@ -1,5 +1,5 @@
-// What is under the pointer, beside it: name, length, start; of a merged slice how many events and how much of it they
-// cover; of a counter its value. Only text; the details panel has the rest.
+// The tooltip at the pointer: name, length and start of a slice; for a merged slice, how many events it stands for and
+// how much of its length they cover; for a counter, its value. Text only; the details panel has the rest.
 
 import { amount, counted, duration, moment, percent } from "../layout/time_text.ts";
 import { NO_NAME } from "../model/slices.ts";
@@ -25,7 +25,7 @@ export function pointedAt(stage: Stage, strings: Strings, x: number, y: number):
   const [start, end, count] = [slices.start[index]!, slices.end[index]!, slices.count[index]!];
   const id = slices.name[index]!;
   const length = duration(end - start);
-  const merged = `${counted(count, "event")} in ${length}, ${percent(slices.busy[index]! / Math.max(1, end - start))} covered; the name is of the longest`;
+  const merged = `${counted(count, "event")} in ${length}, covering ${percent(slices.busy[index]! / Math.max(1, end - start))}; named after the longest`;
   const lines = [count > 1 ? merged : `${lane.table === "gap" ? "idle" : lane.table}, ${length}`, `at ${moment(start, Math.max(1, (end - start) / 1000))}`];
   return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
 }

@@ -1,5 +1,5 @@
-// The column of track names beside the canvas. Every track is a row with its buttons: fold, pin, hide, up, down; a name
-// can be dragged to another place among its siblings. All buttons are reachable by keys.
+// The column of track names next to the canvas. Each track has buttons to fold, pin, hide and move it; a name can also
+// be dragged among its siblings. All buttons are reachable by keyboard.
 
 import { useRef } from "preact/hooks";
 import { moved, type Placement, type PlacedTrack } from "../layout/tracks.ts";

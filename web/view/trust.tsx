@@ -1,11 +1,11 @@
-// What the numbers rest on. Lines that can change a conclusion come first.
+// What the numbers are based on. Lines that can change a conclusion come first.
 
 import type { Report } from "../model/report.ts";
 
 export function Trust({ lines }: { lines: Report["trust"] }) {
   const sorted = [...lines].sort((a, b) => Number(b.warning) - Number(a.warning));
   return (
-    <ul class="trust" aria-label="What the numbers rest on">
+    <ul class="trust" aria-label="Data quality">
       {sorted.map(({ warning, text }, i) => (
         <li key={i} class={warning ? "warning" : ""}>
           {warning && <strong>! </strong>}

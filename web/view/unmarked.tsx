@@ -1,4 +1,4 @@
-// Says when highlighted events have no marks because they are too many.
+// A note that highlighted events have no marks because there are too many.
 
 import { counted, grouped } from "../layout/time_text.ts";
 import { MAX_MARKS } from "../model/marks.ts";
@@ -9,7 +9,7 @@ export function Unmarked({ viewer }: { viewer: Viewer }) {
   const events = useViewer(viewer, (state) => state.unmarked);
   return (
     <span class="quiet unmarked" role="status">
-      {events > 0 && `No marks: ${counted(events, "event")} highlighted, marks are drawn for up to ${grouped(MAX_MARKS)}`}
+      {events > 0 && `No marks: ${counted(events, "event")} highlighted; the limit is ${grouped(MAX_MARKS)}`}
     </span>
   );
 }

@@ -1,4 +1,4 @@
-// The colour of a code in the theme of the page, as the timeline has it.
+// The colour of a code in the current theme, as on the timeline.
 
 import { css, DARK, LIGHT } from "../draw/theme.ts";
 import { useTheme } from "./theme_switch.tsx";

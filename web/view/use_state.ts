@@ -1,10 +1,10 @@
-// Components read what they show through these hooks and are drawn again when what they picked has changed.
+// Hooks that pick values from a source and redraw the component when they change.
 
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 
-/** Anything that tells of its changes. */
+/** Anything that notifies listeners of changes. */
 interface Observed {
   subscribe(listener: () => void): () => void;
 }
@@ -19,7 +19,7 @@ export function usePicked<S extends Observed, T>(source: S, pick: (source: S) =>
 
 export const useViewer = <T,>(viewer: Viewer, pick: (state: State) => T): T => usePicked(viewer, ({ state }) => pick(state));
 
-/** The value of a promise; undefined until then, and the error's line when it fails. */
+/** The value of a promise, undefined until it resolves; the error message if it fails. */
 export function useLoaded<T>(load: () => Promise<T>, key: unknown): { value?: T; error?: string } {
   const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
   const state = useRef<{ key: unknown; value?: T; error?: string } | undefined>(undefined);

@@ -1,4 +1,4 @@
-// The width of an element in css pixels, and drawn again when it changes; 0 before it is on the page.
+// The width of an element in css pixels, redrawn when it changes; 0 before the element is on the page.
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";

@@ -1,7 +1,7 @@
-"""`gpu-profile bench FILE.py[:FUNCTION]`: benches functions of a file.
+"""`gpu-profile bench FILE.py[:FUNCTION]`: benchmarks functions of a file.
 
-The program (cli/bench/functions.cc) starts this package, which loads the file (selection.py), makes arguments (arguments.py) and
-runs gpu_profile.bench. What was measured goes to the file descriptor that the program names, as the document of
-measure/bench_document.h without what the program knows itself; tables, files and comparisons are the program's.
-Contract: docs/reference/commands/bench.md.
+The program (cli/bench/functions.cc) starts this package, which loads the file (selection.py), builds arguments
+(arguments.py) and runs gpu_profile.bench. It writes the measurements to the file descriptor given by the program, as
+the document of measure/bench_document.h without the fields that the program adds. The program prints tables, writes
+files and compares. Contract: docs/reference/commands/bench.md.
 """

@@ -1,4 +1,4 @@
-"""`python -m gpu_profile.bench_command`, which is what `gpu-profile bench FILE.py` starts."""
+"""`python -m gpu_profile.bench_command`, started by `gpu-profile bench FILE.py`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _CONDITIONS = ("sm_clock_mhz", "sm_clock_min_mhz", "sm_clock_max_mhz", "mem_cloc
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Benches, writes the document, says what failed; returns the exit code."""
+    """Run the benchmarks, write the document, report failures, and return the exit code."""
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
         os.set_inheritable(options.result_fd, False)
-        os.dup2(2, 1)  # what the file prints is no part of the answer
+        os.dup2(2, 1)  # output of the file must not mix with the result
         return _run(options)
     except UsageError as problem:
         return _say(str(problem), _USAGE)
-    except Error as problem:  # no library, which declares the options
+    except Error as problem:  # the library declares the options and is missing
         return _say(problem.message, problem.code or _UNREADABLE)
     except KeyboardInterrupt:
         return _say("interrupted", _INTERRUPTED)
@@ -50,13 +50,13 @@ def _run(options: argparse.Namespace) -> int:
         if options.inputs is not None:
             inputs = getattr(load(options.inputs), "inputs", None)
             if not callable(inputs):
-                raise LookupError(f"there is no inputs(seed) in {os.path.basename(options.inputs)}")
+                raise LookupError(f"no function inputs(seed) in '{os.path.basename(options.inputs)}'")
         benchmarks = selected(load(options.file), options.function, options.file)
     except LookupError as problem:
         return _say(said(problem) if user_frames(problem) else str(problem.args[0]), _UNREADABLE)
     except (UsageError, KeyboardInterrupt):
         raise
-    except BaseException as problem:  # SystemExit of a script, too
+    except BaseException as problem:  # includes SystemExit raised by a script
         return _say(f"{os.path.basename(options.file)}: {said(problem)}, while importing it", _UNREADABLE)
     for one in benchmarks:
         try:
@@ -81,7 +81,7 @@ def _benched(one: Selected, options: argparse.Namespace, inputs: Any) -> tuple[M
 
 
 def _bench_options(one: Selected, options: argparse.Namespace) -> Options:
-    """What @benchmark says of the function, over it what the command line says."""
+    """Return the options of @benchmark, overridden by those of the command line."""
     given = given_options(options)
     if options.max_memory_mb is not None:
         given["max_memory_mb"] = options.max_memory_mb
@@ -99,7 +99,7 @@ def _write(result_fd: int, found: list[tuple[Measurement, Options | None]]) -> N
 
 
 def _entry(found: Measurement, chosen: Options | None) -> dict[str, Any]:
-    """The members of measure/bench_document.cc."""
+    """Return the members that measure/bench_document.cc expects."""
     values = found.to_dict(samples=True)
     memory = values.pop("memory")
     conditions = {name: values.pop(name) for name in _CONDITIONS}

@@ -1,8 +1,8 @@
-"""The arguments of a benched call: words of the command line, inputs(seed) of a file, or made arrays.
+"""The arguments of a benchmarked call: words of the command line, inputs(seed) of a file, or generated arrays.
 
-A word is a Python literal (3, 0.5, None, [1, 2], 'text'), or an array to be made: NxM:dtype. A word that is neither is refused,
-not guessed to be text. Arrays are made as evaluate makes them (evaluation/inputs.py): standard normal numbers, as what the
-file imports.
+A word is a Python literal (3, 0.5, None, [1, 2], 'text') or the shape of a generated array, NxM:dtype. Any other word
+is rejected rather than taken as text. Arrays are generated as in evaluate (evaluation/inputs.py): standard normal
+numbers, in the framework that the file imports.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from .options import UsageError
 
 __all__ = ["SEED", "arguments_of", "family_of"]
 
-SEED = 0  # the same arguments in every run, so that two runs can be compared
+SEED = 0  # identical arguments in every run make runs comparable
 _ARRAY = re.compile(r"([1-9]\d*(?:x[1-9]\d*)*):([A-Za-z]\w*)")
 _MADE = "1024x1024:float32"
 
 
 def family_of(path: str) -> str:
-    """The framework that made arrays belong to."""
+    """The framework of generated arrays."""
     imported = imports_of(path)
     return next((name for name in ("torch", "cupy") if name in imported), "numpy")
 
 
 def arguments_of(fn: Callable[..., Any], words: list[str] | None, inputs: Callable[[int], Any] | None, family: str) -> tuple[Any, ...]:
-    """Raises UsageError, or what inputs(seed) and the making of arrays raise."""
+    """Return the arguments. Raises UsageError, and the errors of inputs(seed) and of array generation."""
     if inputs is not None:
         made = inputs(SEED)
         return tuple(made) if type(made) in (tuple, list) else (made,)
@@ -47,11 +47,11 @@ def _value(word: str, family: str, seed: int) -> Any:
     try:
         return ast.literal_eval(word)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise UsageError(f"--args {word}: it is neither a Python literal (3, 0.5, \"'text'\") nor an array (1024x1024:float32)") from None
+        raise UsageError(f"invalid --args '{word}': expected a Python literal (3, 0.5, \"'text'\") or an array (1024x1024:float32)") from None
 
 
 def _required(fn: Callable[..., Any]) -> int:
-    """How many arguments the function needs."""
+    """Return the number of required positional arguments."""
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):
@@ -59,5 +59,5 @@ def _required(fn: Callable[..., Any]) -> int:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
     if named:
-        raise UsageError(f"{os.path.basename(getattr(fn, '__name__', 'the function'))} needs {', '.join(named)} by name, which the command line cannot give: bench a function that calls it")
+        raise UsageError(f"cannot benchmark {os.path.basename(getattr(fn, '__name__', 'the function'))}: the command line cannot pass its keyword-only arguments ({', '.join(named)}); benchmark a wrapper that calls it")
     return sum(p.kind in positional and p.default is p.empty for p in parameters)

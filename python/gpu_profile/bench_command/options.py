@@ -1,5 +1,5 @@
-"""The arguments of the package: its own, and the options that the library declares for `gpu-profile bench`. The program
-(cli/bench/bench.cc) has checked their values and passes times in seconds."""
+"""The arguments of the package: its private ones, and the options that the library declares for `gpu-profile bench`.
+The program (cli/bench/bench.cc) has validated their values and passes times in seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """Raises UsageError with one line."""
+    """Parse the arguments. Raises UsageError with a one-line message."""
     parser = _Parser("gpu-profile bench", add_help=False, allow_abbrev=False)
     parser.add_argument("--result-fd", type=int, required=True)
     parser.add_argument("--file", required=True)
@@ -34,12 +34,12 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         _add(parser, option)
     options = parser.parse_args(arguments)
     if options.args and options.inputs:
-        raise UsageError("--args and --inputs both give the arguments: choose one")
+        raise UsageError("--args and --inputs are mutually exclusive")
     return options
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those of bench() that were given, by their names there."""
+    """Return the options of bench() that were given, by parameter name."""
     values = {option.name: getattr(arguments, option.name) for option in options_of("bench") if option.flag}
     return {name: value for name, value in values.items() if value is not None}
 

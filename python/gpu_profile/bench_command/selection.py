@@ -1,6 +1,7 @@
-"""What of a file is benched: the function that was named; else everything that is decorated, in the order of the file; else `kernel`.
+"""Selects the functions of a file to benchmark: the named function; otherwise all decorated functions, in file order;
+otherwise `kernel`.
 
-A sweep (@perf_report) is one benchmark for each of its points. Its function has to return a Measurement: a bare figure has no
+A sweep (@perf_report) is one benchmark per point. Its function must return a Measurement, because a bare figure has no
 samples.
 """
 
@@ -21,7 +22,7 @@ _DEFAULT = "kernel"
 
 
 class Selected(NamedTuple):
-    """One benchmark: a function to be timed, or one that times itself and returns a Measurement."""
+    """One benchmark: a function to time, or a function that times itself and returns a Measurement."""
 
     name: str
     fn: Callable[..., Any]
@@ -30,7 +31,7 @@ class Selected(NamedTuple):
 
 
 def selected(module: Any, function: str | None, path: str) -> list[Selected]:
-    """Raises LookupError with a sentence."""
+    """Return the benchmarks of a file. Raises LookupError with a one-line message."""
     own = {name: value for name, value in vars(module).items() if _is_benchmark(value)}
     if function is None and own:
         return [one for name, value in own.items() for one in _of(name, value)]
@@ -40,8 +41,8 @@ def selected(module: Any, function: str | None, path: str) -> list[Selected]:
         found = getattr(found, part, None)
     if not callable(found):
         there = [name for name, value in vars(module).items() if callable(value) and getattr(value, "__module__", None) == module.__name__]
-        hint = f"; it has {', '.join(there[:5])}: name one as {os.path.basename(path)}:{there[0]}" if there else ""
-        raise LookupError(f"there is no function {wanted} in {os.path.basename(path)}{hint}")
+        hint = f"; found {', '.join(there[:5])}; select one with {os.path.basename(path)}:{there[0]}" if there else ""
+        raise LookupError(f"no function '{wanted}' in {os.path.basename(path)}{hint}")
     return _of(wanted, found)
 
 
@@ -69,6 +70,6 @@ def _points(sweep: Sweep) -> Iterator[Selected]:
 
 def _measured(found: Any) -> Measurement:
     if not isinstance(found, Measurement):
-        raise TypeError(f"the function of a sweep returned a {type(found).__name__}: only what gpu_profile.bench() returns has samples to keep; "
-                        "run() of the sweep prints figures")
+        raise TypeError(f"a sweep function returned {type(found).__name__}, which has no samples; return the result of gpu_profile.bench(), "
+                        "or print figures with run() of the sweep")
     return found

@@ -1,4 +1,4 @@
-"""`python -m gpu_profile.evaluation`, which is what `gpu-profile evaluate` starts."""
+"""`python -m gpu_profile.evaluation`, started by `gpu-profile evaluate`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USAGE, _UNREADABLE, _INTERNAL, _INTERRUPTED = 2, 3, 6, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Evaluates and prints; returns the exit code."""
+    """Evaluate, print the result, and return the exit code."""
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
         evaluation = Evaluation(options)
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _say(str(problem), _UNREADABLE)
     except KeyboardInterrupt:
         return _say("interrupted", _INTERRUPTED)
-    except Exception as problem:  # the last net: one line, never a traceback
+    except Exception as problem:  # last resort: one line, never a traceback
         return _say(f"internal error: {type(problem).__name__}: {problem}", _INTERNAL)
 
 

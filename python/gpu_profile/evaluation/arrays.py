@@ -1,8 +1,8 @@
-"""Values that go into and come out of a function under test, by what they are and never by importing their library.
+"""Inputs and outputs of a function under test, identified by type without importing their library.
 
-`Arrays` is made before a module under test is imported and keeps the functions it needs of every library that is loaded
-by then: NumPy, PyTorch, CuPy, JAX. An array counts only when its type is exactly the library's. A subclass or a stranger
-may compute when it is looked at, so it is described by its type's name and not touched.
+`Arrays` is created before a module under test is imported and keeps the functions it needs from every library loaded by
+then: NumPy, PyTorch, CuPy, JAX. A value counts as an array only if its type is exactly the library's. A subclass or an
+unknown type may compute on access, so it is described by its type's name and not accessed.
 
 A value is described by a tree, {"is": "array", "dtype", "shape", "format", "block"} and the like, and blocks of bytes.
 """
@@ -14,11 +14,12 @@ from typing import Any, Callable, NamedTuple
 
 __all__ = ["Arrays", "Family"]
 
-_LONGEST = 100_000  # elements of a list or tuple that is described
+_LONGEST = 100_000  # maximum elements of a described list or tuple
 
 
 class Family(NamedTuple):
-    """The arrays of one library. `host` makes a NumPy array; `bounds` is (address, bytes) of the memory, None unknown."""
+    """The arrays of one library. `host` converts to a NumPy array; `bounds` is (address, bytes) of the memory, None
+    if unknown."""
 
     name: str
     types: tuple[type, ...]
@@ -40,7 +41,7 @@ class Arrays:
         return next((f for f in self.families if type(value) in f.types), None)
 
     def leaves(self, value: Any) -> list[Any]:
-        """The arrays in a value, in order."""
+        """Return the arrays in a value, in order."""
         if type(value) in (tuple, list):
             return [leaf for part in value for leaf in self.leaves(part)]
         if type(value) is dict:
@@ -68,7 +69,7 @@ class Arrays:
         return {"is": "unknown", "type": f"{kind.__module__}.{kind.__qualname__}"}
 
     def overlap(self, some: list[Any], others: list[Any]) -> bool:
-        """True when memory of one array is memory of another."""
+        """Return whether any two arrays share memory."""
         theirs = [bounds for bounds in map(self._bounds, others) if bounds]
         for start, size in filter(None, map(self._bounds, some)):
             if any(start < there + length and there < start + size for there, length in theirs):
@@ -104,7 +105,7 @@ def _torch(torch: Any) -> Family | None:
     halves = tuple(filter(None, (getattr(torch, "bfloat16", None),)))
 
     def host(value: Any) -> Any:
-        plain = value.detach().cpu()  # NumPy has no bfloat16; float32 holds all of its values
+        plain = value.detach().cpu()  # NumPy has no bfloat16; float32 represents all its values
         return (plain.float() if plain.dtype in halves else plain).contiguous().numpy()
 
     def bounds(value: Any) -> tuple[int, int] | None:

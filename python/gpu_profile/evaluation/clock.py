@@ -1,7 +1,9 @@
-"""The clock of a worker: clock_gettime of the C library through ctypes, taken before any module under test is imported.
+"""The clock of a worker: clock_gettime of the C library through ctypes, obtained before any module under test is
+imported.
 
-A module that replaces functions of Python's `time` changes nothing here. It is the worker's word still, so the evaluator
-holds its own clock beside it (findings.py, `clock`). One file, so that another source of time replaces only this one.
+A module that replaces functions of Python's `time` does not affect it. The worker could still misreport it, so the
+evaluator compares it with its own clock (findings.py, `clock`). A separate file, so that another time source replaces
+only this one.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Callable
 __all__ = ["make_clock", "make_perturb"]
 
 _MONOTONIC_RAW = 4
-_M_PERTURB = -6  # glibc, malloc.h: every new block is filled with the complement of the low byte
+_M_PERTURB = -6  # glibc, malloc.h: fills every new block with the complement of the low byte
 
 
 class _Timespec(ctypes.Structure):
@@ -20,7 +22,7 @@ class _Timespec(ctypes.Structure):
 
 
 def make_clock() -> Callable[[], int]:
-    """A function that returns nanoseconds."""
+    """Return a function that returns nanoseconds."""
     now, read = _Timespec(), ctypes.CDLL(None).clock_gettime
     pointer = ctypes.byref(now)
 
@@ -32,7 +34,7 @@ def make_clock() -> Callable[[], int]:
 
 
 def make_perturb() -> Callable[[int], object]:
-    """A function that has new memory filled with a byte, 0 for not; it does nothing where the C library cannot."""
+    """Return a function that makes malloc fill new memory with a byte (0: off), or does nothing if unsupported."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return lambda _: None

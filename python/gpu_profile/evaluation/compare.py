@@ -1,7 +1,8 @@
-"""What two results differ in. Runs in the baseline's process, on bytes that came from the optimized side.
+"""Differences between two results. Runs in the baseline's process, on bytes received from the optimized side.
 
-An element is beyond tolerance when |optimized - baseline| > atol + rtol |baseline|; NaN equals NaN and an infinity only
-itself. An element that a float64 run of the baseline agrees with is not counted: there the baseline is the imprecise one.
+An element is beyond tolerance if |optimized - baseline| > atol + rtol |baseline|; NaN equals NaN, and an infinity
+equals only itself. An element that agrees with a float64 run of the baseline is not counted, because there the baseline
+is the imprecise side.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _POISON = 0x7F
 
 
 def compare(wanted: Result, got: Result, reference: Result | None, rtol: float, atol: float) -> dict[str, Any]:
-    """{"problem": sentence or None, "difference": largest, "nan", "unwritten": True when that is what is wrong, ...}."""
+    """Return {"problem": message or None, "difference": largest, "nan" and "unwritten": True for these errors, ...}."""
     found: dict[str, Any] = {"problem": None, "difference": 0.0, "beyond": 0.0, "reference": None}
     _walk(wanted, got, reference, rtol, atol, found)
     return found
@@ -27,10 +28,10 @@ def compare(wanted: Result, got: Result, reference: Result | None, rtol: float, 
 def _walk(wanted: Result, got: Result, reference: Result | None, rtol: float, atol: float, found: dict[str, Any]) -> None:
     a, b = wanted[0], got[0]
     if a["is"] != b["is"]:
-        found["problem"] = f"outputs have another structure: {_said(b)} instead of {_said(a)}"
+        found["problem"] = f"outputs have a different structure: {_said(b)} instead of {_said(a)}"
     elif a["is"] in ("tuple", "list", "dict"):
         if len(a["of"]) != len(b["of"]) or a.get("keys") != b.get("keys"):
-            found["problem"] = f"outputs have another structure: {_said(b)} instead of {_said(a)}"
+            found["problem"] = f"outputs have a different structure: {_said(b)} instead of {_said(a)}"
             return
         for index, (one, other) in enumerate(zip(a["of"], b["of"])):
             exact = (reference[0]["of"][index], reference[1]) if reference else None
@@ -66,7 +67,7 @@ def _arrays(wanted: Result, got: Result, reference: Result | None, rtol: float, 
     numpy: Any = sys.modules["numpy"]
     one, other = _array(numpy, wanted), _array(numpy, got)
     if one is None or other is None:
-        found["problem"] = f"outputs have a dtype that cannot be compared: {b['dtype']}"
+        found["problem"] = f"outputs have dtype {b['dtype']}; this dtype cannot be compared"
         return
     with numpy.errstate(all="ignore"):
         _elements(numpy, one, other, _exact(numpy, reference), rtol, atol, found)

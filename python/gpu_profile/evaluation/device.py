@@ -1,4 +1,4 @@
-"""Waiting for a device by the functions that a framework had before a module under test was imported."""
+"""Waiting for a device, with framework functions obtained before a module under test is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["waiter"]
 
 
 def waiter() -> Callable[[Any], None]:
-    """A function that returns when all work of all streams is done; it is given what was returned."""
+    """Return a function that waits for all work on all streams; its argument is the result of the call."""
     waits: list[Callable[[], Any]] = []
     cuda = getattr(sys.modules.get("torch"), "cuda", None)
     if cuda is not None and cuda.is_available():

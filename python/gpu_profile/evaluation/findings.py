@@ -1,9 +1,9 @@
-"""What was found wrong, as the fixed sentences of docs/reference/commands/evaluate.md.
+"""Violations, as the fixed messages of docs/reference/commands/evaluate.md.
 
-A violation that `voids` says that the time of the optimized side is not the time of the work: the figure is refused and
-printed as nan. The others leave the figure as it is: a wrong result, or too much memory.
-What the baseline does itself (writing into its input, returning a view of it) is the contract of the function and no
-violation when the optimized side does the same. What samples say is judged by timing.py.
+A violation with `voids` means that the time of the optimized side is not the time of the work: the figure is refused
+and printed as nan. Others keep the figure: a wrong result, or too much memory. Behaviour that the baseline shares
+(writing to its input, returning a view of it) is the contract of the function and not a violation of the optimized
+side. timing.py judges the samples.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Violation(NamedTuple):
 
 
 class Violations:
-    """Each sentence once, in the order in which it was found; of differences only the largest."""
+    """The distinct violations in order of detection; only the largest difference is kept."""
 
     def __init__(self) -> None:
         self.found: list[Violation] = []
@@ -46,16 +46,16 @@ class Violations:
         if compared.get("nan"):
             self.add("outputs have NaN where the baseline has none")
         if compared.get("unwritten"):
-            self.add("outputs are not written completely")
+            self.add("outputs are not fully written")
         self.difference = max(self.difference, compared["beyond"])
 
     def add_behaviour(self, baseline: dict[str, Any], optimized: dict[str, Any]) -> None:
-        """From a check() of both sides."""
+        """Add the violations that check() found on both sides."""
         lazy = _unknown(optimized["output"])
         if lazy and not _unknown(baseline["output"]):
-            self.add(f"outputs are lazy: {lazy} is no array, its contents may be computed when they are looked at", True)
+            self.add(f"outputs are lazy: {lazy} is not an array and may compute its contents on access", True)
         sentences = {
-            "late": "outputs changed after the call had returned",
+            "late": "outputs changed after the call returned",
             "overwritten": "outputs of one call are overwritten by the next",
             "aliased": "outputs share memory with the inputs",
             "changed": "inputs were modified in place",
@@ -86,7 +86,7 @@ class Violations:
 
 
 def _unknown(tree: dict[str, Any]) -> str | None:
-    """The type of the first thing in a value that is no array, number or collection of them."""
+    """Return the type of the first item in a value that is not an array, a number or a collection of them."""
     if tree["is"] == "unknown":
         return str(tree["type"])[:80]
     return next((found for part in tree.get("of", []) if (found := _unknown(part))), None)

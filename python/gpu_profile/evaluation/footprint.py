@@ -1,6 +1,6 @@
-"""What one call takes of memory: by the framework where that is device memory, else by the kernel's record of the process;
-and what the driver's management library (NVML) says of the whole device meanwhile, read by the evaluator, outside of the
-side's process. The two differ by contexts, code, workspaces of libraries, and by other processes: `outside_mb`.
+"""Memory use of one call: from the framework if it uses device memory, otherwise from the kernel's accounting of the
+process; and the use of the whole device during the call, from NVML, read by the evaluator outside the side's process.
+The difference is `outside_mb`: contexts, code, workspaces of libraries, and other processes.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _MIB = 1024.0 * 1024.0
 
 
 class Footprint(NamedTuple):
-    """MiB; None is not known. `source` counted peak and current: "torch", "cupy" or "process"."""
+    """Memory in MiB; None if unknown. `source` is the source of peak and current: "torch", "cupy" or "process"."""
 
     source: str = "process"
     peak_mb: float | None = None
     current_mb: float | None = None
-    reserved_mb: float | None = None  # most that the framework kept from the driver, used or not
-    device_used_mb: float | None = None  # most that was in use on the device, by all processes
-    device_reason: str | None = None  # why that is not known
+    reserved_mb: float | None = None  # peak held by the framework, in use or cached
+    device_used_mb: float | None = None  # peak use of the device by all processes
+    device_reason: str | None = None  # reason if unknown
 
     @property
     def outside_mb(self) -> float | None:
@@ -30,12 +30,12 @@ class Footprint(NamedTuple):
 
 
 def footprint_of(side: Side, case: int, seed: int) -> Footprint:
-    """Of one call of a case."""
+    """Return the footprint of one call of a case."""
     side.reset_peak()
     region = _region() if side.ask("memory")[0]["source"] else None
     answer, _ = side.ask("call", case=case, seed=seed)
     used, reason = _device(region)
-    if not answer["peak"]:  # none of the device's: the work is not there
+    if not answer["peak"]:  # no device memory: the work is not on the device
         peak, current = side.memory()
         return Footprint("process", _mib(peak), _mib(current), device_reason="no framework has device memory")
     return Footprint(answer["source"], _mib(answer["peak"]), _mib(answer["current"]), _mib(answer["reserved"]), used, reason)
@@ -56,4 +56,4 @@ def _device(region: Any) -> tuple[float | None, str | None]:
         return None, None
     (summary, *_), _samples = region.finish()
     used = summary.mem_used_max_mb
-    return used, None if used is not None else "; ".join(summary.notes) or "the driver does not say it"
+    return used, None if used is not None else "; ".join(summary.notes) or "not reported by the driver"

@@ -1,8 +1,9 @@
-"""The arguments of a call: from inputs(seed) of INPUTS.py, or made here.
+"""The arguments of a call: from inputs(seed) of INPUTS.py, or generated here.
 
-Without INPUTS.py every argument is a matrix of standard normal numbers (of -8 to 7 for integers), one per parameter of
-the baseline's function, of each --shape and --dtype in turn: these are the cases. They are made by NumPy from the seed,
-so that both sides get the same, and handed over as what the baseline imports: PyTorch, CuPy, else NumPy.
+Without INPUTS.py every argument is a matrix of standard normal numbers (integers: -8 to 7), one per parameter of the
+baseline's function. Each combination of --shape and --dtype is a case. NumPy generates the arrays from the seed, so
+that both sides get the same values; they are converted to the framework that the baseline imports: PyTorch, CuPy,
+otherwise NumPy.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _FRAMEWORKS = ("numpy", "torch", "cupy", "jax", "numba", "triton")
 
 
 def imports_of(path: str) -> list[str]:
-    """The frameworks that a file imports by name; none when it cannot be read, which importing it will say better."""
+    """Return the frameworks that a file imports; none if it is unreadable, which importing it will report."""
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
@@ -34,11 +35,11 @@ def imports_of(path: str) -> list[str]:
 
 
 def made_inputs(shape: list[int], dtype: str, count: int, family: str) -> Callable[[int], tuple[Any, ...]]:
-    """inputs(seed) for one case. Raises ImportError or ValueError with a sentence."""
+    """Return inputs(seed) for one case. Raises ImportError or ValueError with a one-line message."""
     try:
         numpy = importlib.import_module("numpy")
     except ImportError as problem:
-        raise ImportError("inputs are made by NumPy, which this Python lacks: install it, or give --inputs") from problem
+        raise ImportError("cannot generate inputs: NumPy is not installed; install it, or use --inputs") from problem
     generator = numpy.random.default_rng
     exact, hand_over = _receiver(numpy, dtype, family)
 
@@ -58,13 +59,13 @@ def made_inputs(shape: list[int], dtype: str, count: int, family: str) -> Callab
 
 
 def _receiver(numpy: Any, dtype: str, family: str) -> tuple[Any, Callable[[Any], Any]]:
-    """The dtype that NumPy makes, and what turns its array into the framework's."""
+    """Return NumPy's dtype and the conversion from its array to the framework's."""
     torch: Any = sys.modules.get("torch") if family == "torch" else None
     short = torch is not None and dtype == "bfloat16"
     try:
         exact = numpy.dtype("float32" if short else dtype)
     except TypeError as problem:
-        raise ValueError(f"--dtype {dtype} is no dtype of NumPy") from problem
+        raise ValueError(f"unknown --dtype '{dtype}': not a NumPy dtype") from problem
     if torch is not None and hasattr(torch, "from_numpy"):
         place = "cuda" if torch.cuda.is_available() else "cpu"
         wanted = torch.bfloat16 if short else None

@@ -1,4 +1,4 @@
-"""The arguments of `gpu-profile evaluate`. cli/evaluate.cc declares the same ones for help and completion."""
+"""The arguments of `gpu-profile evaluate`. cli/evaluate.cc declares the same options for help and completion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """Raises UsageError with one line."""
+    """Parse the arguments. Raises UsageError with a one-line message."""
     parser = _Parser("gpu-profile evaluate", add_help=False, allow_abbrev=False)
     parser.add_argument("baseline")
     parser.add_argument("optimized")
@@ -55,9 +55,9 @@ def _check(options: argparse.Namespace) -> None:
     for name in ("max_memory_mb", "fail_under"):
         value = getattr(options, name)
         if value is not None and not 0 < value < float("inf"):
-            raise UsageError(f"--{name.replace('_', '-')} must be a number above 0")
+            raise UsageError(f"--{name.replace('_', '-')} must be greater than 0")
     if options.inputs and (options.shape or options.dtype):
-        raise UsageError("--shape and --dtype are for inputs that are made; with --inputs the file decides")
+        raise UsageError("--shape and --dtype cannot be combined with --inputs; they apply to generated inputs")
     for path in filter(None, (options.baseline, options.optimized, options.inputs)):
         if not os.path.isfile(path):
             raise FileNotFoundError(f"cannot read {path}: no such file")

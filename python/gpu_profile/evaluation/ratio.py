@@ -1,10 +1,10 @@
-"""How much faster, and how sure is that: two sets of times that were taken in turn.
+"""The speedup and its uncertainty, from two alternating sets of times.
 
-The figure is the median of the rounds' ratios (a baseline time and the optimized time beside it), so that what slows both
-cancels out. The interval and the verdict are libgpuprof's (gpuprof_bench_compare_json, the method of `bench`) where the
-library is there. Else the interval is a bootstrap in Python: rounds are drawn with replacement 2,000 times and the middle
-95 % of the medians kept; "faster" and "slower" then ask for an interval all beyond 1 % of equal, "same" for one within.
-Seeded: the same times give the same answer.
+The figure is the median of the rounds' ratios (a baseline time and the adjacent optimized time), so that slowdowns of
+both cancel out. The interval and the verdict come from libgpuprof (gpuprof_bench_compare_json, the method of `bench`)
+if available. Otherwise the interval is a bootstrap in Python: rounds are drawn with replacement 2,000 times, and the
+interval is the middle 95 % of the medians. "faster" and "slower" then require an interval entirely beyond 1 % of equal,
+"same" one within 1 %. The seed is fixed: the same times give the same result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MIN_EFFECT = 0.01
 
 
 class Ratio(NamedTuple):
-    """`low` and `high` are None where there are too few samples. `source` is "libgpuprof" or "bootstrap"."""
+    """The speedup and its interval. `low` and `high` are None with too few samples; `source` is libgpuprof or bootstrap."""
 
     speedup: float
     low: float | None
@@ -40,7 +40,7 @@ def _by_library(baseline: list[float], optimized: list[float]) -> Ratio | None:
 
     try:
         found = bench_native.compare(array("d", baseline), array("d", optimized), paired=True, min_effect=_MIN_EFFECT)
-    except Error:  # no library here, or an older one
+    except Error:  # the library is missing or older
         return None
     if found.get("speedup") is None:
         return None

@@ -1,8 +1,8 @@
-"""Samples of both sides: how many calls make one, and the clocks that were held beside each.
+"""Samples of both sides: the number of calls per sample, and the clocks read around each.
 
-A sample is as many calls as fit into 1 ms, each on inputs that nobody has seen. What it took is known three times: by the
-evaluator's clock, by the clock of the side's process, and by the device's events where the work is on a device. Which one
-is the figure is decided by timing.py.
+A sample has as many calls as fit into 1 ms, each with fresh inputs. Its duration is measured three times: by the
+evaluator's clock, by the clock of the side's process, and by device events if the work is on a device. timing.py
+decides which one is the figure.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from .side import Side
 
 __all__ = ["Sampler", "Shot", "new_seed"]
 
-_SAMPLE_NS = 1e6  # a sample has as many calls as fit into this, so that the clock's own cost is small
+_SAMPLE_NS = 1e6  # target duration of a sample; keeps the overhead of the clock small
 _LONGEST_SAMPLE_NS = 20e6
 _BATCH_BYTES = 256 << 20
 _LONGEST_PREPARATION_NS = 50e6
 _WARM_UP = (2, 10)
-_HELD_CALLS = 64  # a queue takes about a thousand launches
+_HELD_CALLS = 64  # a queue holds about a thousand launches
 _HELD_SAMPLES, _HELD_TRIES = 7, 2
 
 
 class Shot(NamedTuple):
-    """One sample, in ns of all its calls; times of the device are None where there is none, and `reason` says why."""
+    """One sample, in ns for all its calls; device times are None without a device, and `reason` explains why."""
 
     calls: int
-    prepare_ns: float  # making the inputs, by the evaluator's clock, without waiting for a processor
-    busy_ns: float  # the calls, in the same manner
+    prepare_ns: float  # generating inputs, by the evaluator's clock, without waiting for a CPU
+    busy_ns: float  # the calls, measured the same way
     outside_ns: float  # the calls, by the evaluator's clock
-    inside_ns: float  # by the clock of the side's process, until the whole device was idle
-    device_ns: float | None = None  # by events: until the stream was
-    beyond_ns: float = 0.0  # from then until the whole device was
-    idle_wait_ns: float = 0.0  # what waiting for an idle device takes
+    inside_ns: float  # the calls, by the clock of the side's process, until the whole device was idle
+    device_ns: float | None = None  # the calls, by device events, until the stream was idle
+    beyond_ns: float = 0.0  # from then until the whole device was idle
+    idle_wait_ns: float = 0.0  # the cost of waiting for an idle device
     held: bool = False
     reason: str | None = None
 
@@ -59,7 +59,7 @@ class Sampler:
         return [self.sample(side) for _ in range(count)]
 
     def warm_up(self, sides: list[Side], bytes_per_call: int) -> None:
-        """Until times no longer fall; then the number of calls per sample."""
+        """Run until times no longer fall, then set the number of calls per sample."""
         before = float("inf")
         for turn in range(_WARM_UP[1]):
             calls = self.calls()
@@ -78,8 +78,8 @@ class Sampler:
             self.sample(side, calls)
 
     def alone_ms(self, side: Side) -> list[float]:
-        """ms per call of the work on the stream by itself, gaps between launches left out: the stream is held until all
-        of a sample is in its queue. Empty for work that waits for the device, which cannot be held."""
+        """Return ms per call of the work on the stream without launch gaps: the stream is blocked until a whole sample
+        is queued. Empty for work that waits for the device, because such work cannot be queued."""
         found: list[float] = []
         for turn in range(_HELD_SAMPLES):
             shot = self.sample(side, self.calls(min(self.batch, _HELD_CALLS)), hold=True)

@@ -1,10 +1,10 @@
-"""One evaluation: both sides are loaded, checked, timed in turn, and looked at again.
+"""One evaluation: loads both sides, checks them, times them alternately, and checks them again.
 
     load -> check (fresh seeds, both sides) -> memory -> warm-up -> timed rounds, some results compared -> suspicions, patches
 
-Seeds come from the system's random source when they are needed, so that nothing can be computed before. What samples
-say against the optimized side is a refusal only when three stretches of rounds say it. A side that fails is left out; the
-other is still timed. Nothing is printed here.
+Seeds come from the system's random source at the moment of use, so that nothing can be precomputed. Samples that speak
+against the optimized side cause a refusal only if three series of rounds agree. A side that fails is dropped; the other
+one is still timed. Prints nothing.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .side import Side, SideFailure
 __all__ = ["Evaluation"]
 
 _COMPARED = 4  # timed rounds whose results are compared
-_ATTEMPTS = 3  # one stretch of samples is no evidence on a machine that does other things
+_ATTEMPTS = 3  # a single series of samples is not evidence on a busy machine
 _CACHE_PAIRS = 5
 
 
 class Evaluation:
-    """Figures and violations; run() fills them. Times are ms per call of every case; None is not known."""
+    """Figures and violations, filled in by run(). Times are ms per call of every case; None if unknown."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -40,14 +40,14 @@ class Evaluation:
         self.timer_reason: str | None = None
         self.times: dict[str, list[float]] = {}
         self.host_times: dict[str, list[float]] = {}
-        self.alone_times: dict[str, list[float]] = {}  # of the work on the stream, gaps between launches left out
+        self.alone_times: dict[str, list[float]] = {}  # work on the stream without launch gaps
         self.import_ms: dict[str, float] = {}
         self.ratio: Ratio | None = None
         self.memory: dict[str, Footprint] = {}
         self.floor_ms: float | None = None
         self.reference: dict[str, float] | None = None
         self._sampler = Sampler()
-        self._bytes: dict[int, int] = {}  # of inputs and outputs, by case
+        self._bytes: dict[int, int] = {}  # bytes of inputs and outputs, by case
         self._sides: list[Side] = []
 
     @property
@@ -124,8 +124,8 @@ class Evaluation:
         own, blocks = optimized.ask("check", case=case, seed=seed, other=other)
         self._bytes[case] = max(self._bytes.get(case, 0), int(plain["bytes"]), int(own["bytes"]))
         if _holds_unknown(plain["output"]):
-            raise SideFailure("baseline", "returns what cannot be compared: arrays of a loaded library, numbers, text and "
-                              "tuples, lists and dictionaries of them can")
+            raise SideFailure("baseline", "returns a value that cannot be compared; supported are arrays of a loaded library, "
+                              "numbers, text, and tuples, lists and dictionaries of them")
         self.violations.add_behaviour(plain, own)
         if _holds_unknown(own["output"]):
             return
@@ -144,12 +144,12 @@ class Evaluation:
         return baseline.ask("compare", blocks, case=case, seed=seed, output=output, **tolerance)[0]
 
     def _measure_memory(self, side: Side) -> None:
-        """Of one call, of the case with most."""
+        """Measure one call of the case with the most memory."""
         found = [footprint_of(side, case, new_seed()) for case in range(self._sampler.cases)]
         self.memory[side.name] = max(found, key=lambda each: each.peak_mb or 0)
 
     def _time(self, baseline: Side, optimized: Side) -> None:
-        """The figures are those of the first rounds that nothing speaks against; what speaks against all is a violation."""
+        """Keep the first series of rounds without suspicion; a suspicion in all series is a violation."""
         against: list[str] = []
         for _ in range(_ATTEMPTS):
             shots = self._rounds(baseline, optimized)
@@ -180,11 +180,11 @@ class Evaluation:
         self.host_times = {name: timing.per_call_ms(taken, timing.HOST) for name, taken in shots.items()}
 
     def _compare_timed(self, baseline: Side, optimized: Side, calls: list[list[int]]) -> None:
-        """A result of the calls just timed: the last, which had the least time, or any."""
+        """Return a result of the calls just timed: the last one, which had the least time to finish, or any."""
         index = secrets.choice([len(calls) - 1, secrets.randbelow(len(calls))])
         answer, blocks = optimized.ask("output", index=index)
         if answer["late"]:
-            self.violations.add("outputs changed after the call had returned", True)
+            self.violations.add("outputs changed after the call returned", True)
         if not _holds_unknown(answer["output"]):
             case, seed = calls[index]
             self.violations.add_comparison(self._compare(baseline, case, seed, answer["output"], blocks))
@@ -203,7 +203,7 @@ class Evaluation:
         return [sentence for sentence in found if sentence]
 
     def _value_cache(self, optimized: Side) -> None:
-        """Calls with new inputs, and the same again."""
+        """Time calls with new inputs, then with the same inputs again."""
         said: str | None = None
         for _ in range(_ATTEMPTS):
             new, known = [], []
@@ -217,18 +217,18 @@ class Evaluation:
         self.violations.add(said or "", True)
 
     def _look_again(self, optimized: Side) -> None:
-        """Constraints, and what the module replaced."""
+        """Check the constraints, and the functions that the module replaced."""
         self.violations.add_replaced([str(name) for name in optimized.ask("replaced")[0]["names"]])
         peak = self.memory["optimized"].peak_mb
         if peak is not None:
             self.violations.add_memory(peak, self.options.max_memory_mb)
         elif self.options.max_memory_mb is not None:
-            self.violations.add("peak memory is not known here")
+            self.violations.add("peak memory is unknown on this system")
         if self.ratio and not self.violations.void:
             self.violations.add_speedup(self.ratio.speedup, self.options.fail_under)
 
     def _floor(self, baseline: Side) -> float | None:
-        """How long it takes to copy as much as the inputs and outputs of every case, where the inputs are; None unknown."""
+        """Return the time in ms to copy as many bytes as the inputs and outputs of each case; None if unknown."""
         total = 0.0
         for case, size in self._bytes.items():
             copied, _ = baseline.ask("copy", case=case, seed=new_seed())

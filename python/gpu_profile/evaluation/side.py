@@ -1,7 +1,7 @@
-"""One side as the evaluator sees it: a worker process, a socket to it, and what became of it.
+"""One side as seen by the evaluator: a worker process, a socket to it, and its end.
 
-`ask` is the only way to talk. Whatever goes wrong is a SideFailure: one sentence that names what happened while doing
-what. Time is taken here, too: the worker's own clock is not the only one.
+`ask` is the only way to communicate. Every failure is a SideFailure: a one-line message with the failure and the
+current activity. The evaluator also measures time here, because the worker's clock alone cannot be trusted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DOING = {
 
 
 class SideFailure(Exception):
-    """`side` is "baseline" or "optimized"."""
+    """A failure of one side; `side` is "baseline" or "optimized"."""
 
     def __init__(self, side: str, text: str) -> None:
         super().__init__(f"{side}: {text}")
@@ -42,15 +42,15 @@ class Side:
         self._link, theirs = socket.socketpair()
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         command = [sys.executable, "-c", _START, package, str(theirs.fileno())]
-        with theirs:  # what the module prints goes to standard error: standard output is the evaluation's
+        with theirs:  # output of the module goes to standard error; standard output is reserved for the evaluation
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2, pass_fds=[theirs.fileno()])
-        with contextlib.suppress(OSError):  # a worker that is gone is noticed by ask()
+        with contextlib.suppress(OSError):  # ask() detects a worker that has ended
             send(self._link, "", {**setup, "key": self._token})
         self.outside_ns = self.waited_ns = 0
 
     def ask(self, do: str, blocks: list[bytes] | None = None, **fields: Any) -> tuple[dict[str, Any], list[bytes]]:
-        """What the worker answers; `outside_ns` is how long that took by this process' clock, `waited_ns` how much of it the two
-        processes were ready and waited for a processor (0: not known)."""
+        """Return the worker's answer. `outside_ns` is its duration by this process's clock, `waited_ns` the part of it
+        in which the two processes were ready and waited for a CPU (0: unknown)."""
         self._count += 1
         deadline = time.monotonic() + self._patience_s
         try:
@@ -61,25 +61,25 @@ class Side:
             self.outside_ns = time.perf_counter_ns() - begun
             self.waited_ns = self._waited_ns() - waited
         except TimeoutError:
-            raise self._failure(do, f"gave no answer in {self._patience_s:g} s") from None
+            raise self._failure(do, f"gave no answer within {self._patience_s:g} s") from None
         except (EOFError, OSError):
             raise self._failure(do, self._end()) from None
         except Forged:
-            raise self._failure(do, "sent a message that the evaluator's own code cannot have sent") from None
+            raise self._failure(do, "sent a message that the evaluator's worker code cannot produce") from None
         if answer.get("id") != self._count:
-            raise self._failure(do, "sent a message that the evaluator's own code cannot have sent")
+            raise self._failure(do, "sent a message that the evaluator's worker code cannot produce")
         if "error" in answer:
             text = answer["error"]
             raise self._failure(do, f"ran out of memory: {text}" if answer.get("out_of_memory") else text)
         return answer, back
 
     def reset_peak(self) -> None:
-        """Makes the system's record of the highest memory use begin anew (Linux: clear_refs, 5)."""
+        """Reset the system's peak memory use of the process (Linux: clear_refs, 5)."""
         with contextlib.suppress(OSError), open(f"/proc/{self._process.pid}/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
 
     def memory(self) -> tuple[int | None, int | None]:
-        """(highest, present) resident bytes of the process, as the kernel counts them."""
+        """Return (peak, current) resident bytes of the process, as counted by the kernel."""
         found: dict[str, int] = {}
         with contextlib.suppress(OSError), open(f"/proc/{self._process.pid}/status", encoding="ascii", errors="replace") as file:
             for line in file:
@@ -89,7 +89,8 @@ class Side:
         return found.get("VmHWM"), found.get("VmRSS")
 
     def _waited_ns(self) -> int:
-        """Time on the run queue so far, of the worker's main thread and this one (Linux: schedstat, second figure)."""
+        """Return the time in ns on the run queue so far, of the worker's main thread and this one (Linux: schedstat,
+        second figure)."""
         waited = 0
         with contextlib.suppress(OSError, ValueError, IndexError):
             for process in (self._process.pid, os.getpid()):
@@ -113,6 +114,6 @@ class Side:
         if status is None:
             return "closed its connection"
         if status >= 0:
-            return f"ended by itself with status {status}"
+            return f"exited with status {status}"
         name = signal.Signals(-status).name if -status in {s.value for s in signal.Signals} else f"signal {-status}"
-        return f"was ended by {name}" + (", perhaps for lack of memory" if name == "SIGKILL" else "")
+        return f"was killed by {name}" + (", possibly out of memory" if name == "SIGKILL" else "")

@@ -1,7 +1,8 @@
-"""The device's own time of a sample: CUDA events on the framework's stream, through libgpuprof (gpuprof_stopwatch_*).
+"""Device time of a sample: CUDA events on the framework's stream, through libgpuprof (gpuprof_stopwatch_*).
 
-In the process of a side. Library, driver and the functions that name a stream are taken before a module under test is
-imported. Where there is no device, no library or no stream, `reason` says so and the host's clock is the only one.
+Runs in the process of a side. The library, the driver and the functions that return the current stream are obtained
+before a module under test is imported. Without a device, library or stream, `reason` explains why, and only the host's
+clock is used.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class _Lap(ctypes.Structure):
 
 
 class Stopwatch:
-    """One lap: find(), start(), the work, stop(), read(). Each does nothing where the lap before said why it cannot."""
+    """One lap: find(), start(), the work, stop(), read(). Each does nothing once `reason` is set."""
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
@@ -38,7 +39,7 @@ class Stopwatch:
             self.reason = self._open()
 
     def find(self, values: Any) -> None:
-        """The stream for work on these inputs: the framework's current one, when one of their arrays is on a device."""
+        """Find the stream for work on these inputs: the framework's current one if an array is on a device."""
         self._stream = None
         if not self._watch:
             return
@@ -56,7 +57,7 @@ class Stopwatch:
             self._do(self._calls[1])
 
     def read(self) -> dict[str, Any]:
-        """The lap's figures in ns and `held`; without a device's time the reason."""
+        """Return the lap's figures in ns and `held`, or the reason for a missing device time."""
         lap = _Lap(size=ctypes.sizeof(_Lap))
         if self._stream is not None:
             self._do(self._calls[2], ctypes.byref(lap))
@@ -74,8 +75,8 @@ class Stopwatch:
             self._calls = tuple(getattr(loaded, f"gpuprof_stopwatch_{name}") for name in ("start", "stop", "read"))
             self._last_error: Any = loaded.gpuprof_last_error
             code = loaded.gpuprof_stopwatch_open(ctypes.byref(self._watch))
-        except (Error, AttributeError, OSError) as problem:  # none here, or an older one
-            return f"no events without libgpuprof: {problem}"
+        except (Error, AttributeError, OSError) as problem:  # the library is missing or older
+            return f"device events need libgpuprof: {problem}"
         return self._said() if code else None
 
     def _do(self, function: Any, *arguments: Any) -> None:
@@ -87,7 +88,7 @@ class Stopwatch:
 
 
 def _streams() -> dict[str, Callable[[], int]]:
-    """What says the current stream, by framework."""
+    """Return the functions for the current stream, by framework."""
     found: dict[str, Callable[[], int]] = {}
     cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
     if hasattr(cuda, "current_stream") and cuda.is_available():

@@ -1,7 +1,7 @@
-"""Which clock is the figure, and what samples say against it. Pure functions of samples.
+"""Chooses the clock for the figure, and judges the samples. Pure functions of samples.
 
-A suspicion is a sentence, or None. Other work on the machine makes some samples slow, a trick nearly all of them: so it is
-the fast ones that are looked at (the tenth from below of a hundred), and session.py times again before it refuses.
+A suspicion is a message, or None. Other work on the machine slows some samples, a trick slows nearly all of them. The
+tests therefore use the fast samples (the 10th percentile), and session.py repeats the timing before it refuses.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _MIB = 1024.0 * 1024.0
 
 
 def timer_of(shots: dict[str, list[Shot]]) -> tuple[str, str | None]:
-    """The timer for these samples of both sides, and why it is the host's clock. Events are the figure when every sample has
-    them and they see all work of the baseline, which is right by definition."""
+    """Return the timer for the samples of both sides, and the reason for the host's clock. Events are used if every
+    sample has them and they cover all work of the baseline, which is correct by definition."""
     without = next((shot for taken in shots.values() for shot in taken if shot.device_ns is None), None)
     if without:
         return HOST, without.reason
@@ -32,43 +32,44 @@ def per_call_ms(shots: list[Shot], timer: str) -> list[float]:
 
 
 def elsewhere(shots: list[Shot]) -> str | None:
-    """Work that the device still does when the stream is done. 20 us, or a fiftieth of the time, is nothing."""
+    """Detect device work after the end of the stream. Ignores up to 20 us or 2 % of the time."""
     seen = [shot for shot in shots if shot.device_ns is not None]
     if not seen:
         return None
     beyond, own = _fast(lambda shot: shot.beyond_ns, seen), median(shot.device_ns or 0 for shot in seen)
     if beyond <= max(3 * median(shot.idle_wait_ns for shot in seen) + 2e4, 0.02 * own):
         return None
-    return f"work is done on another stream: the device is busy for {beyond / 1e6:.4f} ms after the {own / 1e6:.4f} ms of the one that was given"
+    return f"work is done on another stream: the device is busy for {beyond / 1e6:.4f} ms after the {own / 1e6:.4f} ms of the given stream"
 
 
 def clocks_apart(shots: list[Shot]) -> str | None:
-    """The worker's clock and the evaluator's: between them lies a message, and on a busy machine the wait for a processor.
-    The device's and the worker's: between them lies the way to the device and back."""
+    """Compare the worker's clock with the evaluator's, which adds a message and, on a busy machine, the wait for a CPU;
+    and the device's clock with the worker's, which adds the way to the device and back."""
     inside, outside = (median(getattr(shot, name) for shot in shots) for name in ("inside_ns", "outside_ns"))
     if _nearly_all(lambda shot: shot.outside_ns - shot.inside_ns > max(2e6, 0.5 * shot.outside_ns), shots):
         return f"clocks disagree: {inside / 1e6:.4f} ms inside the process, {outside / 1e6:.4f} ms outside"
     seen = [shot for shot in shots if shot.device_ns is not None]
     if _nearly_all(lambda shot: shot.inside_ns - (shot.device_ns or 0) - shot.beyond_ns > max(2e5, 0.5 * shot.inside_ns), seen):
         own = median(shot.device_ns or 0 for shot in seen)
-        return f"clocks disagree: {own / 1e6:.4f} ms on the device, {inside / 1e6:.4f} ms until it is done"
+        return f"clocks disagree: {own / 1e6:.4f} ms on the device, {inside / 1e6:.4f} ms until completion"
     return None
 
 
 def prepared_elsewhere(baseline: list[Shot], optimized: list[Shot]) -> str | None:
-    """Inputs are made by the same code on both sides; where that takes longer, the module does work in it."""
+    """Compare the times for generating inputs. The code is the same on both sides, so a longer time is work of the
+    module."""
     plain, own = (_fast(lambda shot: shot.prepare_ns / 1e6 / shot.calls, shots) for shots in (baseline, optimized))
     call_ms = min(shot.busy_ns / 1e6 / shot.calls for shot in baseline)
     if own > 2 * plain and own - plain > max(0.3, 0.5 * call_ms):
-        return f"work is done outside of the call: inputs take {own:.4f} ms to make, {plain:.4f} ms beside the baseline"
+        return f"work is done outside the call: generating inputs takes {own:.4f} ms, {plain:.4f} ms for the baseline"
     return None
 
 
 def cached(new_ms: list[float], known_ms: list[float]) -> str | None:
-    """Calls with inputs that were never seen, and each again."""
+    """Compare the times of calls with new inputs and with repeated inputs."""
     new, again = min(new_ms), median(known_ms)
     if new > 5 * again and new - again > 0.05:
-        return f"results are cached by the value of the inputs: new ones take {new:.4f} ms, known ones {again:.4f} ms"
+        return f"results are cached by the value of the inputs: new inputs take {new:.4f} ms, repeated inputs {again:.4f} ms"
     return None
 
 

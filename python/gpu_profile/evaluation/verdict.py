@@ -1,7 +1,7 @@
-"""An evaluation as people, scripts and programs read it: a table, the fixed lines, one JSON object; and the exit code.
+"""The result of an evaluation: a table, the fixed lines, or one JSON object; and the exit code.
 
-The fixed lines are a contract (docs/reference/commands/evaluate.md): six figures, always all of them, `nan` for one that is not known or
-that is refused, then one line per violation.
+The fixed lines are a contract (docs/reference/commands/evaluate.md): always six figures, `nan` for an unknown or refused one,
+then one line per violation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["exit_code", "figures", "fixed_lines", "json_text", "table"]
 
 
 def figures(evaluation: Evaluation) -> dict[str, float | None]:
-    """The six, in the order in which they are printed. A refused time is None."""
+    """Return the six figures in print order. A refused time is None."""
     times = {name: median(values) for name, values in evaluation.times.items()}
     refused = evaluation.violations.void
     speedup = evaluation.ratio.speedup if evaluation.ratio and not refused else None
@@ -42,7 +42,7 @@ def fixed_lines(evaluation: Evaluation) -> str:
 
 
 def exit_code(evaluation: Evaluation) -> int:
-    """3 when a side failed, 1 when a constraint fired, else 0; numbers of core/base/exit_code.h."""
+    """Return 3 if a side failed, 1 if a constraint was violated, otherwise 0; codes of core/base/exit_code.h."""
     if evaluation.failures:
         return 3
     return 1 if evaluation.violations.all() else 0
@@ -62,7 +62,7 @@ def table(evaluation: Evaluation) -> str:
     rows.append((f"peak memory ({memory[1].source})", *(_mb(each.peak_mb) for each in memory)))
     if any(each.device_used_mb is not None for each in memory):
         rows.append(("device in use (NVML)", *(_mb(each.device_used_mb) for each in memory)))
-        rows.append(("of it not reserved here", *(_mb(each.outside_mb) for each in memory)))
+        rows.append(("not reserved by the side", *(_mb(each.outside_mb) for each in memory)))
     if evaluation.reference:
         rows.append(("error against float64", *(f"{evaluation.reference[name]:.2e}" for name in _SIDES)))
     text = "".join(f"{head:<24}{one:>16}{other:>16}\n" for head, one, other in rows)
@@ -93,13 +93,13 @@ def _verdict_line(evaluation: Evaluation) -> str:
     if evaluation.violations.void:
         return f"verdict: refused ({samples})\n"
     if not evaluation.ratio:
-        return f"verdict: none, a side failed ({samples})\n"
+        return f"verdict: none; a side failed ({samples})\n"
     ratio = evaluation.ratio
     wrong = ", but constraints are violated" if evaluation.violations.all() else ""
     interval = "too few samples for an interval"
     if ratio.low is not None and ratio.high is not None:
         interval = f"95 % interval {ratio.low:.4f} to {ratio.high:.4f}"
-    return f"verdict: {ratio.verdict}, {ratio.speedup:.4f} times ({interval}){wrong} ({samples})\n"
+    return f"verdict: {ratio.verdict}, speedup {ratio.speedup:.4f} ({interval}){wrong} ({samples})\n"
 
 
 def json_text(evaluation: Evaluation, version: str) -> str:

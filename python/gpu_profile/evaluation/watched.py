@@ -1,7 +1,8 @@
-"""Functions that a module under test has no reason to replace: clocks, waits, comparisons, sources of random numbers.
+"""Functions that a module under test has no reason to replace: clocks, waits, comparisons, random number generators.
 
-They are noted before the module is imported; what is another object later was replaced. The evaluator does not depend on
-them (it took its own before), so that replacing one gains nothing: it is reported because nobody does it by chance.
+They are recorded before the module is imported; a different object afterwards was replaced. The evaluator does not
+depend on them (it obtained its own before), so replacing one gains nothing. It is reported because nobody does it
+accidentally.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ cupy.random.rand cupy.get_default_memory_pool cupy.cuda.MemoryHook cupy.cuda.get
 
 class Watched:
     def __init__(self) -> None:
-        # The objects themselves are kept: the address of one that is gone may be given again.
+        # Keeps the objects themselves, because the address of a freed object can be reused.
         self._before = {name: found for name in _NAMES if (found := _look(name)) is not None}
 
     def replaced(self) -> list[str]:

@@ -2,9 +2,9 @@
 
     | 4 bytes, big endian: length of the header | header, JSON | block 0 | block 1 | ...
 
-The header's "blocks" lists their sizes. Nothing is unpickled: what a module under test could put into a message is text
-and bytes. Each header carries the token that the evaluator made for this worker; one without it is refused. Messages
-travel on a socket that only the worker knows, so that what a module prints is never taken for an answer.
+The header's "blocks" lists their sizes. Nothing is unpickled: a module under test can only inject text and bytes. Each
+header carries the token that the evaluator generated for this worker; a message without it is rejected. Messages travel
+on a socket known only to the worker, so that output of the module is never mistaken for an answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HEADER_LIMIT = 64 << 20
 
 
 class Forged(Exception):
-    """A message that the worker's own code cannot have sent."""
+    """A message that the worker's code cannot produce."""
 
 
 def send(link: socket.socket, token: str, header: dict[str, Any], blocks: list[bytes] | None = None) -> None:
@@ -34,7 +34,8 @@ def send(link: socket.socket, token: str, header: dict[str, Any], blocks: list[b
 
 
 def receive(link: socket.socket, token: str, deadline: float | None = None) -> tuple[dict[str, Any], list[bytes]]:
-    """The next message. Raises EOFError when the other end is gone, TimeoutError past `deadline` (time.monotonic)."""
+    """Return the next message. Raises EOFError if the other end is closed, TimeoutError after `deadline`
+    (time.monotonic)."""
     (length,) = struct.unpack(">I", _exactly(link, 4, deadline))
     if length > _HEADER_LIMIT:
         raise Forged
@@ -60,7 +61,7 @@ def _exactly(link: socket.socket, size: int, deadline: float | None) -> bytearra
         link.settimeout(left)
         try:
             count = link.recv_into(view[done:], min(size - done, 1 << 20))
-        except socket.timeout as problem:  # not yet TimeoutError in Python 3.9
+        except socket.timeout as problem:  # a separate type until Python 3.10
             raise TimeoutError from problem
         if count == 0:
             raise EOFError

@@ -1,9 +1,9 @@
-"""One side's process: imports the module, makes inputs, calls the function, and describes what came back.
+"""The process of one side: imports the module, generates inputs, calls the function, and describes the result.
 
 Started by side.py with the number of a socket. The first message is the setup, with the token. The socket is moved to
-another number and nothing here is kept in globals, so that a module has no handle on it by accident; a module that goes
-looking through the interpreter's frames is not kept out (docs/reference/commands/evaluate.md, "What this cannot see").
-Order in load(): frameworks and the evaluator's own clocks first, then INPUTS.py, then the module under test.
+another number and no state is global, so that a module has no accidental access; a module that searches the
+interpreter's frames is not kept out (docs/reference/commands/evaluate.md, "What this cannot see"). Order in load(): frameworks
+and the evaluator's clocks first, then INPUTS.py, then the module under test.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .watched import Watched
 from .wire import receive, send
 
 _POISON = 0x7F
-_SETTLE_S = (0.03, 0.5)  # shortest and longest time that a result is watched for late changes
+_SETTLE_S = (0.03, 0.5)  # minimum and maximum time for detecting late changes of a result
 
 Blocks = list[bytes]
 Tree = dict[str, Any]
@@ -43,7 +43,7 @@ class Worker:
     def __init__(self, setup: dict[str, Any]) -> None:
         self._setup = setup
         for name in {*imports_of(setup["module"]), *imports_of(setup["inputs"] or ""), *setup["frameworks"]}:
-            with contextlib.suppress(Exception):  # the module's own import says it better
+            with contextlib.suppress(Exception):  # the module's own import reports it better
                 importlib.import_module(name)
         self._clock, self._perturb, self._sleep = make_clock(), make_perturb(), time.sleep
         self._clean = gc.collect, gc.disable, gc.enable
@@ -53,18 +53,18 @@ class Worker:
         self._kernel: Callable[..., Any] = print
         self._batch: list[Any] = []
         self._prepared: list[Any] = []
-        self.after: Callable[[], None] | None = None  # what is left to do when the answer has been sent
+        self.after: Callable[[], None] | None = None  # runs after the answer has been sent
         self._early: tuple[Tree, Blocks] = ({}, [])
         self._expected: dict[tuple[int, int], tuple[Tree, Blocks]] = {}
 
     # ---- loading
 
     def inputs(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """Inputs before the module where INPUTS.py has them; made ones come when the number of parameters is known."""
+        """Load INPUTS.py before the module; generated inputs come later, when the number of parameters is known."""
         if self._setup["inputs"]:
             found = getattr(load(self._setup["inputs"]), "inputs", None)
             if not callable(found):
-                raise LookupError(f"there is no inputs(seed) in {os.path.basename(self._setup['inputs'])}")
+                raise LookupError(f"no function inputs(seed) in '{os.path.basename(self._setup['inputs'])}'")
             self._inputs = [found]
         return {}, []
 
@@ -76,8 +76,8 @@ class Worker:
         kernel = getattr(module, entry, None)
         if not callable(kernel):
             there = [name for name, value in vars(module).items() if inspect.isfunction(value) and name[0] != "_"]
-            hint = f"; it has {', '.join(there[:5])} (--entry)" if there else ""
-            raise LookupError(f"there is no function {entry} in {os.path.basename(path)}{hint}")
+            hint = f"; found {', '.join(there[:5])}; select one with --entry" if there else ""
+            raise LookupError(f"no function '{entry}' in {os.path.basename(path)}{hint}")
         self._kernel = kernel
         return {"import_ns": took, "parameters": _parameters(kernel)}, []
 
@@ -96,7 +96,8 @@ class Worker:
     # ---- correctness
 
     def check(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """Calls with a new seed, the same again, another, and with objects whose contents were exchanged."""
+        """Call with a new seed, the same seed, another one, and with the same objects after exchanging their
+        contents."""
         case, seed, other = message["case"], message["seed"], message["other"]
         arguments = self._make(case, seed)
         before = self._described(arguments)
@@ -125,7 +126,7 @@ class Worker:
         return answer, blocks
 
     def _poisoned(self, arguments: Any) -> tuple[Any, int]:
-        """A call into memory that holds a pattern wherever the function does not write."""
+        """Call with new memory filled with a pattern, which remains where the function does not write."""
         for leaf in [each for batch in self._batch for each in self._arrays.leaves(batch)]:
             family = self._arrays.family(leaf)
             with contextlib.suppress(Exception):
@@ -149,7 +150,7 @@ class Worker:
         return self._described(arguments if output is None else output)
 
     def _exchanged(self, case: int, seed: int, other: int) -> tuple[Tree, Blocks] | None:
-        """The result for `other` by the objects that were there for `seed`; None for arrays that cannot be written."""
+        """Return the result for `other` using the objects of `seed`; None for read-only arrays."""
         arguments, source = self._make(case, seed), self._make(case, other)
         self._called(arguments)
         try:
@@ -182,7 +183,7 @@ class Worker:
         return found, []
 
     def _reference(self, case: int, seed: int) -> tuple[Tree, Blocks] | None:
-        """The baseline's result for the same inputs in float64, where it takes them."""
+        """Return the baseline's result for the same inputs in float64, if it accepts them."""
         try:
             wide = tuple(_widened(self._arrays, argument) for argument in self._make(case, seed))
             if all(now is then for now, then in zip(wide, self._make(case, seed))):
@@ -194,19 +195,19 @@ class Worker:
     # ---- timing
 
     def prepare(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """Inputs for the calls of the next time(), one for each [case, seed]; nobody has seen them."""
+        """Generate fresh inputs for the calls of the next time(), one for each [case, seed]."""
         self._batch = []
         self._prepared = [self._make(case, seed) for case, seed in message["calls"]]
         return {}, []
 
     def collect(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """Frees what is left of the samples before, so that it is neither in the time of the inputs nor in that of the calls."""
+        """Free the remains of earlier samples, so that freeing them is not part of any measured time."""
         self._batch = []
         self._clean[0]()
         return {}, []
 
     def time(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """The prepared calls. Answers at once; the evaluator holds its own clock beside this one's and the device's."""
+        """Run the prepared calls. Answers immediately; the evaluator also reads its own clock."""
         prepared = self._prepared
         outputs: list[Any] = []
         kernel, clock, wait, keep, watch = self._kernel, self._clock, self._wait, outputs.append, self._stopwatch
@@ -230,18 +231,18 @@ class Worker:
         return {"ns": took, **lap}, []
 
     def _copy_early(self) -> None:
-        """The last result, the one that had the least time, as it was when the time had been taken."""
+        """Return the last result, which had the least time to finish, as it was at the end of the timing."""
         self.after = None
         self._early = self._described(self._batch[-1])
 
     def output(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """A result of the last time(); `late` when the last one is not what it was when the time was taken."""
+        """Return a result of the last time(); `late` if the last one changed after the timing."""
         late = self._described(self._batch[-1]) != self._early
         tree, blocks = self._described(self._batch[message["index"]])
         return {"output": tree, "late": late}, blocks
 
     def copy(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """The shortest times in which this side's inputs are copied, and their bytes: read once and written once."""
+        """Return the shortest times for copying this side's inputs, and their bytes: read once and written once."""
         leaves = self._arrays.leaves(self._make(message["case"], message["seed"]))
         families = [self._arrays.family(leaf) for leaf in leaves]
         times: list[int] = []
@@ -262,7 +263,7 @@ class Worker:
         return {"ns": min(times), "device_ns": min(laps), "bytes": 2 * sum(self._arrays.size(leaf) for leaf in leaves)}, []
 
     def call(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """One call by itself, for its memory: what the framework says, if a framework with a device is loaded."""
+        """Measure the memory of a single call: from the framework, if one with a device is loaded."""
         self._batch.clear()
         self._early = ({}, [])
         self._expected.clear()
@@ -287,7 +288,7 @@ class Worker:
 
 
 def _parameters(kernel: Callable[..., Any]) -> int:
-    """How many arguments it needs; 1 when it does not say."""
+    """Return the number of required arguments; 1 if unknown."""
     try:
         parameters = inspect.signature(kernel).parameters.values()
     except (TypeError, ValueError):
@@ -322,7 +323,7 @@ def _serve(link: socket.socket) -> None:
             return
         try:
             answer, blocks = getattr(worker, message["do"])(message, given)
-        except BaseException as problem:  # SystemExit too: the module under test ends nothing here
+        except BaseException as problem:  # includes SystemExit, so that the module under test cannot end the worker
             answer, blocks = _said(problem), []
             del problem
         send(link, token, {**answer, "id": message["id"]}, blocks)
@@ -337,7 +338,7 @@ def main() -> None:
     sys.argv[:] = [sys.argv[0]]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the evaluator ends its workers
     _serve(socket.socket(fileno=hidden))
-    os._exit(0)  # threads of the module do not keep the process
+    os._exit(0)  # threads of the module must not keep the process alive
 
 
 if __name__ == "__main__":

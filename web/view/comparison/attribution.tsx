@@ -1,5 +1,5 @@
-// Where the difference of a step's device time comes from: parts that add up to it. What takes longer in NEW reaches to the
-// right, what takes less to the left.
+// The parts that add up to the difference in device time per step. Bars to the right: slower in NEW; to the left:
+// faster.
 
 import { causeOf, hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
@@ -13,23 +13,23 @@ const SHOWN = 8;
 export function Attribution({ table, onOpen }: { table: ReportTable | null; onOpen: (table: ReportTable, row: number) => void }) {
   const fill = useFill();
   if (table === null || table.rows.length === 0) return null;
-  const parts = table.rows.map((_, row) => partOf(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // the largest come first
+  const parts = table.rows.map((_, row) => partOf(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // sorted by size, largest first
   const most = Math.max(1, ...parts.map((part) => Math.abs(part.difference)));
   return (
-    <section class="attribution" aria-label="Where the difference comes from">
+    <section class="attribution" aria-label="Attribution of the difference">
       <h2>
-        Where the difference comes from <small>time per step and device; all parts together are the whole difference</small>
+        Attribution of the difference <small>time per step and device; the parts add up to the total</small>
       </h2>
-      {parts.length === 0 && <p>No part of it differs.</p>}
+      {parts.length === 0 && <p>No differences found.</p>}
       <ul class="bars signed">
         {parts.map(({ row, kind, name, base, next, difference, isIdle }) => {
           const cause = causeOf(name);
           const width = (50 * Math.abs(difference)) / most;
           return (
             <li key={row}>
-              <button title={`${kind} ${name}\n${exact(base)} in BASE, ${exact(next)} in NEW; highlight it on both timelines`} onClick={() => onOpen(table, row)}>
+              <button title={`${kind}: ${name}\n${exact(base)} in BASE, ${exact(next)} in NEW; click to highlight on both timelines`} onClick={() => onOpen(table, row)}>
                 <span class="label">
-                  {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind} {shortName(name)}
+                  {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind}: {shortName(name)}
                 </span>
                 <span class="amount">
                   {difference > 0 ? "+" : "−"}
@@ -43,7 +43,7 @@ export function Attribution({ table, onOpen }: { table: ReportTable | null; onOp
           );
         })}
       </ul>
-      {table.notes.concat(parts.length === SHOWN ? [`The table attribution has all ${table.row_count}.`] : []).map((note) => (
+      {table.notes.concat(parts.length === SHOWN ? [`The attribution table lists all ${table.row_count} parts.`] : []).map((note) => (
         <p key={note} class="note">
           {note}
         </p>

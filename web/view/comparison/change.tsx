@@ -1,4 +1,4 @@
-// Faster, slower, the same, or not to be told; why; and the metrics behind it.
+// The verdict (faster, slower, same or inconclusive), the reason, and the metrics behind it.
 
 import { pct } from "../../layout/cell_text.ts";
 import { amount, exact } from "../../layout/time_text.ts";

@@ -1,5 +1,5 @@
-// BASE above NEW, aligned by a step that is chosen. Moving one window moves the other; keys mean the timeline that the
-// pointer was on last. What is selected on either is described below.
+// BASE above NEW, aligned at a chosen step. The two windows move together; keys apply to the timeline that the pointer
+// or focus entered last. The selections of both are described below.
 
 import { useEffect, useRef } from "preact/hooks";
 import { duration } from "../../layout/time_text.ts";
@@ -14,7 +14,7 @@ import { useViewer } from "../use_state.ts";
 
 interface Props {
   comparison: Comparison;
-  said: string; // of the last row that was looked for
+  said: string; // result of the last search for a row
   onClear: () => void;
 }
 
@@ -36,11 +36,11 @@ export function Timelines({ comparison, said, onClear }: Props) {
     return followKeys(stage, { isMeant: () => meant.current === viewer, focusSearch: () => {}, step: () => {}, clear });
   };
   return (
-    <section class="timelines" aria-label="Both timelines">
+    <section class="timelines" aria-label="Timelines of both recordings">
       <header>
         <h2>Timelines</h2>
         <Steps comparison={comparison} />
-        {highlighted && <button onClick={clear}>End highlighting</button>}
+        {highlighted && <button onClick={clear}>Clear highlighting</button>}
         <span role="status" class="warning">
           {said}
         </span>
@@ -50,7 +50,7 @@ export function Timelines({ comparison, said, onClear }: Props) {
           <h3>
             {side} <small>{viewer.recording.manifest.source.file.split("/").pop()}</small>
           </h3>
-          <StageFrame viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D move, both timelines at once.`} onStage={begin(viewer)} />
+          <StageFrame viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan; both timelines move together.`} onStage={begin(viewer)} />
         </div>
       ))}
       <div class="selected">
@@ -65,14 +65,14 @@ export function Timelines({ comparison, said, onClear }: Props) {
   );
 }
 
-/** Which steps are laid on top of each other, and how their lengths differ. */
+/** Chooses the step that both timelines are aligned at, and shows its duration in each. */
 function Steps({ comparison }: { comparison: Comparison }) {
   const { next, pairs } = comparison;
   const chosen = useViewer(next, (state) => Math.min(state.aligned, pairs.length - 1));
   const pair = pairs[chosen]!;
   const [before, after] = [pair.base.to - pair.base.from, pair.next.to - pair.next.from];
   const difference = after - before;
-  const label = pair.name === "" ? "aligned where work begins; no steps are in both" : "";
+  const label = pair.name === "" ? "aligned at the first device work; the recordings have no steps in common" : "";
   return (
     <div class="steps">
       {label}
@@ -82,7 +82,7 @@ function Steps({ comparison }: { comparison: Comparison }) {
             ‹
           </button>
           <label>
-            aligned by{" "}
+            aligned at{" "}
             <select value={chosen} onChange={(event) => comparison.align(Number(event.currentTarget.value))}>
               {pairs.map(({ name }, i) => (
                 <option key={i} value={i}>

@@ -1,4 +1,4 @@
-// Amounts as bars: what it is, how much, which share of all.
+// A bar chart: label, amount and share of each item.
 
 import type { ComponentChildren } from "preact";
 import { useFill } from "../use_fill.ts";
@@ -7,7 +7,7 @@ export interface Bar {
   label: ComponentChildren;
   title: string;
   amounts: string[];
-  share: number; // 0..1, of the longest bar that there could be
+  share: number; // 0..1, of the longest possible bar
   code: number; // colour
   onClick: () => void;
 }

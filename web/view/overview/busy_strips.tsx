@@ -1,4 +1,4 @@
-// When each device had work, over the part that the answer is about. A point of the picture leads to that time.
+// Busy time of each device over the part that the report covers. A click shows that time on the timeline.
 
 import { useState } from "preact/hooks";
 import { busyPath } from "../../layout/busy_path.ts";
@@ -11,14 +11,14 @@ import type { Viewer } from "../../model/viewer.ts";
 import { useLoaded } from "../use_state.ts";
 import { useWidth } from "../use_width.ts";
 
-const SHOWN = 0.05; // of the part: what a point leads to
+const SHOWN = 0.05; // share of the part that a click shows
 
 export function BusyStrips({ viewer, report }: { viewer: Viewer; report: Report }) {
   const { value: pictures } = useLoaded(() => viewer.recording.pictures(), viewer);
   if (!pictures || pictures.devices.length === 0) return null;
   return (
-    <section class="busy" aria-label="When the devices were busy">
-      <h2>Busy</h2>
+    <section class="busy" aria-label="Busy time by device">
+      <h2>Busy time</h2>
       {pictures.devices.map(({ device, busy }) => (
         <Strip key={device} viewer={viewer} report={report} device={device} shares={busy} />
       ))}
@@ -37,7 +37,7 @@ function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Rep
     return Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
   };
   const go = (event: MouseEvent) => {
-    if (event.detail === 0) return viewer.goTo(part); // by key
+    if (event.detail === 0) return viewer.goTo(part); // by keyboard
     const middle = part.from + shareAt(event) * span;
     viewer.goTo({ from: middle - (span * SHOWN) / 2, to: middle + (span * SHOWN) / 2 });
   };
@@ -48,7 +48,7 @@ function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Rep
         <strong>GPU {device}</strong> <span>{slice === null ? said : `${moment(part.from + pointed! * span, span / 1000)}: ${pct(shares[slice]! * 100)} busy`}</span>
       </p>
       <button
-        aria-label={`GPU ${device}, ${said}; show it on the timeline`}
+        aria-label={`GPU ${device}, ${said}; show on the timeline`}
         onClick={go}
         onPointerMove={(event) => setPointed(shareAt(event))}
         onPointerLeave={() => setPointed(null)}

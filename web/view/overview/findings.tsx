@@ -1,4 +1,4 @@
-// Findings as cards: what it costs, what proves it, what to do, how sure it is.
+// Findings as cards: cost, evidence, remedy and confidence.
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact } from "../../layout/time_text.ts";
@@ -13,9 +13,9 @@ export function Findings({ viewer, report }: { viewer: Viewer; report: Report })
   return (
     <section class="findings" aria-label="Findings">
       <h2>
-        Findings <small>costs may overlap, so they do not add up</small>
+        Findings <small>costs can overlap, so they do not add up</small>
       </h2>
-      {report.findings.length === 0 && <p>Nothing that costs enough to be worth a finding.</p>}
+      {report.findings.length === 0 && <p>No findings above the reporting threshold.</p>}
       {report.findings.map((finding) => (
         <Card key={finding.id} viewer={viewer} report={report} finding={finding} />
       ))}
@@ -32,9 +32,9 @@ function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; fin
           {MARKS[severity] ?? "●"} {severity}
         </span>
         <h3>{title}</h3>
-        <span class="cost" title={cost === null ? undefined : `${exact(cost)} of device time at most, all devices together`}>
-          {cost === null ? "cost not known" : duration(cost)}
-          {share !== null && ` · ${pct(share)} of the window`}
+        <span class="cost" title={cost === null ? undefined : `Estimated cost: ${exact(cost)} of device time, summed over all devices`}>
+          {cost === null ? "cost unknown" : duration(cost)}
+          {share !== null && ` · ${pct(share)} of the recorded time`}
         </span>
       </header>
       <ul>
@@ -50,7 +50,7 @@ function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; fin
       </p>
       <p class="sure">
         {confidence !== null && <>Confidence: {confidence}. </>}
-        {refuted !== null && <>It would change if {refuted}.</>}
+        {refuted !== null && <>This would change if {refuted}.</>}
       </p>
     </article>
   );

@@ -1,4 +1,4 @@
-// Idle time by what the host did meanwhile, device by device; each cause leads to its longest gap.
+// Idle time by cause, for each device; each cause links to its longest gap.
 
 import { pct } from "../../layout/cell_text.ts";
 import { causeOf } from "../../layout/colors.ts";
@@ -15,7 +15,7 @@ export function IdleCauses({ viewer, report, table }: { viewer: Viewer; report: 
   return (
     <section aria-label="Idle time by cause">
       <h2>
-        Idle time, by what the host did meanwhile <small>share of idle time</small>
+        Idle time by cause <small>share of idle time</small>
       </h2>
       {devices.map((device) => (
         <div key={device}>
@@ -40,7 +40,7 @@ function barsOf(viewer: Viewer, report: Report, table: ReportTable, device: numb
           <Swatch code={cause.code} letter={cause.letter} /> {cause.name}
         </>
       ),
-      title: `${exact(total)}${count === null ? "" : ` in ${counted(count, "gap")}`}; show the longest on the timeline`,
+      title: `${exact(total)}${count === null ? "" : ` in ${counted(count, "gap")}`}; click to show the longest on the timeline`,
       amounts: [duration(total), pct(share)],
       share: share / 100,
       code: cause.code,

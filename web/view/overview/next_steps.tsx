@@ -1,4 +1,4 @@
-// Commands that show more, each to be copied.
+// Commands that show more, each with a copy button.
 
 import type { Report } from "../../model/report.ts";
 import { Command } from "../command.tsx";
@@ -8,7 +8,7 @@ export function NextSteps({ report }: { report: Report }) {
   if (report.next_steps.length === 0) return null;
   return (
     <section class="next" aria-label="Next steps">
-      <h2>Next</h2>
+      <h2>Next steps</h2>
       <ul>
         {report.next_steps.map((command) => (
           <li key={command}>

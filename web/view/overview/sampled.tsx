@@ -1,4 +1,4 @@
-// Of recordings in which nothing ran on a device: what they do hold, and the way to it.
+// For recordings without device work: what they do contain, with links to it.
 
 import { cellText } from "../../layout/cell_text.ts";
 import { amount, counted } from "../../layout/time_text.ts";
@@ -11,10 +11,10 @@ export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) 
   const hasValues = viewer.recording.manifest.lanes.some((lane) => lane.kind === "value");
   const filled = report.tables.filter((table) => table.rows.length > 0);
   return (
-    <section class="verdict" aria-label="What was recorded">
+    <section class="verdict" aria-label="Recorded data">
       <p class="because">
-        Nothing in this recording ran on a device, so nothing can be said of where its time went.{" "}
-        {filled.length + Number(hasValues) > 0 ? "It holds:" : "It holds nothing else either."}
+        No device work was recorded, so the report cannot say where the time went.{" "}
+        {filled.length + Number(hasValues) > 0 ? "The recording contains:" : "The recording contains no other data either."}
       </p>
       <p class="buttons">
         {filled.map((table) => (
@@ -22,8 +22,8 @@ export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) 
             {table.name}: {counted(table.row_count, "row")}
           </button>
         ))}
-        {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>values over time</button>}
-        <button onClick={() => viewer.openPage("pictures")}>pictures</button>
+        {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Values over time</button>}
+        <button onClick={() => viewer.openPage("pictures")}>Charts</button>
       </p>
       {samples && samples.rows.length > 0 && (
         <div class="scroll">

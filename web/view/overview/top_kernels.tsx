@@ -1,4 +1,4 @@
-// The kernels that cost most; each leads to its longest execution.
+// The kernels with the most time; each links to its longest execution.
 
 import { pct } from "../../layout/cell_text.ts";
 import { hueOf } from "../../layout/colors.ts";
@@ -18,7 +18,7 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
     const [total, share, count, mean] = ["total_ns", "share_pct", "count", "mean_ns"].map((column) => numberOf(table, row, column) ?? 0);
     return {
       label: shortName(name),
-      title: `${name}\n${exact(total!)} in ${counted(count!, "launch").replace(/launchs$/, "launches")}, ${duration(mean!)} each on average; show the longest on the timeline`,
+      title: `${name}\n${exact(total!)} in ${counted(count!, "launch").replace(/launchs$/, "launches")}, ${duration(mean!)} each on average; click to show the longest on the timeline`,
       amounts: [duration(total!), pct(share!)],
       share: share! / 100,
       code: hueOf(name),
@@ -33,7 +33,7 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
       <BarList bars={bars} />
       {table.row_count > SHOWN && (
         <button class="handle" onClick={() => viewer.openTable("kernels")}>
-          all {table.row_count} kernels
+          Show all {table.row_count} kernels
         </button>
       )}
     </section>

@@ -1,4 +1,4 @@
-// The verdict: one word, its share of the window, what acting on it could give back, how sure it is, and what came next.
+// The verdict: its name, its share of the recorded time, how much is recoverable, the confidence, and the alternatives.
 
 import type { Report, Verdict } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
@@ -13,8 +13,8 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
         <Sentence viewer={viewer} report={report} text={verdict.because} />
       </p>
       <dl>
-        {verdict.share_pct !== null && <Figure name="of the window" value={pct(verdict.share_pct)} />}
-        {verdict.gives_back_pct !== null && <Figure name="recoverable" value={pct(verdict.gives_back_pct)} />}
+        {verdict.share_pct !== null && <Figure name="of the recorded time" value={pct(verdict.share_pct)} />}
+        {verdict.gives_back_pct !== null && <Figure name="recoverable (estimate)" value={pct(verdict.gives_back_pct)} />}
         {verdict.confidence !== null && <Figure name={`confidence, from ${verdict.basis}`} value={verdict.confidence} />}
       </dl>
       {verdict.alternatives.length > 0 && <Alternatives verdict={verdict} />}
@@ -34,7 +34,7 @@ function Figure({ name, value }: { name: string; value: string }) {
 function Alternatives({ verdict }: { verdict: Verdict }) {
   return (
     <p class="also">
-      also:{" "}
+      Also: {" "}
       {verdict.alternatives.map(({ name, share_pct: share, because }, i) => (
         <span key={name} title={because}>
           {i > 0 && ", "}

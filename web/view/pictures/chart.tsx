@@ -1,5 +1,5 @@
-// A chart of one width: the plot between two axes, each with a label that has its unit. Places are css pixels inside the
-// plot; the caller draws what is in it.
+// A responsive chart: the plot between two labelled axes with units. Positions are css pixels inside the plot; the
+// caller draws its content.
 
 import type { ComponentChildren } from "preact";
 import { useWidth } from "../use_width.ts";
@@ -19,9 +19,9 @@ export interface Axis {
 }
 
 interface Props {
-  label: string; // for those who do not see it
+  label: string; // for screen readers
   height: number; // of the plot
-  left?: number; // css pixels for the texts of the vertical axis
+  left?: number; // css pixels reserved for the labels of the vertical axis
   axes: (width: number) => { x: Axis; y: Axis };
   children: (width: number) => ComponentChildren;
 }
@@ -66,9 +66,9 @@ export function Chart({ label, height, left = 72, axes, children }: Props) {
   );
 }
 
-const LETTER = 6.5; // css pixels, about
+const LETTER = 6.5; // approximate width, css pixels
 
-/** Those whose texts do not touch the one before. */
+/** The ticks whose labels do not touch the previous label. */
 function apart(ticks: AxisTick[]): AxisTick[] {
   let last = -Infinity;
   return ticks.filter(({ place, text }) => {

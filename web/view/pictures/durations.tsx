@@ -1,4 +1,4 @@
-// How long the executions of one kernel take: a histogram over bins of equal ratio, exact, from the events themselves.
+// Histogram of the durations of one kernel's executions, over bins of equal ratio, exact, from the events themselves.
 
 import { useEffect, useState } from "preact/hooks";
 import { hueOf } from "../../layout/colors.ts";
@@ -16,10 +16,10 @@ import { useViewer } from "../use_state.ts";
 import { Chart } from "./chart.tsx";
 import { Missing, Picture } from "./picture.tsx";
 
-const TITLE = "Durations of a kernel";
+const TITLE = "Kernel durations";
 const HEIGHT = 180;
 const BINS = 48;
-const OFFERED = 200; // names in the list, those with most time
+const OFFERED = 200; // names in the list, those with the most time
 
 export function Durations({ viewer, report }: PictureProps) {
   const kernels = tableOf(report, "kernels");
@@ -36,7 +36,7 @@ export function Durations({ viewer, report }: PictureProps) {
       );
     return () => void (current = false);
   }, [viewer, name]);
-  if (name === undefined) return <Missing id="durations" title={TITLE} report={report} table="kernels" otherwise="no kernel was recorded." />;
+  if (name === undefined) return <Missing id="durations" title={TITLE} report={report} table="kernels" otherwise="No kernels were recorded." />;
   const { executions, error } = state;
   const offered = names.slice(0, OFFERED);
   const choose = (
@@ -59,7 +59,7 @@ export function Durations({ viewer, report }: PictureProps) {
 function said(executions: Executions): string {
   const sorted = executions.dur.slice().sort();
   const at = (share: number) => duration(percentileOf(sorted, share));
-  return `${counted(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}. A click on a bar shows its first execution.`;
+  return `${counted(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}. Click a bar to show its first execution.`;
 }
 
 function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executions }) {
@@ -78,7 +78,7 @@ function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executi
   };
   const axes = (width: number) => ({
     x: {
-      label: "duration, logarithmic",
+      label: "duration (log scale)",
       ticks: high === low ? [{ place: width / 2, text: duration(low) }] : logTicks(low, high, (ns) => moment(ns, (high - low) / 20)).map(({ at, text }) => ({ place: place(at, width), text })),
     },
     y: { label: "executions", ticks: linearTicks(most, "count", 4).map(({ at, text }) => ({ place: y(at), text })) },

@@ -1,5 +1,5 @@
-// What ran inside what, summed over all instances: the width of a box is its host time, or the device time of the work
-// that it submitted. A click makes a box the full width; arrows walk from box to box.
+// Call nesting summed over all instances: the width of a box is its host time, or the device time of the work that it
+// submitted. A click zooms to a box; arrows move from box to box.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
@@ -15,7 +15,7 @@ import { useFill } from "../use_fill.ts";
 import { useWidth } from "../use_width.ts";
 import { Missing, Picture } from "./picture.tsx";
 
-const TITLE = "Flame graph of ranges, operators and calls";
+const TITLE = "Flame graph of ranges, operators and API calls";
 const ROW = 18; // css pixels
 const LABEL_FROM = 30;
 
@@ -36,14 +36,14 @@ export function FlameGraph({ viewer, report }: PictureProps) {
       );
     return () => void (current = false);
   }, [viewer, python]);
-  if (!hasHost) return <Missing id="flame" title={TITLE} report={report} table="" otherwise="no ranges, operators or calls of the host were recorded." />;
+  if (!hasHost) return <Missing id="flame" title={TITLE} report={report} table="" otherwise="No host ranges, operators or API calls were recorded." />;
   const tools = (
     <p class="tools-line">
       <label>
         width{" "}
         <select value={metric} onChange={(event) => setMetric(event.currentTarget.value as Metric)}>
           <option value="host_ns">host time</option>
-          <option value="device_ns">device time submitted</option>
+          <option value="device_ns">submitted device time</option>
         </select>
       </label>
       {hasPython && (
@@ -61,10 +61,10 @@ export function FlameGraph({ viewer, report }: PictureProps) {
 }
 
 function said(tree: StackTree, metric: Metric): string {
-  const left = tree.left_out > 0 ? ` ${counted(tree.left_out, "event")} after the first ${grouped(MAX_EVENTS)} are left out.` : "";
-  if (metric === "host_ns") return `${duration(tree.root.host_ns)} of host time in ${counted(tree.events, "event")}, over threads summed.${left}`;
-  const unknown = tree.unknown_ns > 0 ? ` ${duration(tree.unknown_ns)} more were submitted by calls that are not known.` : "";
-  return `${duration(tree.root.device_ns)} of device work, by the calls that submitted it, summed.${unknown}${left}`;
+  const left = tree.left_out > 0 ? ` Only the first ${grouped(MAX_EVENTS)} events are included; ${counted(tree.left_out, "event")} omitted.` : "";
+  if (metric === "host_ns") return `${duration(tree.root.host_ns)} of host time in ${counted(tree.events, "event")}, summed over threads.${left}`;
+  const unknown = tree.unknown_ns > 0 ? ` Another ${duration(tree.unknown_ns)} has no known launch.` : "";
+  return `${duration(tree.root.device_ns)} of device time, attributed to the calls that submitted the work.${unknown}${left}`;
 }
 
 function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metric: Metric }) {
@@ -95,12 +95,12 @@ function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metr
         <strong>{meant.name}</strong> {figures(meant, tree)}{" "}
         {meant.table !== "" && (
           <button class="handle" onClick={() => void showName(viewer, [meant.table], meant.name)}>
-            show on the timeline
+            Show on the timeline
           </button>
         )}{" "}
         {top !== tree.root && (
           <button class="handle" onClick={() => zoom(tree.root)}>
-            show all
+            Show all
           </button>
         )}
       </p>
@@ -120,7 +120,7 @@ function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metr
           </div>
         ))}
       </div>
-      {flame.hidden > 0 && <p class="about">{counted(flame.hidden, "stack")} too narrow to be drawn, with all that is inside; a click on a box gives it room.</p>}
+      {flame.hidden > 0 && <p class="about">{counted(flame.hidden, "stack")} too narrow to draw. Click a box to zoom in.</p>}
     </>
   );
 }
@@ -134,7 +134,7 @@ function figures(node: StackNode, tree: StackTree): string {
   ].filter(Boolean).join(", ");
 }
 
-/** The boxes that arrows lead to: below is the largest inside, beside are those of the same parent. */
+/** The targets of the arrow keys: down is the largest child, left and right are siblings. */
 function neighbours(boxes: FlameBox[], node: StackNode): Record<string, StackNode | undefined> {
   const siblings = boxes.filter((box) => box.node.parent === node.parent && box.node.parent !== null).map((box) => box.node);
   const at = siblings.indexOf(node);

@@ -1,4 +1,4 @@
-// Kernels as areas: how much of the kernel time each name has. Names too small to be seen are one area together.
+// Treemap of kernel time by name. Names too small to see share one area.
 
 import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, hueOf } from "../../layout/colors.ts";
@@ -13,12 +13,12 @@ import { useWidth } from "../use_width.ts";
 import { Missing, Picture } from "./picture.tsx";
 
 const HEIGHT = 300; // css pixels
-const LEAST = 0.004; // share of the kernel time from which a name has an area of its own
+const LEAST = 0.004; // minimum share of kernel time for a separate area
 const LABEL_FROM = 44; // css pixels
 const SAID_FROM = 120;
 
 interface Area {
-  row: number | null; // null: all that are small
+  row: number | null; // null: all small kernels together
   name: string;
   total: number;
 }
@@ -28,13 +28,13 @@ export function KernelShare({ viewer, report }: PictureProps) {
   const fill = useFill();
   const table = tableOf(report, "kernels");
   if (table === null || table.rows.length === 0)
-    return <Missing id="share" title="Kernel time by name" report={report} table="kernels" otherwise="no kernel was recorded." />;
+    return <Missing id="share" title="Kernel time by name" report={report} table="kernels" otherwise="No kernels were recorded." />;
   const areas = areasOf(table);
   const all = areas.reduce((sum, { total }) => sum + total, 0);
   const boxes = treemap(areas.map(({ total }) => total), { x: 0, y: 0, width, height: HEIGHT });
-  const cut = table.rows.length < table.row_count ? ` of the ${counted(table.rows.length, "kernel")} with most time of ${table.row_count}` : "";
+  const cut = table.rows.length < table.row_count ? ` in the top ${counted(table.rows.length, "kernel")} of ${table.row_count}` : "";
   return (
-    <Picture id="share" title="Kernel time by name" about={`${duration(all)}${cut}, summed over executions; the area is the share. A click shows the longest execution on the timeline.`}>
+    <Picture id="share" title="Kernel time by name" about={`${duration(all)}${cut}, summed over executions; area is proportional to time. Click a kernel to show its longest execution on the timeline.`}>
       <div class="treemap" ref={element} style={{ height: `${HEIGHT}px` }}>
         {areas.map(({ row, name, total }, i) => {
           const box = boxes[i]!;

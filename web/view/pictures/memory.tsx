@@ -1,5 +1,5 @@
-// Memory of each device over time, with the peak and who held it then. Of the framework's allocator where it was
-// recorded, else what the device said was in use.
+// Memory of each device over time, with the peak and its largest holder. From the framework's allocator where recorded,
+// otherwise the memory in use as reported by the device.
 
 import { useEffect, useState } from "preact/hooks";
 import { ticksOf } from "../../layout/ticks.ts";
@@ -40,7 +40,7 @@ export function Memory({ viewer, report }: PictureProps) {
   }, [viewer]);
   const table = tableOf(report, "memory");
   const peaks = table?.rows.map((_, row) => row) ?? [];
-  if (devices.length === 0 && peaks.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="no use of device memory was recorded." />;
+  if (devices.length === 0 && peaks.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
   return (
     <Picture id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
       {devices.map(([device, lanes]) => (
@@ -55,8 +55,8 @@ export function Memory({ viewer, report }: PictureProps) {
 }
 
 function aboutOf(devices: number, curves: Curve[] | null): string {
-  if (devices === 0) return "Not drawn: what was held at each time is not of a device that the recording names.";
-  return curves === null ? "Reading values…" : "What was held at each time. A click goes to that time.";
+  if (devices === 0) return "The recording does not say which device the allocated memory belongs to.";
+  return curves === null ? "Reading values…" : "Allocated memory over time. Click to show that time on the timeline.";
 }
 
 function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
@@ -80,7 +80,7 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
   const top = curves.reduce((most, { points }) => points.reduce((high, point) => Math.max(high, point.high), most), 0);
   const y = (value: number) => HEIGHT - (top > 0 ? value / top : 0) * (HEIGHT - 8);
   const axes = (width: number) => ({
-    x: { label: "time from the start of the recording", ticks: ticksOf(view, width, 80).ticks.map(({ at, label }) => ({ place: ((at - view.from) / span) * width, text: label })) },
+    x: { label: "time since the start of the recording", ticks: ticksOf(view, width, 80).ticks.map(({ at, label }) => ({ place: ((at - view.from) / span) * width, text: label })) },
     y: { label: "memory", ticks: linearTicks(top, unit, 4).map(({ at, text }) => ({ place: y(at), text })) },
   });
   const timeAt = (event: MouseEvent, width: number) => {
@@ -94,7 +94,7 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
         {curves.map(({ lane, points }, i) => (
           <span key={lane.id}>
             <span class={`key ${i > 0 ? "dashed" : ""}`} /> {lane.label},{" "}
-            {pointed === null ? `at most ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : heldAt(points, pointed, unit)}
+            {pointed === null ? `peak ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : heldAt(points, pointed, unit)}
           </span>
         ))}
         {pointed !== null && <span>at {moment(pointed, span / 1000)}</span>}
@@ -113,15 +113,15 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
   );
 }
 
-/** The value at a moment with every digit; two where several were merged. */
+/** The exact value at a time; lowest and highest where values were merged. */
 function heldAt(points: Point[], time: number, unit: string | null): string {
   const point = points.findLast((each) => each.time <= time);
-  if (point === undefined || Number.isNaN(point.high)) return "not known";
+  if (point === undefined || Number.isNaN(point.high)) return "unknown";
   const whole = (value: number) => `${amount(value, unit)} (${grouped(value)}${unit === "bytes" ? "" : ` ${unit ?? ""}`})`;
   return point.low === point.high ? whole(point.high) : `${whole(point.low)} to ${whole(point.high)}`;
 }
 
-/** Each value holds until the next; merged ones reach from their lowest to their highest. */
+/** Each value holds until the next; merged values span from lowest to highest. */
 function stepPath(points: Point[], x: (time: number) => number, y: (value: number) => number, width: number): string {
   const parts: string[] = [];
   for (const { time, low, high } of points) {
@@ -138,11 +138,11 @@ function Peak({ viewer, table, row }: { viewer: Viewer; table: ReportTable; row:
   const before = peak - (numberOf(table, row, "allocated") ?? peak);
   return (
     <p class="about">
-      Peak of allocated memory{device == null ? "" : ` of GPU ${device}`}:{" "}
+      Peak allocated memory{device == null ? "" : ` on GPU ${device}`}:{" "}
       <button class="handle" title={`${grouped(peak)} bytes at ${exact(at)}`} onClick={() => viewer.goTo({ from: at - viewer.length / 100, to: at + viewer.length / 100 })}>
         {amount(peak, "bytes")} at {moment(at, 1000)}
       </button>
-      {before > 0 && <>, {amount(before, "bytes")} of it from before the recording</>}. Held most of it: {textOf(table, row, "largest") ?? "not known"}.
+      {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest holder: {textOf(table, row, "largest") ?? "unknown"}.
     </p>
   );
 }

@@ -1,4 +1,4 @@
-// Pairs of work that could run at the same time: how long only the one, both, only the other.
+// Pairs of work that can run concurrently: time with only the first, with both, with only the second.
 
 import { FIRST_HUE, WORK } from "../../layout/colors.ts";
 import { duration, exact } from "../../layout/time_text.ts";
@@ -15,14 +15,14 @@ export function Overlap({ viewer, report }: PictureProps) {
   const fill = useFill();
   const table = tableOf(report, "overlap");
   if (table === null || table.rows.length === 0)
-    return <Missing id="overlap" title={TITLE} report={report} table="overlap" otherwise="no two kinds of device work, and no two streams with work, were recorded." />;
+    return <Missing id="overlap" title={TITLE} report={report} table="overlap" otherwise="Nothing to compare: the recording has fewer than two kinds of device work and fewer than two active streams." />;
   const pairs = table.rows.map((_, row) => {
     const value = (name: string) => numberOf(table, row, name) ?? 0;
     return { row, device: value("device"), a: textOf(table, row, "a") ?? "", b: textOf(table, row, "b") ?? "", onlyA: value("a_exposed_ns"), both: value("both_ns"), onlyB: value("b_exposed_ns") };
   });
   const longest = Math.max(1, ...pairs.map(({ onlyA, both, onlyB }) => onlyA + both + onlyB));
   return (
-    <Picture id="overlap" title={TITLE} about={`Time with only one kind of work in flight (exposed), and with both; ${duration(longest)} is the full width.${pairs.length > SHOWN ? ` The first ${SHOWN} of ${table.row_count} pairs.` : ""}`}>
+    <Picture id="overlap" title={TITLE} about={`Time with only one kind of work in flight (exposed) and with both. Full width: ${duration(longest)}.${pairs.length > SHOWN ? ` First ${SHOWN} of ${table.row_count} pairs.` : ""}`}>
       <ul class="pairs">
         {pairs.slice(0, SHOWN).map(({ row, device, a, b, onlyA, both, onlyB }) => (
           <li key={row}>

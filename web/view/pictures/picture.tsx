@@ -1,4 +1,4 @@
-// The frame of a picture: its title, what it shows in a sentence, and the picture, or why there is none.
+// The frame of a chart: title, one sentence about it, and the chart or the reason why it is missing.
 
 import type { ComponentChildren } from "preact";
 import { noteOf, type Report } from "../../model/report.ts";
@@ -22,12 +22,12 @@ export function Picture({ id, title, about, tools, children }: Props) {
   );
 }
 
-/** In place of a picture: the note of the analysis that it needs, else a sentence of its own. */
+/** Shown in place of a chart: the note of the analysis that it needs, otherwise a default sentence. */
 export function Missing({ id, title, report, table, otherwise }: { id: string; title: string; report: Report; table: string; otherwise: string }) {
   return (
     <section class="picture missing" id={id} aria-label={title}>
       <h2>{title}</h2>
-      <p class="about">Not drawn: {noteOf(report, table) ?? otherwise}</p>
+      <p class="about">{noteOf(report, table) ?? otherwise}</p>
     </section>
   );
 }

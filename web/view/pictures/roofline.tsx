@@ -1,5 +1,6 @@
-// Operators by arithmetic intensity and achieved rate, under the limits of the device: bandwidth times intensity, and the
-// peak of each kind of arithmetic. The limits are those that the analysis `arithmetic` compares with: rate over share.
+// Operators by arithmetic intensity and achieved rate, under the limits of the device: memory bandwidth times
+// intensity, and the peak of each kind of arithmetic. The limits are those of the analysis `arithmetic`, recovered as
+// rate over share.
 
 import { hueOf } from "../../layout/colors.ts";
 import { counted, duration, grouped } from "../../layout/time_text.ts";
@@ -25,7 +26,7 @@ export function Roofline({ viewer, report }: PictureProps) {
   const table = tableOf(report, "arithmetic");
   const operators = table ? operatorsOf(table) : [];
   if (table === null || operators.length === 0)
-    return <Missing id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="it needs the operations and bytes of operators, which were not recorded." />;
+    return <Missing id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="Operator FLOPs and bytes were not recorded." />;
   const { bandwidth, roofs } = roofsOf(table);
   const xs = operators.map(({ intensity }) => intensity);
   const tops = roofs.map((roof) => roof.flop_per_s);
@@ -35,7 +36,7 @@ export function Roofline({ viewer, report }: PictureProps) {
   const y = (value: number) => HEIGHT - (Math.log(value / low) / Math.log(high / low)) * HEIGHT;
   const longest = Math.max(...operators.map(({ device_ns }) => device_ns));
   const axes = (width: number) => ({
-    x: { label: "arithmetic intensity, FLOP/byte", ticks: logTicks(left, right, (value) => String(Number(value.toPrecision(3)))).map(({ at, text }) => ({ place: x(at, width), text })) },
+    x: { label: "arithmetic intensity (FLOP/byte)", ticks: logTicks(left, right, (value) => String(Number(value.toPrecision(3)))).map(({ at, text }) => ({ place: x(at, width), text })) },
     y: { label: "achieved rate", ticks: logTicks(low, high, rate).map(({ at, text }) => ({ place: y(at), text })) },
   });
   const rest = table.rows.length - operators.length;
@@ -43,7 +44,7 @@ export function Roofline({ viewer, report }: PictureProps) {
     <Picture
       id="roofline"
       title={TITLE}
-      about={`${counted(operators.length, "operator")}, larger with device time; ${rest > 0 ? `${rest} more do no arithmetic or their bytes are not known. ` : ""}Intensity is by the least bytes that an operator must move. A click shows the longest call.`}
+      about={`${counted(operators.length, "operator")}, sized by device time. ${rest > 0 ? `Not shown: ${rest} without arithmetic or with unknown bytes. ` : ""}Intensity assumes the minimum bytes that an operator must move. Click an operator to show its longest call.`}
     >
       <Chart label="Roofline" height={HEIGHT} left={96} axes={axes}>
         {(width) => (
@@ -84,7 +85,7 @@ interface LimitProps {
   high: number;
 }
 
-/** The slope of the bandwidth up to the highest roof, and a line for each roof from where the slope meets it. */
+/** The bandwidth slope up to the highest roof, and a line for each roof from its intersection with the slope. */
 function Limits({ bandwidth, roofs, x, y, left, right, low, high }: LimitProps) {
   const top = Math.min(high, Math.max(...roofs.map((roof) => roof.flop_per_s), bandwidth * left));
   const foot = Math.max(left, low / bandwidth);

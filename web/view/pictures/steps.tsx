@@ -1,5 +1,5 @@
-// Steps one after the other: how long each took and how much of it the devices were busy. Slow ones have a mark above
-// them and the reason in their tooltip.
+// Steps in order: the duration of each and the share in which the devices were busy. Slow steps have a mark above the
+// bar and the reason in the tooltip.
 
 import { pct } from "../../layout/cell_text.ts";
 import { WORK } from "../../layout/colors.ts";
@@ -14,15 +14,15 @@ import { Missing, Picture } from "./picture.tsx";
 
 const TITLE = "Step times";
 const HEIGHT = 180;
-const HEAD = 18; // above the longest, for marks
+const HEAD = 18; // css pixels above the longest bar, for marks
 const WIDEST = 90;
-const INSIDE = 20; // of a bar from which its time is written in it
+const INSIDE = 20; // minimum bar width in css pixels for a duration inside
 
 export function Steps({ viewer, report }: PictureProps) {
   const fill = useFill()(WORK);
   const table = tableOf(report, "steps");
   if (table === null || table.rows.length === 0)
-    return <Missing id="steps" title={TITLE} report={report} table="steps" otherwise="no steps were recorded or found." />;
+    return <Missing id="steps" title={TITLE} report={report} table="steps" otherwise="No steps were found." />;
   const steps = table.rows.map((_, row) => ({
     row,
     name: textOf(table, row, "step") ?? String(row),
@@ -44,7 +44,7 @@ export function Steps({ viewer, report }: PictureProps) {
     <Picture
       id="steps"
       title={TITLE}
-      about={`${counted(steps.length, "step")}${cut}, ${slow === 0 ? "none slow" : `${slow} slow: marked with ▼`}. The full part of a bar is the share of the step in which the devices were busy. A click measures the step. ${table.notes.join(" ")}`}
+      about={`${counted(steps.length, "step")}${cut}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the share of the step in which the devices were busy. Click a step to measure it. ${table.notes.join(" ")}`}
     >
       <Chart label={`${steps.length} steps`} height={HEIGHT} axes={axes}>
         {(width) =>
@@ -53,7 +53,7 @@ export function Steps({ viewer, report }: PictureProps) {
             const full = ((busy ?? 0) / 100) * (HEIGHT - y(dur));
             return (
               <g key={row} class="bar" onClick={() => void showRow(viewer, report, table, row)}>
-                <title>{`${name}: ${exact(dur)}${busy === null ? "" : `, devices busy ${pct(busy)}`}${slow ? `\nslow: ${why ?? "longer than most"}` : ""}`}</title>
+                <title>{`${name}: ${exact(dur)}${busy === null ? "" : `, devices busy ${pct(busy)}`}${slow ? `\nslow: ${why ?? "longer than most steps"}` : ""}`}</title>
                 <rect x={x} y={y(dur)} width={wide} height={HEIGHT - y(dur)} class="outline" />
                 <rect x={x} y={HEIGHT - full} width={wide} height={full} fill={fill} />
                 {slow && (

@@ -1,5 +1,5 @@
-// The rows of a table: only those near the window of the scroller are on the page, so that thousands are as smooth as
-// ten. Arrows move the row that is meant, Enter opens it; a click on a head sorts by its column.
+// The rows of a table. Only rows near the visible part are on the page, so that thousands scroll as smoothly as ten.
+// Arrows move the active row, Enter opens it; a click on a column head sorts by it.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { cellText, exactCell, isNumeric } from "../../layout/cell_text.ts";
@@ -8,26 +8,26 @@ import type { ReportColumn, ReportTable } from "../../model/report.ts";
 import type { Order } from "../../model/table_order.ts";
 
 const ROW = 24; // css pixels
-const BEYOND = 10; // rows above and below that are on the page too
-const CELL = 18; // css pixels of a cell beside its text
+const BEYOND = 10; // extra rows on the page above and below the visible ones
+const CELL = 18; // css pixels of padding and border in a cell
 const NARROW = 600;
 const WIDE_TEXT = 56; // characters of the widest column
 const NARROW_TEXT = 24;
 
 interface Props {
   table: ReportTable;
-  rows: number[]; // of the table, in the order to show
+  rows: number[]; // row numbers of the table, in display order
   order: Order | null;
   onOrder: (order: Order | null) => void;
   wanted: number | null;
-  onOpen: ((row: number) => void) | null; // null: rows lead nowhere
+  onOpen: ((row: number) => void) | null; // null: rows cannot be opened
 }
 
 export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
-  const [active, setActive] = useState(0); // place in rows
+  const [active, setActive] = useState(0); // index into rows
   const [narrow, setNarrow] = useState(false);
   const widths = useMemo(() => columnWidths(table, narrow ? NARROW_TEXT : WIDE_TEXT), [table, narrow]);
 
@@ -130,14 +130,14 @@ export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
   );
 }
 
-/** Numbers sort from the largest at first, texts from A; a third click gives back the order of the report. */
+/** Numbers sort descending first, texts ascending; a third click restores the order of the report. */
 function Head({ column, at, order, onOrder }: { column: ReportColumn; at: number; order: Order | null; onOrder: (order: Order | null) => void }) {
   const mine = order?.column === at ? order : null;
   const firstWay = isNumeric(column);
   const next = mine === null ? { column: at, descending: firstWay } : mine.descending === firstWay ? { column: at, descending: !firstWay } : null;
   return (
     <th role="columnheader" aria-sort={mine === null ? "none" : mine.descending ? "descending" : "ascending"} class={isNumeric(column) ? "number" : ""}>
-      <button title={`${column.doc}${column.unit ? ` In ${column.unit}.` : ""}`} onClick={() => onOrder(next)}>
+      <button title={`${column.doc}${column.unit ? ` Unit: ${column.unit}.` : ""}`} onClick={() => onOrder(next)}>
         {column.name}
         <span aria-hidden="true">{mine === null ? "" : mine.descending ? " ▾" : " ▴"}</span>
       </button>

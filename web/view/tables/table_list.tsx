@@ -1,4 +1,4 @@
-// The names of tables with their rows counted, to choose from.
+// A list of table names with row counts.
 
 import { grouped } from "../../layout/time_text.ts";
 import type { ReportTable } from "../../model/report.ts";

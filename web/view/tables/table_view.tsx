@@ -1,4 +1,4 @@
-// One table: what to show of it (filter, groups), copying, and the rows.
+// One table: filter and grouping, the copy button, and the rows.
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
@@ -13,8 +13,8 @@ import { Grid } from "./grid.tsx";
 interface Props {
   table: ReportTable;
   wanted: number | null; // a row to show
-  onOpen: ((row: number) => void) | null; // null: rows lead nowhere
-  children?: ComponentChildren; // what is said above the rows
+  onOpen: ((row: number) => void) | null; // null: rows cannot be opened
+  children?: ComponentChildren; // shown above the rows
 }
 
 export function TableView({ table, wanted, onOpen, children }: Props) {
@@ -39,12 +39,12 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
         <input
           type="search"
           aria-label="Filter rows"
-          placeholder={`text or ${example(table)}`}
+          placeholder={placeholder(table)}
           value={query}
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
         <Groups table={table} by={by} onGroup={group} />
-        <CopyButton label="Copy CSV" title="The rows shown, with exact values" text={() => csvOf(shown, rows)} />
+        <CopyButton label="Copy CSV" title="Copy the visible rows with exact values" text={() => csvOf(shown, rows)} />
         <span class="said" role="status">
           {test.ok ? said(table, rows.length, by !== null) : <span class="warning">{test.error}</span>}
         </span>
@@ -58,22 +58,22 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
       {shown.rows.length > 0 ? (
         <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
       ) : (
-        table.notes.length === 0 && <p class="note">Nothing of this kind is in the recording.</p>
+        table.notes.length === 0 && <p class="note">No rows.</p>
       )}
     </section>
   );
 }
 
-/** A condition that the table's own columns allow. */
-function example(table: ReportTable): string {
+/** What the filter accepts, with an example condition on a column of the table. */
+function placeholder(table: ReportTable): string {
   const column = table.columns.find((each) => each.unit === "ns" && isAdditive(each)) ?? table.columns.find((each) => each.type === "integer");
-  return column ? `${column.name}>${column.unit === "ns" ? "1ms" : "10"}` : "more text";
+  return column ? `Filter: text or ${column.name}>${column.unit === "ns" ? "1ms" : "10"}` : "Filter: text";
 }
 
 function said(table: ReportTable, shown: number, isGrouped: boolean): string {
   if (isGrouped) return counted(shown, "group");
   const all = counted(table.row_count, "row");
-  const here = table.rows.length < table.row_count ? `; the page holds the first ${grouped(table.rows.length)}` : "";
+  const here = table.rows.length < table.row_count ? `; the page contains the first ${grouped(table.rows.length)}` : "";
   return shown === table.row_count ? all : `${grouped(shown)} of ${all}${here}`;
 }
 
