@@ -94,8 +94,8 @@ std::vector<std::string> finding_in_full(const Finding& finding, const Style& st
 
 void write_findings(const Answer& answer, const Style& style, Sink& sink) {
     Paint paint(style.colour);
-    sink.write(fmt::format("\n{}\n", paint.bold("findings")));
-    if (answer.findings.empty()) sink.write("none\n");
+    sink.write(fmt::format("\n{}\n", paint.bold("Findings")));
+    if (answer.findings.empty()) sink.write("No findings.\n");
     for (const Finding& finding : answer.findings) {
         for (const std::string& line : finding_in_full(finding, style)) sink.write(line + "\n");
         sink.write("\n");

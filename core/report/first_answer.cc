@@ -141,7 +141,7 @@ private:
                          [](const auto& a, const auto& b) { return a.second > b.second; });
         causes.erase(std::find_if(causes.begin(), causes.end(), [](const auto& cause) { return cause.second == 0; }),
                      causes.end());
-        add(paint_.bold("Idle time, by what the host did meanwhile") + paint_.dim(dot()) + readable_duration(all));
+        add(paint_.bold("Idle time by cause") + paint_.dim(dot()) + readable_duration(all));
         auto small = std::find_if(causes.begin(), causes.end(), [all](const auto& cause) {
             return static_cast<double>(cause.second) < kLeastCause * static_cast<double>(all);
         });

@@ -11,9 +11,9 @@ namespace gpuprof {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::size_t kLinesDownTo = 4;  // each row of a table stands on its own line
+constexpr std::size_t kLinesDownTo = 4;  // each row of a table has a line of its own
 
-// Text, or null for what is not known.
+// Text, or null if unknown.
 void member_or_null(JsonWriter& json, std::string_view name, std::string_view value) {
     json.key(name);
     value.empty() ? json.null() : json.text(value);

@@ -27,8 +27,8 @@ struct Report {
     const Answer* answer = nullptr;          // its verdict and findings are shown when it is there
     bool first_answer = false;               // text and md open with the whole first answer
     bool all_findings = false;               // text and md show every finding in full
-    std::span<const std::string> lead = {};  // what comes first: text and md show it above the tables
-    std::span<const ResultTable> tables;     // what was asked for by name, in that order
+    std::span<const std::string> lead = {};  // shown first: text and md show it above the tables
+    std::span<const ResultTable> tables;     // the requested analyses, in that order
 };
 
 struct Style {

@@ -1,5 +1,5 @@
-// Text for people: a head that says what was read and what the numbers rest on, the first answer when it was asked for,
-// then each table under its name. Warnings are always shown; quiet statements of trust only with the first answer.
+// Text for people: a head with the input and what the numbers are based on, the first answer if requested, then each
+// table under its name. Warnings are always shown; quiet statements of trust only with the first answer.
 #include <fmt/format.h>
 
 #include <utility>

@@ -14,7 +14,7 @@
 namespace gpuprof {
 namespace {
 
-// Slices of the picture: more than a wide terminal has columns, so that the report can merge them evenly.
+// Slices of the picture: more than the columns of a wide terminal, so that the report can merge them evenly.
 constexpr std::size_t kSlices = 960;
 
 DevicePicture draw(const DeviceActivity& device, Interval window) {
@@ -33,7 +33,7 @@ DevicePicture draw(const DeviceActivity& device, Interval window) {
     return picture;
 }
 
-// What shows the same part of the recording; rounded outwards to a microsecond.
+// Options that select the same part of the recording, rounded outwards to a microsecond.
 std::string part_option(const Trace& trace) {
     if (!trace.is_part()) return {};
     DurNs from = (trace.window().start - trace.zero()) / 1000, to = (trace.window().end - trace.zero() + 999) / 1000;
@@ -41,7 +41,7 @@ std::string part_option(const Trace& trace) {
                        to % 1'000'000);
 }
 
-// Commands that show more of what the verdict rests on.
+// Commands that show what the verdict is based on.
 std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) {
     std::string file = facts.trace().origin().file, part = part_option(facts.trace());
     std::vector<std::string> steps;

@@ -36,17 +36,16 @@ std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
 std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
     std::string text;
     if (kernels > 0)
-        text = fmt::format("{} of kernels have limits that neither names, shapes nor counters tell",
+        text = fmt::format("the limiter of kernels that take {} is unknown (no shapes, no counters)",
                            readable_duration(kernels));
     if (idle > 0)
-        text += fmt::format("{}{} of idle time has no recorded cause", text.empty() ? "" : ", and ",
-                            readable_duration(idle));
-    // Where the work was submitted, more calls would tell nothing.
+        text +=
+            fmt::format("{}{} of idle time has no known cause", text.empty() ? "" : ", and ", readable_duration(idle));
+    // Where the work had been submitted, recording more calls would not help.
     if (2 * queued > kernels + idle)
         return text + fmt::format(
-                          ": for {} of it work was submitted and the device did not begin, so it waited for "
-                          "something that the recording does not hold (an event, another process, work of a graph "
-                          "that was not recorded)",
+                          ": for {} of this time work was submitted but not started, so the GPU waited for something "
+                          "outside the recording (an event, another process, unrecorded graph work)",
                           readable_duration(queued));
     return text + "; record operator shapes (record_shapes=True), the CUDA calls of every thread, or counters";
 }
@@ -87,15 +86,15 @@ std::vector<Explanation> explanations(const Facts& facts) {
          untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown), queued(facts))},
         {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", readable_duration(input))},
         {Limit::launch, launch, launch,
-         fmt::format("launching leaves the GPU idle for {} between kernels", readable_duration(launch))},
+         fmt::format("the GPU is idle for {} between kernels, waiting for launches", readable_duration(launch))},
         {Limit::synchronisation, sync, sync,
          fmt::format("the GPU is idle for {} after the host waited for it", readable_duration(sync))},
         {Limit::transfer, transfer, gain_without_exposed_copies(facts),
-         fmt::format("copies that no kernel hides take {}", readable_duration(transfer))},
+         fmt::format("copies not overlapped by kernels take {}", readable_duration(transfer))},
         {Limit::communication, comm, comm,
          fmt::format("collectives that no kernel hides take {}", readable_duration(comm))},
         {Limit::allocation, allocation, allocation,
-         fmt::format("the GPU waits {} for memory to be allocated or freed", readable_duration(allocation))},
+         fmt::format("the GPU waits {} for memory allocations and frees", readable_duration(allocation))},
         {Limit::host, other, other,
          fmt::format("the GPU waits {} while the host runs other code", readable_duration(other))},
     };

@@ -13,15 +13,15 @@ namespace {
 constexpr ResultColumn kColumns[] = {
     {"id", CellType::text, Unit::none, "Name of the rule."},
     {"severity", CellType::text, Unit::none, "high from 20 % of the window, medium from 5 %, else low."},
-    {"cost_ns", CellType::integer, Unit::ns, "Device time that acting on it could give back, all devices."},
+    {"cost_ns", CellType::integer, Unit::ns, "Estimated device time that acting on it recovers, over all devices."},
     {"share_pct", CellType::real, Unit::percent, "cost_ns of the window of all devices."},
     {"title", CellType::text, Unit::none, "The finding in a sentence."},
     {"evidence", CellType::text, Unit::none, "Facts with handles of rows, separated by semicolons."},
     {"remedy", CellType::text, Unit::none, "What to do."},
     {"confidence", CellType::text, Unit::none, "high, medium or low."},
-    {"would_change_if", CellType::text, Unit::none, "What would refute it."},
+    {"would_change_if", CellType::text, Unit::none, "What would refute the finding."},
     {"basis", CellType::text, Unit::none,
-     "What it rests on: counters, operator shapes, launch shapes, the timeline or kernel names."},
+     "What it is based on: counters, operator shapes, launch shapes, the timeline or kernel names."},
 };
 
 std::string joined(const std::vector<std::string>& parts) {

@@ -36,7 +36,7 @@ std::string devices_with_work(const Facts& facts) {
 std::string what_window(const Trace& trace) {
     auto length = [](DurNs ns) { return readable_duration(ns); };
     if (!trace.is_part()) return fmt::format("{} window", length(trace.window().length()));
-    return fmt::format("{} from {} on, of a {} window (--whole: all of it)", length(trace.window().length()),
+    return fmt::format("{} window starting at {} of {} (--whole: everything)", length(trace.window().length()),
                        length(trace.window().start - trace.zero()), length(trace.whole().length()));
 }
 
@@ -53,7 +53,7 @@ std::string what_was_recorded(const Facts& facts) {
     return text;
 }
 
-// The notices that say what the numbers do not cover; the others are left to the `loss` table.
+// Notices about what the numbers do not cover; the others are only in the `loss` table.
 bool worth_saying(const LossSpec& notice, const Completeness& complete) {
     return notice.is(loss_trait::said) && (notice.kind != Loss::unmatched_launch || complete.ops_before_calls > 0);
 }
@@ -83,7 +83,7 @@ void add(std::vector<Trust::Statement> more, Trust& trust) {
     trust.statements.insert(trust.statements.end(), more.begin(), more.end());
 }
 
-// That nothing was lost is said only when it was checked.
+// "No records lost" is stated only if that was checked.
 void add_losses(const Trace& trace, Trust& trust) {
     Losses losses = losses_of(trace);
     bool lost = !losses.lost.empty() || !damage_of(trace).empty();
@@ -102,22 +102,21 @@ void add_damage(const Trace& trace, Trust& trust) {
 void add_distortion(const ProfilerCost& distortion, Trust& trust) {
     if (distortion.idle_in_overhead > 0)
         trust.statements.push_back(
-            {distortion.overhead_large, fmt::format("{} of the idle time is the profiler's own work",
+            {distortion.overhead_large, fmt::format("the profiler itself caused {} of idle time",
                                                     readable_duration(distortion.idle_in_overhead))});
     if (distortion.host_doubtful)
         trust.statements.push_back(
             {true,
              fmt::format(
-                 "the profiler slowed the host: writing {} host records cost about {} or more, enough to "
-                 "explain {} of the {} the GPU "
-                 "waited for launches and host code; without the profiler those gaps may not exist",
+                 "the profiler slowed down the host: writing {} host records cost at least {}, which may explain {} of "
+                 "the {} that the GPU waited for launches and host code",
                  readable_count(static_cast<std::int64_t>(distortion.records)),
                  readable_duration(distortion.estimated_ns),
                  distortion.explained_ns >= distortion.host_idle ? "all" : readable_duration(distortion.explained_ns),
                  readable_duration(distortion.host_idle))});
 }
 
-// What the recorder says of itself, added up over processes: key -> numbers, and whether a text stands there.
+// What the recorder reports about itself, summed over processes.
 struct RecorderFacts {
     std::int64_t on_program_threads = 0, on_own_thread = 0, given = 0;
     bool known = false, yielded = false;
@@ -147,14 +146,16 @@ void add_recorder(const Trace& trace, Trust& trust) {
     RecorderFacts said = recorder_facts(trace);
     if (said.known)
         trust.statements.push_back(
-            {false, fmt::format("recording took {} of the program's threads and {} beside them",
+            {false, fmt::format("recording took {} of CPU time on the program's threads and {} on its own",
                                 readable_duration(said.on_program_threads), readable_duration(said.on_own_thread))});
     if (said.given > 0)
-        trust.statements.push_back({false, fmt::format("CUPTI was shared with another client, which got {} records too",
-                                                       readable_count(said.given))});
-    if (said.yielded)
         trust.statements.push_back(
-            {true, "device work was left to another client of CUPTI from when it began (--cupti share records both)"});
+            {false, fmt::format("CUPTI was shared with another client, which received {} records",
+                                readable_count(said.given))});
+    if (said.yielded)
+        trust.statements.push_back({true,
+                                    "another client of CUPTI took over the recording of device work when it started "
+                                    "(--cupti share records both)"});
     for (std::string_view clock : said.clocks) trust.statements.push_back({false, fmt::format("clock of {}", clock)});
 }
 

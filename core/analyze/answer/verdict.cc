@@ -16,9 +16,9 @@
 namespace gpuprof {
 namespace {
 
-// The runner-up from this part of the winner on makes the verdict "mixed".
+// A runner-up of at least this part of the winner makes the verdict "mixed".
 constexpr double kMixed = 0.85;
-// A runner-up from this part of the winner on makes it less sure.
+// A runner-up of at least this part of the winner lowers the confidence.
 constexpr double kNear = 0.7;
 // A winner below this share of the effective window explains too little to be the verdict.
 constexpr double kLeast = 20;
@@ -26,8 +26,8 @@ constexpr double kLeast = 20;
 constexpr double kNearLimitShare = 80, kNearLimitRate = 65;
 // Alternatives below this share of the window are not worth a line.
 constexpr double kWorthNaming = 1;
-// While the device is busy with both, arithmetic decides although moving data takes somewhat longer: data-moving kernels can
-// be fused into the arithmetic ones, so arithmetic is the floor that remains.
+// If the device is busy with both, arithmetic decides even if moving data takes slightly longer: data-moving kernels can be
+// fused into arithmetic ones, so arithmetic is the lower bound.
 constexpr double kFloor = 0.8;
 
 Verdict cannot_tell(std::string because) {
@@ -43,7 +43,7 @@ Candidate candidate(const Explanation& each, const Shares& shares) {
     return {std::string(name_of(each.limit)), shares.pct(each.time), back, each.because};
 }
 
-// Between arithmetic and moving data, the floor decides.
+// Between arithmetic and moving data, the lower bound decides.
 void let_floor_decide(std::vector<Explanation>& all) {
     auto of = [&](Limit limit) {
         return std::find_if(all.begin(), all.end(), [&](const Explanation& each) { return each.limit == limit; });
@@ -53,7 +53,7 @@ void let_floor_decide(std::vector<Explanation>& all) {
         std::rotate(memory, compute, compute + 1);
 }
 
-// What is good already and worth saying beside the verdict.
+// What already works well and is worth mentioning with the verdict.
 std::string praise(const Facts& facts, const Shares& shares) {
     DurNs copies = 0;
     for (const DeviceActivity& device : facts.get<Activity>().devices) copies += length(device.memcpy);
@@ -85,7 +85,7 @@ Basis basis_of(const Facts& facts, Limit limit) {
     return 2 * by_shapes > all ? Basis::shapes : Basis::names;
 }
 
-// What kernels of a name do is known; what limits them on this device with these sizes is not, so a name alone is never sure.
+// A name says what a kernel does, but not what limits it on this device at these sizes; so a name alone never gives high confidence.
 Weight confidence_of(const Facts& facts, Basis basis, const Explanation& first, const Explanation& second) {
     int doubts = basis == Basis::names;
     doubts += basis == Basis::timeline && facts.get<ProfilerCost>().distorted();
@@ -122,10 +122,10 @@ Verdict judge(const Facts& facts) {
         std::optional<double> rate = first.limit == Limit::compute ? nearness(facts) : std::nullopt;
         if (rate)
             verdict.because += fmt::format(
-                "; those with recorded shapes reach {:.0f} % of the device's peak FLOP/s (`arithmetic`)", *rate);
+                "; operators with recorded shapes reach {:.0f} % of the GPU's peak FLOP/s (`arithmetic`)", *rate);
         if (busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time))
             verdict.because +=
-                fmt::format("; data-moving kernels run as long ({} %), and part of them could be fused away",
+                fmt::format("; data-moving kernels run about as long ({} %) and could partly be fused away",
                             readable_percent(shares.pct(second.time)));
         if (rate.value_or(0) >= kNearLimitRate && effective >= kNearLimitShare) verdict.conclude(Limit::healthy);
         verdict.because += praise(facts, shares);
@@ -140,7 +140,7 @@ Verdict judge(const Facts& facts) {
     if (shares.pct(recorder) >= kWorthNaming)
         verdict.alternatives.push_back(
             {std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
-             fmt::format("{} of idle time may be the recorder's own cost", readable_duration(recorder))});
+             fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder))});
     return verdict;
 }
 

@@ -15,10 +15,10 @@
 namespace gpuprof {
 namespace {
 
-// From this part of a peak on, a kernel is limited by what has it; Nsight Compute's own guide draws the line there, too.
+// A kernel that reaches this share of a peak is limited by it; Nsight Compute's guide uses the same threshold.
 constexpr double kNearPeak = 60;  // percent
 
-// Time of profiled launches by what limits them.
+// Time of profiled launches by limiter.
 struct Measured {
     double compute = 0, memory = 0, neither = 0, unknown = 0;
     double all() const { return compute + memory + neither + unknown; }
@@ -39,7 +39,7 @@ Measured measured_of(const Facts& facts) {
     return found;
 }
 
-// Judged by counters, the best evidence there is: of the profiled launches, each weighted by its time.
+// Judged by counters, the best evidence: profiled launches, weighted by their time.
 Verdict by_counters(const Facts& facts) {
     Measured found = measured_of(facts);
     Verdict verdict;
@@ -47,14 +47,13 @@ Verdict by_counters(const Facts& facts) {
            all = std::max(1.0, found.all());
     auto pct = [&](double part) { return 100 * part / all; };
     std::string shares = fmt::format(
-        "of the time of {} profiled launches, {:.0f} % is at 60 % or more of the peak of memory or caches, {:.0f} % of "
-        "the "
-        "peak of the multiprocessors, {:.0f} % of neither",
+        "of the time of {} profiled launches, {:.0f} % reaches at least 60 % of the peak throughput of memory or "
+        "caches, {:.0f} % that of the multiprocessors, and {:.0f} % neither",
         facts.get<LaunchCounters>().launches.size(), pct(found.memory), pct(found.compute), pct(found.neither));
     verdict.because = shares;
     if (most == found.unknown) {
         verdict.conclude(Limit::unknown);
-        verdict.because = "throughput was not collected; ncu --set basic or --section SpeedOfLight collects it";
+        verdict.because = "throughput was not collected (ncu --set basic or --section SpeedOfLight collects it)";
         return verdict;
     }
     bool clear = 2 * most > all;
@@ -64,14 +63,14 @@ Verdict by_counters(const Facts& facts) {
                                              : Limit::unknown);
     if (verdict.limit == Limit::unknown)
         verdict.because +=
-            "; what these wait for is latency, dependencies or too little work: occupancy, and ncu's warp "
-            "states, tell";
+            "; these kernels wait for latency or dependencies, or have too little work: occupancy and ncu's warp "
+            "states show which";
     else
         verdict.basis = Basis::counters, verdict.confidence = clear ? Weight::high : Weight::medium;
     return verdict;
 }
 
-// Samples say whether a device was busy, and never why.
+// Samples show whether a device was busy, but not why.
 Verdict by_samples(const Facts& facts) {
     const SampleTable& samples = facts.trace().tables().sample;
     StringId utilisation = facts.trace().strings().find("util.gpu");
@@ -90,20 +89,19 @@ Verdict by_samples(const Facts& facts) {
         devices += fmt::format("{}GPU {} was busy {:.0f} % of the time ({} sample{})", devices.empty() ? "" : ", ",
                                device, found.first / static_cast<double>(found.second),
                                readable_count(static_cast<std::int64_t>(found.second)), found.second == 1 ? "" : "s");
-    verdict.because = (devices.empty() ? "the samples do not hold utilisation" : devices) +
-                      "; samples do not say what it did or waited for: gpu-profile record -- CMD does";
+    verdict.because = (devices.empty() ? "the samples do not contain utilisation" : devices) +
+                      "; samples do not show what the GPU did or waited for (gpu-profile record -- CMD does)";
     return verdict;
 }
 
 Verdict by_memory() {
     Verdict verdict;
     verdict.conclude(Limit::unknown);
-    verdict.because =
-        "an allocator's records say who holds memory, not where the time goes: gpu-profile record -- CMD does";
+    verdict.because = "allocator records show who holds memory, not where time goes (gpu-profile record -- CMD does)";
     return verdict;
 }
 
-// The place of a tree of calls with most of its own time.
+// The node of a call tree with the most self time.
 Verdict by_tree(const Trace& trace) {
     const CallNodeTable& nodes = trace.tables().call_node;
     const CallMetricTable& metrics = trace.tables().call_metric;
@@ -122,13 +120,13 @@ Verdict by_tree(const Trace& trace) {
     for (Row row = 0; most != time.end() && row < nodes.rows; ++row)
         if (nodes.node.value_or(row, -1) == most->first)
             place = short_name(trace.text(nodes.name.value_or(row, kNoString)));
-    verdict.because = (place.empty() ? fmt::format("a tree of {} places without times", nodes.rows)
+    verdict.because = (place.empty() ? fmt::format("a call tree of {} nodes without times", nodes.rows)
                                      : fmt::format("{:.0f} % of the time is in {}", 100 * most->second / all, place)) +
-                      "; sums say where, and not what the GPU waited for: gpu-profile record -- CMD records a timeline";
+                      "; sums do not show what the GPU waited for (gpu-profile record -- CMD records a timeline)";
     return verdict;
 }
 
-// One line per table that is there, most telling first: what it holds and which analysis shows it.
+// Which analysis shows which table; the most informative first.
 struct Shown {
     std::string_view table, analysis;
 };
@@ -159,8 +157,7 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
     std::vector<const Shown*> there = what_is_there(trace);
     const std::string& file = trace.origin().file;
     if (there.empty())
-        return Error{ExitCode::empty,
-                     after_damage(trace, fmt::format("{}: the trace holds no event; nothing was captured", file))};
+        return Error{ExitCode::empty, after_damage(trace, fmt::format("{}: no events; nothing was captured", file))};
     Answer answer;
     answer.window = trace.window();
     answer.trust = trust_without_timeline(trace);

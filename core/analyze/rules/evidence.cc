@@ -31,7 +31,7 @@ std::string idle_handle(const IdleGaps& gaps, IdleCause cause) {
 std::string spoken_count(std::size_t n) { return readable_count(static_cast<std::int64_t>(n)); }
 
 std::string idle_line(const Facts& facts, IdleCause cause) {
-    return fmt::format("{}{} of idle time is {}", idle_handle(facts.get<IdleGaps>(), cause),
+    return fmt::format("{}{} of idle time: {}", idle_handle(facts.get<IdleGaps>(), cause),
                        readable_duration(facts.get<Shares>().idle_of(cause)), name_of(cause));
 }
 
@@ -48,7 +48,7 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
     const IdlePython& python = facts.get<IdlePython>();
     std::string sentence = python.of(cause).sentence();
     std::string_view how = python.basis() == PythonBasis::samples ? "Sampled" : "Python";
-    if (!sentence.empty()) evidence.push_back(fmt::format("{} meanwhile: {}", how, sentence));
+    if (!sentence.empty()) evidence.push_back(fmt::format("{} during this time: {}", how, sentence));
 }
 
 DurNs busy_with(const Facts& facts, const KernelPart& part) {
@@ -84,7 +84,7 @@ std::string names_say_nothing(const Facts& facts) {
         if (group.traits.kind == KernelClass::other) unknown += group.total_ns;
     }
     if (2 * unknown <= all) return "";
-    return fmt::format("{} of {} kernel time is in kernels whose names do not say what they do",
+    return fmt::format("the names of kernels that take {} of {} do not reveal their purpose",
                        readable_duration(unknown), readable_duration(all));
 }
 

@@ -1,4 +1,4 @@
-// Evidence as sentences with the handles of the rows that prove it: k-3 is the third row of `kernels`, gap-2 of `gaps`,
+// Evidence as sentences with the handles of the rows that show it: k-3 is the third row of `kernels`, gap-2 of `gaps`,
 // idle-1 of `idle`, a-4 of `api`. Handles come from the facts that the tables are made of.
 #pragma once
 
@@ -18,19 +18,19 @@ inline constexpr double kWorthSaying = 3;
 
 std::string spoken_count(std::size_t n);  // "1,200"
 
-// "idle-1: 155 ms of idle time is input pipeline".
+// "idle-1: 155 ms of idle time: input pipeline".
 std::string idle_line(const Facts& facts, IdleCause cause);
-// Adds the longest gap of the cause, and what Python did in gaps of it, where they are known.
+// Adds the longest gap of the cause and what Python did in such gaps, if known.
 void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence);
 
 // The part of a group of kernels that matters to a rule, in ns of summed durations.
 using KernelPart = std::function<DurNs(const KernelGroup&)>;
-// The time devices were busy with those parts: durations, less what other kernels run beside.
+// The time that devices were busy with those parts: durations minus the overlap with other kernels.
 DurNs busy_with(const Facts& facts, const KernelPart& part);
 // Adds the groups with the largest parts: "k-3 (12.3 ms in 40 launches, 18.0 % of kernel time): name".
 void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence);
 
-// Why a rule that goes by names cannot tell, when most kernel time is in kernels whose names do not say what they do; else "".
+// Why a rule based on names abstains: most kernel time is in kernels whose names reveal nothing; "" otherwise.
 std::string names_say_nothing(const Facts& facts);
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
