@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kKept = 1000;  // entries of the history file
 
-// Where the history lies; "" when there is no place for it.
+// Path of the history; "" if there is no place for it.
 std::string history_file(const std::string& name) {
     const char* state = std::getenv("XDG_STATE_HOME");
     const char* home = std::getenv("HOME");

@@ -1,5 +1,6 @@
-// Lines from a terminal, with editing and a history that lasts, by libedit where the machine has it; it is loaded when a shell
-// begins, so that no other command waits for it. Without it lines are read as the terminal gives them.
+// Reads lines from a terminal, with editing and a persistent history if the machine has libedit, which is loaded only
+// when a shell begins.
+// Without libedit, lines are read as the terminal delivers them.
 #pragma once
 
 #include <optional>
@@ -9,15 +10,15 @@ namespace gpuprof {
 
 class LineReader {
 public:
-    // `history`: name of the file below $XDG_STATE_HOME/gpu-profile (~/.local/state), which only the user can read.
+    // `history`: a file name below $XDG_STATE_HOME/gpu-profile (~/.local/state), readable by the user only.
     explicit LineReader(const std::string& history);
     ~LineReader();
     LineReader(const LineReader&) = delete;
     LineReader& operator=(const LineReader&) = delete;
 
-    // Without the line feed; nothing at the end of input.
+    // Without the line feed; absent at the end of input.
     std::optional<std::string> read(const char* prompt);
-    // Puts an entry, which may be several lines, into the history.
+    // Adds an entry, possibly of several lines, to the history.
     void remember(const std::string& entry);
 
 private:

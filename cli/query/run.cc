@@ -20,7 +20,7 @@ std::atomic<Sql*> running;
 
 struct sigaction before_ctrl_c {};
 
-// While it lives, the first Ctrl-C ends the query; a second one does what it did before, which is to end the program.
+// During its lifetime, the first Ctrl-C ends the query and a second one the program.
 class CtrlC {
 public:
     explicit CtrlC(Sql& sql) {
@@ -40,7 +40,7 @@ public:
     CtrlC& operator=(const CtrlC&) = delete;
 };
 
-// Names the tables that a wrong name may have meant.
+// Suggests tables for a misspelt name.
 Error with_suggestion(Error error, const Catalogue& catalogue) {
     constexpr std::string_view kNoTable = "no such table: ";
     if (error.message.rfind(kNoTable, 0) != 0) return error;

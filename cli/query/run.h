@@ -1,4 +1,4 @@
-// Running SQL for the command `query` and its shell: statements, dot commands, Ctrl-C.
+// Runs SQL for the command `query` and its shell: statements, dot commands, Ctrl-C.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct QueryRun {
     AnswerWriter& writer;
     Sink& sink;
     Style style;
-    std::int64_t limit = 0;  // rows of each answer; 0: all
+    std::int64_t limit = 0;  // maximum rows per answer; 0: all
     double time_out_s = 0;   // for all statements of one call; 0: none
 };
 
-// Runs the statements of `text`, or the dot command that it is. Ctrl-C ends it: ExitCode 130, as shells have it.
+// Runs the statements in `text`, or a dot command. Ctrl-C ends it with ExitCode 130, as in shells.
 Result<ExitCode> run_sql(QueryRun& run, std::string_view text);
 
 }  // namespace gpuprof

@@ -25,7 +25,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
     }
 }
 
-// A line of two parts, the second wrapped beside the first.
+// A line of two parts, the second one wrapped in its own column.
 void write_entry(std::string_view name, std::string_view doc, int indent, int width, Sink& sink) {
     std::vector<std::string> lines = wrap(doc, std::max(width - indent, 30));
     std::string first = pad_right(name, indent - 2) + "  ";
@@ -64,7 +64,7 @@ Status show_schema(const Catalogue& catalogue, std::span<const std::string_view>
     for (const Relation& relation : catalogue.relations()) known.push_back(relation.name);
     for (std::string_view name : names)
         if (std::find(known.begin(), known.end(), name) == known.end())
-            return Error{ExitCode::usage, fmt::format("there is no table {}{}", name, did_you_mean(name, known))};
+            return Error{ExitCode::usage, fmt::format("unknown table '{}'{}", name, did_you_mean(name, known))};
     for (const Relation& relation : catalogue.relations())
         if (names.empty() || std::find(names.begin(), names.end(), relation.name) != names.end())
             write_relation(relation, style, sink);
@@ -85,10 +85,10 @@ void show_functions(const Style& style, Sink& sink) {
 }
 
 void show_help(const Style& style, Sink& sink) {
-    write_entry(".tables", "What can be asked: tables with their rows, and analyses.", kNameCells, style.width, sink);
-    write_entry(".schema [TABLE]", "Columns with type, unit and meaning.", kNameCells, style.width, sink);
-    write_entry(".functions", "Functions beside those of SQLite.", kNameCells, style.width, sink);
-    write_entry(".quit", "Leaves the shell.", kNameCells, style.width, sink);
+    write_entry(".tables", "List tables with their row counts, and analyses.", kNameCells, style.width, sink);
+    write_entry(".schema [TABLE]", "Describe columns: type, unit, meaning.", kNameCells, style.width, sink);
+    write_entry(".functions", "List functions in addition to SQLite's.", kNameCells, style.width, sink);
+    write_entry(".quit", "Leave the shell.", kNameCells, style.width, sink);
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ Status run_dot_command(Catalogue& catalogue, std::string_view text, const Style&
     if (words[0] == ".tables") return show_tables(catalogue, style, sink), Status();
     if (words[0] == ".functions") return show_functions(style, sink), Status();
     if (words[0] == ".help") return show_help(style, sink), Status();
-    return Error{ExitCode::usage, fmt::format("there is no {}; .help lists what there is", words[0])};
+    return Error{ExitCode::usage, fmt::format("unknown command '{}'; .help lists the commands", words[0])};
 }
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// The dot commands of `query`: what can be asked, with units and meaning.
+// The dot commands of `query`: which tables and columns exist, with units and meaning.
 #pragma once
 
 #include "core/query/catalogue.h"

@@ -6,7 +6,7 @@
 namespace gpuprof {
 namespace {
 
-// One statement or dot command: lines up to a semicolon. Nothing at the end of input.
+// Reads one statement or dot command: lines up to a semicolon. Absent at the end of input.
 std::optional<std::string> read_entry(LineReader& reader) {
     std::string entry;
     while (std::optional<std::string> line = reader.read(entry.empty() ? "gpu-profile> " : "        ...> ")) {
@@ -25,7 +25,8 @@ std::optional<std::string> read_entry(LineReader& reader) {
 
 Result<ExitCode> run_shell(QueryRun& run) {
     LineReader reader("query_history");
-    run.sink.write("SQL over " + run.catalogue.trace().origin().file + "; .help for help, .quit to leave\n");
+    run.sink.write("SQL shell for " + run.catalogue.trace().origin().file +
+                   "; .help lists the commands, .quit leaves\n");
     run.sink.flush();
     while (std::optional<std::string> entry = read_entry(reader)) {
         if (entry->rfind(".quit", 0) == 0 || entry->rfind(".exit", 0) == 0) break;

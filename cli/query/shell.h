@@ -1,4 +1,4 @@
-// The shell of `query`: reads statements from the terminal and answers each, until .quit or the end of input.
+// The shell of `query`: reads statements from the terminal and answers each one, until .quit or the end of input.
 #pragma once
 
 #include "cli/query/run.h"

@@ -95,7 +95,7 @@ def run_with(program, tmp_path, **environment):
 def test_no_python(program, tmp_path):
     done = run_with(program, tmp_path, GPUPROF_PYTHON="/nonexistent/python")
     assert done.returncode == 6
-    assert done.stderr == "gpu-profile: evaluate needs Python, and /nonexistent/python cannot be started: No such file or directory; name one in GPUPROF_PYTHON\n"
+    assert done.stderr == "gpu-profile: evaluate needs Python, but ' /nonexistent/python cannot be started: No such file or directory; set GPUPROF_PYTHON to an interpreter\n"
 
 
 def test_no_package(program, tmp_path):

@@ -109,7 +109,7 @@ def test_standard_input_holds_several_statements():
         ("SELECT nam FROM kernel", "no such column: nam (character 8: nam FROM kernel)"),
         ("SELECT * FROM kernal", "no such table: kernal; did you mean kernel"),
         ("SELEC", "syntax error"),
-        (".schema kernal", "there is no table kernal; did you mean kernel"),
+        (".schema kernal", "unknown table ' kernal; did you mean kernel"),
         (".nothing", "there is no .nothing"),
     ],
 )
