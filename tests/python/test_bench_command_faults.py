@@ -46,18 +46,18 @@ def test_faults_of_the_file(bench, name):
 @pytest.mark.parametrize(("words", "wanted", "status"), [
     (["missing.py"], "cannot read missing.py: no such file", 3),
     ([], "nothing to bench", 2),
-    (["bench_me.py", "other.py"], "there is one file at a time, and other.py is a second", 2),
+    (["bench_me.py", "other.py"], "unexpected argument 'other.py'", 2),
     (["bench_me.py", "--args", "3 +"], "--args 3 +: it is neither a Python literal", 2),
     (["bench_me.py", "--args", "3", "--inputs", "x.py"], "choose one", 2),
     (["bench_me.py", "--inputs", "bench_me.py"], "there is no inputs(seed) in bench_me.py", 3),
-    (["bench_me.py", "--timer", "sundial"], "unknown timer 'sundial'", 2),
-    (["bench_me.py", "--stop", "never"], "unknown stopping rule 'never'", 2),
+    (["bench_me.py", "--timer", "sundial"], "'sundial'", 2),
+    (["bench_me.py", "--stop", "never"], "'never'", 2),
     (["bench_me.py", "--format", "xml"], "xml", 2),
     (["bench_me.py", "--precision", "2"], "--precision: expected a share between 0 and 1", 2),
     (["bench_me.py", "--min-time", "-1"], "--min-time", 2),
-    (["bench_me.py", "--warmup-runs", "2"], "--warmup-runs does not apply to functions of a file", 2),
-    (["bench_me.py", "--fail-on", "slower"], "--fail-on does not apply to functions of a file", 2),
-    (["--hot", "--", "true"], "--hot does not apply to whole programs", 2),
+    (["bench_me.py", "--warmup-runs", "2"], "--warmup-runs does not apply to functions", 2),
+    (["bench_me.py", "--fail-on", "slower"], "--fail-on does not apply to functions", 2),
+    (["--hot", "--", "true"], "--hot does not apply to programs", 2),
     (["--", "/no/such/program"], "cannot start /no/such/program", 127),
     (["--"], "nothing to bench", 2),
     (["--backend", "tape", "--", "true"], "tape", 2),
@@ -95,7 +95,7 @@ def test_time_out_is_said(bench, program, tmp_path):
     (found,) = done.measurements.values()
     assert done.status == 0
     assert found["stopped"] == "time-out"
-    assert any("the time-out came before" in note for note in found["notes"])
+    assert any("timeout came before" in note for note in found["notes"])
 
 
 @pytest.mark.parametrize("words", [["bench_me.py"], ["--", "sleep", "30"]])
@@ -131,7 +131,7 @@ def test_save_where_no_folder_can_be(bench, tmp_path):
 def test_no_python_and_no_package(bench, tmp_path):
     done = bench(FINE, "bench_me.py", environment={"GPUPROF_PYTHON": "/no/python"})
     assert (done.status, len(done.said)) == (6, 1)
-    assert "bench needs Python, but ' /no/python cannot be started: No such file or directory; set GPUPROF_PYTHON to an interpreter" in done.said[0]
+    assert "'/no/python' cannot be started" in done.said[0]
 
 
 def test_a_planted_python_in_the_current_folder_is_not_run(bench, tmp_path):
@@ -140,5 +140,5 @@ def test_a_planted_python_in_the_current_folder_is_not_run(bench, tmp_path):
     planted.write_text(f"#!/bin/sh\n: > {tmp_path}/was-run\n")
     planted.chmod(0o755)
     done = bench(FINE, "bench_me.py", environment={"GPUPROF_PYTHON": "", "PATH": ":/nowhere"})
-    assert "python3 cannot be started: not found in PATH" in done.said[0]
+    assert "'python3' cannot be started" in done.said[0]
     assert not (tmp_path / "was-run").exists()

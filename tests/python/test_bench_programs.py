@@ -99,7 +99,7 @@ def test_a_run_that_fails(bench, tmp_path, code, said):
     assert (done.status, done.text) == (3, "")
     (line,) = done.said
     assert said in line
-    assert "--show-output shows what it prints, --ignore-failure counts such runs" in line
+    assert "--show-output" in line and "--ignore-failure" in line
 
 
 def test_failures_that_count(bench):
@@ -159,8 +159,8 @@ def test_too_few_samples_cannot_tell(bench, tmp_path):
 
 
 @pytest.mark.parametrize(("before", "after", "why"), [
-    ({}, {"timer": "cuda events", "device": 0}, "timed differently: host; cuda events, hot"),
-    ({"timer": "cuda events", "device": 0, "cold": True}, {"timer": "cuda events", "device": 0}, "timed differently: cuda events, cold; cuda events, hot"),
+    ({}, {"timer": "cuda events", "device": 0}, "timed differently: host and cuda events, hot"),
+    ({"timer": "cuda events", "device": 0, "cold": True}, {"timer": "cuda events", "device": 0}, "timed differently: cuda events, cold and cuda events, hot"),
 ])
 def test_times_that_mean_different_things(bench, tmp_path, before, after, why):
     done = bench("compare", kept("a", samples(9.0), tmp_path, **before), kept("b", samples(5.0), tmp_path, **after), "--format", "csv")
@@ -175,7 +175,7 @@ def test_another_machine_or_device_is_noted(bench, tmp_path):
     document = json.loads(bench("compare", before, now, "--format", "json").text)
     (table,) = document["tables"]
     assert any("measured on one (p, 1 CPUs), candidate on two" in note for note in table["notes"])
-    assert any("on NVIDIA H100 before, on NVIDIA H200 now" in note for note in table["notes"])
+    assert any("NVIDIA H100" in note and "NVIDIA H200" in note for note in table["notes"])
 
 
 def test_several_are_paired_by_name(bench, tmp_path):
@@ -201,11 +201,11 @@ def test_a_saved_result_compares_with_itself(bench):
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("", "not a JSON object"), ("[1]", "not a JSON object"), ("{}", 'it has no "document": "bench"'),
+    ("", "not a JSON object"), ("[1]", "not a JSON object"), ("{}", 'it lacks "document": "bench"'),
     ('{"document": "bench", "schema": 2}', "its schema is 2, but this program reads 1"),
-    ('{"document": "bench", "schema": 1, "benchmarks": 3}', "the member benchmarks has the wrong type"),
-    ('{"document": "bench", "schema": 1, "benchmarks": [{"measurement": {"name": "x", "timer": "host", "samples": ["1"]}}]}', "the member samples has the wrong type"),
-    ('{"document": "bench", "schema": 1, "benchmarks": [{"measurement": {"name": "x", "timer": "host", "samples": [-1]}}]}', "a sample of x is no time"),
+    ('{"document": "bench", "schema": 1, "benchmarks": 3}', "member 'benchmarks' has the wrong type"),
+    ('{"document": "bench", "schema": 1, "benchmarks": [{"measurement": {"name": "x", "timer": "host", "samples": ["1"]}}]}', "member 'samples' has the wrong type"),
+    ('{"document": "bench", "schema": 1, "benchmarks": [{"measurement": {"name": "x", "timer": "host", "samples": [-1]}}]}', "a sample of 'x' is not a valid time"),
     ('{"document": "bench", "schema": 1, "benchmarks": [{"measurement": {}}]}', "a measurement has no name or no timer"),
 ])
 def test_files_that_are_no_result(bench, tmp_path, text, why):
@@ -217,7 +217,7 @@ def test_files_that_are_no_result(bench, tmp_path, text, why):
 def test_a_result_that_is_not_there(bench):
     done = bench("compare", "never", "never")
     assert done.status == 3
-    assert "cannot read .gpu-profile/bench/never.json: No such file or directory; bench --save never keeps a result there" in done.said[0]
+    assert "cannot read .gpu-profile/bench/never.json: No such file or directory" in done.said[0]
 
 
 @pytest.mark.parametrize("condition", ["faster", "slower>", "slower>x", "slower>-1", "slower>0.5%"])
