@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# Sourced by the benchmarks that time whole runs of the program over made captures: from bench/NAME/run.sh, after the targets of the
-# `bench` preset that it needs, as in `. "$(dirname "$0")/../measured.sh" gpu-profile make_big_capture`.
-# Goes to the root, builds, says what machine this is; afterwards $bin is the build and $folder a folder that goes when the script ends.
+# Sourced by benchmarks that time whole runs of the program over generated captures. Usage in bench/NAME/run.sh,
+# followed by the targets of the `bench` preset that it needs:
+# `. "$(dirname "$0")/../measured.sh" gpu-profile make_big_capture`.
+# Changes to the root, builds, and prints the machine. Afterwards $bin is the build and $folder a folder that is removed
+# at the end of the script.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cmake --preset bench >/dev/null
 cmake --build build/bench --target "$@" >/dev/null
@@ -11,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT INT TERM
 echo "$(nproc) CPUs, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(c++ --version | head -1)"
 echo "load average before: $(cut -d' ' -f1-3 /proc/loadavg)"
 
-# best_of N COMMAND...: the shortest wall time of N runs, in seconds, and the CPU time of that run, of the user and of the system.
+# best_of N COMMAND...: the shortest wall time of N runs in seconds, and the user and system CPU time of that run.
 best_of() {
     local runs=$1
     shift

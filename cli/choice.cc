@@ -10,8 +10,8 @@ namespace gpuprof {
 
 Error unknown_choice(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known) {
     std::string hint = did_you_mean(name, known);
-    if (hint.empty()) hint = fmt::format("; there are: {}", joined(known));
-    return {ExitCode::usage, fmt::format("there is no {} {}{}", kind, name, hint)};
+    if (hint.empty()) hint = fmt::format("; expected one of: {}", joined(known));
+    return {ExitCode::usage, fmt::format("unknown {} '{}'{}", kind, name, hint)};
 }
 
 namespace {
@@ -30,9 +30,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-constexpr std::size_t kLongestWord = 64;  // longer ones are no typing errors
+constexpr std::size_t kLongestWord = 64;  // longer words are not typing errors
 
-// How far a word is from a known one, for sorting; a word that begins or contains the other is close.
+// Edit distance of a word from a known one, for sorting. It is at most 1 if one word contains the other.
 std::size_t strangeness(std::string_view word, std::string_view known) {
     std::size_t edits = distance(word, known);
     bool part =
@@ -57,7 +57,10 @@ std::vector<std::string_view> close_matches(std::string_view word, std::span<con
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {
     std::vector<std::string_view> matches = close_matches(word, words);
-    return matches.empty() ? std::string() : fmt::format("; did you mean {}?", joined(matches, " or "));
+    if (matches.empty()) return {};
+    std::vector<std::string> quoted;
+    for (std::string_view match : matches) quoted.push_back(fmt::format("'{}'", match));
+    return fmt::format("; did you mean {}?", fmt::join(quoted, " or "));
 }
 
 std::string joined(std::span<const std::string_view> words, std::string_view between) {

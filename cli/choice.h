@@ -1,5 +1,5 @@
-// Named choices of the command line (formats, analyses, ...): the names for completion and for messages, and the error
-// of a name that does not exist, which says what may have been meant.
+// Named choices of the command line (formats, analyses, ...): their names, for completion and messages, and the error
+// for an unknown name, with suggestions.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace gpuprof {
 
-// The names of a list of things with a `name`, or of pointers to them.
+// The names in a list of things with a `name`, or of pointers to such things.
 template <class List>
 std::vector<std::string_view> names_of(const List& list) {
     std::vector<std::string_view> names;
@@ -25,12 +25,13 @@ std::vector<std::string_view> names_of(const List& list) {
     return names;
 }
 
-// "there is no KIND NAME; did you mean ...?", or what there is when nothing is close.
+// "unknown KIND 'NAME'; did you mean 'x'?", or with all known names without a close match.
 Error unknown_choice(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known);
 
-// Up to three of `words` that are a few typing errors away from `word`, or begin or contain it; the closest first.
+// Up to three of `words` that differ from `word` by a few typing errors, or that one contains in the other; the closest
+// first.
 std::vector<std::string_view> close_matches(std::string_view word, std::span<const std::string_view> words);
-// "; did you mean a or b?", or "" without a match.
+// "; did you mean 'a' or 'b'?", or "" without a match.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words);
 // "a, b, c"
 std::string joined(std::span<const std::string_view> words, std::string_view between = ", ");

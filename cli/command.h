@@ -1,5 +1,5 @@
-// A command of the program: its name, its line in the help, and how it declares its arguments. commands() is the list;
-// a new command is one file and one line of command.cc. A command never exits, and prints only through cli/output.h.
+// A command of the program: its name, its line in the help, and its arguments. commands() is the list; a new command is
+// one file and one line in command.cc. A command never exits, and prints only through cli/output.h.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace gpuprof {
 
-// The words an argument may be, for completion: of an option ("--format") or of a positional by its name ("ANALYSIS").
+// The accepted words of an argument, for completion: an option ("--format") or a positional by its name ("ANALYSIS").
 struct Choices {
     std::string_view argument;
     std::vector<std::string_view> words;
@@ -20,14 +20,14 @@ struct Choices {
 
 struct Command {
     std::string_view name;
-    std::string_view group;     // heading it stands under in the help
+    std::string_view group;     // heading of the command in the help
     std::string_view synopsis;  // its arguments, as the help shows them
     std::string_view doc;
-    // Declares the arguments on `line` and answers what to run once they have been parsed.
+    // Declares the arguments on `line`; returns the function to run after parsing.
     std::function<Result<ExitCode>()> (*declare)(CommandLine& line);
     std::vector<Choices> (*choices)() = [] { return std::vector<Choices>(); };
-    // The positional that takes the words after `--` as they are, and an option that so takes all words up to the next option
-    // (CLI11 would take [1, 2] apart); "" for none.
+    // The positional that takes the words after `--` unchanged, and an option that takes all words up to the next
+    // option unchanged (CLI11 would split [1, 2]); "" for none.
     const char* words_after_dashes = "";
     const char* words_after_option = "";
 };

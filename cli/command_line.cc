@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kNs = 1e9, kMostNs = 1e18;
 
-// A whole text as a number.
+// Parses the whole text as a number.
 template <class Number>
 std::optional<Number> parsed(const std::string& text) {
     Number value{};
@@ -23,7 +23,7 @@ std::optional<Number> parsed(const std::string& text) {
     return whole ? std::optional(value) : std::nullopt;
 }
 
-// Without an exponent: 0.01, 1000000.
+// Formats without an exponent: 0.01, 1000000.
 std::string plain(double number) {
     return number == std::floor(number) ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
 }
@@ -66,9 +66,11 @@ DeclaredOption& DeclaredOption::whole(std::int64_t low, std::int64_t high) {
 DeclaredOption& DeclaredOption::seconds(double low, double high) {
     auto read = [low, high](std::string& text) {
         std::optional<double> ns = duration_of_text(text, "s");
-        if (!ns) return fmt::format("'{}' is not a time; expected seconds, or a unit as in 464ms, 20us, 300ns", text);
+        if (!ns)
+            return fmt::format(
+                "invalid time '{}'; expected seconds, or a number with a unit such as 464ms, 20us, 300ns", text);
         if (*ns < low * kNs || *ns > high * kNs)
-            return fmt::format("{} is out of range: {} to {} seconds", text, plain(low), plain(high));
+            return fmt::format("'{}' is out of range; expected {} to {} seconds", text, plain(low), plain(high));
         if (!parsed<double>(text)) text = fmt::format("{}", *ns / kNs);
         return std::string();
     };
@@ -78,7 +80,8 @@ DeclaredOption& DeclaredOption::nanoseconds() {
     auto read = [](std::string& text) {
         std::optional<double> ns = duration_of_text(text, "ns");
         if (!ns || *ns > kMostNs)
-            return fmt::format("'{}' is not a time; expected nanoseconds, or a unit as in 10us, 2ms, 1s", text);
+            return fmt::format("invalid time '{}'; expected nanoseconds, or a number with a unit such as 10us, 2ms, 1s",
+                               text);
         text = fmt::format("{:.0f}", *ns);
         return std::string();
     };

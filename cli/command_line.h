@@ -1,7 +1,7 @@
-// What a command declares of its command line. CLI11 reads it, behind this header: reading and translating CLI11's takes a compiler ten
-// seconds in every file that includes it, more than most commands take themselves.
+// How a command declares its command line. CLI11 does the parsing, hidden behind this header: including CLI11 directly
+// costs the compiler ten seconds per file, more than most commands take to compile.
 //
-//     line.option("--limit", arguments->limit, "Rows of an answer; 0: all.").not_negative().value("N");
+//     line.option("--limit", arguments->limit, "Maximum number of rows; 0 shows all.").not_negative().value("N");
 //     line.option("FILE", arguments->file, "A recording.").required();
 #pragma once
 
@@ -19,29 +19,29 @@ class Option;
 
 namespace gpuprof {
 
-// One argument that was declared; each call says more of it and answers it again.
+// A declared argument; each call refines it and returns it.
 class DeclaredOption {
 public:
     explicit DeclaredOption(CLI::Option* option) : option_(option) {}
 
     DeclaredOption& required();
-    DeclaredOption& value(const char* name);  // what the help calls its value; "" for nothing
-    DeclaredOption& number();                 // of a text: it must be one
+    DeclaredOption& value(const char* name);  // name of the value in the help; "" for none
+    DeclaredOption& number();                 // for a text option: its value must be a number
     DeclaredOption& range(double low, double high);
     DeclaredOption& share();  // between 0 and 1
     DeclaredOption& whole(std::int64_t low, std::int64_t high);
-    // A time: seconds, or a number with a unit (464ms, 20us, 300ns), which become seconds.
+    // A time in seconds, or a number with a unit (464ms, 20us, 300ns); converted to seconds.
     DeclaredOption& seconds(double low, double high);
     DeclaredOption& nanoseconds();  // the same in ns, whole
     DeclaredOption& one_of(const std::vector<std::string>& words);
-    // Answers what is wrong with a text, "" for nothing.
+    // `complaint` returns what is wrong with a text, "" if nothing is.
     DeclaredOption& check(const std::function<std::string(const std::string&)>& complaint);
-    DeclaredOption& change(const std::function<void(std::string&)>& text);  // before it is looked at
+    DeclaredOption& change(const std::function<void(std::string&)>& text);  // before any check
     DeclaredOption& between_commas();                                       // several values in one word
-    DeclaredOption& one_word_a_time();        // of a list: each time it is given it takes one word
-    DeclaredOption& every_time_one();         // the same, and given again it adds to the list
-    DeclaredOption& show_usual();             // the help shows what the variable holds now
-    DeclaredOption& usual(const char* text);  // or this
+    DeclaredOption& one_word_a_time();        // of a list: each use of the option takes one word
+    DeclaredOption& every_time_one();         // the same; repeated uses append to the list
+    DeclaredOption& show_usual();             // show the variable's current value as the default
+    DeclaredOption& usual(const char* text);  // show this text as the default
     DeclaredOption& group(const char* heading);
 
 private:
@@ -52,29 +52,29 @@ class CommandLine {
 public:
     explicit CommandLine(CLI::App& app) : app_(app) {}
 
-    // An option ("--name", "-n,--name") or, without dashes, the next of the words beside them. Into a text, a list of texts, a number, or
-    // an optional one (command_line.cc has the types).
+    // Declares an option ("--name", "-n,--name") or, without dashes, the next positional. The target is a text, a list
+    // of texts, a number, or an optional number (command_line.cc lists the types).
     template <class T>
     DeclaredOption option(const std::string& name, T& into, const std::string& doc);
-    // One that is declared for several languages.
+    // The same from a declaration that several languages share.
     template <class T>
     DeclaredOption option(const OptionSpec& spec, T& into) {
         DeclaredOption declared = option(std::string(spec.flag), into, std::string(spec.doc));
         return declared.value(std::string(spec.value).c_str());
     }
-    // The same with a function that takes the word, all words, or the number.
+    // The same with a function that receives the word, all words, or the number.
     DeclaredOption word(const std::string& name, const std::function<void(const std::string&)>& take,
                         const std::string& doc);
     DeclaredOption words(const std::string& name, const std::function<void(const std::vector<std::string>&)>& take,
                          const std::string& doc);
     DeclaredOption number(const std::string& name, const std::function<void(double)>& take, const std::string& doc);
-    // Makes `into` true; with "!--name" false.
+    // Sets `into` to true, or to false with "!--name".
     void flag(const std::string& name, bool& into, const std::string& doc);
     void flag(const std::string& name, const std::function<void()>& given, const std::string& doc);
     void remove(const std::string& name);
     void footer(const std::string& text);
 
-    // Once it has been read: whether an option was given, and words that nothing was declared for.
+    // After parsing: whether an option was given, and the words that match no declaration.
     bool given(const std::string& name) const;
     std::vector<std::string> remaining() const;
 

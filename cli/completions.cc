@@ -1,5 +1,5 @@
-// `completions`: scripts for shells, made from what the commands declare (options, positionals, choices), so that they
-// cannot miss an option. One writer per shell.
+// `completions`: shell scripts generated from the declared options, positionals and choices, so that no option is
+// missing. One writer per shell.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,14 +21,14 @@ struct Flag {
     std::string doc;
     bool takes_value;
     bool file;
-    std::string words;  // the values it may have, separated by spaces
+    std::string words;  // accepted values, separated by spaces
 };
 
 // A command as a shell sees it.
 struct Shape {
     const Command* command;
     std::vector<Flag> flags;
-    std::vector<std::string> positionals;  // words per position, empty is a file; the last one repeats
+    std::vector<std::string> positionals;  // words per position; an empty entry is a file; the last one repeats
 };
 
 std::string words_of(const Command& command, const std::string& argument) {
@@ -54,7 +54,7 @@ Flag flag_of(const Command& command, const CLI::Option& option) {
 Shape shape_of(const Command& command) {
     Shape shape{&command, {}, {}};
     CLI::App app;
-    app.set_help_flag("-h,--help", "Show help.");
+    app.set_help_flag("-h,--help", "Show this help.");
     CommandLine line(app);
     command.declare(line);
     for (const CLI::Option* option : app.get_options()) {
@@ -126,7 +126,7 @@ std::string bash_script(const std::vector<Shape>& shapes) {
     return text + "    *) return ;;\n    esac\n" + std::string(kBashTail);
 }
 
-// In _arguments a bracket ends a description and a colon a field.
+// In zsh's _arguments, a bracket ends a description and a colon ends a field.
 std::string zsh_text(std::string_view text) {
     std::string out;
     for (char c : text)
@@ -196,7 +196,7 @@ constexpr Shell kShells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish"
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto shell = std::make_shared<std::string>();
-    line.option("SHELL", *shell, "bash, zsh or fish.").required().value("");
+    line.option("SHELL", *shell, "Shell to generate the script for: bash, zsh or fish.").required().value("");
     return [shell]() -> Result<ExitCode> {
         for (const Shell& known : kShells) {
             if (known.name != *shell) continue;
@@ -210,8 +210,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kCompletionsCommand;
-const Command kCompletionsCommand{"completions", "About this program",
-                                  "SHELL",       "A completion script for bash, zsh or fish.",
+const Command kCompletionsCommand{"completions", "Setup and reference",
+                                  "SHELL",       "Print a completion script for bash, zsh or fish.",
                                   declare,       [] { return std::vector<Choices>{{"SHELL", names_of(kShells)}}; }};
 
 }  // namespace gpuprof

@@ -7,7 +7,7 @@ namespace gpuprof {
 
 void declare_conditions(CommandLine& line, std::vector<std::string>& texts) {
     line.option("--fail-on", texts,
-                "End with 1 when a metric changed by more than this beyond the noise: 'step_p50>2%'.")
+                "Exit with 1 if a metric changed by more than this percentage beyond the noise, such as 'step_p50>2%'.")
         .one_word_a_time()
         .value("METRIC>PCT");
 }

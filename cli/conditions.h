@@ -1,4 +1,4 @@
-// The --fail-on of compare and history: all of them read before anything else, and judged at the end.
+// The --fail-on conditions of compare and history. All are parsed before anything is read, and judged at the end.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ void declare_conditions(CommandLine& line, std::vector<std::string>& texts);
 
 Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::string>& texts);
 
-// What fires, and what cannot be judged, is said on standard error. ExitCode::threshold when one fires.
+// Reports on standard error what fired and what could not be judged. Returns ExitCode::threshold if one fired.
 ExitCode judge_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
                    bool same_hardware);
 

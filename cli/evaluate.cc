@@ -1,6 +1,6 @@
-// `evaluate BASELINE.py OPTIMIZED.py`: is the one faster than the other, and still right? The work is done by the Python package
-// (python/gpu_profile/evaluation), since what is judged is Python; this file declares the arguments and becomes an interpreter
-// with them (cli/python_package.h).
+// `evaluate BASELINE.py OPTIMIZED.py`: whether the optimised function is faster and still correct. The Python package
+// does the work (python/gpu_profile/evaluation), because the code under test is Python. This file declares the
+// arguments and replaces this process with an interpreter (cli/python_package.h).
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,25 +26,25 @@ Result<ExitCode> evaluate(const Arguments& arguments) {
 }
 
 constexpr PassedOption kPassed[] = {
-    {"--inputs", "FILE", "A file with inputs(seed), which returns the arguments of one call."},
-    {"--entry", "NAME", "The function in both files; kernel without it."},
-    {"--shape", "NxM", "Shape of made inputs, 1024x1024 without it; may be repeated."},
-    {"--dtype", "NAME", "Type of made inputs, float32 without it; may be repeated."},
-    {"--rtol", "X", "Relative tolerance of outputs, 1e-3 without it.", PassedOption::number},
-    {"--atol", "X", "Absolute tolerance of outputs, 1e-5 without it.", PassedOption::number},
-    {"--max-memory-mb", "N", "A constraint: highest memory use of OPTIMIZED.", PassedOption::number},
-    {"--fail-under", "SPEEDUP", "A constraint: lowest speedup.", PassedOption::number},
-    {"--repeat", "N", "Samples of each side, 30 without it.", PassedOption::number},
-    {"--checks", "N", "Fresh seeds for which outputs are checked first, 3 without it.", PassedOption::number},
-    {"--time-out", "S", "Seconds that one step of a side may take, 120 without it.", PassedOption::seconds},
-    {"--plain", "", "Only the fixed lines, no table."},
-    {"--json", "", "One JSON object instead of text."},
+    {"--inputs", "FILE", "Python file whose inputs(seed) returns the arguments of one call."},
+    {"--entry", "NAME", "Name of the function in both files (default: kernel)."},
+    {"--shape", "NxM", "Shape of generated inputs (default: 1024x1024); may be repeated."},
+    {"--dtype", "NAME", "Data type of generated inputs (default: float32); may be repeated."},
+    {"--rtol", "X", "Relative tolerance of outputs (default: 1e-3).", PassedOption::number},
+    {"--atol", "X", "Absolute tolerance of outputs (default: 1e-5).", PassedOption::number},
+    {"--max-memory-mb", "N", "Peak memory allowed for OPTIMIZED, in MB; exit with 1 above it.", PassedOption::number},
+    {"--fail-under", "SPEEDUP", "Minimum speedup; exit with 1 below it.", PassedOption::number},
+    {"--repeat", "N", "Number of samples per side (default: 30).", PassedOption::number},
+    {"--checks", "N", "Number of fresh seeds for the initial check of outputs (default: 3).", PassedOption::number},
+    {"--time-out", "S", "Timeout of one step of a side, in seconds (default: 120).", PassedOption::seconds},
+    {"--plain", "", "Print only the fixed lines, without the table."},
+    {"--json", "", "Print one JSON object instead of text."},
 };
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("BASELINE", arguments->baseline, "The file with the function that is right.").required();
-    line.option("OPTIMIZED", arguments->optimized, "The file with the one that is judged.").required();
+    line.option("BASELINE", arguments->baseline, "Python file with the reference function.").required();
+    line.option("OPTIMIZED", arguments->optimized, "Python file with the function to judge.").required();
     declare_passed(line, kPassed, arguments->passed);
     return [arguments] { return evaluate(*arguments); };
 }
@@ -52,7 +52,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kEvaluateCommand;
-const Command kEvaluateCommand{"evaluate", "Did it help?", "BASELINE.py OPTIMIZED.py [OPTIONS]",
-                               "Judge a faster version: speed, correctness, memory.", declare};
+const Command kEvaluateCommand{"evaluate", "Benchmark", "BASELINE.py OPTIMIZED.py [OPTIONS]",
+                               "Judge an optimised function against its baseline: speed, results, memory.", declare};
 
 }  // namespace gpuprof

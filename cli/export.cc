@@ -1,4 +1,4 @@
-// `export`: writes a recording in another format: those of core/exporters/exporter.h, and the viewer's page.
+// `export`: writes a recording in another format: one of core/exporters/exporter.h, or the viewer's page.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ struct Arguments {
 
 constexpr std::string_view kCapture = "capture";
 constexpr std::string_view kHtml = "html";
-constexpr std::string_view kHtmlDoc = "the viewer with the recording inside, one file that opens in any browser.";
+constexpr std::string_view kHtmlDoc = "the viewer and the recording in one file, for any browser.";
 
 std::vector<std::string_view> formats() {
     std::vector<std::string_view> names = names_of(exporters());
@@ -45,10 +45,10 @@ Status write_trace(const Exporter& exporter, const Arguments& arguments) {
     if (!trace.ok()) return trace.error();
     if (!exporter.has_content(*trace))
         return Error{ExitCode::empty,
-                     after_damage(*trace, fmt::format("nothing to export: {} holds no {}, which is what {} is made of",
+                     after_damage(*trace, fmt::format("nothing to export: {} holds no {}, which {} needs",
                                                       trace->origin().file, exporter.content, exporter.name))};
     note_damage(*trace);
-    bool capture = exporter.name == kCapture;  // all that was recorded, with paths and command lines
+    bool capture = exporter.name == kCapture;  // everything recorded, including paths and command lines
     return write_output(
         arguments.output, [&](Sink& sink) { return exporter.run(*trace, sink); },
         capture ? Readers::owner : Readers::as_umask_says);
@@ -68,10 +68,11 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (exporter == nullptr && arguments.format != kHtml)
         return unknown_choice("export format", arguments.format, formats());
     if (exporter != nullptr && exporter->binary && arguments.output == "-" && isatty(STDOUT_FILENO) == 1)
-        return Error{ExitCode::usage, fmt::format("a {} is binary; write it to a file with -o NAME{}", exporter->name,
-                                                  exporter->suffix)};
+        return Error{ExitCode::usage, fmt::format("cannot write {} to a terminal: the format is binary; use -o NAME{}",
+                                                  exporter->name, exporter->suffix)};
     if (exporter != nullptr && !arguments.base.empty())
-        return Error{ExitCode::usage, fmt::format("--base is of html; {} holds one recording", exporter->name)};
+        return Error{ExitCode::usage,
+                     fmt::format("--base applies to html only; {} holds one recording", exporter->name)};
     std::vector<std::string> inputs = arguments.files;
     inputs.push_back(arguments.base);
     if (Status free = check_output(arguments.output, inputs); !free.ok()) return free.error();
@@ -98,7 +99,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kExportCommand;
 const Command kExportCommand{
-    "export", "Read a recording", "FORMAT FILE... [-o OUT]", "The recording in another format.", declare, [] {
+    "export", "Analyse recordings", "FORMAT FILE... [-o OUT]", "Convert a recording to another format.", declare, [] {
         return std::vector<Choices>{{"FORMAT", formats()}};
     }};
 

@@ -1,4 +1,4 @@
-// `history`: summaries of recordings in a SQLite file, and a recording held against those before it.
+// `history`: keeps summaries of recordings in a SQLite file, and compares a recording with earlier ones.
 #include <fmt/format.h>
 
 #include <memory>
@@ -37,7 +37,7 @@ constexpr std::string_view kActions[] = {"add", "list", "check"};
 
 Result<compare::Run> read_run(const Arguments& arguments) {
     if (arguments.file.empty() || arguments.label.empty())
-        return Error{ExitCode::usage, fmt::format("history {} needs a recording and --label", arguments.action)};
+        return Error{ExitCode::usage, fmt::format("history {} needs FILE and --label", arguments.action)};
     Progress progress;
     Result<Trace> trace = open_trace(arguments.file, arguments.limits);
     if (!trace.ok()) return trace.error();
@@ -63,7 +63,7 @@ Result<ExitCode> add(const Arguments& arguments) {
     Result<std::int64_t> id = history->add(entry);
     if (!id.ok()) return id.error();
     Status printed = print(
-        fmt::format("run {} of {} on {} added to {}\n", *id, arguments.label, entry.key.machine, arguments.database));
+        fmt::format("added run {} of '{}' on {} to {}\n", *id, arguments.label, entry.key.machine, arguments.database));
     return printed.ok() ? Result<ExitCode>(ExitCode::ok) : printed.error();
 }
 
@@ -95,9 +95,9 @@ Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Co
     compare::Metric deciding = compare::deciding_metric(changes);
     std::vector<std::string> lead =
         compare::headline(changes, deciding, changes[static_cast<std::size_t>(deciding)].word);
-    lead.push_back(fmt::format("{} comparable runs before it: label {}, machine {}, {}, {}; {} of that label in all",
-                               before.size(), key.label, key.machine,
-                               key.hardware.empty() ? "unknown hardware" : key.hardware, key.tool, all->size()));
+    lead.push_back(fmt::format(
+        "{} comparable earlier runs: label {}, machine {}, {}, {}; {} runs with this label in total", before.size(),
+        key.label, key.machine, key.hardware.empty() ? "unknown hardware" : key.hardware, key.tool, all->size()));
     std::vector<ResultTable> tables;
     tables.push_back(compare::metrics_table(changes));
     Answer answer;
@@ -132,20 +132,24 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("ACTION", arguments->action, "add, list or check.").required().value("");
-    line.option("FILE", arguments->file, "The recording to add or to check.").value("");
-    line.option("--label", arguments->label, "What is measured: runs of one label are held against each other.")
+    line.option("ACTION", arguments->action,
+                "add a recording, list the runs, or check a recording against earlier ones.")
+        .required()
+        .value("");
+    line.option("FILE", arguments->file, "Recording to add or to check.").value("");
+    line.option("--label", arguments->label, "Name of what is measured; only runs with the same label are compared.")
         .value("L");
-    line.option("--db", arguments->database, "The history; gpu-profile-history.sqlite without it.").value("PATH");
+    line.option("--db", arguments->database, "History database (default: gpu-profile-history.sqlite).").value("PATH");
     line.option("--machine", arguments->machine,
-                "Name of the machine in place of its host name, where that changes from run to run.")
+                "Machine name to use instead of the host name, if that changes between runs.")
         .value("NAME");
-    line.option("--last", arguments->last, "check: how many earlier runs count, the latest ones.")
+    line.option("--last", arguments->last, "check: number of most recent runs to compare with.")
         .whole(1, 1'000'000)
         .show_usual()
         .value("N");
     declare_conditions(line, arguments->fail_on);
-    line.option("--format", arguments->format, "list and check: text, csv, json or md.").value("FORMAT");
+    line.option("--format", arguments->format, "list and check: output format: text, csv, json or md (default: text).")
+        .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
@@ -156,9 +160,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kHistoryCommand;
 const Command kHistoryCommand{"history",
-                              "Read a recording",
+                              "Analyse recordings",
                               "add|list|check [FILE] [--label L]",
-                              "Keeps summaries of runs, and holds a new one against them.",
+                              "Keep summaries of runs, and check a new run against them.",
                               declare,
                               [] {
                                   return std::vector<Choices>{{"ACTION", {std::begin(kActions), std::end(kActions)}},

@@ -1,5 +1,5 @@
-// The program gpu-profile. Everything is in run_program(); here is only the last net: whatever goes wrong ends in one
-// line and an exit code, never in a trace of the stack.
+// The program gpu-profile. run_program() does everything; main() is only the last resort: every failure ends in one
+// line and an exit code, never in a stack trace.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -13,7 +13,7 @@
 
 int main(int argc, char** argv) {
     try {
-        // Started by ourselves or by libgpuprof.so, to talk to the driver in a process of its own.
+        // This program or libgpuprof.so starts itself this way, to talk to the driver in a separate process.
         if (argc == 2 && std::strcmp(argv[1], gpuprof::kSamplerArgument) == 0) return gpuprof::run_sampler_process();
         if (argc == 2 && std::strcmp(argv[1], gpuprof::pm::kCounterArgument) == 0)
             return gpuprof::pm::run_counter_process();

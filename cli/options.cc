@@ -14,14 +14,14 @@ std::string flag_of(std::string name) {
     return "--" + name;
 }
 
-// Counts are not negative, except where the default itself is: there it means "every one", and `all` says so too.
+// Counts are not negative. If the default is negative, it means "every one", and so does `all`.
 DeclaredOption& check(DeclaredOption& option, std::int64_t initial) {
     if (initial < 0)
         return option.change([initial](std::string& text) {
             if (text == "all") text = std::to_string(initial);
         });
     return option.check([](const std::string& text) {
-        return text.substr(0, 1) == "-" ? "must not be negative, is " + text : std::string();
+        return text.substr(0, 1) == "-" ? "must not be negative, got '" + text + "'" : std::string();
     });
 }
 template <class Other>

@@ -1,5 +1,5 @@
-// What commands that read recordings share on the command line: FILE, the options of analyses (core/schema/options.def) and the limits
-// of reading.
+// The command-line parts that commands for recordings share: FILE, the options of analyses (core/schema/options.def),
+// and the limits for reading.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace gpuprof {
 
-// One flag per declared option, filling `options`, which must outlive the parsing.
+// Declares one flag per option. `options` must outlive the parsing.
 void declare_options(CommandLine& line, Options& options);
 
-// The same of the limits of reading (core/schema/read_limits.def): --unpack-ratio, --pipe-wait, ...
+// The same for the limits of reading (core/schema/read_limits.def): --unpack-ratio, --pipe-wait, ...
 void declare_read_limits(CommandLine& line, ReadLimits& limits);
 
-// Recordings on the command line: how FILE is described, and which words name one.
+// The description of FILE arguments, and the test for words that name a recording.
 inline constexpr const char* kRecordingDoc =
-    "A recording of any supported tool, or a folder of several; - is standard input.";
+    "Recording of any supported tool, or a folder of recordings; - reads standard input.";
 inline constexpr const char* kRecordingsDoc =
-    "Recordings of any supported tool, or folders of them; several are the processes of one job. - is standard input.";
+    "Recordings of any supported tool, or folders of them; several are the processes of one job. - reads standard "
+    "input.";
 
-// Whether `word` is a recording rather than another word of the command line: it is there.
+// Whether `word` names a recording: standard input or an existing path.
 bool is_path(const std::string& word);
 
 }  // namespace gpuprof

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What makes two names the same file. Only of regular files: nothing else is replaced.
+// Identifies a file. Regular files only: nothing else is replaced.
 using Identity = std::pair<dev_t, ino_t>;
 
 std::optional<Identity> identity(const std::string& file, int stream) {
@@ -35,7 +35,7 @@ bool is_folder(const std::string& input) {
     return input != "-" && fs::is_directory(input, failed);
 }
 
-// The files that reading `input` reads: itself, or those of a folder. What is in a folder and is not a recording is not read.
+// The files that reading `input` reads: the file itself, or the recordings in a folder.
 bool reads(const std::string& input, const Identity& file) {
     if (!is_folder(input)) return identity(input, STDIN_FILENO) == file;
     std::error_code failed;
@@ -48,7 +48,7 @@ bool reads(const std::string& input, const Identity& file) {
     return false;
 }
 
-// What the output is to someone who named `input`.
+// How the output relates to `input`, in words.
 std::string as_input(const std::string& input, const std::string& output) {
     if (input == output) return "also the input";
     if (input == "-") return "also the standard input";
@@ -112,7 +112,8 @@ Status print(std::string_view text) {
 
 void note(std::string_view line) {
     end_progress();
-    fmt::print(stderr, "gpu-profile: {}\n", printable(line));  // a file name may hold anything; a message has one line
+    // a file name may contain anything; a message has one line
+    fmt::print(stderr, "gpu-profile: {}\n", printable(line));
 }
 
 void note_damage(const Trace& trace) {

@@ -28,18 +28,18 @@ int finish(const Status& status) {
 
 Error usage_error(std::string message) { return {ExitCode::usage, std::move(message)}; }
 
-// Before CLI11 looks at anything: what a person typed first and what they must have meant.
+// Checked before CLI11 parses anything: the first word, and what the user may have meant.
 Error unknown_command(std::string_view word) {
     std::vector<std::string_view> names;
     for (const Command* command : commands()) names.push_back(command->name);
     std::string hint = did_you_mean(word, names);
     if (hint.empty() && word.find_first_of("./") != std::string_view::npos)
-        hint = fmt::format("; to read a file: gpu-profile report {}", shell_quoted_file(word));
-    if (hint.empty()) hint = fmt::format(" (commands: {})", joined(names));
-    return usage_error(fmt::format("there is no command {}{}", word, hint));
+        hint = fmt::format("; to read a file, use gpu-profile report {}", shell_quoted_file(word));
+    if (hint.empty()) hint = fmt::format("; expected one of: {}", joined(names));
+    return usage_error(fmt::format("unknown command '{}'{}", word, hint));
 }
 
-// What a command does not know: an option, or a word too many.
+// Names an unknown option, or a surplus word.
 std::string unknown_word(const CLI::App& app) {
     std::vector<std::string> words = app.remaining();
     auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-' && word != "--"; };
@@ -53,7 +53,7 @@ std::string unknown_word(const CLI::App& app) {
     return fmt::format("unknown option '{}'{}", name, did_you_mean(name, names));
 }
 
-// CLI11 knows what is wrong but not the command's own help.
+// CLI11's message, with a pointer to the command's help.
 std::string parse_message(const CLI::ParseError& error, const CLI::App& app, const Command& command) {
     std::string what = error.what();
     what = what.substr(0, what.find('\n'));
@@ -65,7 +65,7 @@ std::string parse_message(const CLI::ParseError& error, const CLI::App& app, con
     return fmt::format("{} (see gpu-profile {} --help)", what, command.name);
 }
 
-// "--args 3 -1" as "--args=3 --args=-1". The option itself stays when no value follows, and is complained about.
+// "--args 3 -1" as "--args=3 --args=-1". Without a value the option itself stays, and CLI11 rejects it.
 std::vector<std::string> spread_values(const std::vector<std::string>& words, std::string_view option) {
     auto is_option = [](const std::string& word) {
         return word.size() > 1 && word[0] == '-' &&
@@ -81,7 +81,7 @@ std::vector<std::string> spread_values(const std::vector<std::string>& words, st
     return spread;
 }
 
-// What follows `--` is the user's command: CLI11 never sees it.
+// The words after `--` are the user's command: CLI11 never sees them.
 void parse(CLI::App& app, const Command& command, char** first, char** end) {
     bool takes_command = command.words_after_dashes[0] != '\0';
     char** dashes = takes_command ? std::find(first, end, std::string_view("--")) : end;
@@ -112,10 +112,10 @@ Result<ExitCode> run_command(const Command& command, char** first, char** end) {
 }
 
 Result<ExitCode> dispatch(int argc, char** argv) {
-    if (argc < 2) return usage_error("no command given; gpu-profile --help lists them");
+    if (argc < 2) return usage_error("no command given; gpu-profile --help lists the commands");
     std::string_view first = argv[1];
     Status printed;
-    // `gpu-profile [OPTIONS] -- CMD` has no command word: what makes it one is the `--`.
+    // `gpu-profile [OPTIONS] -- CMD` has no command word; the `--` identifies it.
     if (std::any_of(argv + 1, argv + argc, [](const char* word) { return std::string_view(word) == "--"; }) &&
         first.substr(0, 1) == "-")
         return run_command(*commands().front(), argv + 1, argv + argc);
@@ -124,9 +124,10 @@ Result<ExitCode> dispatch(int argc, char** argv) {
     else if (first == "--help" || first == "-h")
         printed = print(program_help());
     else if (first.substr(0, 1) == "-")
-        return usage_error(fmt::format(
-            "{} needs a command to run: gpu-profile [OPTIONS] -- COMMAND; gpu-profile profile --help lists the options",
-            first));
+        return usage_error(
+            fmt::format("'{}' needs a command to run, as in gpu-profile [OPTIONS] -- COMMAND; gpu-profile profile "
+                        "--help lists the options",
+                        first));
     else {
         for (const Command* command : commands())
             if (command->name == first) return run_command(*command, argv + 2, argv + argc);
@@ -136,8 +137,9 @@ Result<ExitCode> dispatch(int argc, char** argv) {
     return ExitCode::ok;
 }
 
-// A program started without standard streams would give their numbers to the files it opens, and write its answer into
-// one of them. Nobody reads what goes to a closed stream.
+// If standard streams were closed, opened files would get their numbers, and the answer would go into one of them.
+// /dev/null takes the
+// place of a closed stream.
 void fill_standard_streams() {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
         if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY) != stream)
@@ -150,8 +152,8 @@ std::string_view program_version() { return GPUPROF_VERSION; }
 
 int run_program(int argc, char** argv) {
     fill_standard_streams();
-    signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(), which Output handles
-    // So is a file that has reached the limit of its size (ulimit -f). Not ignored: started commands would inherit that.
+    signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), which Output handles
+    // The same for the file size limit (ulimit -f). Not ignored: started commands would inherit that.
     signal(SIGXFSZ, [](int) {});
     Result<ExitCode> result = dispatch(argc, argv);
     if (!result.ok()) return finish(result.error());

@@ -1,14 +1,14 @@
-// The program behind main(): the command line, the choice of the command, and the one line an error becomes.
+// The program behind main(): parses the command line, runs the command, and prints an error as one line.
 #pragma once
 
 #include <string_view>
 
 namespace gpuprof {
 
-// Runs the command named by the arguments and answers the exit status.
+// Runs the command named by the arguments and returns the exit status.
 int run_program(int argc, char** argv);
 
-// The version of this build, e.g. "0.1.0".
+// Version of this build, such as "0.1.0".
 std::string_view program_version();
 
 }  // namespace gpuprof

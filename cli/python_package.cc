@@ -15,7 +15,8 @@
 namespace gpuprof {
 namespace {
 
-// Python's first lines: the package's folder goes where the current one would be, so that no file there is taken for it.
+// The first lines for Python. The package's folder replaces the current one in sys.path, so that no local file shadows
+// it.
 constexpr const char* kStart =
     "import sys\n"
     "folder = sys.argv.pop(1)\n"
@@ -23,8 +24,8 @@ constexpr const char* kStart =
     "try:\n"
     "    from gpu_profile.{0}.__main__ import main\n"
     "except ImportError as problem:\n"
-    "    sys.exit(print('gpu-profile: {1} needs the Python package gpu_profile in', sys.executable, '(pip install):',"
-    " problem, file=sys.stderr) or 6)\n"
+    "    sys.exit(print('gpu-profile: {1} cannot import the Python package gpu_profile in', sys.executable + ':',"
+    " problem, '; install it with pip', file=sys.stderr) or 6)\n"
     "sys.exit(main())\n";
 
 bool exists(const std::string& path) {
@@ -37,8 +38,8 @@ std::string parent_of(std::string path, int levels) {
     return path;
 }
 
-// The folder that holds the package: the wheel's (gpu_profile/_native/gpu-profile), else the checkout's of this build
-// (build/NAME/gpu-profile); "" leaves it to the interpreter.
+// The folder that contains the package: in a wheel (gpu_profile/_native/gpu-profile), or in the checkout of this build
+// (build/NAME/gpu-profile); "" leaves the search to the interpreter.
 std::string package_folder(const std::string& module) {
     std::string own = own_program();
     for (const std::string& folder : {parent_of(own, 3), parent_of(own, 3) + "/python"})
@@ -51,13 +52,14 @@ std::string package_folder(const std::string& module) {
 Result<std::vector<std::string>> python_words(const std::string& command, const std::string& module) {
     const char* named = std::getenv("GPUPROF_PYTHON");
     std::string wanted = named != nullptr && *named != '\0' ? named : "python3", python = find_program(wanted);
-    if (python.empty()) return no_python(command, wanted, "it is not on PATH");
+    if (python.empty()) return no_python(command, wanted, "not found in PATH");
     return std::vector<std::string>{python, "-c", fmt::format(kStart, module, command), package_folder(module)};
 }
 
 Error no_python(const std::string& command, const std::string& python, const std::string& reason) {
-    return {ExitCode::internal, fmt::format("{} needs Python, and {} cannot be started: {}; name one in GPUPROF_PYTHON",
-                                            command, python, reason)};
+    return {ExitCode::internal,
+            fmt::format("{} needs Python, but '{}' cannot be started: {}; set GPUPROF_PYTHON to an interpreter",
+                        command, python, reason)};
 }
 
 Error become_python(const std::string& command, std::vector<std::string> words) {

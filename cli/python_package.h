@@ -1,5 +1,5 @@
-// Commands whose work is done by the Python package: the words that start an interpreter on one of its modules, and options
-// that are declared here, for help and completion, and passed on as they are.
+// Commands that the Python package implements: the command line that starts an interpreter with one of its modules, and
+// options that are declared here, for help and completion, and passed on unchanged.
 #pragma once
 
 #include <memory>
@@ -14,25 +14,25 @@
 
 namespace gpuprof {
 
-// The interpreter (GPUPROF_PYTHON, else python3) and what makes it run main() of gpu_profile.MODULE.__main__ with the arguments
-// that are appended; `command` is the name of ours, for the message when the package is not there (exit 6).
+// The interpreter (GPUPROF_PYTHON, else python3) and the words that make it run main() of gpu_profile.MODULE.__main__
+// with further arguments. `command` is our command, for the message if the package is missing (exit 6).
 Result<std::vector<std::string>> python_words(const std::string& command, const std::string& module);
 
-// What to say when `python` cannot be started.
+// The error if `python` cannot be started.
 Error no_python(const std::string& command, const std::string& python, const std::string& reason);
 
-// Becomes the interpreter: streams, signals and exit status are its own. Returns only when that fails.
+// Replaces this process with the interpreter, which inherits streams and signals. Returns only on failure.
 Error become_python(const std::string& command, std::vector<std::string> words);
 
 struct PassedOption {
-    std::string_view flag, value, doc;  // no value: a flag
+    std::string_view flag, value, doc;  // an empty value name: a flag
     enum Kind { text, number, whole, share, seconds } kind = text;
 
-    // One that is declared for several languages.
+    // From a declaration that several languages share.
     static PassedOption of(const OptionSpec& spec);
 };
 
-// Each option is appended to `passed` as --flag or --flag=VALUE, as often as it is given.
+// Appends each use of an option to `passed` as --flag or --flag=VALUE.
 void declare_passed(CommandLine& line, std::span<const PassedOption> options,
                     const std::shared_ptr<std::vector<std::string>>& passed);
 

@@ -20,7 +20,7 @@ Status write_report(const ReportFormat& format, const Report& report, const std:
     if (!format.one_table) return {};
     for (const ResultTable& table : report.tables)
         if (std::size_t shown = shown_rows(table, limit); shown < table.total_rows())
-            note(fmt::format("{} of {} rows of {} written; --limit 0 writes all", shown, table.total_rows(),
+            note(fmt::format("wrote {} of {} rows of {}; --limit 0 writes all", shown, table.total_rows(),
                              table.name()));
     return {};
 }

@@ -1,4 +1,4 @@
-// Writes a report to where the user wants it.
+// Writes a report to the requested output.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace gpuprof {
 
-// To the file `output`, "-" is standard output, with at most `limit` rows of each table (0: all). Where the format has no place for saying
-// that rows are missing, standard error has it.
+// Writes to the file `output` ("-" is standard output), at most `limit` rows of each table (0: all). If the format
+// cannot show that rows are missing, standard error says so.
 Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit);
 
 }  // namespace gpuprof

@@ -1,4 +1,5 @@
-// `scrub`: a recording without what is private, as a capture to share. What goes is declared in core/schema/tables.def.
+// `scrub`: removes private content from a recording and writes a capture to share. core/schema/tables.def declares what
+// is private.
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,10 +38,10 @@ Result<ExitCode> run(const Arguments& arguments) {
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
-    line.option("-o,--output", arguments->output, "The capture to write.").required().value("OUT");
+    line.option("-o,--output", arguments->output, "Capture to write.").required().value("OUT");
     line.flag("--ranges", arguments->options.ranges,
-              "Replace the names of ranges, of operators of your own and of functions, too.");
-    line.flag("--kernels", arguments->options.kernels, "Replace the names of kernels, too.");
+              "Replace the names of ranges, custom operators and functions as well.");
+    line.flag("--kernels", arguments->options.kernels, "Replace the names of kernels as well.");
     declare_read_limits(line, arguments->limits);
     return [arguments] { return run(*arguments); };
 }
@@ -48,7 +49,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kScrubCommand;
-const Command kScrubCommand{"scrub", "Read a recording", "FILE... -o OUT",
-                            "Remove names of files, hosts and users and command lines, to share a recording.", declare};
+const Command kScrubCommand{"scrub", "Analyse recordings", "FILE... -o OUT",
+                            "Remove file, host and user names and command lines from a recording, to share it.",
+                            declare};
 
 }  // namespace gpuprof

@@ -27,7 +27,7 @@ int terminal_width(bool terminal) {
     return columns <= 0 ? kWithoutTerminal : std::clamp(columns, kNarrowest, kWidest);
 }
 
-// POSIX: LC_ALL wins over LC_CTYPE, which wins over LANG; the first that is set decides.
+// POSIX: LC_ALL overrides LC_CTYPE, which overrides LANG; the first one that is set decides.
 bool shows_unicode() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         std::string value(environment(name));
@@ -35,7 +35,7 @@ bool shows_unicode() {
         std::transform(value.begin(), value.end(), value.begin(), to_lower);
         return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
     }
-    return true;  // nothing said, as in containers and services: text files are UTF-8 today
+    return true;  // unset, as in containers and services: assume UTF-8
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-// What a signal handler may look at: fixed memory. A path is written only while `set` is false.
+// State for a signal handler: fixed memory. A path is written only while `set` is false.
 struct Slot {
     std::atomic<bool> taken{false}, set{false};
     std::array<char, PATH_MAX> path{};
@@ -23,7 +23,7 @@ std::array<Slot, kSlots> slots;
 void remove_and_end(int signal) {
     for (Slot& slot : slots)
         if (slot.set) unlink(slot.path.data());
-    raise(signal);  // the handler is gone by now (SA_RESETHAND)
+    raise(signal);  // the handler is already removed (SA_RESETHAND)
 }
 
 void watch_signals() {

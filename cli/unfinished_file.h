@@ -1,24 +1,24 @@
-// Files that must not outlive this program when a signal ends it: parts of outputs (core/base/output_file.h). SIGINT, SIGTERM,
-// SIGHUP and SIGQUIT remove them and then end the program as they would have without; where one of these is ignored or
-// handled otherwise, it stays so. SIGKILL leaves the part, and the file it would have become as it was.
+// Temporary files of outputs (core/base/output_file.h), which must not survive a signal. SIGINT, SIGTERM, SIGHUP and
+// SIGQUIT remove them and then end the program as usual. Signals that are ignored or handled otherwise are left alone.
+// SIGKILL leaves the temporary file, and the destination unchanged.
 #pragma once
 
 #include <string>
 
 namespace gpuprof {
 
-// One such file, for as long as this object lives.
+// One such file, during the lifetime of this object.
 class UnfinishedFile {
 public:
     UnfinishedFile();
     UnfinishedFile(UnfinishedFile&& other) noexcept;
     UnfinishedFile& operator=(UnfinishedFile&&) = delete;
     ~UnfinishedFile();
-    // Its absolute path, before it exists; again when it gets another one.
+    // Sets its absolute path, before the file exists; call again if the path changes.
     void set(const std::string& path);
 
 private:
-    int slot_;  // -1: handed on, or all are taken
+    int slot_;  // -1: moved from, or all slots are taken
 };
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-# What every target is compiled with: the standard, the warnings, the sanitizers.
+# Compiler settings of every target: the standard, the warnings, the sanitizers.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -6,7 +6,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# What one checkout has compiled serves the others too: paths count from the checkout, precompiled headers by their content.
+# Checkouts share the compiler cache: paths are relative to the checkout, precompiled headers are identified by content.
 find_program(GPUPROF_CCACHE ccache)
 if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
@@ -18,20 +18,20 @@ add_library(gpuprof_options INTERFACE)
 target_include_directories(gpuprof_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(gpuprof_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # At -O2 these warn of libstdc++'s own string = "x" and push_back("x"), GCC bugs 105329 and 105651.
+  # At -O2 these produce false warnings for libstdc++'s string = "x" and push_back("x"), GCC bugs 105329 and 105651.
   target_compile_options(gpuprof_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 if(GPUPROF_WERROR)
   target_compile_options(gpuprof_options INTERFACE -Werror)
 endif()
-# Hardening of what is shipped, checked by tools/check_elf.py. _FORTIFY_SOURCE needs an optimised build.
+# Hardening of shipped binaries, checked by tools/check_elf.py. _FORTIFY_SOURCE needs an optimised build.
 include(CheckPIESupported)
 check_pie_supported()
 target_link_options(gpuprof_options INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
 target_compile_options(gpuprof_options INTERFACE
   $<$<CONFIG:Release>:-fstack-protector-strong> $<$<CONFIG:Release>:-fstack-clash-protection>
   $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
-# Test programs are linked often and never shipped: the fastest linker there is.
+# Test programs are linked often and never shipped, so use the fastest available linker.
 if(GPUPROF_TESTS)
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=mold GPUPROF_MOLD)
@@ -40,17 +40,18 @@ if(GPUPROF_TESTS)
   endif()
 endif()
 if(GPUPROF_SANITIZE)
-  # Line tables suffice for a sanitizer's stacks; full debug information costs GCC over a minute for some files.
+  # Line tables suffice for a sanitizer's stack traces; full debug information costs GCC over a minute for some files.
   target_compile_options(gpuprof_options INTERFACE -Og -g1)
   target_compile_options(gpuprof_options INTERFACE -fsanitize=${GPUPROF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   if(GPUPROF_SANITIZE MATCHES undefined)
-    # With these GCC needs twice the time to compile. The address sanitizer sees null pointers, and the fuzz preset has them all.
+    # With these GCC takes twice the time to compile. The address sanitizer detects null pointers, and the fuzz preset
+    # enables all checks.
     target_compile_options(gpuprof_options INTERFACE -fno-sanitize=null,alignment,object-size,vptr)
   endif()
   target_link_options(gpuprof_options INTERFACE -fsanitize=${GPUPROF_SANITIZE})
 endif()
 if(GPUPROF_FUZZ)
-  # Coverage of lines too, so that tests/fuzz/run.py can say which lines of each reader the corpus reaches.
+  # Line coverage as well, so that tests/fuzz/run.py can report which lines of each reader the corpus reaches.
   target_compile_options(gpuprof_options INTERFACE -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
                          -fprofile-instr-generate -fcoverage-mapping)
   target_link_options(gpuprof_options INTERFACE -fsanitize=address,undefined -fprofile-instr-generate)

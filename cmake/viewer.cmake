@@ -1,10 +1,11 @@
-# The viewer (web/) as one file, ${GPUPROF_VIEWER_PAGE}: packages by npm, as the lock file pins them, then the bundler.
+# Builds the viewer (web/) into one file, ${GPUPROF_VIEWER_PAGE}: npm packages as pinned by the lock file, then the
+# bundler.
 set(web ${CMAKE_SOURCE_DIR}/web)
 set(GPUPROF_VIEWER_PAGE ${CMAKE_BINARY_DIR}/viewer/page.html)
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/*.ts ${web}/*.tsx ${web}/*.css ${web}/page.html)
 list(FILTER web_sources EXCLUDE REGEX "/(node_modules|dist|test)/")
 
-# npm writes this file last. Nothing is run that a package brings along.
+# npm writes this file last. Install scripts of packages are not run.
 set(installed ${web}/node_modules/.package-lock.json)
 add_custom_command(
   OUTPUT ${installed}
@@ -12,7 +13,7 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E touch ${installed}
   DEPENDS ${web}/package-lock.json
   WORKING_DIRECTORY ${web}
-  COMMENT "Installing what the viewer is built with")
+  COMMENT "Installing the viewer's build tools")
 add_custom_command(
   OUTPUT ${GPUPROF_VIEWER_PAGE}
   COMMAND ${GPUPROF_NODE} build.mjs ${GPUPROF_VIEWER_PAGE}

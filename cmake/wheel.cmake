@@ -1,7 +1,6 @@
-# What the Python wheel carries (component `python`): the program, the library, and the shared libraries of the
-# distribution that other machines lack, with their licences. They lie in one folder and find each other by $ORIGIN.
-# libc, libstdc++ and zlib are those of the machine that the wheel is installed on, as manylinux has it. Included only
-# under scikit-build-core.
+# The content of the Python wheel (component `python`): the program, the library, and the distribution's shared
+# libraries that other machines lack, with their licences. They share one folder and find each other by $ORIGIN. libc,
+# libstdc++ and zlib come from the target machine, as in manylinux. Included only under scikit-build-core.
 set(wheel_folder gpu_profile/_native)
 set(wheel_targets gpu-profile gpuprof gpuprof_inject)
 if(TARGET gpuprof_tls)
@@ -9,7 +8,7 @@ if(TARGET gpuprof_tls)
 endif()
 install(TARGETS ${wheel_targets} COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
 
-# Each library is copied under the name that the loader asks for, which elsewhere is a link: a wheel holds no links.
+# Each library is copied under its soname, which is usually a link: a wheel cannot contain links.
 install(CODE "
   set(folder \"\${CMAKE_INSTALL_PREFIX}/${wheel_folder}\")
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES \"$<TARGET_FILE:gpu-profile>\" LIBRARIES \"$<TARGET_FILE:gpuprof>\"

@@ -27,13 +27,13 @@ Parts parts_of(const Run& run, const KernelNames& names, const std::vector<std::
     for (const auto& [name, sum] : run.time.kernels) {
         if (auto at = pair.find(name); at != pair.end())
             parts.kernels[at->second].add(sum);
-        else  // began before the first step and not again
+        else  // began before the first step and never again
             parts.others[{"kernel", name == kNoString ? "(no name)" : std::string(run.trace->text(name))}].add(sum);
     }
     return parts;
 }
 
-// `sums` divided by n and rounded so that they add up to the rounded sum of all.
+// `sums` divided by n and rounded so that they add up to the rounded total.
 std::vector<DurNs> shared_out(const std::vector<WideSum>& sums, std::int64_t n) {
     std::vector<DurNs> each(sums.size());
     std::vector<std::pair<std::int64_t, std::size_t>> rest;
@@ -51,11 +51,11 @@ std::vector<DurNs> shared_out(const std::vector<WideSum>& sums, std::int64_t n) 
 
 constexpr ResultColumn kColumns[] = {
     {"kind", CellType::text, Unit::none, "kernel, memcpy, memset or idle."},
-    {"name", CellType::text, Unit::none, "Of the kernel in NEW (in BASE when it vanished), kind of copy, cause."},
+    {"name", CellType::text, Unit::none, "Name of the kernel in NEW (in BASE if it vanished), kind of copy, or cause."},
     {"base_ns", CellType::integer, Unit::ns, "Time in BASE, per step and device."},
     {"new_ns", CellType::integer, Unit::ns, "Time in NEW, per step and device."},
-    {"difference_ns", CellType::integer, Unit::ns, "new_ns - base_ns; the rows add up to the difference of the whole."},
-    {"share_pct", CellType::real, Unit::percent, "difference_ns of the difference of the whole; negative against it."},
+    {"difference_ns", CellType::integer, Unit::ns, "new_ns - base_ns; the rows add up to the total difference."},
+    {"share_pct", CellType::real, Unit::percent, "Share of the total difference; negative if it counteracts it."},
 };
 
 }  // namespace
@@ -103,10 +103,10 @@ ResultTable attribution_table(const Attribution& found) {
             integer(part.difference()),
             percent(part.difference(), found.difference()),
         });
-    table.notes.push_back(fmt::format("{} -> {} {}{}, {:+} ns: the sum of all rows.", readable_duration(found.base_ns),
-                                      readable_duration(found.new_ns),
+    table.notes.push_back(fmt::format("{} -> {} {}{}, {:+} ns; the rows add up to this.",
+                                      readable_duration(found.base_ns), readable_duration(found.new_ns),
                                       found.of_steps ? "per step" : "in the whole recording",
-                                      found.devices > 1 ? ", mean of the devices" : "", found.difference()));
+                                      found.devices > 1 ? ", mean over devices" : "", found.difference()));
     return table;
 }
 
@@ -116,11 +116,10 @@ std::string attribution_line(const Attribution& found) {
         return fmt::format("{}{}", ns < 0 ? "-" : "+", readable_duration(std::abs(static_cast<double>(ns))));
     };
     if (found.difference() == 0 && (found.parts.empty() || found.parts.front().difference() == 0))
-        return "no part of the device time differs";
-    std::string line =
-        fmt::format("{} {} -> {}, {}{}:", found.of_steps ? "mean step" : "whole recording",
-                    readable_duration(found.base_ns), readable_duration(found.new_ns),
-                    signed_duration(found.difference()), found.devices > 1 ? ", by the mean of the devices" : "");
+        return "device time: no difference";
+    std::string line = fmt::format("{} {} -> {}, {}{}:", found.of_steps ? "mean step" : "whole recording",
+                                   readable_duration(found.base_ns), readable_duration(found.new_ns),
+                                   signed_duration(found.difference()), found.devices > 1 ? ", mean over devices" : "");
     for (std::size_t i = 0; i < std::min(kShown, found.parts.size()); ++i) {
         const Contribution& part = found.parts[i];
         if (part.difference() == 0) break;

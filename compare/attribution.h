@@ -1,8 +1,9 @@
-// Where the time of a step goes, so that the parts add up to it: the parts of device_time.h. A copy behind a kernel therefore
-// costs nothing, and a kernel beside another only what it runs longer.
+// Attributes the time of a step to parts that add up to it: the parts of device_time.h. A copy hidden by a kernel
+// therefore costs nothing, and a kernel that overlaps another counts only for the time that it runs longer.
 //
-// Per step and device, in whole ns: the sum over steps and devices is divided by both and rounded by the method of the largest
-// remainder (Hamilton), so that the parts still add up to the whole, wall_time, and the differences of the parts to the difference.
+// Per step and device, in whole ns: the sum over steps and devices is divided by both and rounded by the largest
+// remainder method (Hamilton), so that the parts still add up to the total, wall_time, and the differences of the parts
+// to its difference.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace gpuprof::compare {
 
 struct Contribution {
     std::string_view kind;          // kernel, memcpy, memset, idle
-    std::string name;               // of the kernel in NEW, or in BASE when it vanished; kind of the copy; cause
+    std::string name;               // of the kernel in NEW, or in BASE if it vanished; kind of copy; cause
     DurNs base_ns = 0, new_ns = 0;  // per step and device
     DurNs difference() const { return new_ns - base_ns; }
 };
@@ -24,8 +25,8 @@ struct Contribution {
 struct Attribution {
     std::vector<Contribution> parts;  // largest difference first
     DurNs base_ns = 0, new_ns = 0;    // of a step: the sums over the parts
-    std::int64_t devices = 1;         // the larger side's
-    bool of_steps = false;            // of a step on both sides, else of a whole recording
+    std::int64_t devices = 1;         // of the larger side
+    bool of_steps = false;            // of a step on both sides, otherwise of a whole recording
     DurNs difference() const { return new_ns - base_ns; }
 };
 

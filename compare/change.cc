@@ -20,20 +20,19 @@ Word word_of(const Change& change) {
 }
 
 std::string because_of(const Change& change, std::string_view what) {
-    std::string sides = fmt::format("{} and {} {} with {:.1f} % of noise", change.base_samples, change.new_samples,
-                                    what, change.noise_pct.value_or(0));
-    std::string where = fmt::format("by {}", sides);
+    std::string sides = fmt::format("{} and {} {} with {:.1f} % noise", change.base_samples, change.new_samples, what,
+                                    change.noise_pct.value_or(0));
+    std::string where = fmt::format("from {}", sides);
     if (change.interval)
-        where += fmt::format(", with 95 % the change lies between {:+.2f} and {:+.2f} %", change.interval->low,
-                             change.interval->high);
+        where += fmt::format(", 95 % interval {:+.2f} to {:+.2f} %", change.interval->low, change.interval->high);
     bool strict = change.strict && (change.strict->low > 0 || change.strict->high < 0);
     switch (change.word) {
-        case Word::lower: return where + (strict ? ", with 99 % below 0" : "");
-        case Word::higher: return where + (strict ? ", with 99 % above 0" : "");
+        case Word::lower: return where + (strict ? ", 99 % interval below 0" : "");
+        case Word::higher: return where + (strict ? ", 99 % interval above 0" : "");
         case Word::same: return fmt::format("{}, within {:.0f} %", where, kSameWithin);
         case Word::cannot_tell: break;
     }
-    return where + ": neither a change nor its absence is shown; more samples or less noise would decide";
+    return where + ": inconclusive; take more samples or reduce the noise";
 }
 
 Change unchanged(Change change, std::string_view because) {
@@ -53,7 +52,7 @@ std::optional<double> pct_between(std::optional<double> base, std::optional<doub
 namespace {
 
 struct Logs {
-    double mean = 0, squares = 0;  // of the logarithms; squares about the mean
+    double mean = 0, squares = 0;  // of the logarithms; squares around the mean
 };
 std::optional<Logs> logs_of(std::span<const double> values) {
     Logs logs;
@@ -101,12 +100,14 @@ Change change_of_values(std::optional<double> base, std::optional<double> next) 
     Change change;
     change.base = base, change.next = next;
     if (!base || !next) {
-        change.because = !base && !next ? "neither recording has it" : !base ? "BASE lacks it" : "NEW lacks it";
+        change.because = !base && !next ? "not recorded in BASE or NEW"
+                         : !base        ? "not recorded in BASE"
+                                        : "not recorded in NEW";
         return change;
     }
-    if (*base == *next) return unchanged(change, "the two are equal");
+    if (*base == *next) return unchanged(change, "the values are equal");
     change.pct = pct_between(base, next);
-    change.because = "one value per side has no known variation; repeats would decide";
+    change.because = "one value per side, so the variation is unknown; repeat the recordings";
     return change;
 }
 

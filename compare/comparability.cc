@@ -1,4 +1,4 @@
-// See the header. Thresholds stand here and nowhere else.
+// See the header. This file contains all thresholds.
 #include "compare/comparability.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr double kClocksApart = 3;    // percent between the median clocks
 constexpr double kThrottledPart = 5;  // percent of the samples with a reason
 
-// Keys of `meta` that name versions of what is below and around the program.
+// Keys of `meta` for versions of the software below and around the program.
 std::map<std::string, std::string> versions_of(const Trace& trace) {
     std::map<std::string, std::string> versions;
     const MetaTable& meta = trace.tables().meta;
@@ -40,7 +40,7 @@ std::vector<double> samples_of(const Trace& trace, std::string_view metric) {
     return values;
 }
 
-// What can be recorded beside calls and kernels, and slows the host.
+// Details whose recording slows the host.
 struct Detail {
     std::string_view name;
     bool (*has)(const Tables& tables);
@@ -98,10 +98,10 @@ private:
     void hardware() {
         std::string before = hardware_of(base_), after = hardware_of(next_);
         if (before.empty() || after.empty()) {
-            found_.statements.push_back({false, "the hardware of a side is not recorded"});
+            found_.statements.push_back({false, "the hardware is not recorded on both sides"});
         } else if (before != after) {
             found_.same_hardware = false;
-            warn(fmt::format("different hardware: {} in BASE, {} in NEW; what differs says nothing about the program",
+            warn(fmt::format("different hardware: {} in BASE, {} in NEW; differences say nothing about the program",
                              before, after));
         }
     }
@@ -114,20 +114,20 @@ private:
     void clocks() {
         std::vector<double> before = samples_of(*base_.trace, "clock.sm"), after = samples_of(*next_.trace, "clock.sm");
         if (before.empty() || after.empty()) {
-            found_.statements.push_back({false, "clocks were not sampled on both sides, so throttling would not show"});
+            found_.statements.push_back({false, "clocks were not sampled on both sides, so throttling is unknown"});
             return;
         }
         double a = measure::statistics_of(before).median, b = measure::statistics_of(after).median;
         if (a > 0 && std::abs(b / a - 1) * 100 > kClocksApart)
             warn(
-                fmt::format("different clocks: the multiprocessors ran at {:.0f} MHz in BASE and {:.0f} MHz in NEW "
+                fmt::format("different SM clocks: {:.0f} MHz in BASE and {:.0f} MHz in NEW "
                             "(medians)",
                             a, b));
     }
     void tools() {
         const Origin &a = base_.trace->origin(), &b = next_.trace->origin();
         if (other_tool(base_, next_))
-            warn(fmt::format("recorded by different tools, which cost differently: {} in BASE, {} in NEW",
+            warn(fmt::format("recorded by tools with different overhead: {} in BASE, {} in NEW",
                              a.tool.empty() ? a.importer : a.tool, b.tool.empty() ? b.importer : b.tool));
     }
     void details() {
@@ -138,35 +138,35 @@ private:
     }
     void one(std::string_view side, const Run& run) {
         if (much_missing(*run.trace))
-            warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times say little", side,
-                             100 * run.trace->completeness().missing_share()));
+            warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times are unreliable",
+                             side, 100 * run.trace->completeness().missing_share()));
         if (double pct = run.facts->get<Throttling>().pct(); pct > kThrottledPart)
-            warn(fmt::format("{}: clocks were held down in {:.0f} % of the samples", side, pct));
+            warn(fmt::format("{}: clocks were throttled in {:.0f} % of the samples", side, pct));
         ProfilerCost distortion = run.facts->get<ProfilerCost>();
         if (distortion.host_doubtful)
             warn(
-                fmt::format("{}: the profiler slowed the host, and can explain {} of the {} of waiting for launches "
+                fmt::format("{}: the profiler slowed the host, which can explain {} of the {} of waiting for launches "
                             "and host code",
                             side, readable_duration(distortion.explained_ns), readable_duration(distortion.host_idle)));
         if (distortion.overhead_large)
-            warn(fmt::format("{}: the profiler's own work is {} of the recording", side,
+            warn(fmt::format("{}: the profiler's own work takes {} of the recording", side,
                              readable_duration(distortion.overhead_ns)));
         if (run.warm_up > 0)
             found_.statements.push_back(
                 {false,
                  fmt::format(
-                     "{}: the first {} of {} steps are left out as warm-up because they took much longer than the rest",
+                     "{}: the first {} of {} steps are excluded as warm-up because they took much longer than the rest",
                      side, run.warm_up, run.warm_up + run.steps.steps.size())});
         if (run.backlog_pct)
             warn(fmt::format(
-                "{}: {:.0f} % of the device's work was done after the last step, so the lengths of its steps are "
-                "those of submitting work and are not compared; a synchronisation at the end of steps would help",
+                "{}: {:.0f} % of the device work ran after the last step, so step times only cover submitting "
+                "work and are not compared; synchronise at the end of each step",
                 side, *run.backlog_pct));
     }
     void steps() {
         const Run& shown = base_.steps_because.empty() ? next_ : base_;
         if (base_.steps.steps.empty() && next_.steps.steps.empty() && shown.steps_because.empty())
-            found_.statements.push_back({false, "no steps on either side: whole recordings are compared"});
+            found_.statements.push_back({false, "no steps found on either side; whole recordings are compared"});
         else if (base_.steps.steps.empty() || next_.steps.steps.empty())
             warn(fmt::format("steps cannot be compared: {}; whole recordings are compared", shown.steps_because));
         else if (!shown.steps_because.empty())
@@ -180,7 +180,7 @@ private:
 }  // namespace
 
 std::string recorders_differ(const Run& base, const Run& next) {
-    if (other_tool(base, next)) return "different tools recorded the two";
+    if (other_tool(base, next)) return "the recordings come from different tools";
     if (std::string names = details_only_in(next, base); !names.empty())
         return fmt::format("only NEW recorded {}", names);
     if (std::string names = details_only_in(base, next); !names.empty())
@@ -190,7 +190,8 @@ std::string recorders_differ(const Run& base, const Run& next) {
 
 double recorder_cost(const Run& run, const Run& other) {
     ProfilerCost distortion = run.facts->get<ProfilerCost>();
-    // What torch.profiler costs is known as a floor. Against another tool all waiting for the host may be its cost.
+    // The cost of torch.profiler is known only as a lower bound. Against another tool, all waiting for the host may be
+    // its cost.
     DurNs host = distortion.records > 0 && other_tool(run, other) ? distortion.host_idle : distortion.explained_ns;
     return static_cast<double>(host + distortion.idle_in_overhead) / static_cast<double>(run.devices() * run.parts());
 }
@@ -202,7 +203,7 @@ std::string hardware_of(const Run& run) {
         for (Row row = 0; row < known.rows; ++row) {
             if (known.device[row] != active.device || !known.name.has(row)) continue;
             std::string text(run.trace->text(known.name[row]));
-            if (known.sms.has(row)) text += fmt::format(", {} multiprocessors", known.sms[row]);
+            if (known.sms.has(row)) text += fmt::format(", {} SMs", known.sms[row]);
             if (known.memory_bytes.has(row))
                 text += fmt::format(", {}", readable_bytes(static_cast<double>(known.memory_bytes[row])));
             ++devices[text];

@@ -1,5 +1,5 @@
-// Whether two recordings can be compared at all: what differs besides the program. Each difference is a sentence; another
-// device makes every conclusion about the program void.
+// Whether two recordings are comparable: what differs besides the program. Each difference is a sentence; different
+// devices invalidate every conclusion about the program.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@
 namespace gpuprof::compare {
 
 struct Comparability {
-    bool same_hardware = true;  // or not known
+    bool same_hardware = true;  // or unknown
     std::vector<Trust::Statement> statements;
 };
 
 Comparability comparability_of(const Run& base, const Run& next);
 
-// What was recorded of one and not of the other, or another tool: "NEW has Python calls, operator shapes". Empty when they
-// were recorded alike.
+// A sentence about a different recorder, or about details recorded on one side only: "only NEW recorded Python calls,
+// operator shapes". Empty if both were recorded the same way.
 std::string recorders_differ(const Run& base, const Run& next);
 
-// How much shorter a step may have been without the recorder, at most, in ns: what it explains of the waiting for the host and
-// its own work. `other` was recorded with something else.
+// Upper bound of how much shorter a step would be without the recorder, in ns: its own work, and the waiting for the
+// host that it explains. `other` was recorded differently.
 double recorder_cost(const Run& run, const Run& other);
 
-// "NVIDIA H200, 132 multiprocessors, 140 GiB; ...": the devices with work. Empty when their names are not recorded.
+// "NVIDIA H200, 132 SMs, 140 GiB; ...": the devices with work. Empty if their names are not recorded.
 std::string hardware_of(const Run& run);
 
 }  // namespace gpuprof::compare

@@ -10,22 +10,22 @@ namespace gpuprof::compare {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"metric", CellType::text, Unit::none, "What was measured; metrics.def has them all."},
-    {"base_ns", CellType::real, Unit::ns, "In BASE, for metrics that are times."},
-    {"new_ns", CellType::real, Unit::ns, "In NEW."},
-    {"base_bytes", CellType::real, Unit::bytes, "In BASE, for metrics that are sizes."},
-    {"new_bytes", CellType::real, Unit::bytes, "In NEW."},
-    {"change_pct", CellType::real, Unit::percent, "new over base, less 100 %."},
-    {"low_pct", CellType::real, Unit::percent, "The change is at least this, with 95 %."},
-    {"high_pct", CellType::real, Unit::percent, "The change is at most this, with 95 %."},
+    {"metric", CellType::text, Unit::none, "Name of the metric."},
+    {"base_ns", CellType::real, Unit::ns, "Value in BASE, for times."},
+    {"new_ns", CellType::real, Unit::ns, "Value in NEW, for times."},
+    {"base_bytes", CellType::real, Unit::bytes, "Value in BASE, for sizes."},
+    {"new_bytes", CellType::real, Unit::bytes, "Value in NEW, for sizes."},
+    {"change_pct", CellType::real, Unit::percent, "Change relative to BASE."},
+    {"low_pct", CellType::real, Unit::percent, "Lower end of the change's 95 % interval."},
+    {"high_pct", CellType::real, Unit::percent, "Upper end of the change's 95 % interval."},
     {"verdict", CellType::text, Unit::none, "lower, higher, same or cannot tell."},
     {"noise_pct", CellType::real, Unit::percent,
-     "Standard deviation of the samples over their mean, the larger side's."},
+     "Standard deviation of the samples relative to their mean, of the noisier side."},
     {"base_samples", CellType::integer, Unit::count, "Steps or recordings of BASE; absent for a single value."},
     {"new_samples", CellType::integer, Unit::count, "Steps or recordings of NEW."},
-    {"because", CellType::text, Unit::none, "What the verdict rests on."},
-    {"basis", CellType::text, Unit::none, "What the samples are: steps, recordings, or values (one a side)."},
-    {"confidence", CellType::text, Unit::none, "high or low; absent when the verdict is cannot tell."},
+    {"because", CellType::text, Unit::none, "Basis of the verdict."},
+    {"basis", CellType::text, Unit::none, "Kind of samples: steps, recordings, or values (one per side)."},
+    {"confidence", CellType::text, Unit::none, "high or low; absent if the verdict is cannot tell."},
 };
 
 Cell cell(std::optional<double> value, bool shown = true) { return shown && value ? Cell{*value} : kAbsent; }
@@ -45,8 +45,8 @@ Change change_of_steps(Metric metric, std::span<const double> base, std::span<co
     }
 }
 
-// Whether both are parts of one process: the same process id, and correlation ids, which a process counts up, that do not overlap.
-// Two runs in containers often have the same process id, but count from the same number.
+// Whether both are parts of one process: the same process id, and disjoint correlation ids, which a process counts up.
+// Two runs in containers often have the same process id, but their correlation ids start at the same number.
 bool one_process(const Run& base, const Run& next) {
     struct Process {
         std::optional<std::int64_t> pid, first, last;
@@ -157,10 +157,10 @@ ResultTable metrics_table(const Changes& changes) {
 namespace {
 
 constexpr std::string_view kSingleRuns =
-    "one recording per side: run-to-run variation is unknown; --repeat-base and --repeat-new measure it";
+    "one recording per side: run-to-run variation is unknown; measure it with --repeat-base and --repeat-new";
 
-// When the two were recorded differently, and what that costs the host can explain the difference of the steps, the kernels of
-// a step are compared instead: no recorder changes how long they run by much.
+// If the two were recorded differently, and the recorder's cost on the host can explain the difference of the steps,
+// kernel time per step is compared instead: no recorder changes it by much.
 void decide_despite_recorders(Comparison& found, const Run& base, const Run& next) {
     std::string differs = recorders_differ(base, next);
     const Change& steps = found.change();
@@ -171,7 +171,7 @@ void decide_despite_recorders(Comparison& found, const Run& base, const Run& nex
         *steps.base - recorder_cost(base, next) > slack * *steps.next)
         return;
     found.recorders_because =
-        fmt::format("{}, which can explain that {} changed by {:+.1f} %, so kernel time per step decides", differs,
+        fmt::format("{}, which can explain why {} changed by {:+.1f} %; the verdict uses kernel time per step", differs,
                     kMetrics[static_cast<std::size_t>(found.deciding)].name, steps.pct.value_or(0));
     found.deciding = Metric::kernel_time;
 }
@@ -217,7 +217,7 @@ std::vector<std::string> headline(const Changes& changes, Metric deciding, Word 
 std::vector<std::string> headline(const Comparison& found) {
     std::vector<std::string> lines = headline(found.changes, found.deciding, found.word());
     if (!found.comparability.same_hardware)
-        lines[1] = fmt::format("the hardware differs, so this says nothing about the program (measured: {}; {})",
+        lines[1] = fmt::format("the hardware differs, so there is no verdict on the program (measured: {}; {})",
                                name_of_speed(found.change().word), lines[1]);
     if (!found.recorders_because.empty()) lines[1] += fmt::format("; {}", found.recorders_because);
     lines.push_back(attribution_line(found.attribution));

@@ -1,4 +1,4 @@
-// Two recordings side by side: one word, what it rests on, and tables that say where the difference comes from.
+// Compares two recordings: a verdict, its basis, and tables that attribute the difference.
 #pragma once
 
 #include <array>
@@ -22,16 +22,16 @@ using Changes = std::array<Change, kMetricCount>;
 using Values = std::array<std::optional<double>, kMetricCount>;
 Values values_of(const Run& run);
 
-// Of each metric: by recordings when there are three or more in all, else by steps, else by the two values alone. The repeats
-// are recordings beside `base` and `next`.
+// The change of each metric: from recordings if there are three or more in total, else from steps, else from the two
+// values alone. Repeats are recordings in addition to `base` and `next`.
 Changes changes_of(const Run& base, const Run& next, std::span<const Values> base_repeats,
                    std::span<const Values> new_repeats);
 
-// One recording against several before it, none of which is at hand any more.
+// One recording against earlier ones that are only available as values.
 Changes changes_of(std::span<const Values> base, const Values& next);
 
-// The metric that decides between faster and slower: the median step where both have steps, or the mean when that changed and
-// the median is not known to; else the whole time.
+// The metric that decides between faster and slower: the median step if both have steps, or the mean if that changed
+// and the median is not known to have; otherwise the total time.
 Metric deciding_metric(const Changes& changes);
 
 // The metrics as a table.
@@ -44,11 +44,11 @@ struct Comparison {
     KernelNames base_kernels, new_kernels;
     KernelPairs pairs;
     Attribution attribution;
-    std::string recorders_because;  // why kernels decide and not steps, when the two were recorded differently
+    std::string recorders_because;  // why kernel time decides instead of steps, if the two were recorded differently
     bool single_runs = true;        // no repeats on either side
 
     const Change& change() const { return changes[static_cast<std::size_t>(deciding)]; }
-    // Of the program: no word but "cannot tell" when the devices differ.
+    // The verdict on the program: always "cannot tell" if the devices differ.
     Word word() const { return comparability.same_hardware ? change().word : Word::cannot_tell; }
 };
 
@@ -57,7 +57,7 @@ Comparison compare_runs(const Run& base, const Run& next, std::span<const Values
 
 // The answer as a line, and why.
 std::vector<std::string> headline(const Changes& changes, Metric deciding, Word word);
-// "slower   +5.02 % (95 %: 4.81 to 5.20 %), 10.0 ms -> 10.5 ms per step", why, and where the difference comes from.
+// "slower   +5.02 % (95 %: 4.81 to 5.20 %), 10.0 ms -> 10.5 ms per step", why, and the origin of the difference.
 std::vector<std::string> headline(const Comparison& found);
 
 }  // namespace gpuprof::compare

@@ -24,39 +24,39 @@ std::string names_of_metrics() {
 
 Result<Condition> condition_of(std::string_view text) {
     auto wrong = [&](std::string_view why) {
-        return Error{ExitCode::usage, fmt::format("--fail-on {}: {}", text, why)};
+        return Error{ExitCode::usage, fmt::format("invalid --fail-on '{}': {}", text, why)};
     };
     Condition condition;
     condition.text = without_blanks(text);
     std::size_t at = condition.text.find_first_of("<>");
-    if (at == condition.text.npos) return wrong("write METRIC>PERCENT, e.g. 'step_p50>2%'");
+    if (at == condition.text.npos) return wrong("expected METRIC>PERCENT, such as 'step_p50>2%'");
     std::string_view name = std::string_view(condition.text).substr(0, at);
     bool known = false;
     for (std::size_t i = 0; i < kMetricCount; ++i)
         if (kMetrics[i].name == name) condition.metric = static_cast<Metric>(i), known = true;
-    if (!known) return wrong(fmt::format("there is no metric {}; there are {}", name, names_of_metrics()));
+    if (!known) return wrong(fmt::format("unknown metric '{}'; expected one of: {}", name, names_of_metrics()));
     condition.above = condition.text[at] == '>';
     std::string_view number = std::string_view(condition.text).substr(at + 1);
-    if (!number.ends_with('%')) return wrong("the limit is a percentage; write it with %");
+    if (!number.ends_with('%')) return wrong("the limit must be a percentage and end with %");
     number.remove_suffix(1);
     auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), condition.pct);
-    if (error != std::errc() || end != number.data() + number.size()) return wrong("the limit is no number");
+    if (error != std::errc() || end != number.data() + number.size()) return wrong("the limit is not a number");
     if (condition.above ? condition.pct < 0 : condition.pct > 0)
-        return wrong("'>' is a growth and takes no negative limit, '<' a fall and takes no positive one");
+        return wrong("'>' is an increase and takes no negative limit, '<' a decrease and takes no positive limit");
     return condition;
 }
 
 Judged judge(const Condition& condition, const Changes& changes, bool same_hardware) {
     const Change& change = changes[static_cast<std::size_t>(condition.metric)];
     auto line = [&](std::string_view what) { return fmt::format("--fail-on {}: {}", condition.text, what); };
-    if (!same_hardware) return {Judgement::not_judged, line("not judged, because the hardware differs")};
-    if (!change.pct || !change.strict) return {Judgement::not_judged, line("not judged: " + change.because)};
+    if (!same_hardware) return {Judgement::not_judged, line("not evaluated: the hardware differs")};
+    if (!change.pct || !change.strict) return {Judgement::not_judged, line("not evaluated: " + change.because)};
     bool beyond_limit = condition.above ? *change.pct > condition.pct : *change.pct < condition.pct;
     bool beyond_noise = change.few ? change.word == (condition.above ? Word::higher : Word::lower)
                                    : (condition.above ? change.strict->low > 0 : change.strict->high < 0);
     std::string found = fmt::format("{:+.2f} %, {}", *change.pct, change.because);
     if (!beyond_limit) return {Judgement::holds, line(found)};
-    if (!beyond_noise) return {Judgement::holds, line(found + " (not beyond the noise)")};
+    if (!beyond_noise) return {Judgement::holds, line(found + " (within the noise)")};
     return {Judgement::fires, line(found)};
 }
 

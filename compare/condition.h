@@ -1,5 +1,5 @@
-// --fail-on METRIC>PCT: fires when NEW's metric grew by more than PCT percent, and that is beyond the noise. METRIC<PCT, with a
-// negative PCT, fires when it fell by more.
+// --fail-on METRIC>PCT: fires if NEW's metric grew by more than PCT percent, beyond the noise. METRIC<PCT, with a
+// negative PCT, fires if it fell by more.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace gpuprof::compare {
 
 struct Condition {
-    std::string text;  // as it was given
+    std::string text;  // as given by the user
     Metric metric = Metric::wall_time;
     bool above = true;
     double pct = 0;
@@ -24,10 +24,10 @@ enum class Judgement { holds, fires, not_judged };
 
 struct Judged {
     Judgement judgement = Judgement::not_judged;
-    std::string line;  // what was found, or why it cannot be judged
+    std::string line;  // what was found, or why it cannot be evaluated
 };
 
-// `same_hardware` false: nothing is judged.
+// If `same_hardware` is false, nothing is evaluated.
 Judged judge(const Condition& condition, const Changes& changes, bool same_hardware);
 
 }  // namespace gpuprof::compare

@@ -12,7 +12,8 @@ Interval cut(Interval interval, Interval stretch) {
     return {std::max(interval.start, stretch.start), std::min(interval.end, stretch.end)};
 }
 
-// Goes through the rows of a table in the order of their starts, and gives each what it adds within the stretch to those before.
+// Visits the rows of a table in the order of their starts, and credits each with the time in the interval that earlier
+// rows do not cover.
 template <class Table, class Take>
 void each_added(const Table& table, std::int64_t only, Interval stretch, Take&& take) {
     std::map<std::int32_t, TimeNs> until;

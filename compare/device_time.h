@@ -1,6 +1,7 @@
-// What devices did in a stretch of time: every instant of every device belongs to exactly one kernel, kind of copy, kind of fill
-// or cause of idle time. While kernels run, to the one that began first; else to a copy, else to a fill, else to idle time.
-// Work that reaches over an end of the stretch is cut there, so that the parts add up to the stretch times the devices.
+// Device time within an interval: every instant of every device belongs to exactly one kernel, kind of copy, kind of
+// memset, or cause of idle time. Concurrent kernels:
+// the one that began first; then copies, then memsets, then idle time. Work that crosses an end of the interval is cut
+// there, so that the parts add up to the interval times the devices.
 #pragma once
 
 #include <map>
@@ -16,8 +17,8 @@
 namespace gpuprof::compare {
 
 struct DeviceTime {
-    std::size_t devices = 0;                                             // with work in the stretch
-    std::vector<std::pair<StringId, WideSum>> kernels;                   // by name; kNoString for those without
+    std::size_t devices = 0;                            // with work in the interval
+    std::vector<std::pair<StringId, WideSum>> kernels;  // by name; kNoString for kernels without a name
     std::map<std::pair<std::string_view, std::string>, WideSum> others;  // by kind (memcpy, memset, idle) and name
 };
 

@@ -1,4 +1,4 @@
-// See the header for the tables and what is promised.
+// See the header for the tables and guarantees.
 #include "compare/history.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace gpuprof::compare {
 namespace {
 
 constexpr int kWaitMs = 10'000;           // for other writers
-constexpr int kApplication = 0x67706869;  // "gphi", in the file's header: whose it is
+constexpr int kApplication = 0x67706869;  // "gphi", in the file's header: identifies our files
 constexpr int kVersion = 1;
 
 constexpr const char* kCreate =
@@ -52,7 +52,7 @@ public:
         sqlite3_bind_double(statement_, at, value);
         return *this;
     }
-    // A row; false at the end or on an error, which code() tells apart.
+    // Steps to the next row; false at the end or on an error, which code() distinguishes.
     bool next() {
         if (code_ == SQLITE_OK || code_ == SQLITE_ROW) code_ = sqlite3_step(statement_);
         return code_ == SQLITE_ROW;
@@ -70,7 +70,8 @@ private:
     int code_ = SQLITE_OK;
 };
 
-// While it lives, signals that would end this thread's process wait: they would leave SQLite's journal behind.
+// During its lifetime, signals that would end this thread's process are deferred: they would leave SQLite's journal
+// behind.
 class SignalsHeld {
 public:
     SignalsHeld() {
@@ -96,15 +97,15 @@ std::string host_of(const Run& run) {
 
 constexpr ResultColumn kColumns[] = {
     {"id", CellType::integer, Unit::none, "Number of the run."},
-    {"added_at", CellType::text, Unit::none, "When it was added, UTC."},
-    {"label", CellType::text, Unit::none, "What it was labelled."},
+    {"added_at", CellType::text, Unit::none, "Time of the addition, UTC."},
+    {"label", CellType::text, Unit::none, "Label of the run."},
 #define GPUPROF_HISTORY_COLUMN(id, unit, doc) {#id, CellType::real, Unit::unit, doc},
     GPUPROF_COMPARE_METRICS(GPUPROF_HISTORY_COLUMN)
 #undef GPUPROF_HISTORY_COLUMN
-        {"machine", CellType::text, Unit::none, "Host, or what --machine said."},
+        {"machine", CellType::text, Unit::none, "Host name, or the value of --machine."},
     {"hardware", CellType::text, Unit::none, "Devices with work."},
-    {"tool", CellType::text, Unit::none, "What recorded it."},
-    {"file", CellType::text, Unit::none, "The recording it was taken from."},
+    {"tool", CellType::text, Unit::none, "Tool that recorded it."},
+    {"file", CellType::text, Unit::none, "Recording that it summarises."},
 };
 
 }  // namespace
@@ -116,19 +117,24 @@ Error History::error_of(int code) const {
     switch (code & 0xFF) {
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
-        case SQLITE_ERROR:  // our tables are not in it
+        case SQLITE_ERROR:  // it lacks our tables
             return {
                 ExitCode::unreadable,
-                fmt::format("{}: damaged, or no history ({}); restore it, or move it away to begin anew", path_, said)};
+                fmt::format(
+                    "cannot read {}: damaged, or not a history ({}); restore it, or move it away to start a new one",
+                    path_, said)};
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
-            return {ExitCode::not_permitted,
-                    fmt::format("{}: another process has held it for {} s; try again", path_, kWaitMs / 1000)};
+            return {
+                ExitCode::not_permitted,
+                fmt::format("cannot open {}: locked by another process for {} s; try again", path_, kWaitMs / 1000)};
         case SQLITE_FULL:
         case SQLITE_IOERR: return {ExitCode::internal, fmt::format("{}: {}", path_, said)};
         default:
-            return {ExitCode::not_permitted,
-                    fmt::format("{}: {}; the file and its folder must be writable (--db names another)", path_, said)};
+            return {
+                ExitCode::not_permitted,
+                fmt::format("cannot write {}: {}; make the file and its folder writable, or choose another with --db",
+                            path_, said)};
     }
 }
 
@@ -140,7 +146,8 @@ Status History::run_all(const char* statements) const {
 Status History::open(int flags) {
     struct stat found = {};
     if (stat(path_.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
-        return Error{ExitCode::unreadable, fmt::format("{}: no file; --db names a history", path_)};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: no such file; choose a history with --db", path_)};
     sqlite3* database = nullptr;
     int code = sqlite3_open_v2(path_.c_str(), &database, flags, nullptr);
     database_.reset(database);
@@ -149,7 +156,8 @@ Status History::open(int flags) {
     return check();
 }
 
-// Whose file it is. A new one has neither a mark nor a table: both as of one moment, since another process may make them now.
+// Checks the owner of the file. A new file has neither a mark nor a table; both are read in one transaction, since
+// another process may be creating them.
 Status History::check() {
     auto number = [&](const char* text, std::int64_t& value) {
         Statement statement(database_.get(), text);
@@ -166,19 +174,23 @@ Status History::check() {
     new_ = application == 0 && tables == 0;
     if (new_) return {};
     if (application != kApplication)
-        return Error{ExitCode::unreadable,
-                     fmt::format("{}: a SQLite database, but no history; --db names another", path_)};
-    // A view or a trigger would run what its maker wrote, without an end if he likes.
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("cannot use {}: a SQLite database, but not a history; choose another with --db", path_)};
+    // A view or a trigger would run code of the file's author, possibly without end.
     std::int64_t others = 0;
     if (int code = number("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')", others);
         code != SQLITE_OK)
         return error_of(code);
     if (others != 0)
-        return Error{ExitCode::unreadable,
-                     fmt::format("{}: not a history: it holds views or triggers; --db names another", path_)};
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("cannot use {}: it contains views or triggers, unlike a history; choose another with --db",
+                        path_)};
     if (version != kVersion)
         return Error{ExitCode::unreadable,
-                     fmt::format("{}: a history of version {}, this program knows {}", path_, version, kVersion)};
+                     fmt::format("cannot use {}: a history of version {}, but this program supports version {}", path_,
+                                 version, kVersion)};
     return {};
 }
 
@@ -186,8 +198,8 @@ Status History::make(const std::string& path, const std::function<void(const std
     Result<OutputFile> file = OutputFile::open(path, {.owner_only = true, .in_place = false, .announce = announce});
     if (!file.ok())
         return Error{file.error().code == ExitCode::usage ? ExitCode::not_permitted : file.error().code,
-                     fmt::format("{}; --db names another place", file.error().message)};
-    if (file->part().empty()) return {};  // no place for a history, as open() says
+                     fmt::format("{}; choose another place with --db", file.error().message)};
+    if (file->part().empty()) return {};  // not usable as a history; open() reports it
     {
         History history(file->part());
         if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened;
@@ -208,7 +220,7 @@ Result<History> History::open_to_add(const std::string& path, const std::functio
         history.new_ = false;
         return history;
     }
-    // What is damaged is not written to, wherever the damage is; a history is small.
+    // A damaged file is not written to, wherever the damage is. A full check is affordable because a history is small.
     Statement sound(history.database_.get(), "PRAGMA quick_check(1)");
     if (!sound.next()) return history.error_of(sound.code());
     if (sound.text(0) != "ok") return history.error_of(SQLITE_CORRUPT);
@@ -219,7 +231,7 @@ Result<History> History::open_to_read(const std::string& path) {
     History history(path);
     struct stat found = {};
     if (stat(path.c_str(), &found) != 0 && errno == ENOENT) return history;
-    // Undoing what a killed process left half done needs writing. A file that may only be read is opened for that.
+    // Undoing the half-done work of a killed process requires writing, so even a read-only history is opened for that.
     if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened.error();
     if (Status only = history.run_all("PRAGMA query_only=ON"); !only.ok()) return only.error();
     return history;

@@ -1,11 +1,11 @@
-// Summaries of recordings kept in a small SQLite file, so that a run can be held against those before it:
+// Summaries of recordings in a small SQLite file, to compare a run with earlier ones:
 //
 //   run    id, added_at (UTC), label, machine, hardware, tool, file
 //   value  run, metric, value       one row per metric that the run has, by the names of metrics.def
 //
-// Runs are comparable when label, machine, hardware and tool are equal. Several processes may add at once: each addition is one
-// transaction, and waits for others; SQLite's journal undoes one that a kill interrupts. A file that is damaged or of something
-// else is never written to.
+// Runs are comparable if label, machine, hardware and tool are equal. Several processes may add at once: each addition
+// is one transaction and waits for others; SQLite's journal undoes one that a kill interrupts. A file that is damaged
+// or not ours is never written to.
 #pragma once
 
 #include <cstdint>
@@ -36,16 +36,16 @@ struct HistoryRun {
 
 class History {
 public:
-    // Made when it is not there yet, whole, for its owner alone. `announce` as in OutputOptions.
+    // Creates the file if necessary, complete and private to its owner. `announce` as in OutputOptions.
     static Result<History> open_to_add(const std::string& path,
                                        const std::function<void(const std::string&)>& announce = {});
-    // Never made, and changed only to undo an addition that a killed process left half done. A file that is not there is a
-    // history without runs.
+    // Never creates the file, and changes it only to undo an addition that a killed process left half done. A missing
+    // file is a history without runs.
     static Result<History> open_to_read(const std::string& path);
 
-    // Its id and time are chosen here. Answers the id.
+    // Assigns id and time. Returns the id.
     Result<std::int64_t> add(const HistoryRun& run);
-    // Oldest first; of every label when it is empty.
+    // Oldest first; of every label if it is empty.
     Result<std::vector<HistoryRun>> runs(const std::string& label) const;
 
 private:
@@ -60,14 +60,14 @@ private:
     Status run_all(const char* statements) const;
 
     std::string path_;
-    std::unique_ptr<sqlite3, Close> database_;  // none: there is no file
-    bool new_ = false;                          // there is nothing in it yet
+    std::unique_ptr<sqlite3, Close> database_;  // null: the file does not exist
+    bool new_ = false;                          // the file is still empty
 };
 
 // The last `most` runs with this key, oldest first.
 std::vector<HistoryRun> comparable(const std::vector<HistoryRun>& runs, const HistoryKey& key, std::size_t most);
 
-// Of the machine that `machine` names, or that the recording does, or that this is.
+// The machine is `machine` if given, else the one in the recording, else this one.
 HistoryKey key_of(const Run& run, const std::string& label, const std::string& machine);
 
 ResultTable history_table(const std::vector<HistoryRun>& runs);

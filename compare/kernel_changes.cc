@@ -1,5 +1,5 @@
-// See the header. The word of a kernel is about the length of its launches within these two recordings: at most kSamples of
-// each side, evenly spaced over its launches, because more would not make the interval of a median any more trustworthy.
+// See the header. The verdict on a kernel concerns the duration of its launches within these two recordings: at most
+// kSamples per side, evenly spaced, because more would not make the interval of a median more reliable.
 #include "compare/kernel_changes.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ constexpr std::size_t kSamples = 1000;
 
 struct ShapePart {
     std::string_view name;
-    std::vector<std::optional<std::int64_t>> values;  // by group; absent when its launches differ
+    std::vector<std::optional<std::int64_t>> values;  // by group; absent if its launches differ
 };
 
 // Time and shape of each kernel of one side.
@@ -68,7 +68,7 @@ struct Line {
     double difference() const { return new_ns - base_ns; }
 };
 
-// "grid x 64 -> 128, registers 32 -> 40"; a part whose launches differ among themselves is not compared.
+// "grid x 64 -> 128, registers 32 -> 40"; a property that varies between launches is not compared.
 std::string shape_changes(const Side& base, const Side& next, const KernelPair& pair) {
     std::string text;
     for (std::size_t i = 0; i < base.shape.size(); ++i) {
@@ -86,7 +86,7 @@ std::vector<Line> lines_of(const Side& base, const Side& next, const KernelPairs
     std::size_t samples = 0;
     for (const auto& side : {&base, &next})
         for (const std::vector<double>& each : side->samples) samples += each.size();
-    // A comparison resamples thousands of times, whatever the samples: much more work than their number says.
+    // A comparison resamples thousands of times, which costs much more than the number of samples suggests.
     for_each_group(lines.size(), samples * 100 + lines.size() * 10'000, [&](std::size_t i) {
         Line& line = lines[i];
         line.pair = pairs.pairs[i];
@@ -103,21 +103,21 @@ std::vector<Line> lines_of(const Side& base, const Side& next, const KernelPairs
 }
 
 constexpr ResultColumn kColumns[] = {
-    {"name", CellType::text, Unit::none, "Of the kernel in BASE, or in NEW when it is new."},
+    {"name", CellType::text, Unit::none, "Name of the kernel in BASE, or in NEW if it is new."},
     {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns."},
     {"base_ns", CellType::real, Unit::ns, "Sum of its durations in BASE, per step."},
     {"new_ns", CellType::real, Unit::ns, "Sum of its durations in NEW, per step."},
     {"base_count", CellType::real, Unit::count, "Launches per step in BASE."},
     {"new_count", CellType::real, Unit::count, "Launches per step in NEW."},
     {"verdict", CellType::text, Unit::none,
-     "faster, slower, same or cannot tell, by the lengths of its launches; new; vanished."},
-    {"change_pct", CellType::real, Unit::percent, "Of the median launch."},
-    {"base_p50_ns", CellType::real, Unit::ns, "Median launch in BASE (nearest rank)."},
-    {"new_p50_ns", CellType::real, Unit::ns, "Median launch in NEW."},
-    {"launch_shape", CellType::text, Unit::none, "What changed of grid, block, registers and shared memory."},
-    {"match", CellType::text, Unit::none, "By what the two are taken for the same: name, template or position."},
-    {"ambiguous", CellType::boolean, Unit::none, "Whether another kernel could have been meant as well."},
-    {"new_name", CellType::text, Unit::none, "Its name in NEW, when that is another."},
+     "faster, slower, same or cannot tell, from the durations of its launches; new; vanished."},
+    {"change_pct", CellType::real, Unit::percent, "Change of the median launch duration."},
+    {"base_p50_ns", CellType::real, Unit::ns, "Median launch duration in BASE (nearest rank)."},
+    {"new_p50_ns", CellType::real, Unit::ns, "Median launch duration in NEW."},
+    {"launch_shape", CellType::text, Unit::none, "Changes of grid, block, registers and shared memory."},
+    {"match", CellType::text, Unit::none, "How the two kernels were matched: name, template or position."},
+    {"ambiguous", CellType::boolean, Unit::none, "Whether another kernel would have matched as well."},
+    {"new_name", CellType::text, Unit::none, "Name in NEW, if it differs."},
 };
 
 Cell cell(std::optional<double> value) { return value ? Cell{*value} : kAbsent; }

@@ -1,5 +1,5 @@
-// Kernel by kernel: how it was matched, what it takes per step, whether its launches became faster, and what changed in how
-// it is launched.
+// Compares kernel by kernel: how it was matched, its time per step, whether its launches became faster, and how its
+// launch shape changed.
 #pragma once
 
 #include "compare/kernel_pairs.h"

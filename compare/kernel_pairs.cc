@@ -72,7 +72,7 @@ private:
         result_.pairs.push_back(pair);
     }
 
-    // Pairs what has the same key; an empty key pairs nothing.
+    // Pairs groups with the same key; an empty key pairs nothing.
     template <class Key>
     void by_key(Match match, Key&& key) {
         std::unordered_map<std::string, Bucket> buckets;
@@ -102,7 +102,7 @@ private:
         for (std::size_t i = 0; i < bucket.base.size(); ++i) add({bucket.base[i], bucket.next[i], match, ambiguous});
     }
 
-    // The matched kernels around the first launch, how far the first of them is away, and how often it is launched.
+    // The matched kernels around the first launch, the distance to the first of them, and the number of launches.
     static std::string place_of(const Side& side, std::uint32_t group) {
         const NameGroups& groups = side.names.groups;
         Row first = side.names.first[group];
@@ -161,7 +161,8 @@ std::string stem_of(std::string_view name) {
             stem += name[i];
         }
     }
-    // What it returns stands before the last blank outside of brackets; templates say it, other functions do not.
+    // The return type precedes the last blank outside of brackets; template instances include it, other functions do
+    // not.
     std::size_t blank = stem.rfind(' ');
     if (blank != stem.npos && stem.rfind(kAnonymous) == stem.npos) stem.erase(0, blank + 1);
     if (stem.starts_with("void ")) stem.erase(0, 5);

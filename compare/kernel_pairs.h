@@ -1,10 +1,10 @@
-// Which kernel of BASE is which kernel of NEW. Kernels are groups of launches with one name. In this order, each of what the
-// one before left over:
+// Matches the kernels of BASE and NEW. A kernel is a group of launches with one name. The rules apply in this order,
+// each to what the previous ones left over:
 //   name      the full names are equal
 //   template  equal without template arguments and parameters; then also without numbers, as Triton and tile sizes have them
 //   position  the same kernels, already matched, before and after their first launch, and as many launches per step
-// Where several on a side could be meant, they are taken in the order of their first launches if both sides have as many,
-// and not at all otherwise; both are counted as ambiguous. What is left is new or vanished.
+// If several on a side match, they are paired in the order of their first launches if both sides have equally many, and
+// otherwise not at all; both cases count as ambiguous. The rest is new or vanished.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,14 @@ struct KernelPair {
 
 struct KernelPairs {
     std::vector<KernelPair> pairs;               // every group of either side in exactly one
-    std::size_t ambiguous = 0;                   // groups for which there was more than one candidate
+    std::size_t ambiguous = 0;                   // groups with more than one candidate
     std::vector<std::uint32_t> of_base, of_new;  // group -> pair
 };
 
 KernelPairs match_kernels(const Run& base, const KernelNames& base_names, const Run& next,
                           const KernelNames& new_names);
 
-// A kernel's name without template arguments, parameters and what they return: "at::native::reduce_kernel".
+// A kernel's name without template arguments, parameters and return type: "at::native::reduce_kernel".
 std::string stem_of(std::string_view name);
 
 }  // namespace gpuprof::compare

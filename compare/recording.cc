@@ -12,15 +12,15 @@
 namespace gpuprof::compare {
 namespace {
 
-// Device work after the last step that makes step lengths doubtful: percent of all, and this part of a step's.
+// Device work after the last step that makes step durations doubtful: percent of all work, and this share of a step's.
 constexpr double kBacklog = 10, kBacklogOfStep = 0.5;
-constexpr double kAsOften = 1.5;  // how many times as often a kernel may come in the steps of the other side
+constexpr double kAsOften = 1.5;  // maximum ratio of a kernel's frequency in the steps of both sides
 
 bool host_steps_hold(Recording& recording) {
     return !recording.steps(StepMethod::ranges).steps.empty() && !recording.backlog_pct();
 }
 
-// How often each kernel comes in a step.
+// The number of launches per step of each kernel.
 std::map<std::string_view, double> launches_per_step(Recording& recording) {
     const std::vector<Step>& steps = recording.steps(StepMethod::kernels).steps;
     const KernelTable& kernels = recording.trace().kernel();
@@ -31,8 +31,8 @@ std::map<std::string_view, double> launches_per_step(Recording& recording) {
     return counts;
 }
 
-// Whether the steps of one side are not several of the other's: half of the kernels that both have come as often in those of
-// the other, and so does the kernel that marks the steps of either, where both have it.
+// Whether a step of one side is not several of the other's: half of the kernels common to both are equally frequent in
+// the steps of both sides, and so is the kernel that marks the steps of either side, if both have it.
 bool same_iteration(Recording& base, Recording& next) {
     std::map<std::string_view, double> before = launches_per_step(base), after = launches_per_step(next);
     std::size_t shared = 0, as_often = 0;
@@ -48,7 +48,7 @@ bool same_iteration(Recording& base, Recording& next) {
     return shared > 0 && 2 * as_often >= shared;
 }
 
-// Finds the steps of both at a time; whether both have some.
+// Finds the steps of both at the same time; returns whether both have some.
 bool both_have(Recording& base, Recording& next, StepMethod method) {
     run_parallel(2, 2, [&](std::size_t side, unsigned) { (side == 0 ? base : next).steps(method); });
     return !base.steps(method).steps.empty() && !next.steps(method).steps.empty();
@@ -116,22 +116,20 @@ StepChoice choose_steps(Recording& base, Recording& next) {
         if (same_iteration(base, next))
             return {StepMethod::kernels,
                     fmt::format("steps are a sequence of kernels that repeats on both sides{}",
-                                ranges && !alike ? ", because the ranges of the two have different names" : "")};
-        return {StepMethod::none,
-                "the sequences of kernels that repeat are not the same part of the program on both sides"};
+                                ranges && !alike ? ", because the range names of BASE and NEW differ" : "")};
+        return {StepMethod::none, "the repeating kernel sequences are different parts of the program in BASE and NEW"};
     }
     if (alike) return {StepMethod::ranges, ""};
     if (ranges)
-        return {StepMethod::none, fmt::format("steps are called \"{}\" in BASE and \"{}\" in NEW, and no sequence of "
+        return {StepMethod::none, fmt::format("steps are named '{}' in BASE and '{}' in NEW, and no sequence of "
                                               "kernels repeats on both sides",
                                               before.steps.front().name, after.steps.front().name)};
     bool base_has = !before.steps.empty() || (!named && !base.steps(StepMethod::kernels).steps.empty());
     bool next_has = !after.steps.empty() || (!named && !next.steps(StepMethod::kernels).steps.empty());
     if (!base_has && !next_has) return {StepMethod::none, ""};
-    if (base_has && next_has)
-        return {StepMethod::none, "one side has ranges that are steps, the other only kernels that repeat"};
+    if (base_has && next_has) return {StepMethod::none, "one side has step ranges, the other only repeating kernels"};
     const Steps& none = (base_has ? next : base).steps(named ? StepMethod::ranges : StepMethod::kernels);
-    return {StepMethod::none, fmt::format("{} has steps, {} has none ({})", base_has ? "BASE" : "NEW",
+    return {StepMethod::none, fmt::format("{} has steps, but {} has none ({})", base_has ? "BASE" : "NEW",
                                           base_has ? "NEW" : "BASE", none.note)};
 }
 

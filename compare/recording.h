@@ -1,10 +1,10 @@
-// One recording before anything is cut from it, and what its steps are by each method that finds any. Two recordings are
-// compared by steps that were found alike: by the best method that works on both. Steps found differently, or on one side
-// only, would divide the two by different things.
+// One recording before anything is cut from it, and its steps by each method that finds any. Two recordings are
+// compared by steps found with the same method: the best one that works on both. Steps found differently, or on one
+// side only, would divide the two by different things.
 //
-// In the order of trust: ranges of the host (of one family of names on both sides); what these launched, as the device ran it,
-// when the host of a side runs ahead; a sequence of kernels that repeats on both sides, when the kernel that marks it comes
-// equally often in the steps of both. A range that the user names is not replaced by kernels.
+// In order of preference: host ranges (of one family of names on both sides); the device work that these launched, if
+// the host of a side runs ahead; a sequence of kernels that repeats on both sides, if the kernel that marks it is
+// equally frequent in the steps of both. Kernels never replace a range that the user names.
 #pragma once
 
 #include <array>
@@ -25,12 +25,12 @@ public:
 
     const Trace& trace() const { return *trace_; }
     const Facts& facts() const { return *facts_; }
-    // Found on first use and kept.
+    // Found on first use and cached.
     const Steps& steps(StepMethod method);
-    // Device work after the last range step, in percent of all, when it is so much that the lengths of these steps are those
-    // of submitting work.
+    // Device work after the last range step, in percent of all; set only if it is so much that the durations of these
+    // steps only cover submitting work.
     std::optional<double> backlog_pct();
-    // Give what was read away, the facts that are known of it too; nothing else may be asked afterwards.
+    // Give away the trace and its facts; nothing else may be called afterwards.
     Trace take();
     std::pair<std::unique_ptr<Trace>, std::unique_ptr<Facts>> take_with_facts();
 

@@ -1,4 +1,4 @@
-// See the header. What identifies a row and which of its columns are compared stands in kKinds, one line per analysis.
+// See the header. kKinds lists which columns identify and compare the rows of each analysis, one line per analysis.
 #include "compare/rows.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 struct Kind {
     std::string_view analysis;
-    std::string_view keys;  // columns that identify a row, separated by blanks; none: its place
+    std::string_view keys;  // columns that identify a row, separated by blanks; none: its position
     std::string_view count, time;
     bool per_step = true;
 };
@@ -69,14 +69,14 @@ struct Line {
 };
 
 constexpr ResultColumn kColumns[] = {
-    {"name", CellType::text, Unit::none, "What the analysis calls the row."},
+    {"name", CellType::text, Unit::none, "Name of the row in the analysis."},
     {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns."},
-    {"base_ns", CellType::real, Unit::ns, "Time in BASE; per step, but of `steps`."},
+    {"base_ns", CellType::real, Unit::ns, "Time in BASE; per step, except for `steps`."},
     {"new_ns", CellType::real, Unit::ns, "Time in NEW."},
-    {"change_pct", CellType::real, Unit::percent, "new_ns over base_ns, less 100 %."},
-    {"base_count", CellType::real, Unit::count, "How many in BASE, likewise."},
-    {"new_count", CellType::real, Unit::count, "How many in NEW."},
-    {"only_in", CellType::text, Unit::none, "base or new, when the other side has no such row."},
+    {"change_pct", CellType::real, Unit::percent, "Change relative to base_ns."},
+    {"base_count", CellType::real, Unit::count, "Count in BASE; per step, except for `steps`."},
+    {"new_count", CellType::real, Unit::count, "Count in NEW."},
+    {"only_in", CellType::text, Unit::none, "base or new, if the other side lacks the row."},
 };
 
 Cell cell(std::optional<double> value) { return value ? Cell{*value} : kAbsent; }
@@ -92,7 +92,7 @@ std::vector<std::string_view> comparable_analyses() {
 Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const Run& next) {
     const Kind& kind = *kind_of(analysis);
     std::vector<Line> lines;
-    std::map<std::pair<std::string, std::size_t>, std::size_t> place;  // key and how often it was there -> line
+    std::map<std::pair<std::string, std::size_t>, std::size_t> place;  // key and its occurrence -> line
     std::vector<std::string> notes;
     for (const Run* run : {&base, &next}) {
         Result<ResultTable> table = find_analysis(analysis)->run(*run->facts);

@@ -1,4 +1,4 @@
-// Any analysis whose rows have a name and a time, side by side: operators, ranges, devices, copies, calls, causes, steps.
+// Compares any analysis whose rows have a name and a time: operators, ranges, devices, copies, calls, causes, steps.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace gpuprof::compare {
 
-// Names of the analyses that rows_table() knows; `kernels` has a table of its own.
+// Names of the analyses that rows_table() supports; `kernels` has a separate table.
 std::vector<std::string_view> comparable_analyses();
 
-// Rows with the same key are the same; of several with one key, the first with the first. Per step, as everything else.
+// Rows with the same key are paired; if a key repeats, in order of occurrence. Per step, like everything else.
 Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const Run& next);
 
 }  // namespace gpuprof::compare

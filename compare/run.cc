@@ -1,5 +1,5 @@
-// See the header. Kernels and copies belong to the step that launched them, where steps are ranges of the host, else to the one
-// they begin in; busy time is cut at the ends of steps.
+// See the header. Kernels and copies belong to the step that launched them if steps are host ranges, otherwise to the
+// step in which they begin; busy time is cut at the ends of steps.
 #include "compare/run.h"
 
 #include <algorithm>
@@ -16,14 +16,15 @@
 namespace gpuprof::compare {
 namespace {
 
-// A first step this many times as long as the median of those behind it is warm-up: modules are loaded, kernels are tuned.
+// A first step this many times as long as the median of the following ones is warm-up: modules are loaded, kernels are
+// tuned.
 constexpr double kWarmUp = 1.5;
 constexpr std::size_t kLeftAtLeast = 3;  // steps
 
 constexpr double kMiB = 1024 * 1024;
 
-// By step, the durations of what it launched, or of what began in it where launches are not known. The sum is that of what
-// began in the span.
+// By step, the durations of what it launched, or of what began in it if launches are unknown. The sum covers what began
+// in the span.
 template <class Table>
 void add_durations(const Trace& trace, const Table& table, const PodVector<Row>& launches, const Run& run,
                    std::int64_t only, Measured& to) {
@@ -64,7 +65,7 @@ std::optional<double> peak_memory(const Trace& trace, std::int64_t only) {
     return sum;
 }
 
-// Leaves out what is warm-up, but not more than half. Answers how many.
+// Excludes warm-up steps, but not more than half of all. Returns their number.
 std::size_t leave_out_warm_up(std::vector<Step>& steps) {
     std::size_t left_out = 0;
     for (std::size_t most = steps.size() / 2; left_out < most && steps.size() - left_out > kLeftAtLeast; ++left_out) {
@@ -116,7 +117,7 @@ void measure(Run& run, const Facts& whole) {
     }
 }
 
-// Lengths of submitting work are no lengths of steps.
+// Durations that only cover submitting work are not step durations.
 void leave_out_lengths(Run& run) {
     for (Measured& each : run.metrics) each.samples.clear();
     for (Metric length : {Metric::step_p50, Metric::step_mean, Metric::step_p95, Metric::step_total})

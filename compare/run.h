@@ -1,4 +1,4 @@
-// One recording, made ready to be compared: its steps, the part of it that they span, and its metrics.
+// One recording, prepared for comparison: its steps, the part of it that they span, and its metrics.
 #pragma once
 
 #include <algorithm>
@@ -38,34 +38,34 @@ inline constexpr std::size_t kMetricCount = std::size(kMetrics);
 
 struct Measured {
     std::optional<double> value;
-    std::vector<double> samples;  // one per step, in order; empty where a metric has none
+    std::vector<double> samples;  // one per step, in order; empty for metrics without samples
 };
 
 struct Run {
-    std::unique_ptr<Trace> trace;  // what began from the first step to the end of the last, or all of it
-    std::unique_ptr<Facts> facts;  // of that
+    std::unique_ptr<Trace> trace;  // what began from the first step to the end of the last, or everything
+    std::unique_ptr<Facts> facts;  // of that trace
     Steps steps;
-    Interval span;    // from the first step to the end of the last, or all of it: what totals are about
-    DeviceTime time;  // of the span, in which also counts what began before it
+    Interval span;    // from the first step to the end of the last, or everything: the basis of totals
+    DeviceTime time;  // of the span, including work that began before it
     std::array<Measured, kMetricCount> metrics;
-    // Device work after the last step, of all, when steps had to be those of a host that runs ahead: their lengths are those of
-    // submitting work. Then no step is a sample, and the span goes on to the end of the work.
+    // Share of device work after the last step, if the steps are those of a host that runs ahead: their durations only
+    // cover submitting work. Then no step is a sample, and the span extends to the end of the work.
     std::optional<double> backlog_pct;
-    std::size_t warm_up = 0;    // steps left out at the beginning, because they took much longer than the others
+    std::size_t warm_up = 0;    // steps excluded at the beginning because they took much longer than the others
     std::string steps_because;  // why there are no steps, or others than those of the host
 
     const Measured& metric(Metric which) const { return metrics[static_cast<std::size_t>(which)]; }
-    // What totals are divided by: the steps, or 1.
+    // The divisor of totals: the number of steps, or 1.
     std::int64_t parts() const { return steps.steps.empty() ? 1 : static_cast<std::int64_t>(steps.steps.size()); }
-    // What times of all devices are divided by, to be times of one.
+    // The divisor that turns the time of all devices into that of one.
     std::int64_t devices() const { return std::max<std::int64_t>(1, static_cast<std::int64_t>(time.devices)); }
 };
 
-// By the steps that suit it best, or those found by a method.
+// By the most suitable steps, or by those of a given method.
 Run run_of(Trace trace, const Options& options);
 Run run_of(Trace trace, const Options& options, StepMethod method);
 
-// Two, by steps that were found alike.
+// Two recordings, by steps found with the same method.
 std::array<Run, 2> runs_alike(Trace base, Trace next, const Options& options);
 
 }  // namespace gpuprof::compare

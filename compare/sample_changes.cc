@@ -1,4 +1,4 @@
-// Changes by samples within one recording a side. The header has the rules.
+// Changes from samples within one recording per side. The header has the rules.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kStrictOfFew = 0.995;
 constexpr double kLeastOnASide = 2;   // samples
-constexpr std::size_t kCounted = 12;  // samples of a side from which their dependence can be seen well
+constexpr std::size_t kCounted = 12;  // samples per side from which their dependence can be estimated
 constexpr int kResamples = 2000;
 constexpr std::uint64_t kSeed = 20261122;
 
@@ -23,32 +23,33 @@ using Samples = std::span<const double>;
 double mean_of(Samples samples) { return measure::statistics_of(samples).mean; }
 double median_of(Samples samples) { return measure::statistics_of(samples).median; }
 
-// Differences of logarithms as percent.
+// Converts differences of logarithms to percent.
 measure::Interval around(double difference, double half, double level) {
     return {100 * std::expm1(difference - half), 100 * std::expm1(difference + half), level};
 }
 
-// Whether a difference lies far beyond all that a side shows by itself.
+// Whether a difference lies far beyond the variation within each side.
 bool far_beyond(double difference, const Scatters& both) {
-    if (std::min(both.base.count(), both.next.count()) < kLeastOnASide) return false;  // one alone may be the odd one
+    // a single sample may be an outlier
+    if (std::min(both.base.count(), both.next.count()) < kLeastOnASide) return false;
     std::optional<double> half = both.half(kStrictOfFew, both.base.count(), both.next.count());
     return half && std::abs(difference) > *half && std::abs(difference) >= kRangesOfFew * both.widest();
 }
 
-// Takes back the word of a difference that the drift of one process explains.
+// Withdraws the verdict on a difference that the drift of one process explains.
 bool taken_back_by_drift(Change& change, const Scatters& both, std::string_view what) {
     if (!both.one_process || (change.word != Word::higher && change.word != Word::lower)) return false;
     double drift = both.drift();
     if (std::abs(std::log(*change.next / *change.base)) >= drift) return false;
     change.word = Word::cannot_tell;
     change.because =
-        fmt::format("both sides come from one process whose {} drift; drift alone can make a difference of {:.1f} %",
+        fmt::format("both sides come from one process whose {} drift; drift alone can explain a difference of {:.1f} %",
                     what, 100 * std::expm1(drift));
     return true;
 }
 
-// Too few samples for an interval of a median, or too few that are independent. `change` has its values and percentage, `both`
-// is without caution: what is said has low confidence.
+// Handles too few samples for an interval of a median, or too few independent ones. `change` contains values and
+// percentage; `both` is without extra caution. A verdict has low confidence.
 Change change_of_few(Change change, const Scatters& both, std::string_view what) {
     change.few = true;
     std::size_t needed = measure::fewest_for(kStrict);
@@ -69,17 +70,18 @@ Change change_of_few(Change change, const Scatters& both, std::string_view what)
     if (change.word != Word::cannot_tell)
         change.because = because_of(change, what) + "; low confidence: few independent samples";
     else if (std::min(both.base.count(), both.next.count()) < kLeastOnASide)
-        change.because =
-            fmt::format("{} are too few: at least {} independent ones per side are needed, or repeats", few, needed);
+        change.because = fmt::format(
+            "{} are too few; at least {} independent ones per side are needed, or repeated recordings", few, needed);
     else
         change.because = fmt::format(
-            "{} are too few (or too autocorrelated) to call a change that is not far beyond their spread of {:.1f} %; "
-            "more steps or repeats would decide",
+            "{} are too few (or too autocorrelated) to confirm a change that is not far beyond their spread of {:.1f} "
+            "%; record "
+            "more steps, or repeat the recordings",
             few, 100 * std::expm1(both.widest()));
     return change;
 }
 
-// Values, counts and noise; the percentage is that of the two given values.
+// Sets values, counts and noise; the percentage is that of the two given values.
 Change begun(Samples base, Samples next, double before, double after) {
     Change change;
     change.base = before, change.next = after;
@@ -95,7 +97,7 @@ Change concluded(Change change, const Scatters& both, std::string_view what) {
     return change;
 }
 
-// What all begin with: the answers that need no interval. `location` of a side is what is compared.
+// The common start: answers that need no interval. `location` computes the compared value of a side.
 template <class Location>
 std::optional<Change> without_interval(Samples base, Samples next, std::string_view what, Location&& location) {
     if (base.empty() || next.empty())
@@ -109,14 +111,14 @@ std::optional<Change> without_interval(Samples base, Samples next, std::string_v
     return change;
 }
 
-// A percentile of one side, to be resampled as in measure/comparison.h: drawing n*Beta as the rank.
+// A percentile of one side, resampled as in measure/comparison.h: n*Beta is drawn as the rank.
 class Rank {
 public:
     Rank(Samples samples, double share, double effective)
         : sorted_(samples.begin(), samples.end()), effective_(effective), share_(share) {
         std::sort(sorted_.begin(), sorted_.end());
     }
-    // Between neighbouring samples, so that few of them do not make steps.
+    // Interpolated between neighbouring samples, so that a small sample does not produce steps.
     double resample(measure::Random& random) const {
         double draw = random.beta(share_ * (effective_ + 1), (1 - share_) * (effective_ + 1));
         double last = static_cast<double>(sorted_.size() - 1);
@@ -195,12 +197,12 @@ Change change_of_p95(Samples base, Samples next, std::string_view what, bool one
     if (std::optional<Change> found = without_interval(base, next, what, p95_of)) return *found;
     Change change = begun(base, next, p95_of(base), p95_of(next));
     Scatters both(base, next, one_process);
-    // As many as make it unlikely that the percentile lies beyond all of them.
+    // Enough that the percentile is unlikely to lie beyond all of them.
     double needed = std::ceil(std::log((1 - kStrict) / 2) / std::log(0.95));
     if (both.fewer() < needed) {
         change.because = fmt::format(
-            "{} and {} {} are too few for a 95th percentile: at least {:.0f} independent ones per side are needed, or "
-            "repeats",
+            "{} and {} {} are too few for a 95th percentile; at least {:.0f} independent ones per side are needed, or "
+            "repeated recordings",
             base.size(), next.size(), what, needed);
         return change;
     }
@@ -219,7 +221,7 @@ Change change_of_sums(Samples base, Samples next, std::string_view what, bool on
     }
     Change change = begun(base, next, sum(base), sum(next));
     change.because =
-        fmt::format("{} {} in BASE and {} in NEW: compare their mean, not their sum", base.size(), what, next.size());
+        fmt::format("{} {} in BASE and {} in NEW; compare their mean, not their sum", base.size(), what, next.size());
     return change;
 }
 

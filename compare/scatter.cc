@@ -10,12 +10,12 @@ namespace {
 
 constexpr double kReach = 3;             // deviations
 constexpr std::size_t kClippedFrom = 8;  // samples
-constexpr double kDependenceFrom = 12;   // samples of both sides; fewer say nothing about how they depend
+constexpr double kDependenceFrom = 12;   // samples of both sides; fewer reveal nothing about their dependence
 constexpr double kMostAlike = 0.95;
 constexpr double kCaution = 0.75, kCautionInOneProcess = 1.5;  // standard errors of the autocorrelation
 constexpr double kVisible = 1, kSure = 2;                      // standard errors of the slope
-constexpr double kCurved = 1.5;                                // a drift need not be a straight line
-constexpr double kNothing = 1e-3;  // of the mean; samples below it, such as 0, count as this in logarithms
+constexpr double kCurved = 1.5;                                // a drift need not be linear
+constexpr double kNothing = 1e-3;  // relative to the mean; smaller samples, such as 0, count as this in logarithms
 
 double median_of(std::span<const double> samples) { return measure::statistics_of(samples).median; }
 

@@ -7,14 +7,15 @@
 namespace gpuprof::measure {
 namespace {
 
-// The timer that is wanted; `because` says why it is the host's when that was not asked for.
+// The requested timer; `because` says why `auto` fell back to the host timer.
 Result<std::unique_ptr<Timer>> open_timer(const BenchOptions& options, std::string& because) {
     if (options.timer == "host") return make_host_timer();
     if (options.timer != "auto" && options.timer != "cuda")
-        return Error{ExitCode::usage, fmt::format("there is no timer '{}'; there are auto, cuda, host", options.timer)};
+        return Error{ExitCode::usage,
+                     fmt::format("unknown timer '{}'; expected one of: auto, cuda, host", options.timer)};
     Result<std::unique_ptr<Timer>> timer = make_cuda_timer(options.cuda);
     if (timer.ok() || options.timer == "cuda") return timer;
-    because = "timed by the host's clock: " + timer.error().message;
+    because = "timed with the host clock: " + timer.error().message;
     return make_host_timer();
 }
 
@@ -33,7 +34,7 @@ Result<Bench> Bench::open(const BenchOptions& options) {
     if (state.ok())
         bench.state_ = std::move(*state);
     else
-        bench.notes_.push_back("clocks and throttling are not known: " + state.error().message);
+        bench.notes_.push_back("clocks and throttling are unknown: " + state.error().message);
     return bench;
 }
 

@@ -1,10 +1,10 @@
-// Benchmarks for C++ programs: one timer, opened once, and functions to be measured by it. The C interface is made of this.
+// Benchmarks for C++ programs: a timer, opened once, and functions to measure with it. The C interface wraps this.
 //
 //   auto found = gpuprof::bench("scale", [&] { scale<<<blocks, threads, 0, stream>>>(x, n); }, options);
 //   if (found) std::printf("%.3f us\n", found->statistics.median / 1e3);
 //
-// The function puts its work on options.cuda.stream and need not wait; by the host's clock it returns when the work is
-// done. It is called on the thread that measures, thousands of times.
+// The function enqueues its work on options.cuda.stream and need not wait; with the host timer it returns when the work
+// is done. It is called thousands of times, on the measuring thread.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,10 @@ namespace gpuprof::measure {
 
 struct BenchOptions {
     std::string timer =
-        "auto";  // auto (events where there is a device, else the host's clock with a note why), cuda, host
+        "auto";  // auto (CUDA events if there is a device, else the host clock and a note why), cuda, host
     CudaOptions cuda;
     RunOptions run;
-    bool device_state = true;  // clocks, throttle reasons and energy by NVML
+    bool device_state = true;  // clocks, throttle reasons and energy from NVML
 };
 
 // Two functions that took turns. speedup = baseline / candidate.
@@ -51,7 +51,7 @@ class Bench {
 public:
     static Result<Bench> open(const BenchOptions& options = {});
     std::string_view timer() const { return timer_->name(); }
-    // One measurement per work; several take turns.
+    // One measurement per work; several works take turns.
     Result<std::vector<Measurement>> run(std::span<const Work> works);
     Result<DeviceMemory> memory() { return timer_->memory(); }
 
@@ -75,14 +75,14 @@ private:
     RunOptions options_;
     std::unique_ptr<Timer> timer_;
     ReadState state_;
-    std::vector<std::string> notes_;  // of opening; in every measurement
+    std::vector<std::string> notes_;  // from opening; in every measurement
 };
 
 }  // namespace gpuprof::measure
 
 namespace gpuprof {
 
-// Measures one function with a timer of its own.
+// Measures one function with a separate timer.
 template <class Function>
 Result<measure::Measurement> bench(std::string name, Function&& function, const measure::BenchOptions& options = {}) {
     Result<measure::Bench> opened = measure::Bench::open(options);

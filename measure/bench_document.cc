@@ -13,12 +13,12 @@ namespace gpuprof::measure {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::size_t kLinesDownTo = 4;  // members of a benchmark stand on lines of their own, samples on one
+constexpr std::size_t kLinesDownTo = 4;  // members of a benchmark have a line each, samples share one
 
 constexpr auto visit_machine = [](auto& machine, auto& visitor) {
     visitor.member("host", machine.host);
-    visitor.member("processor", machine.processor);
-    visitor.member("processors", machine.processors);
+    visitor.member("processor", machine.cpu);    // language: quoted
+    visitor.member("processors", machine.cpus);  // language: quoted
 };
 
 constexpr auto visit_settings = [](auto& settings, auto& visitor) {
@@ -83,11 +83,12 @@ constexpr auto visit_document = [](auto& document, auto& visitor) {
     visitor.list("benchmarks", document.benchmarks, visit_benchmark);
 };
 
-// The statistics of what was read; the sentence says what is wrong with it.
+// Computes the statistics from the samples; a returned sentence says what is wrong.
 std::string complete(Measurement& found) {
     if (found.name.empty() || found.timer.empty()) return "a measurement has no name or no timer";
     for (double sample : found.samples)
-        if (!std::isfinite(sample) || sample < 0) return fmt::format("a sample of {} is no time", found.name);
+        if (!std::isfinite(sample) || sample < 0)
+            return fmt::format("a sample of '{}' is not a valid time", found.name);
     found.statistics = statistics_of(found.samples);
     return {};
 }
@@ -107,23 +108,22 @@ void write_json(const BenchDocument& document, Sink& sink) {
 
 Result<BenchDocument> read_bench_document(std::string_view json, const std::string& file) {
     auto wrong = [&](std::string_view why) {
-        return Error{ExitCode::unreadable, fmt::format("{} is no result of gpu-profile bench: {}", file, why)};
+        return Error{ExitCode::unreadable, fmt::format("{} is not a result of gpu-profile bench: {}", file, why)};
     };
     simdjson::dom::parser parser;
     simdjson::dom::object object;
-    if (parser.parse(simdjson::padded_string(json)).get(object) != simdjson::SUCCESS)
-        return wrong("it is no JSON object");
+    if (parser.parse(simdjson::padded_string(json)).get(object) != simdjson::SUCCESS) return wrong("not a JSON object");
     std::string kind;
     std::int64_t schema = 0;
     BenchDocument document;
     MemberReader reader(object);
     reader.member("document", kind);
     reader.member("schema", schema);
-    if (kind != "bench") return wrong("it has no \"document\": \"bench\"");
-    if (schema != kSchema) return wrong(fmt::format("its schema is {}, this program reads {}", schema, kSchema));
+    if (kind != "bench") return wrong("it lacks \"document\": \"bench\"");
+    if (schema != kSchema) return wrong(fmt::format("its schema is {}, but this program reads {}", schema, kSchema));
     reader.member("version", document.version);
     visit_document(document, reader);
-    if (!reader.wrong.empty()) return wrong(fmt::format("the member {} has the wrong type", reader.wrong));
+    if (!reader.wrong.empty()) return wrong(fmt::format("member '{}' has the wrong type", reader.wrong));
     for (Benchmark& benchmark : document.benchmarks)
         if (std::string problem = complete(benchmark.measurement); !problem.empty()) return wrong(problem);
     return document;

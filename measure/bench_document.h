@@ -1,6 +1,7 @@
-// The result of one `gpu-profile bench`, as it is kept: what was measured with all its samples, by which rules, on which
-// machine. One JSON object; what is in it is declared by the visit_* functions of bench_document.cc, once for writing and reading.
-// Absent is null. `schema` is the version of this shape: members may be added within one, never renamed or removed.
+// A saved result of `gpu-profile bench`: the measurements with all samples, the stopping rules, and the machine. One
+// JSON object; the visit_* functions of bench_document.cc declare its members, once for writing and reading. Absent
+// values are null. `schema` is the version of this format: within one version members may be added, never renamed or
+// removed.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@
 namespace gpuprof::measure {
 
 struct Machine {
-    std::string host, processor;  // name of the host, model of the processor
-    std::int64_t processors = 0;  // that this process may use
+    std::string host, cpu;  // name of the host, model of the CPU
+    std::int64_t cpus = 0;  // available to this process
 };
 
-// Memory of one call, by whom the framework allocates from (docs/guides/bench-python.md, "Memory").
+// Memory of one call, by the source of the framework's figures (docs/guides/bench-python.md, "Memory").
 struct MemoryFigures {
     std::string source;
     std::optional<std::int64_t> allocated, peak_allocated, reserved, peak_reserved, device_used, device_total, outside;
@@ -34,12 +35,12 @@ struct ProgramRun {
     std::int64_t exit_status = 0, signal = 0;
 };
 
-// A device while the program ran, over all counted runs, gaps between them included.
+// A device during the program's counted runs, including the gaps between them.
 struct ProgramDevice {
     std::int64_t device = 0;
     std::string name;
     std::optional<double> busy_pct, peak_memory;                   // peak_memory in bytes
-    std::optional<double> busy_s, energy_j, energy_uncertainty_j;  // of one run
+    std::optional<double> busy_s, energy_j, energy_uncertainty_j;  // per run
     std::string energy_basis;                                      // "counter", "power", ""
     std::int64_t samples = 0;
     std::vector<std::string> notes;
@@ -48,14 +49,14 @@ struct ProgramDevice {
 struct ProgramUse {
     std::vector<ProgramRun> warmup, runs;
     std::vector<ProgramDevice> devices;
-    std::string no_device_because;  // when there is none
-    std::string no_memory_because;  // when a run has no peak_memory
+    std::string no_device_because;  // if there is none
+    std::string no_memory_because;  // if a run has no peak_memory
 };
 
 struct Benchmark {
     Measurement measurement;
-    std::optional<StoppingOptions> settings;  // absent when the function chose its own, as sweeps do
-    std::optional<MemoryFigures> memory;      // of functions, when it was asked for
+    std::optional<StoppingOptions> settings;  // absent if the function chose its own, as sweeps do
+    std::optional<MemoryFigures> memory;      // of functions, if requested
     std::optional<ProgramUse> program;        // of whole programs; their samples are wall times
 };
 

@@ -26,7 +26,8 @@ struct Side {
         std::sort(sorted.begin(), sorted.end());
     }
     double median() const { return percentile_of(sorted, 50); }
-    // The median of one resample, between neighbouring samples, so that few of them do not make steps.
+    // The median of one resample, interpolated between neighbouring samples, so that a small sample does not produce
+    // steps.
     double resample(Random& random) const {
         double shape = (effective + 1) / 2, last = static_cast<double>(sorted.size() - 1);
         double place = random.beta(shape, shape) * static_cast<double>(sorted.size()) - 0.5;
@@ -87,24 +88,24 @@ SpeedVerdict verdict_of(const Comparison& found) {
 
 std::string reason_of(const Comparison& found) {
     if (found.baseline_count == 0 || found.candidate_count == 0) return "a side has no samples";
-    if (!found.speedup) return "a time is 0: too short for the timer";
+    if (!found.speedup) return "a time is 0, too short for the timer";
     if (!found.strict_interval)
         return fmt::format(
-            "{} and {} samples are too few for a verdict; at least {} independent ones a side are needed",
+            "{} and {} samples are too few for a verdict; at least {} independent samples per side are needed",
             found.baseline_count, found.candidate_count, fewest_for(kStrict));
     const Interval& interval = *found.strict_interval;
     std::string where =
-        fmt::format("with 99 % the speedup lies between {:.4f} and {:.4f}", interval.low, interval.high);
+        fmt::format("the 99 % interval of the speedup is {:.4f} to {:.4f}", interval.low, interval.high);
     switch (found.verdict) {
-        case SpeedVerdict::faster: return where + ", all of it above 1";
-        case SpeedVerdict::slower: return where + ", all of it below 1";
+        case SpeedVerdict::faster: return where + ", entirely above 1";
+        case SpeedVerdict::slower: return where + ", entirely below 1";
         case SpeedVerdict::same: return fmt::format("{}, within {:.3g} % of 1", where, found.min_effect * 100);
         case SpeedVerdict::cannot_tell: break;
     }
     return fmt::format("{}: {}", where,
                        interval.low > 1 || interval.high < 1
-                           ? fmt::format("a difference, but perhaps below {:.3g} %", found.min_effect * 100)
-                           : "both directions are possible; more samples or less noise would decide");
+                           ? fmt::format("there is a difference, but possibly below {:.3g} %", found.min_effect * 100)
+                           : "both directions are possible; take more samples or reduce the noise");
 }
 
 }  // namespace

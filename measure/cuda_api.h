@@ -1,6 +1,6 @@
-// The driver's library as a struct of functions that answer a Status: libcuda.so.1, or what GPUPROF_CUDA names (an absolute
-// path; not looked at in a program with raised privileges). No CUDA toolkit is needed, neither to build nor to run. Each
-// error is one sentence: the function, its code, what it means, what to do.
+// The driver's library as a struct of functions that return a Status: libcuda.so.1, or the absolute path in
+// GPUPROF_CUDA (ignored in a program with raised privileges). Neither building nor running needs a CUDA toolkit. Each
+// error is one sentence: the function, its code, what it means, and what to do.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ constexpr int kSuccess = 0, kOutOfMemory = 2;
 constexpr int kMultiprocessorCount = 16, kMemoryClockRate = 36, kMemoryBusWidth = 37, kL2CacheSize = 38;
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
 
-// What `function` answering `code` means.
+// The error for `code` from `function`.
 Error explain(const std::string& function, int code);
 
 template <class Prototype>
@@ -41,7 +41,7 @@ struct Function<void(Parameters...)> {
     Status operator()(Parameters... arguments) const {
         if (pointer == nullptr)
             return Error{ExitCode::unreadable,
-                         std::string("libcuda.so.1 has no function ") + name + ": the driver is too old; update it"};
+                         std::string("libcuda.so.1 lacks the function ") + name + ": the driver is too old; update it"};
         if (int code = pointer(arguments...); code != kSuccess) return explain(name, code);
         return {};
     }
@@ -54,7 +54,7 @@ struct Api {
 #undef GPUPROF_CUDA_MEMBER
 };
 
-// Loads the library; calls nothing in it.
+// Loads the library without calling it.
 Result<Api> load_api();
 
 }  // namespace gpuprof::measure::cuda

@@ -5,7 +5,7 @@
 namespace gpuprof::measure::cuda {
 namespace {
 
-// sm_50 and PTX 6.0: what every driver since CUDA 9 compiles for every device since Maxwell. %globaltimer counts ns.
+// sm_50 and PTX 6.0: every driver since CUDA 9 can compile them for every device since Maxwell. %globaltimer counts ns.
 constexpr const char* kPtx = R"(.version 6.0
 .target sm_50
 .address_size 64
@@ -34,7 +34,7 @@ LET_GO:
 )";
 constexpr unsigned kPortable = 1, kMapped = 2;  // CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP
 
-// The device sees the store at once and in order.
+// The device sees the store immediately and in order.
 void store(volatile std::uint32_t& word, std::uint32_t value) {
     std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(word)).store(value, std::memory_order_seq_cst);
 }
@@ -68,7 +68,7 @@ bool Block::held() const { return words_ == nullptr || words_[1] == 0; }
 
 void Block::close() {
     if (api_ == nullptr) return;
-    // Nobody is left to tell of a failure here; the process's end frees what remains.
+    // Failures cannot be reported here; the end of the process frees the rest.
     if (words_ != nullptr) (void)api_->host_free(const_cast<std::uint32_t*>(words_));
     if (module_ != nullptr) (void)api_->module_unload(module_);
     *this = Block();

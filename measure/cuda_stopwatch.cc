@@ -15,13 +15,13 @@ Result<CudaStopwatch> CudaStopwatch::open(const HostClock& clock) {
     return made;
 }
 
-// Events belong to a context, and a program may come with another one than before.
+// Events belong to a context, and the current context may have changed.
 Status CudaStopwatch::open_events() {
     cuda::Context current = nullptr;
     if (Status asked = api_->context_current(&current); !asked) return asked;
     if (current == nullptr) return cuda::explain("cuCtxGetCurrent", 201);
     if (current == context_) return {};
-    begin_ = end_ = nullptr;  // what the other context had goes with it
+    begin_ = end_ = nullptr;  // the other context frees what belongs to it
     block_ = cuda::Block();
     if (Status made = api_->event_create(&begin_, 0); !made) return made;
     if (Status made = api_->event_create(&end_, 0); !made) return made;
@@ -46,7 +46,7 @@ Status CudaStopwatch::start(std::uint64_t stream, bool hold) {
 
 Status CudaStopwatch::stop() {
     Status marked = api_->event_record(end_, stream_);
-    // What was put in the queue last has to arrive before the first of it starts.
+    // The last enqueued work must arrive before the first of it starts.
     if (lap_.held) clock_.sleep(kArrival);
     block_.release();
     return marked;
@@ -65,8 +65,8 @@ Result<Lap> CudaStopwatch::read() {
 }
 
 void CudaStopwatch::close() {
-    if (!api_) return;  // moved away
-    // Failures here have nobody to tell: the program goes on, or the driver is gone already.
+    if (!api_) return;  // moved from
+    // Failures cannot be reported here: the program continues, or the driver is already gone.
     block_.release();
     if (begin_ != nullptr) (void)api_->event_destroy(begin_);
     if (end_ != nullptr) (void)api_->event_destroy(end_);

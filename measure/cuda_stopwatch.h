@@ -1,6 +1,6 @@
-// Two events around work that somebody else puts on a stream: the device's own time of it. For a caller that runs the work
-// itself and has a clock of its own to hold beside it (`evaluate`); bench has CudaTimer. Opening loads the driver and touches
-// no device, so that it can be done before untrusted code is there. The context is the caller's: the one that is current.
+// Two events around work that the caller enqueues on a stream: its time by the device's clock. For a caller that runs
+// the work itself and compares with its own clock (`evaluate`); bench uses CudaTimer. Opening loads the driver without
+// touching a device, so it can happen before untrusted code is loaded. The caller's current context is used.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace gpuprof::measure {
 
 struct Lap {
-    double device_ns = 0;  // from the first event to the second, by the device's clock
-    // How long the whole device was still busy after the second event: work that went to other streams. Host's clock.
+    double device_ns = 0;  // between the two events, by the device's clock
+    // How long the device stayed busy after the second event: work on other streams. Host clock.
     double beyond_ns = 0;
-    double idle_wait_ns = 0;  // the same wait when the device had nothing to do: what beyond_ns is at the least
-    bool held = false;        // the stream was held until stop(), so that gaps between launches are not in device_ns
+    double idle_wait_ns = 0;  // the same wait on an idle device: the minimum of beyond_ns
+    bool held = false;  // the stream was blocked until stop(), so device_ns does not include gaps between launches
 };
 
 class CudaStopwatch {
@@ -28,8 +28,8 @@ public:
     CudaStopwatch& operator=(CudaStopwatch&&) = delete;
     ~CudaStopwatch() { close(); }
 
-    // Waits for the device, and marks the begin on `stream` (a CUstream as an integer). `hold`: nothing that comes after
-    // runs before stop(), unless that takes longer than 200 ms.
+    // Waits for the device and records the start on `stream` (a CUstream as an integer). `hold`: later work does not
+    // run before stop(), or for at most 200 ms.
     Status start(std::uint64_t stream, bool hold);
     Status stop();
     // Waits for the stream, then for the device.

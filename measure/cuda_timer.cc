@@ -14,11 +14,11 @@ namespace {
 
 using namespace cuda;
 
-// The queue of a stream holds about a thousand launches; a batch may be several each. What does not fit makes the hold give
-// up, and the batch is halved.
+// The queue of a stream holds about a thousand launches, and one call may need several. If a batch does not fit, the
+// block times out and the batch is halved.
 constexpr std::int64_t kMostInQueue = 512;
 constexpr DurNs kArrival = 5'000;       // a launch reaches an idle device within a few us
-constexpr int kThreadLocalCapture = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads may do as they like
+constexpr int kThreadLocalCapture = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads are unrestricted
 
 class CudaTimer : public Timer {
 public:
@@ -74,10 +74,10 @@ private:
     Event begin_ = nullptr, end_ = nullptr;
     Block block_;
     bool blocking_ = false;
-    int gave_up_ = 0;  // samples of one call running for which the hold gave up
+    int gave_up_ = 0;  // consecutive timeouts of the block with a batch of one call
     DevicePointer flush_ = 0;
     std::size_t flush_bytes_ = 0;
-    double host_ns_ = 0;  // what one call took the host lately in the warm-up, long ones longest
+    double host_ns_ = 0;  // recent host time of one call in the warm-up, biased to long ones
     bool called_ = false;
     std::int64_t limit_ = 1 << 30;
     std::map<const Work*, Captured> graphs_;
@@ -124,7 +124,7 @@ Status CudaTimer::open_flush() {
     int bytes = 0;
     if (Status asked = api_.device_attribute(&bytes, kL2CacheSize, device_); !asked) return asked;
     if (bytes <= 0) {
-        notes_.push_back("the driver does not say how large the L2 cache is: nothing is flushed, times are hot");
+        notes_.push_back("the driver does not report the size of the L2 cache, so it is not flushed and times are hot");
         return {};
     }
     if (Status made = api_.memory_alloc(&flush_, static_cast<std::size_t>(bytes)); !made) return made;
@@ -154,13 +154,14 @@ Status CudaTimer::make_current() {
     if (Status asked = api_.context_current(&current); !asked) return asked;
     if (current == context_) return {};
     if (current != nullptr)
-        return Error{ExitCode::usage,
-                     "another CUDA context is current than when the bench was opened; open one for each"};
+        return Error{
+            ExitCode::usage,
+            "the current CUDA context differs from that at the opening of the bench; open one bench per context"};
     made_current_ = true;
     return api_.context_set_current(context_);
 }
 
-// How long the hold may last: many times what the host needed for the calls in the warm-up.
+// Timeout of the block: many times the host time of the calls in the warm-up.
 DurNs CudaTimer::patience(std::int64_t batch) const {
     constexpr double kLeast = 100e6, kMost = 10e9;
     return static_cast<DurNs>(std::clamp(50 * host_ns_ * static_cast<double>(batch), kLeast, kMost));
@@ -203,7 +204,7 @@ Result<Shot> CudaTimer::warm_up(const Work& work) {
     if (Status waited = api_.context_synchronize(); !waited) return waited.error();
     shot.stray_ns = static_cast<double>(clock_.now() - ended);
     shot.ns = *time;
-    // What was long ago counts less and less: a compiler in the second call, say.
+    // Older calls count less and less: the second call may have run a compiler.
     if (called_) host_ns_ = std::max(host_ns_ * 0.7, shot.host_ns);
     called_ = true;
     return shot;
@@ -214,15 +215,15 @@ Status CudaTimer::capture(const Work& work, std::int64_t batch, Captured& to) {
     Status called;
     for (std::int64_t i = 0; i < batch && called; ++i) called = call(work, work.call);
     Graph graph = nullptr;
-    Status ended = api_.end_capture(stream_, &graph);  // also after a failure, so that the stream can be used again
+    Status ended = api_.end_capture(stream_, &graph);  // also after a failure, so that the stream becomes usable again
     if (!called) return called;
     if (!ended) return ended;
     std::size_t nodes = 0;
     Status made = api_.graph_nodes(graph, nullptr, &nodes);
     if (made && nodes == 0)
         made = Error{ExitCode::usage,
-                     fmt::format("'{}' put nothing on the stream while it was captured; is it the stream that "
-                                 "the work uses?",
+                     fmt::format("'{}' enqueued nothing on the stream during capture; check that it is the stream that "
+                                 "the work uses",
                                  work.name)};
     if (made) made = api_.graph_instantiate(&to.exec, graph, 0);
     Status freed = api_.graph_destroy(graph);
@@ -238,25 +239,25 @@ Status CudaTimer::set_up(const Work& work, std::int64_t batch) {
     return capture(work, batch, graph);
 }
 
-// The hold gave up: the work waits for the device, or the queue is full.
+// The block timed out: the work waits for the device, or the queue is full.
 void CudaTimer::give_in(std::int64_t batch) {
     if (batch > 1) {
         limit_ = std::min(limit_, batch / 2);
         return;
     }
-    // Once may be chance: a pause of the host, a collection of garbage.
+    // A single timeout may be chance: a pause of the host, or garbage collection.
     if (++gave_up_ < 2) return;
     blocking_ = false;
     notes_.push_back(
-        "the function waits for the device, or launches more than the queue holds: timed without the blocking "
-        "kernel, so gaps between launches are in the times");
+        "the function waits for the device or overflows the launch queue: timed without the blocking "
+        "kernel, so times include gaps between launches");
 }
 
 Result<Shot> CudaTimer::sample(const Work& work, std::int64_t batch) {
     Shot shot;
     bool hold = blocking_;
     Status queued = enqueue(work, batch, hold, shot.host_ns);
-    // What was put in the queue last has to arrive before the first of it starts, or it starts late.
+    // The last enqueued work must arrive before the first of it starts, or it starts late.
     if (hold && queued) clock_.sleep(kArrival);
     block_.release();
     if (!queued) return queued.error();
@@ -285,7 +286,7 @@ Result<DeviceMemory> CudaTimer::memory() {
 }
 
 void CudaTimer::close() {
-    // Failures here have nobody to tell: the program goes on, or the driver is gone already.
+    // Failures cannot be reported here: the program continues, or the driver is already gone.
     if (context_ != nullptr) (void)make_current();
     finish();
     if (begin_ != nullptr) (void)api_.event_destroy(begin_);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr MetricSet kAroundSamples{Metric::sm_clock, Metric::mem_clock, Metric::throttle, Metric::power, Metric::temp};
 
-// Enough to see a counter that moves ten times a second do so several times.
+// Enough to see several changes of a counter that updates ten times a second.
 constexpr int kEnergyReadings = 12;
 constexpr DurNs kEnergyEvery = 50'000'000;
 

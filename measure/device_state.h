@@ -1,6 +1,7 @@
-// Clocks, throttle reasons, power and energy of the device under test, read around groups of samples, and what they mean for
-// them. Read through collect/device's NVML source in this process: a reading takes about 10 us (energy 3 ms: at both
-// ends, and a few times between to see how often its counter moves) and falls between samples, never into one.
+// Clocks, throttle reasons, power and energy of the device under test, read around groups of samples, and their effect
+// on the samples. Read in this process through collect/device's NVML source: a reading takes about 10 us (energy 3 ms:
+// at both ends, and a few times in between to learn how often its counter updates) and falls between samples, never
+// into one.
 #pragma once
 
 #include <functional>
@@ -14,32 +15,32 @@
 
 namespace gpuprof::measure {
 
-// Reads what is in the set; absent when nothing could be read.
+// Reads the metrics in the set; absent if none could be read.
 using ReadState = std::function<std::optional<Reading>(MetricSet)>;
 
-// For a device as CUDA numbers it in this process. The error says why there are no readings.
+// For a device in CUDA's numbering of this process. The error says why there are no readings.
 Result<ReadState> open_device_state(std::int32_t device);
 
-// What a run was like for the device.
+// The conditions of a run.
 struct DeviceConditions {
     std::size_t readings = 0;
-    std::optional<double> sm_clock_mhz, sm_clock_min_mhz, sm_clock_max_mhz;  // mean, least, most
+    std::optional<double> sm_clock_mhz, sm_clock_min_mhz, sm_clock_max_mhz;  // mean, minimum, maximum
     std::optional<double> mem_clock_mhz, power_w;                            // means
-    std::optional<double> temp_c;                                            // most
-    // Over all of it; absent as collect/device/energy.h says.
+    std::optional<double> temp_c;                                            // maximum
+    // Of the whole run; absent for the reasons in collect/device/energy.h.
     std::optional<double> energy_j, energy_uncertainty_j;
     std::string energy_basis;  // "counter", "power", ""
-    std::string throttle;      // "power, heat": what held clocks down at any reading; "" nothing, or not known
+    std::string throttle;      // "power, heat": reasons for throttled clocks at any reading; "" if none, or unknown
 };
 
-// Takes readings and remembers what the result needs of them.
+// Takes readings and keeps what the result needs.
 class DeviceWatch {
 public:
-    // No function: nothing is known, and nothing counts as throttled.
+    // Without a function nothing is known, and no sample counts as throttled.
     explicit DeviceWatch(ReadState read) : read_(std::move(read)) {}
-    void begin();  // with the energy counter
+    void begin();  // includes the energy counter
     void end();
-    // One reading. True when clocks are held down now or were at the reading before.
+    // Takes one reading. Returns true if clocks are throttled now or were at the previous reading.
     bool held_down();
     DeviceConditions conditions() const;
 

@@ -8,7 +8,7 @@
 namespace gpuprof::measure {
 namespace {
 
-// Short times are spent awake: waking up takes 50 us.
+// Short waits spin, because waking up takes 50 us.
 void sleep_for(DurNs length) {
     constexpr DurNs kAwake = 20'000;
     if (length <= kAwake) {
@@ -27,7 +27,7 @@ public:
     std::string_view name() const override { return "host"; }
     const HostClock& clock() const override { return clock_; }
     std::int64_t max_batch(const Work& work) const override { return work.prepare != nullptr ? 1 : 1 << 20; }
-    // A reading takes about 25 ns; a sample of 100 us is off by less than a thousandth of that.
+    // A reading takes about 25 ns, less than a thousandth of a 100 us sample.
     DurNs shortest_sample() const override { return 100'000; }
     Status start() override { return {}; }
     Result<Shot> warm_up(const Work& work) override { return sample(work, 1); }
@@ -43,7 +43,7 @@ public:
     std::int32_t device() const override { return -1; }
     std::optional<Hardware> hardware() const override { return std::nullopt; }
     Result<DeviceMemory> memory() override {
-        return Error{ExitCode::empty, "the host's timer has no device whose memory could be read"};
+        return Error{ExitCode::empty, "the host timer has no device, so device memory is unknown"};
     }
 
 private:
@@ -66,7 +66,7 @@ HostClock real_clock() { return {monotonic_ns, sleep_for}; }
 Status call(const Work& work, Work::Function function) {
     if (function == nullptr) return {};
     if (int answer = function(work.user); answer != 0)
-        return Error{ExitCode::empty, fmt::format("'{}' ended the benchmark: its {} answered {}", work.name,
+        return Error{ExitCode::empty, fmt::format("'{}' ended the benchmark: its {} returned {}", work.name,
                                                   function == work.call ? "call" : "preparation", answer)};
     return {};
 }

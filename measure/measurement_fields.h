@@ -1,9 +1,9 @@
-// The members of a measurement's JSON object, each named once, in the order in which they are written: MemberWriter and
-// MemberReader go through them. Names are a contract (capi/gpuprof.h). What a visitor has:
-//   member(name, value)             a value, null when it is an absent optional
-//   member_if(name, value, there)   null when it is not there
-//   object(name, visit)             an object of its own
-//   optional(name, value, visit)    the same of a value that may be absent
+// The members of a measurement's JSON object, each named once, in writing order: MemberWriter and MemberReader visit
+// them. Names are a contract (capi/gpuprof.h). A visitor provides:
+//   member(name, value)             a value; an absent optional is null
+//   member_if(name, value, there)   null if `there` is false
+//   object(name, visit)             a nested object
+//   optional(name, value, visit)    a nested object that may be absent
 //   list(name, values, visit)       an array of objects
 #pragma once
 

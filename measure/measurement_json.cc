@@ -1,4 +1,4 @@
-// The JSON of measurements and comparisons: what other languages read. Names are a contract (capi/gpuprof.h).
+// The JSON of measurements and comparisons, for other languages. Names are a contract (capi/gpuprof.h).
 #include "measure/measurement_fields.h"
 #include "measure/member_writer.h"
 

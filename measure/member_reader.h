@@ -1,6 +1,6 @@
-// Reads the members of a JSON object into what a visit_* function goes through (measurement_fields.h): the reverse of
-// MemberWriter. Members that are missing or null leave what is there, so that older files open; `wrong` is the first one of
-// another type. Statistics are not read but made of the samples again: a file cannot contradict itself.
+// Reads a JSON object into the members that a visit_* function visits (measurement_fields.h): the reverse of
+// MemberWriter. Missing or null members leave the current value, so older files open; `wrong` is the first member of
+// another type. Statistics are not read but recomputed from the samples, so a file cannot contradict itself.
 #pragma once
 
 #include <simdjson.h>

@@ -1,4 +1,4 @@
-// Writes what a visit_* function goes through (measurement_fields.h) as the members of a JSON object.
+// Writes the members that a visit_* function visits (measurement_fields.h) as a JSON object.
 #pragma once
 
 #include <concepts>

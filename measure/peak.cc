@@ -20,7 +20,7 @@ constexpr NamedPath kPaths[] = {
     {"int8", {MathUnit::tensor, MathType::int8}},
 };
 
-// Two transfers a clock, as the attribute counts clocks; nvbench's and CUDA's own samples' formula.
+// Two transfers per clock, as the attribute counts clocks; the formula of nvbench and of CUDA's samples.
 std::optional<double> bandwidth_by_driver(const Hardware& hardware) {
     if (hardware.memory_clock_khz.value_or(0) <= 0 || hardware.memory_bus_bits.value_or(0) <= 0) return std::nullopt;
     return 2.0 * *hardware.memory_clock_khz * 1e3 * *hardware.memory_bus_bits / 8;
@@ -34,7 +34,7 @@ Result<MathPath> find_math_path(std::string_view name) {
         if (each.name == name) return each.path;
         names += (names.empty() ? "" : ", ") + std::string(each.name);
     }
-    return Error{ExitCode::usage, fmt::format("there is no peak for '{}'; there are {}", name, names)};
+    return Error{ExitCode::usage, fmt::format("unknown number format '{}'; expected one of: {}", name, names)};
 }
 
 Peak peak_of(const Hardware& hardware, MathPath path) {
@@ -47,24 +47,24 @@ Peak peak_of(const Hardware& hardware, MathPath path) {
     if (known && known->memory_gb_per_s) peak.bytes_per_s = *known->memory_gb_per_s * 1e9;
     if (known && (peak.bytes_per_s || path.unit != MathUnit::unknown))
         peak.source = fmt::format("{} ({})", known->source, to_string(known->basis));
-    // A part of a listed device has a part of its bandwidth, of which the driver's figures say nothing.
+    // A partition of a listed device has a part of its bandwidth, which the driver's figures do not reveal.
     const bool is_part = known && known->basis == PeakBasis::known_device_scaled;
     if (!peak.bytes_per_s && !is_part) {
         peak.bytes_per_s = bandwidth_by_driver(hardware);
         if (peak.bytes_per_s)
             peak.source +=
-                std::string(peak.source.empty() ? "" : "; ") + "bandwidth by the driver: memory clock and bus width";
+                std::string(peak.source.empty() ? "" : "; ") + "bandwidth from the driver's memory clock and bus width";
     }
     if (!peak.bytes_per_s)
-        peak.no_bandwidth = is_part
-                                ? fmt::format("{} is a part of a device, whose bandwidth is not known", hardware.name)
-                                : fmt::format("the bandwidth of {} is not known", hardware.name);
+        peak.no_bandwidth =
+            is_part ? fmt::format("{} is a partition of a device, and its bandwidth is unknown", hardware.name)
+                    : fmt::format("the bandwidth of {} is unknown", hardware.name);
     if (path.unit == MathUnit::unknown) return peak;
     if (known)
         if (std::optional<double> tflops = known->tflops(path)) peak.flop_per_s = *tflops * 1e12;
     if (!peak.flop_per_s)
         peak.no_arithmetic =
-            fmt::format("the arithmetic peak of {} for {} is not known", hardware.name, to_string(path.type));
+            fmt::format("the arithmetic peak of {} for {} is unknown", hardware.name, to_string(path.type));
     return peak;
 }
 

@@ -1,6 +1,6 @@
-// What the device can do at most, for the share of it that a benchmark reached. Figures are those of core/analyze/knowledge (one
-// line per GPU with its source); for a GPU that is not listed there bandwidth follows from what the driver says of its memory.
-// Absent is unknown, and the reason is said.
+// Peak rates of a device, for the share that a benchmark reached. Figures come from core/analyze/knowledge (one line
+// per GPU with its source); for other GPUs the bandwidth follows from the driver's figures about its memory. Unknown
+// values are absent, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gpuprof::measure {
 
-// What the driver says of a device.
+// The driver's figures for a device.
 struct Hardware {
     std::string name = {};
     std::optional<int> cc_major = {}, cc_minor = {}, num_sms = {};
@@ -22,13 +22,14 @@ struct Hardware {
 };
 
 struct Peak {
-    std::optional<double> bytes_per_s;        // of device memory, read and write together
-    std::optional<double> flop_per_s;         // of the way of computing that was asked for
-    std::string source;                       // where the figures come from; "" when there are none
+    std::optional<double> bytes_per_s;        // of device memory, reads and writes together
+    std::optional<double> flop_per_s;         // for the requested number format
+    std::string source;                       // where the figures come from; "" if there are none
     std::string no_bandwidth, no_arithmetic;  // why one of them is absent
 };
 
-// By the names of MathType, and "fp64_tensor"; fp16, bf16, tf32, fp8, fp4 and int8 mean tensor cores, fp32 and fp64 do not.
+// By the names of MathType, and "fp64_tensor"; fp16, bf16, tf32, fp8, fp4 and int8 mean tensor cores, fp32 and fp64 do
+// not.
 Result<MathPath> find_math_path(std::string_view name);
 
 Peak peak_of(const Hardware& hardware, MathPath path);

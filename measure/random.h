@@ -1,5 +1,6 @@
-// Random numbers that are the same on every machine and with every standard library, so that an interval by resampling is
-// the same for the same samples: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64. Not for secrets.
+// Random numbers that are equal on every machine and with every standard library, so that resampling the same samples
+// yields the same interval:
+// xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64. Not for secrets.
 #pragma once
 
 #include <cmath>
@@ -26,9 +27,9 @@ public:
     }
     // In (0, 1).
     double uniform() { return (static_cast<double>(next() >> 11) + 0.5) * 0x1.0p-53; }
-    // Of the standard normal distribution (Box and Muller 1958; one of the pair).
+    // From the standard normal distribution (Box and Muller 1958; one of the pair).
     double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * 3.14159265358979323846 * uniform()); }
-    // Of the gamma distribution with shape >= 1 and scale 1 (Marsaglia and Tsang 2000).
+    // From the gamma distribution with shape >= 1 and scale 1 (Marsaglia and Tsang 2000).
     double gamma(double shape) {
         double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
         for (;;) {
@@ -38,7 +39,7 @@ public:
             if (std::log(uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
         }
     }
-    // Of the beta distribution, both shapes >= 1.
+    // From the beta distribution, both shapes >= 1.
     double beta(double a, double b) {
         double x = gamma(a);
         return x / (x + gamma(b));

@@ -10,11 +10,11 @@
 namespace gpuprof::measure {
 namespace {
 
-// Clocks are read after so much time; a reading costs 10 us, a thousandth of it.
+// Interval between clock readings; a reading costs 10 us, a thousandth of it.
 constexpr DurNs kGroupTime = 10'000'000;
 constexpr DurNs kFirstPause = 50'000'000, kLongestPause = 500'000'000;
-constexpr int kPatientGroups = 5;    // held-down groups running before they are taken as they are
-constexpr int kMostInvalid = 64;     // samples running that the timer could not take
+constexpr int kPatientGroups = 5;    // consecutive throttled groups before samples are kept anyway
+constexpr int kMostInvalid = 64;     // consecutive samples that the timer could not take
 constexpr int kShotsAfterSetUp = 2;  // replays of a new graph: the first one uploads it
 
 double median_of(std::vector<double> values) {
@@ -28,7 +28,7 @@ struct Side {
     const Work& work;
     Stopping stopping;
     std::optional<StopReason> stopped;
-    std::vector<Shot> pending;  // of the group that is being taken
+    std::vector<Shot> pending;  // of the current group
     std::vector<double> host;
     Measurement found;
 };
@@ -96,7 +96,8 @@ std::int64_t Run::batch_for(const Side& side, double one_ns) const {
     return std::clamp<std::int64_t>(wanted, 1, most);
 }
 
-// The warm-up's times hold the gaps between launches, so a batch made by them can be too small: a few samples correct it.
+// Times of the warm-up include gaps between launches, so the batch size derived from them can be too small; a few
+// samples correct it.
 Status Run::find_batch(Side& side) {
     constexpr int kCorrections = 3;
     side.found.batch = batch_for(side, side.found.warmup.last_ns);
@@ -136,7 +137,7 @@ Status Run::take_shot(Side& side) {
         if (Status ready = set_up(side); !ready) return ready;
     }
     return Error{ExitCode::unreadable,
-                 fmt::format("'{}' cannot be timed: {} samples running were not usable", side.work.name, kMostInvalid)};
+                 fmt::format("cannot time '{}': {} consecutive samples were unusable", side.work.name, kMostInvalid)};
 }
 
 Status Run::take_round(bool backwards) {
@@ -145,7 +146,7 @@ Status Run::take_round(bool backwards) {
     return {};
 }
 
-// Rounds that may still be taken before a rule on their number has to be asked.
+// Rounds that may still be taken before a rule on their number must be checked.
 std::size_t Run::room() const {
     const StoppingOptions& stopping = options_.stopping;
     std::size_t have = sides_.front().found.samples.size();
@@ -164,8 +165,8 @@ Status Run::take_group(TimeNs begun) {
     return {};
 }
 
-// What the stopping rule looks at: the time of a single function, the ratio of times for one that takes turns with another,
-// because drift that meets both does not make a comparison worse.
+// The input of the stopping rule: the time of a single function, or the ratio of times for one that takes turns with
+// another, because common drift does not affect a comparison.
 double Run::judged(const Side& side, std::size_t shot) const {
     double own = side.pending[shot].ns, first = sides_.front().pending[shot].ns;
     if (sides_.size() == 1) return own;
@@ -188,7 +189,7 @@ void Run::close_group(DurNs elapsed) {
     held_down_groups_ = held_down ? held_down_groups_ + 1 : 0;
     if (held_down && !keep_throttled_ && held_down_groups_ >= kPatientGroups) {
         keep_throttled_ = true;
-        notes_.push_back(fmt::format("clocks stayed held down ({}): from then on samples were kept as they are",
+        notes_.push_back(fmt::format("clocks stayed throttled ({}): from then on samples were kept anyway",
                                      watch_.conditions().throttle));
     }
     bool last_chance = elapsed >= options_.stopping.timeout && sides_.front().found.samples.empty();
@@ -230,26 +231,27 @@ Status Run::go() {
     return sample();
 }
 
-// What the reader must know that no number says.
+// Conditions that affect how the figures should be read.
 void add_notes(Measurement& found) {
     const Statistics& s = found.statistics;
-    if (!found.warmup.settled) found.notes.push_back("times had not settled when the warm-up ended; give it longer");
-    if (s.bimodal) found.notes.push_back("samples gather around two values; the median is one of them");
-    if (s.drift) found.notes.push_back(*s.drift > 0 ? "times grow while sampling" : "times fall while sampling");
-    constexpr double kStray = 50'000;  // beyond what waiting for an idle device takes
+    if (!found.warmup.settled)
+        found.notes.push_back("times were not stable at the end of the warm-up; increase the warm-up time");
+    if (s.bimodal) found.notes.push_back("samples are bimodal; the median lies at one of two values");
+    if (s.drift)
+        found.notes.push_back(*s.drift > 0 ? "times increased during sampling" : "times decreased during sampling");
+    constexpr double kStray = 50'000;  // more than waiting for an idle device takes
     if (found.stray_ns && *found.stray_ns > kStray && *found.stray_ns > 0.05 * found.warmup.last_ns)
         found.notes.push_back(
-            fmt::format("the device worked {:.0f} us beyond the stream's last event: there is work on another "
-                        "stream, which is not in the times",
+            fmt::format("the device worked {:.0f} us beyond the stream's last event: work on another stream is not "
+                        "included in the times",
                         *found.stray_ns / 1e3));
     if (found.stopped == StopReason::timeout && s.precision)
         found.notes.push_back(
-            fmt::format("the time-out came before the median was known to the precision asked for; it is "
-                        "known within +-{} %",
+            fmt::format("the timeout came before the median reached the requested precision; it is known within +-{} %",
                         readable_deviation(*s.precision * 100)));
 }
 
-// How much of the device's peak the rates are.
+// The rates as shares of the device's peak.
 void Run::add_peak(Measurement& found) const {
     if (!found.bytes_per_s && !found.flop_per_s) return;
     std::optional<Hardware> hardware = timer_.hardware();
@@ -267,9 +269,10 @@ void Run::add_peak(Measurement& found) const {
     }
     for (const auto& [wanted, why] :
          {std::pair{found.bytes_per_s, peak.no_bandwidth}, std::pair{found.flop_per_s, peak.no_arithmetic}})
-        if (wanted && !why.empty()) found.notes.push_back("no share of the peak: " + why);
+        if (wanted && !why.empty()) found.notes.push_back("share of peak unknown: " + why);
     if (found.flop_per_s && !arithmetic)
-        found.notes.push_back("no share of the arithmetic peak: in which number format the FLOP are done was not said");
+        found.notes.push_back(
+            "share of the arithmetic peak unknown: the number format of the FLOP was not given (flops_as)");
 }
 
 Measurement Run::result_of(Side& side) {
@@ -283,7 +286,7 @@ Measurement Run::result_of(Side& side) {
     double median = found.statistics.median;
     if (found.conditions.sm_clock_mhz && found.statistics.count > 0)
         found.cycles = median * *found.conditions.sm_clock_mhz / 1e3;
-    // Two functions share the board's counter: whose energy it was cannot be told.
+    // Two functions share the board's energy counter, so their shares are unknown.
     if (found.conditions.energy_j && sides_.size() == 1) {
         auto calls = static_cast<double>(found.calls);
         found.energy_per_call_j = *found.conditions.energy_j / calls;
@@ -310,9 +313,10 @@ std::vector<Measurement> Run::results() {
 
 Result<std::vector<Measurement>> run(std::span<const Work> works, Timer& timer, const ReadState& state,
                                      const RunOptions& options) {
-    if (works.empty()) return Error{ExitCode::usage, "there is no function to measure"};
+    if (works.empty()) return Error{ExitCode::usage, "nothing to measure: no function given"};
     for (const Work& work : works)
-        if (work.call == nullptr) return Error{ExitCode::usage, fmt::format("'{}' has no function to call", work.name)};
+        if (work.call == nullptr)
+            return Error{ExitCode::usage, fmt::format("nothing to measure: '{}' has no function to call", work.name)};
     Run all(works, timer, state, options);
     Status done = all.go();
     timer.finish();

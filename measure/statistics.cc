@@ -17,7 +17,7 @@ std::size_t rank_of(double percent, std::size_t count) {
     return std::clamp<std::size_t>(rank, 1, count);
 }
 
-// P(X <= k) of binomial(n, 1/2), summed from the small end; logarithms, because 2^-n vanishes beyond n = 1074.
+// P(X <= k) of binomial(n, 1/2), summed from the small end, with logarithms, because 2^-n underflows beyond n = 1074.
 double binomial_half(std::size_t n, std::size_t k) {
     double sum = 0;
     for (std::size_t i = 0; i <= k; ++i) {
@@ -38,10 +38,12 @@ double two_sided_z(double level) {
     return low;
 }
 
-// Below this the binomial is summed, above it the normal distribution takes its place (they differ by less than one rank).
+// Up to this size the binomial is summed; beyond it the normal distribution replaces it (they differ by less than one
+// rank).
 constexpr std::size_t kSummed = 400;
 
-// How many samples lie outside at either end, by the binomial distribution. Absent: the outermost pair covers too little.
+// Number of samples outside the interval at either end, by the binomial distribution. Absent: even the outermost pair
+// covers too little.
 std::optional<std::size_t> outside_of(std::size_t n, double level, double& achieved) {
     double tail = 0;
     std::optional<std::size_t> best;
@@ -54,7 +56,7 @@ std::optional<std::size_t> outside_of(std::size_t n, double level, double& achie
     return best;
 }
 
-// The same by the normal distribution, with ranks taken further apart for samples that are worth fewer.
+// The same with the normal distribution, with ranks further apart for samples of lower effective number.
 std::optional<std::size_t> outside_of(std::size_t n, double level, double effective, double& achieved) {
     double count = static_cast<double>(n);
     double half_width = two_sided_z(level) / 2 * count / std::sqrt(effective);
@@ -83,15 +85,15 @@ Moments moments_of(std::span<const double> samples) {
     return moments;
 }
 
-// The split of sorted samples into two groups with the least variance within them (Otsu 1979): the share of variance it
-// explains. Near 1: two tight groups.
+// The split of sorted samples into two groups with the least variance within them (Otsu 1979): the share of variance
+// that it explains. Near 1: two tight groups.
 double split_strength(std::span<const double> sorted) {
     auto count = static_cast<double>(sorted.size());
     double total = std::accumulate(sorted.begin(), sorted.end(), 0.0), left = 0, best = 0, variance = 0;
     double mean = total / count;
     for (double value : sorted) variance += (value - mean) * (value - mean);
     if (variance <= 0) return 0;
-    // Groups of less than a tenth are outliers, not a mode.
+    // Groups smaller than a tenth are outliers, not a mode.
     for (std::size_t i = 0; i + 1 < sorted.size(); ++i) {
         left += sorted[i];
         double n = static_cast<double>(i + 1);
@@ -104,14 +106,14 @@ double split_strength(std::span<const double> sorted) {
 
 bool looks_bimodal(std::span<const double> sorted, const Moments& moments) {
     constexpr std::size_t kFewest = 20;
-    // A normal distribution cut in half leaves 2/pi = 0.64 explained, a uniform one 0.75.
+    // Splitting a normal distribution explains 2/pi = 0.64 of the variance, splitting a uniform one 0.75.
     constexpr double kSplit = 0.8, kUniform = 5.0 / 9.0;
     if (sorted.size() < kFewest || moments.kurtosis <= 0) return false;
     double coefficient = (moments.skewness * moments.skewness + 1) / moments.kurtosis;
     return coefficient > kUniform && split_strength(sorted) > kSplit;
 }
 
-// Ranks from 1, equal values sharing their mean rank.
+// Ranks from 1; equal values share their mean rank.
 std::vector<double> ranks_of(std::span<const double> samples) {
     std::vector<std::size_t> order(samples.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -126,7 +128,7 @@ std::vector<double> ranks_of(std::span<const double> samples) {
 
 std::optional<double> drift_of(std::span<const double> samples) {
     constexpr std::size_t kFewest = 20;
-    constexpr double kChance = 3.29;  // z of 1 in 1,000, both sides
+    constexpr double kChance = 3.29;  // z for 1 in 1,000, two-sided
     if (samples.size() < kFewest) return std::nullopt;
     std::vector<double> ranks = ranks_of(samples);
     auto count = static_cast<double>(samples.size());
@@ -141,7 +143,8 @@ std::optional<double> drift_of(std::span<const double> samples) {
     return correlation;
 }
 
-// +1 above the median, -1 below, 0 at it: what the interval of a median depends on, and safe from outliers.
+// +1 above the median, -1 below, 0 at it: the quantity that determines the interval of a median, robust against
+// outliers.
 std::vector<double> signs_of(std::span<const double> samples) {
     std::vector<double> sorted(samples.begin(), samples.end());
     std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
@@ -163,7 +166,7 @@ double correlation_at(std::span<const double> centred, std::size_t lag, double v
 
 constexpr std::size_t kSeries = 2000;
 
-// Means of `size` values next to one another; a rest is left out.
+// Means of `size` consecutive values; an incomplete rest is dropped.
 std::vector<double> means_of_groups(std::span<const double> values, std::size_t size) {
     std::vector<double> means;
     for (std::size_t i = 0; i + size <= values.size(); i += size)
@@ -185,9 +188,10 @@ Dependence dependence_of(std::span<const double> samples) {
     double variance = std::inner_product(signs.begin(), signs.end(), signs.begin(), 0.0);
     if (variance <= 0) return none;
     none.lag1 = correlation_at(signs, 1, variance);
-    // Beyond chance: correlations of independent samples have a standard deviation of 1/sqrt(n). One in 100, one side.
+    // Significant only beyond chance: correlations of independent samples have a standard deviation of 1/sqrt(n). One
+    // in 100, one-sided.
     if (none.lag1 * std::sqrt(count) < 2.33) return none;
-    // Neighbours are brought together first, so that long series cost no more than short ones: the variance of a mean stays.
+    // Averages neighbours first, so that long series cost no more than short ones; the variance of a mean is preserved.
     std::vector<double> groups = means_of_groups(signs, samples.size() / kSeries + 1);
     auto size = static_cast<double>(samples.size() / kSeries + 1), of_groups = static_cast<double>(groups.size());
     double group_variance = std::inner_product(groups.begin(), groups.end(), groups.begin(), 0.0);
@@ -233,7 +237,7 @@ Statistics statistics_of(std::span<const double> samples) {
     Statistics result;
     result.count = samples.size();
     if (samples.empty()) {
-        result.no_interval_because = "there are no samples";
+        result.no_interval_because = "no samples";
         return result;
     }
     std::vector<double> sorted(samples.begin(), samples.end());
@@ -257,7 +261,7 @@ Statistics statistics_of(std::span<const double> samples) {
     result.median_interval = median_interval_of(sorted, kLevel, dependence.effective);
     if (!result.median_interval)
         result.no_interval_because =
-            fmt::format("{} samples, worth {:.0f} independent ones; an interval of 95 % needs {}", samples.size(),
+            fmt::format("{} samples, equivalent to {:.0f} independent ones; a 95 % interval needs {}", samples.size(),
                         dependence.effective, fewest_for(kLevel));
     else if (result.median > 0)
         result.precision = (result.median_interval->high - result.median_interval->low) / 2 / result.median;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kEntropyWindow = 299;  // nvbench's default
 constexpr double kMaxAngleDegrees = 0.048;   // nvbench's default, of bits per sample
-constexpr double kBinShare = 0.005;          // classes of times this wide, of the first sample
+constexpr double kBinShare = 0.005;          // width of the classes of times, relative to the first sample
 
 // Slope of a least-squares line through values at 0, 1, 2, ...
 double slope_of(const std::deque<double>& values) {
@@ -54,7 +54,7 @@ Result<StopRule> find_stop_rule(std::string_view name) {
     for (StopRule rule : kStopRules)
         if (name_of(rule) == name) return rule;
     return Error{ExitCode::usage,
-                 fmt::format("there is no stopping rule '{}'; there are median, entropy, samples, time", name)};
+                 fmt::format("unknown stopping rule '{}'; expected one of: median, entropy, samples, time", name)};
 }
 
 Status check(const StoppingOptions& options) {

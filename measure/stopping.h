@@ -1,9 +1,10 @@
-// When there are enough samples. A small state machine, fed one sample at a time, that knows no clock: the caller says how
-// much time has gone by. Rules: `median` ends when the 95 % interval of the median is narrow enough; `entropy` when another
-// sample tells no more about how times are spread, the idea of nvbench's entropy criterion (nvbench/detail/entropy_criterion:
-// slope of the entropy over a window); `samples` and `time` end at their minimum. All but those two need both minima, and
-// every rule gives way to the time-out and to the largest number of samples.
-// The interval is looked at whenever a tenth more samples are there, not after each: looking often finds chance.
+// Decides when there are enough samples. A small state machine, fed one sample at a time, without a clock: the caller
+// passes the elapsed time. Rules: `median` ends when the 95 % interval of the median is narrow enough; `entropy` when
+// another sample adds no information about the distribution, the idea of nvbench's entropy criterion
+// (nvbench/detail/entropy_criterion: slope of the entropy over a window); `samples` and `time` end at their minimum.
+// The other two need both minima, and every rule yields to the timeout and to the maximum number of samples. The
+// interval is checked after every tenth more samples, not after each:
+// frequent checks would stop by chance.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,7 @@ Result<StopRule> find_stop_rule(std::string_view name);
 
 struct StoppingOptions {
     StopRule rule = StopRule::median;
-    double precision = 0.005;  // half the interval's width over the median
+    double precision = 0.005;  // half the interval's width relative to the median
     DurNs min_time = 200'000'000, timeout = 15'000'000'000;
     std::size_t min_samples = 20, max_samples = 100'000;
 };
@@ -45,7 +46,7 @@ class Stopping {
 public:
     explicit Stopping(const StoppingOptions& options) : options_(options) {}
     void add(double sample);
-    // After `elapsed` of sampling. Absent: go on.
+    // Called after `elapsed` of sampling. Absent: continue.
     std::optional<StopReason> reason(DurNs elapsed);
 
 private:
@@ -58,7 +59,7 @@ private:
     std::size_t next_look_ = 0;
     double bin_ = 0;                           // width of a class of times for the entropy
     std::map<long long, std::size_t> counts_;  // per class
-    double sum_ = 0;                           // of count * log2(count)
+    double sum_ = 0;                           // sum of count * log2(count)
     std::deque<double> entropies_;
 };
 

@@ -11,7 +11,7 @@ void Warmup::close_window() {
     std::sort(window_.begin(), window_.end());
     double median = percentile_of(window_, 50), spread = percentile_of(window_, 75) - percentile_of(window_, 25);
     if (has_previous_) {
-        // The smaller scatter: times on their way down are scattered, too.
+        // The smaller scatter, because falling times are scattered too.
         double allowed = std::max(options_.tolerance * previous_, std::min(spread, previous_spread_));
         agreements_ = std::abs(median - previous_) <= allowed ? agreements_ + 1 : 0;
     }
@@ -28,7 +28,7 @@ void Warmup::add(double ns, DurNs elapsed) {
     if (window_.size() >= options_.window) close_window();
     seen_.settled = agreements_ >= kAgreements;
     over_ = elapsed >= options_.max_time || (seen_.settled && elapsed >= options_.min_time);
-    // Calls that came after the last full window are newer than its median.
+    // Calls after the last full window are newer than its median.
     if (over_ && !has_previous_) {
         std::sort(window_.begin(), window_.end());
         seen_.last_ns = percentile_of(window_, 50);

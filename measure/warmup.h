@@ -1,6 +1,7 @@
-// When a function has warmed up: compilers, autotuners, allocators and clocks make the first calls slow, and how many is not
-// known beforehand. A small state machine, fed the time of one call at a time: windows of a few calls, and the warm-up is over
-// when the medians of two windows that follow each other agree, twice running. It ends unsettled at the longest time.
+// Decides when a function has warmed up. Compilers, autotuners, allocators and clocks slow the first calls, and their
+// number is unknown in advance. A small state machine, fed the time of one call at a time: it forms windows of a few
+// calls, and the warm-up ends when the medians of two consecutive windows agree, twice in a row. It ends unsettled at
+// the maximum time.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +21,14 @@ struct WarmupSeen {
     std::size_t calls = 0;
     DurNs time = 0;
     double first_ns = 0;  // the first call
-    double last_ns = 0;   // median of the last window: the estimate for what follows
+    double last_ns = 0;   // median of the last window: the estimate of later calls
     bool settled = false;
 };
 
 class Warmup {
 public:
     explicit Warmup(const WarmupOptions& options) : options_(options) {}
-    // One call took `ns`, and `elapsed` went by since the warm-up began.
+    // One call took `ns`; `elapsed` is the time since the warm-up began.
     void add(double ns, DurNs elapsed);
     bool over() const { return over_; }
     const WarmupSeen& seen() const { return seen_; }
@@ -38,7 +39,7 @@ private:
     WarmupOptions options_;
     WarmupSeen seen_;
     std::vector<double> window_;
-    double previous_ = 0, previous_spread_ = 0;  // median and interquartile range of the window before
+    double previous_ = 0, previous_spread_ = 0;  // median and interquartile range of the previous window
     int agreements_ = 0;
     bool has_previous_ = false, over_ = false;
 };

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# Sourced by run and test: what a machine needs, and one build. Messages go to stderr, output goes to a log whose path
-# is named when something fails. A stamp in build/.setup remembers that a set of packages was found complete, so that
-# the second time costs nothing. Nothing is installed where everything is there; other systems than Debian and Ubuntu
-# are left to cmake, which names what it misses.
+# Sourced by run and test: the required packages, and one build. Messages go to stderr, output goes to a log whose path
+# is named on failure. A stamp in build/.setup remembers that a set of packages was complete, so that the next run costs
+# nothing. Nothing is installed if everything is present; on systems other than Debian and Ubuntu, cmake names what is
+# missing.
 
 build_packages=(g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev
     libncurses-dev libevent-dev libsqlite3-dev libprotozero-dev libyaml-dev libcrypt-dev libssl-dev nodejs npm)
@@ -14,7 +14,7 @@ die() {
     exit 1
 }
 
-# as_root COMMAND...: as it is when root, by sudo otherwise; without a terminal sudo must not ask.
+# as_root COMMAND...: runs it directly as root, otherwise with sudo; without a terminal sudo must not prompt.
 as_root() {
     if [ "$(id -u)" = 0 ]; then
         "$@"
@@ -33,7 +33,7 @@ missing_packages() {
     done
 }
 
-# A tool may come from elsewhere than the distribution; a library has to be the package.
+# A tool may come from another source than the distribution; a library must be the package.
 provided() {
     case $1 in
         g++ | cmake | clang | clang-format | npm | chromium | ccache | mold) command -v "$1" >/dev/null ;;
@@ -46,7 +46,7 @@ provided() {
     esac
 }
 
-# need_packages NAME PACKAGE...: installs those that are missing.
+# need_packages NAME PACKAGE...: installs the missing ones.
 need_packages() {
     local log="$root/build/.setup/apt.log" stamp="$root/build/.setup/$1" missing=()
     shift
@@ -56,7 +56,7 @@ need_packages() {
         mapfile -t missing < <(missing_packages "$@")
         [ ${#missing[@]} = 0 ] || install_packages "$log" "${missing[@]}"
     else
-        say "no apt here: taking for granted what Debian calls $*"
+        say "apt not found; assuming that these Debian packages are installed: $*"
     fi
     printf '%s' "$*" >"$stamp"
 }
@@ -65,21 +65,21 @@ install_packages() {
     local log=$1
     shift
     [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
-        die "cannot install what is missing without root or sudo; as root run: apt-get install $*"
+        die "cannot install missing packages without root or sudo; run as root: apt-get install $*"
     say "installing $*"
     { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"; } \
         >"$log" 2>&1 </dev/null ||
-        die "could not install $*: $(grep -m1 '^E: ' "$log" || tail -n1 "$log") (log: $log)"
+        die "cannot install $*: $(grep -m1 '^E: ' "$log" || tail -n1 "$log") (log: $log)"
 }
 
-# The sanitizer runtimes of the installed clang, whose package carries the version in its name.
+# The sanitizer runtimes of the installed clang, whose package name contains the version.
 need_clang_runtime() {
     local version
     version=$(clang -dumpversion | cut -d. -f1)
     need_packages clang-runtime "libclang-rt-$version-dev"
 }
 
-# build_preset PRESET [TARGET...]: configures where needed and builds; one builder at a time per preset.
+# build_preset PRESET [TARGET...]: configures if necessary and builds; one builder at a time per preset.
 build_preset() {
     local preset=$1 dir="$root/build/$1"
     shift
@@ -93,14 +93,14 @@ build_preset() {
     ) 9>"$dir/.lock" || die "building $preset failed: $(first_error "$log") (log: $log)"
 }
 
-# The first line that says why, of a compiler, linker, ninja or cmake (whose reason follows on the next lines).
+# The first line with the cause, from a compiler, linker, ninja or cmake (whose reason follows on the next lines).
 first_error() {
     grep -m1 -A4 '^CMake Error' "$1" | tr -s ' \n' ' ' | grep . && return
     grep -m1 -E 'error:|undefined reference|No such file' "$1" && return
     tail -n1 "$1"
 }
 
-# Ninja's status on one line that rewrites itself; without a terminal a line at each quarter.
+# Shows ninja's status on one line that is rewritten; without a terminal, one line per quarter.
 show_progress() {
     local line quarter=0 now width
     width=$(($(tput cols 2>/dev/null || echo 80) - 1))

@@ -1,5 +1,6 @@
-// Bytes per kernel of a capture: exports each trace and prints one line of a markdown table per file. "Kernel with its
-// launch" is everything in the chunks of `kernel` and `api_call`, headers and dictionaries included, by kernels.
+// Bytes per kernel of a capture: exports each trace and prints one line of a Markdown table per file. "Kernel with its
+// launch" is everything in the chunks of `kernel` and `api_call`, including headers and dictionaries, divided by the
+// number of kernels.
 //   capture_size FILE...
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// Makes a capture of any number of kernels by repeating a real recording: each repetition follows the one before, with
-// correlation and external ids of its own, and with a few hundred ns of noise on starts and durations, without which
-// the compressor would see through the repetition. Tables of the framework (op, python_call, ...) only with --all.
+// Creates a capture of any number of kernels by repeating a real recording. Each repetition follows the previous one,
+// with its own correlation and external ids, and with a few hundred ns of noise on starts and durations; otherwise the
+// compressor would exploit the repetition. Tables of the framework (op, python_call, ...) only with --all.
 //   make_big_capture IN OUT KERNELS [--all]
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ private:
     bool failed_ = false;
 };
 
-// What one repetition adds to times and ids.
+// Offsets that one repetition adds to times and ids.
 struct Stride {
     TimeNs time = 0;
     std::int64_t correlation = 0, external_id = 0;
@@ -47,7 +47,7 @@ std::int64_t stride_of(const ColumnSpec& spec, const Stride& stride) {
     return spec.name == "external_id" ? stride.external_id : 0;
 }
 
-// The least and the largest id seen.
+// The smallest and the largest id.
 struct Range {
     std::int64_t low = INT64_MAX, high = INT64_MIN;
     std::int64_t length() const { return high < low ? 1 : high - low + 1; }

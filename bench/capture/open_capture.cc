@@ -1,5 +1,5 @@
-// How long opening a capture takes, step by step: reading and checking its chunks, importing it (decoding into tables), and
-// the whole way to a Trace. Each step is run anew; the best of N runs (3) counts.
+// The time to open a capture, step by step: reading and checking its chunks, importing it (decoding into tables), and
+// producing a Trace. Each step is repeated; the best of N runs (default: 3) counts.
 //   open_capture FILE [N]
 #include <fmt/format.h>
 

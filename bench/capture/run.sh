@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures captures: bench/capture/run.sh [KERNELS], by default 10 million.
-# Builds the `bench` preset, prints the size of each recording of tests/fixtures/kineto, then makes captures of that many
-# kernels in a temporary folder (about 70 MB each), times opening them and the commands a user runs, and removes them.
+# Measures captures: bench/capture/run.sh [KERNELS] (default: 10 million).
+# Builds the `bench` preset, prints the size of each recording of tests/fixtures/kineto, then creates captures of that
+# many kernels in a temporary folder (about 70 MB each), times opening them and the usual commands, and removes them.
 set -eu
 kernels=${1:-10000000}
 . "$(dirname "$0")/../measured.sh" gpu-profile capture_size make_big_capture open_capture

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures compare: bench/compare/run.sh [KERNELS], by default 1 million.
-# Builds the `bench` preset, makes two captures of about that many kernels from each of two recordings in a temporary folder
-# (about 10 MB each; the second a tenth longer), times comparing them, and removes them.
+# Measures compare: bench/compare/run.sh [KERNELS] (default: 1 million).
+# Builds the `bench` preset, creates two captures of about that many kernels from each of two recordings in a temporary
+# folder (about 10 MB each; the second is a tenth longer), times comparing them, and removes them.
 set -eu
 kernels=${1:-1000000}
 . "$(dirname "$0")/../measured.sh" gpu-profile make_big_capture

@@ -1,4 +1,4 @@
-// Memory and time of the statistics over many samples: bench_series [SAMPLES], by default 10 million.
+// Memory and time of the statistics over many samples: bench_series [SAMPLES] (default: 10 million).
 #include <fmt/format.h>
 #include <sys/resource.h>
 

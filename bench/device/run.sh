@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What sampling costs, against the fake NVML with the costs per call measured on an H200: bench/device/run.sh
-# Prints lateness of ticks and processor time at 10 ms for one and eight devices, what `gpu-profile -- true` adds to `true`,
+# Measures the cost of sampling, with a fake NVML whose calls take as long as on an H200: bench/device/run.sh Prints
+# lateness of ticks and CPU time at 10 ms for one and eight devices, the time that `gpu-profile -- true` adds to `true`,
 # and the memory of ten million samples.
 set -eu
 cd "$(dirname "$0")/../.."

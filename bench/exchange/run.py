@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""How fast files of other tools are read and written: `bench/exchange/run.py build/release/gpu-profile [ROWS]`.
+"""The speed of reading and writing other tools' files: `bench/exchange/run.py build/release/gpu-profile [ROWS]`.
 
-Makes a database of Nsight Systems with ROWS rows (2,000,000 without it; half kernels, half the calls that launched them, tables
-without an index as nsys writes them), then times whole runs of the program, three rounds, the fastest counts: `report devices` of
-the database, and exports of a capture made from it. A run with nothing to do is taken off. Rates are rows of the database a second,
-and bytes written a second. Beside each stands what it took of the processors: other work on the machine makes a run longer, but
-changes that less.
+Creates a Nsight Systems database with ROWS rows (default: 2,000,000; half kernels, half the calls that launched them, tables without an
+index as written by nsys), then times whole runs of the program in three rounds, of which the fastest counts: `report devices` of the
+database, and exports of a capture made from it. The time of an empty run is subtracted. Rates are database rows per second and bytes
+written per second. The CPU time is shown as well, because other load on the machine affects it less.
 """
 
 import os
@@ -47,7 +46,7 @@ def make_database(file, rows):
 
 
 class Cost:
-    """Seconds by the clock and of the processors."""
+    """Wall time and CPU time in seconds."""
 
     def __init__(self, wall, cpu):
         self.wall, self.cpu = wall, cpu
@@ -81,7 +80,7 @@ def main():
         database, capture = Path(folder, "trace.sqlite"), Path(folder, "trace.gpuprof")
         make_database(database, rows)
         start = cost(program, "--version")
-        print(f"{'what':<34} {'seconds':>8} {'of the CPUs':>12} {'rate':>10}")
+        print(f"{'what':<34} {'seconds':>8} {'CPU seconds':>12} {'rate':>10}")
         show(f"read nsys, {rows:,} rows", cost(program, "report", database, "devices") - start, rows / 1e6, "million rows/s")
         subprocess.run([program, "export", "capture", database, "-o", capture], check=True)
         opening = cost(program, "report", capture, "losses")

@@ -1,11 +1,12 @@
-// Compares reading a Kineto trace with what other ways to read its JSON cost: `bench_import PROGRAM FILE [ROUNDS]`.
-// Every contender runs in a process of its own, so that its peak memory is its own, and the contenders take turns for ROUNDS
-// rounds, so that a busy machine hits them alike. Shown is the fastest round of each.
+// Compares reading a Kineto trace with other ways to read its JSON: `bench_import PROGRAM FILE [ROUNDS]`. Every
+// contender runs in a separate process, to measure its own peak memory. The contenders take turns for ROUNDS rounds, so
+// that other load affects them equally. The fastest round of each is shown.
 //
 //   plain FILE:  PROGRAM report FILE devices; a single-threaded simdjson on-demand walk; python3 json.load (files up to 1 GB)
 //   gzip FILE:   PROGRAM report FILE devices; zlib inflate alone
 //
-// The walk touches every key and value of every event and is timed without loading the file, the program with everything.
+// The walk touches every key and value of every event and is timed without loading the file; the program is timed with
+// everything.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -30,12 +31,12 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 struct Measured {
     bool ok = false;
-    double seconds = 0;      // of the part that counts
+    double seconds = 0;      // of the timed part
     double cpu_seconds = 0;  // of the whole process
     double peak_mb = 0;
 };
 
-// Runs `work` in a child. It answers the seconds that count; a negative answer is a failure.
+// Runs `work` in a child, which returns the seconds to count; a negative value is a failure.
 Measured in_child(const std::function<double()>& work) {
     int ends[2];
     if (pipe(ends) != 0) return {};
@@ -61,7 +62,7 @@ Measured in_child(const std::function<double()>& work) {
     return result;
 }
 
-// The whole run of a command, its output thrown away.
+// Runs a command and discards its output.
 Measured run(std::vector<std::string> command) {
     Clock::time_point begin = Clock::now();
     pid_t child = fork();
@@ -172,7 +173,7 @@ int main(int argc, char** argv) {
     std::string program = argv[1], file = argv[2];
     int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
     bool gzip = is_gzip(file);
-    double bytes = decompressed_bytes(file);  // reads plain files too, and warms the file cache
+    double bytes = decompressed_bytes(file);  // also reads plain files, and warms the file cache
     std::vector<Contender> contenders;
     contenders.push_back({"gpu-profile report FILE devices", [&] {
                               return run({program, "report", file, "devices"});

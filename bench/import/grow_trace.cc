@@ -1,7 +1,7 @@
-// Makes a big Kineto trace from a real one by repeating its events: `grow_trace IN.json BYTES > OUT.json`.
-// Each copy is shifted in time by the length of the recording, and its ids (correlation, external, flow, Python, sequence)
-// by more than the original's largest, so that the copies stay apart as a longer recording's events would.
-// Works on the text as Kineto prints it; it is no JSON parser. IN must be uncompressed.
+// Creates a large Kineto trace from a real one by repeating its events: `grow_trace IN.json BYTES > OUT.json`. Each
+// copy is shifted in time by the length of the recording, and its ids (correlation, external, flow, Python, sequence)
+// by more than the original's largest, so that the copies stay distinct like the events of a longer recording. Works on
+// the text as printed by Kineto, without a JSON parser. IN must be uncompressed.
 
 #include <cinttypes>
 #include <cstdio>
@@ -30,7 +30,7 @@ constexpr Key kKeys[] = {
     {"\"wait_on_cuda_event_record_corr_id\": ", Shift::id},
 };
 
-// Text as it stands, then a number that every copy shifts.
+// Literal text, followed by a number that every copy shifts.
 struct Part {
     std::string_view text;
     Shift shift = Shift::none;
@@ -39,7 +39,7 @@ struct Part {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The number at `at` as an integer, times in thousandths; moves `at` past it.
+// Reads the number at `at` as an integer, times in thousandths; moves `at` past it.
 std::int64_t read_number(std::string_view text, std::size_t& at, Shift shift) {
     std::int64_t value = 0;
     while (at < text.size() && is_digit(text[at])) value = value * 10 + (text[at++] - '0');

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Measures the import of big Kineto traces: bench/import/run.sh [MEGABYTES...], by default 500 and 5000.
-# Builds the `bench` preset, grows recordings of tests/fixtures to each size in a temporary folder, compares, and removes them.
+# Measures the import of large Kineto traces: bench/import/run.sh [MEGABYTES...] (default: 500 and 5000).
+# Builds the `bench` preset, grows recordings of tests/fixtures to each size in a temporary folder, compares, and
+# removes them.
 set -eu
 cd "$(dirname "$0")/../.."
 sizes=${*:-500 5000}

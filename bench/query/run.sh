@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Measures query: bench/query/run.sh [KERNELS], by default 10 million.
-# Builds the `bench` preset, makes captures of that many kernels in a temporary folder (about 70 MB each), times statements over
-# them, and removes them. `SELECT 1` touches no row, so it is what opening costs: what a statement takes beyond it is the statement's.
+# Measures query: bench/query/run.sh [KERNELS] (default: 10 million).
+# Builds the `bench` preset, creates captures of that many kernels in a temporary folder (about 70 MB each), times
+# statements over them, and removes them. `SELECT 1` touches no row, so it measures opening; the rest of a statement's
+# time is its own.
 set -eu
 kernels=${1:-10000000}
 . "$(dirname "$0")/../measured.sh" gpu-profile make_big_capture

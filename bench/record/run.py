@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What recording costs, over the fake libcuda and libcupti: bench/record/run.py [BUILD]
+"""The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD]
 
-Prints a Markdown table: time of the collector on the program's threads, records a second from four threads and how many are
-accounted for, what the end of a program waits, the collector's memory in a long run, bytes a kernel takes. BUILD is a folder
+Prints a Markdown table: time of the collector on the program's threads, records per second from four threads and how many are accounted for, delay of
+a program's end, the collector's memory in a long run, bytes per kernel. BUILD is a folder
 with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench).
 """
 
@@ -37,7 +37,7 @@ def chunks(path):
 
 
 def facts(path):
-    """The facts of the process; the last value of a key holds."""
+    """The facts of the process; the last value of a key counts."""
     found = {}
     for kind, payload in chunks(path):
         if kind != FACTS:
@@ -68,7 +68,7 @@ def records(path):
 
 
 def lost(path):
-    """What the collector counted as lost; the last counts hold."""
+    """Losses counted by the collector; the last counts apply."""
     counts = {}
     for kind, payload in chunks(path):
         if kind == LOST:
@@ -123,12 +123,12 @@ def record_rows(bench):
     few, file = runs[1][-1][2], runs[repeat][-1][2]
     written = sum(records(file).values())
     wall = statistics.median(wall for wall, *_ in runs[repeat])
-    # The fake leaves nothing out: every record of the script is asked for, except kinds that the collector does not want.
+    # The fake drops nothing: every record of the script is requested, except kinds that the collector does not want.
     wanted = sum(records(few).values()) * repeat
-    # Less what the start costs, which is the same in both.
+    # Minus the start-up cost, which is the same in both.
     own = statistics.median(own for _, own, _ in runs[repeat]) - statistics.median(own for _, own, _ in runs[1])
     yield "one CUPTI record, on the program's threads", f"{own / written:.1f} ns"
-    yield "records a second from 4 threads", f"{written / wall / 1e6:.2f} million ({written} in {wall:.2f} s)"
+    yield "records per second from 4 threads", f"{written / wall / 1e6:.2f} million ({written} in {wall:.2f} s)"
     yield "delivered − written − counted as lost", f"{wanted - written - lost(file)}"
 
 
@@ -137,9 +137,9 @@ def end_rows(bench):
         return statistics.median(bench.timed(play="time=start live", **how)[0] for _ in range(ENDS))
 
     alone, with_us = median(alone=True), median()
-    yield "a short program alone, and recorded", f"{alone * 1e3:.0f} ms, {with_us * 1e3:.0f} ms"
+    yield "a short program, without and with recording", f"{alone * 1e3:.0f} ms, {with_us * 1e3:.0f} ms"
     hanging = statistics.median(bench.timed(rules="hang cuptiActivityFlushAll", play="time=start live")[0] for _ in range(3))
-    yield "its end when CUPTI's flush never returns", f"+{hanging - alone:.2f} s"
+    yield "delay of its end if CUPTI's flush never returns", f"+{hanging - alone:.2f} s"
 
 
 def memory_of(bench, alone):
@@ -148,7 +148,7 @@ def memory_of(bench, alone):
     if alone:
         environment = {k: v for k, v in environment.items() if not k.endswith("_INJECTION64_PATH")}
     most, samples = 0, []
-    # Alone the fake has nothing to deliver, and sleeps instead.
+    # Without recording, the fake has nothing to deliver, and sleeps instead.
     arguments = ["--sleep-ms", 1000] if alone else ["--threads", 4]
     play = "inline live" if alone else "inline live repeat=20000"
     with subprocess.Popen(spool.command(*arguments, play=play), env=environment) as process:
@@ -164,8 +164,8 @@ def memory_of(bench, alone):
 def memory_rows(bench):
     alone, *_ = memory_of(bench, alone=True)
     most, early, late = memory_of(bench, alone=False)
-    yield "memory of a program that does nothing, alone", f"{alone:.1f} MiB"
-    yield "with 24 million records from 4 threads: at most; after a quarter; at the end", f"{most:.1f}, {early:.1f}, {late:.1f} MiB"
+    yield "memory of a program that does nothing, without recording", f"{alone:.1f} MiB"
+    yield "with 24 million records from 4 threads: peak; after a quarter; at the end", f"{most:.1f}, {early:.1f}, {late:.1f} MiB"
 
 
 def size_rows(bench):
@@ -183,7 +183,7 @@ def size_rows(bench):
         environment = {k: v for k, v in environment.items() if not k.endswith("_INJECTION64_PATH") and not k.startswith("GPUPROF_RECORD")}
         subprocess.run(command, env=environment, check=True, capture_output=True, timeout=300)
         count = kernels * repeat
-        yield (f"bytes a kernel with all that was recorded, {recording.name.split('.')[0]}: while it runs; merged",
+        yield (f"bytes per kernel with everything recorded, {recording.name.split('.')[0]}: during the run; merged",
                f"{file.stat().st_size / count:.0f}; {capture.stat().st_size / count:.1f}")
 
 

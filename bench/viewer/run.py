@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast the viewer is: first paint, frames while panning and zooming, size of the file.
+"""The speed of the viewer: first paint, frames during panning and zooming, size of the file.
 
     bench/viewer/run.py [PAGE.html ...] [--events N] [--chromium PATH]
     bench/viewer/run.py --serve RECORDING [--program PATH] [--chromium PATH]
@@ -10,16 +10,16 @@ standard output:
 
   first_paint_ms   navigation to the first frame of the timeline whose data has all arrived
   frame_ms         time from the start of a frame's work to the end of its drawing commands, p50 / p95 / max
-  interval_ms      time between frames as the screen got them, p50 / p95 / max: 16.7 is every refresh of a 60 Hz screen
+  interval_ms      time between displayed frames, p50 / p95 / max: 16.7 is every refresh of a 60 Hz screen
   file_bytes
 
-A pan and a zoom change the window before every frame; 300 frames each at four depths, of a served recording 60 each
-at four depths and five places. Of a served recording also:
+A pan and a zoom change the window before every frame: 300 frames each at four depths, or for a served recording 60
+frames each at four depths and five places. For a served recording also:
 
   address_s        start of the program to the line with the address
-  program_mib      memory of the program (resident): when it prints the address, at most until then, at the end
+  program_mib      resident memory of the program: when it prints the address, peak until then, at the end
   overview_ms      navigation to the first answer on the screen
-  request_ms       time of a request for blobs while panning and zooming, p50 / p95 / max, and bytes of a reply, p50 / max
+  request_ms       time of a request for blobs during panning and zooming, p50 / p95 / max, and bytes of a reply, p50 / max
 """
 
 import argparse
@@ -35,7 +35,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = {"width": 1280, "height": 720}
 
-# Pans back and forth, then zooms in and out, one change a frame, from where the window is now.
+# Pans back and forth, then zooms in and out, one change per frame, from the current window.
 DRIVE = """async (frames) => {
   const canvas = document.querySelector('.lanes canvas');
   const {width, height} = canvas.getBoundingClientRect();
@@ -94,7 +94,7 @@ def measure(browser, page_file):
 
 
 def memory_mib(process):
-    """Resident now, and the most so far."""
+    """Resident memory now, and its peak so far."""
     lines = dict(line.split(":", 1) for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
     return [int(lines[name].split()[0]) // 1024 for name in ("VmRSS", "VmHWM")]
 

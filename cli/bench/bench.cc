@@ -1,5 +1,6 @@
-// `bench`: how long does it take? Three forms with one set of options: functions of a Python file, whole programs, and two
-// results that were kept. This file is the command line; the forms are functions, program and compare.
+// `bench`: measures how long something takes. Three forms share one set of options: functions of a Python file, whole
+// programs, and a comparison of two saved results. This file is the command line; the forms are in functions, program
+// and compare. results that were kept. This file is the command line; the forms are functions, program and compare.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,32 +33,34 @@ struct Arguments {
     ProgramBench program;
     double min_effect = 1;  // %
     std::vector<std::string> fail_on;
-    // --flag=VALUE: rules of both forms, and options of functions.
+    // --flag=VALUE: stopping rules, which both forms share, and options of functions.
     std::shared_ptr<std::vector<std::string>> rules = std::make_shared<std::vector<std::string>>(),
                                               passed = std::make_shared<std::vector<std::string>>();
 };
 
 Error wrong(std::string message) { return {ExitCode::usage, std::move(message)}; }
 
-// What the words before and after `--` ask for.
+// The form that the words before and after `--` request.
 Result<Form> form_of(const Arguments& arguments, bool dashes) {
     const std::vector<std::string>& words = arguments.words;
     if (words.empty())
-        return wrong("nothing to bench: FILE.py[:FUNCTION], -- CMD..., or compare A B (see gpu-profile bench --help)");
+        return wrong(
+            "nothing to benchmark; expected FILE.py[:FUNCTION], -- CMD..., or compare A B (see gpu-profile bench "
+            "--help)");
     if (dashes) return kProgram;
     if (words[0] == "compare") {
         if (words.size() == 3) return kCompare;
-        return wrong("compare needs two results: gpu-profile bench compare BASELINE CANDIDATE");
+        return wrong("compare needs two results; usage: gpu-profile bench compare BASELINE CANDIDATE");
     }
     if (words.size() > 1)
-        return wrong(
-            fmt::format("there is one file at a time, and {} is a second; its arguments follow --args, a program "
-                        "follows --",
-                        words[1]));
+        return wrong(fmt::format(
+            "unexpected argument '{}': bench takes one file; put arguments of its functions after --args, and a "
+            "program after --",
+            words[1]));
     return kFunctions;
 }
 
-// The forms that an option is for; options that are not named here are for every form.
+// The forms that an option applies to. An option that is not listed applies to every form.
 struct Belongs {
     const char* flag;
     unsigned forms;
@@ -76,14 +79,12 @@ constexpr Belongs kBelongs[] = {
     {"--min-effect", kCompare},
 };
 
-const char* name_of(Form form) {
-    return form == kFunctions ? "functions of a file" : form == kProgram ? "whole programs" : "compare";
-}
+const char* name_of(Form form) { return form == kFunctions ? "functions" : form == kProgram ? "programs" : "compare"; }
 
 Status check_options(const CommandLine& line, Form form) {
     auto check = [&](std::string_view flag, unsigned forms) -> Status {
         if ((forms & form) != 0 || !line.given(std::string(flag))) return {};
-        return wrong(fmt::format("{} is no option for {} (see gpu-profile bench --help)", flag, name_of(form)));
+        return wrong(fmt::format("{} does not apply to {} (see gpu-profile bench --help)", flag, name_of(form)));
     };
     for (const PassedOption& each : stopping_options())
         if (Status fits = check(each.flag, kFunctions | kProgram); !fits) return fits;
@@ -102,7 +103,7 @@ Status check_values(const Arguments& arguments, Form form) {
     return {};
 }
 
-// The rules that were given, for the package.
+// The options to pass on to the package.
 std::vector<std::string> passed_of(const Arguments& arguments) {
     std::vector<std::string> passed = *arguments.passed;
     passed.insert(passed.end(), arguments.rules->begin(), arguments.rules->end());
@@ -124,7 +125,7 @@ Result<FunctionsFound> measured(const Arguments& arguments, Form form) {
     return all;
 }
 
-// The files that a bench writes, and those that it reads: of a program every word may be one.
+// The files that a bench writes and those that it reads. Every word of a program's command line may be a file.
 Status check_files(const Arguments& arguments, Form form) {
     std::vector<std::string> outputs = {arguments.output, arguments.nvbench_json}, inputs = arguments.words;
     if (!arguments.save.empty()) outputs.push_back(bench_file_of(arguments.save));
@@ -149,7 +150,7 @@ Result<ExitCode> bench(const Arguments& arguments, Form form) {
     if (!arguments.nvbench_json.empty())
         if (Status written = write_bench(document, "nvbench", arguments.nvbench_json); !written) return written.error();
     if (saving && found->code != ExitCode::ok)
-        note(fmt::format("not saved as {}: not everything was measured", saving->file()));
+        note(fmt::format("result not saved to {}: some benchmarks failed", saving->file()));
     else if (saving)
         if (Status saved = saving->commit(document); !saved) return saved.error();
     return found->code;
@@ -161,7 +162,7 @@ Result<ExitCode> compare(const Arguments& arguments) {
         Result<FailCondition> condition = parse_fail_condition(text);
         if (!condition.ok()) return condition.error();
         if (condition->more_than > 0 && condition->more_than * 100 < arguments.min_effect)
-            return wrong(fmt::format("--fail-on {} is below --min-effect {}: changes below that count as none", text,
+            return wrong(fmt::format("--fail-on '{}' is below --min-effect ({} %), which ignores smaller changes", text,
                                      arguments.min_effect));
         conditions.push_back(*condition);
     }
@@ -171,7 +172,7 @@ Result<ExitCode> compare(const Arguments& arguments) {
     if (!candidate.ok()) return candidate.error();
     Result<BenchComparison> found = compare_results(*baseline, *candidate, arguments.min_effect / 100, conditions);
     if (!found.ok()) return found.error();
-    std::string head = fmt::format("{} is the baseline, {} the candidate", arguments.words[1], arguments.words[2]);
+    std::string head = fmt::format("baseline {}, candidate {}", arguments.words[1], arguments.words[2]);
     if (Status shown = write_tables(head, {&found->table, 1}, arguments.format, arguments.output); !shown)
         return shown.error();
     for (const std::string& sentence : found->failed) note(sentence);
@@ -190,38 +191,39 @@ Result<ExitCode> run(const Arguments& arguments, const CommandLine& line) {
 }
 
 void declare_program(CommandLine& line, ProgramBench& to) {
-    line.option("--warmup-runs", to.warmup_runs, "Programs: runs before, which do not count; 1 without it.")
+    line.option("--warmup-runs", to.warmup_runs, "Warm-up runs before measuring a program (default: 1).")
         .whole(0, 100'000)
         .value("N");
-    line.flag("--show-output", to.show_output, "Programs: show what they print, on standard error.");
-    line.flag("--ignore-failure", to.ignore_failure, "Programs: count runs that end with another status than 0.");
-    line.option("--device", to.devices, "Programs: devices to be sampled, as for profile.").value("N|all");
-    line.option("--backend", to.backend, "Programs: where samples come from, as for profile; none: no device.")
+    line.flag("--show-output", to.show_output, "Show the output of a program, on standard error.");
+    line.flag("--ignore-failure", to.ignore_failure, "Count runs of a program that exit with a status other than 0.");
+    line.option("--device", to.devices, "Devices to sample while a program runs, as for profile.").value("N|all");
+    line.option("--backend", to.backend, "Source of device samples, as for profile; none samples no device.")
         .value("NAME");
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("WHAT", arguments->words, "FILE.py[:FUNCTION]; or -- CMD...; or compare BASELINE CANDIDATE.").value("");
+    line.option("WHAT", arguments->words,
+                "Functions (FILE.py[:FUNCTION]), a program (-- CMD...), or two results (compare BASELINE CANDIDATE).")
+        .value("");
     declare_passed(line, function_options(), arguments->passed);
     declare_passed(line, stopping_options(), arguments->rules);
     declare_program(line, arguments->program);
-    line.option("--format", arguments->format, "text, csv, json or nvbench.").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or nvbench (default: text).")
+        .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
-    line.option("--nvbench-json", arguments->nvbench_json, "Also write the result as nvbench does, for its tools.")
+    line.option("--nvbench-json", arguments->nvbench_json, "Write the result to this file as nvbench JSON as well.")
         .value("FILE");
-    line.option("--save", arguments->save, "Keep the result by this name, or in this file if it has a slash.")
+    line.option("--save", arguments->save, "Save the result under this name, or to this path if it contains a slash.")
         .value("NAME");
-    line.flag(
-        "--no-command-line", arguments->program.no_command_line,
-        "Leave the command line out of the result; otherwise it is kept without the secrets that are recognised.");
-    line.flag("--force", arguments->force, "Write over a result of that name.");
+    line.flag("--no-command-line", arguments->program.no_command_line,
+              "Omit the command line from the result; by default it is kept, with recognised secrets removed.");
+    line.flag("--force", arguments->force, "Overwrite an existing result of the same name.");
     line.option("--fail-on", arguments->fail_on,
-                "compare: exit 1 for slower, slower>5% or cannot-tell; may be repeated.")
+                "compare: exit with 1 on this verdict: slower, slower>5% or cannot-tell; may be repeated.")
         .value("WHEN")
         .every_time_one();
-    line.option("--min-effect", arguments->min_effect,
-                "compare: changes below this share count as none; 1 % without it.")
+    line.option("--min-effect", arguments->min_effect, "compare: smallest change that counts, in percent (default: 1).")
         .range(0.01, 1000.0)
         .value("PCT");
     return [arguments, &line] { return run(*arguments, line); };
@@ -232,9 +234,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 extern const Command kBenchCommand;
 const Command kBenchCommand{
     "bench",
-    "Did it help?",
+    "Benchmark",
     "FILE.py[:FUNCTION] | -- CMD... | compare A B",
-    "How long functions or whole programs take; compare two results.",
+    "Benchmark functions or a program; compare two results.",
     declare,
     [] {
         return std::vector<Choices>{{"--format", {std::begin(kBenchFormats), std::end(kBenchFormats)}}};

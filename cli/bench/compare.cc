@@ -1,6 +1,6 @@
-// Benchmarks are paired by name; a single one on each side is paired whatever its name. Times that mean different things (another
-// timer, another state of the cache, a graph on one side only) are not compared: the verdict is `cannot tell`. Another machine
-// or device is compared and said.
+// Benchmarks are paired by name; if each side has a single one, they are paired whatever their names. Times that mean
+// different things (another timer, another cache state, a graph on one side only) are not compared: the verdict is
+// `cannot tell`. A different machine or device does not prevent a comparison; a note says so.
 #include "cli/bench/compare.h"
 
 #include <fmt/format.h>
@@ -14,16 +14,16 @@ namespace {
 using namespace measure;
 
 constexpr ResultColumn kColumns[] = {
-    {"name", CellType::text, Unit::none, "The benchmark."},
+    {"name", CellType::text, Unit::none, "Name of the benchmark."},
     {"verdict", CellType::text, Unit::none,
-     "Of the candidate: faster, slower, same, cannot tell; absent on one side only."},
+     "Verdict on the candidate: faster, slower, same or cannot tell; absent if one side lacks the benchmark."},
     {"baseline", CellType::real, Unit::ns, "Median time of the baseline."},
     {"candidate", CellType::real, Unit::ns, "Median time of the candidate."},
-    {"speedup", CellType::real, Unit::none, "Time of the baseline over that of the candidate."},
+    {"speedup", CellType::real, Unit::none, "Baseline time divided by candidate time."},
     {"speedup_low", CellType::real, Unit::none, "Lower end of its 95 % interval."},
-    {"speedup_high", CellType::real, Unit::none, "Upper end of it."},
-    {"change_pct", CellType::real, Unit::percent, "How much longer the candidate takes; negative: shorter."},
-    {"reason", CellType::text, Unit::none, "Why this verdict."},
+    {"speedup_high", CellType::real, Unit::none, "Upper end of its 95 % interval."},
+    {"change_pct", CellType::real, Unit::percent, "Change of the median time; negative is faster."},
+    {"reason", CellType::text, Unit::none, "Reason for the verdict."},
 };
 
 const Benchmark* find(const BenchDocument& document, const std::string& name) {
@@ -37,13 +37,13 @@ std::string_view kind_of(const Measurement& m) {
     return m.graph ? ", as a graph" : m.cold ? ", cold" : ", hot";
 }
 
-// Why two times cannot be compared; "" when they can.
+// Why two times cannot be compared; "" if they can.
 std::string obstacle(const Benchmark& a, const Benchmark& b) {
     const Measurement &before = a.measurement, &after = b.measurement;
-    if (a.program.has_value() != b.program.has_value()) return "a whole program on one side, a function on the other";
+    if (a.program.has_value() != b.program.has_value()) return "one side is a program, the other a function";
     std::string one = fmt::format("{}{}", before.timer, kind_of(before)),
                 other = fmt::format("{}{}", after.timer, kind_of(after));
-    return one == other ? "" : fmt::format("timed differently: {}; {}", one, other);
+    return one == other ? "" : fmt::format("timed differently: {} and {}", one, other);
 }
 
 class Comparing {
@@ -85,8 +85,8 @@ void Comparing::pair(const Benchmark& baseline, const Benchmark& candidate) {
                           std::string_view(compared.reason)});
     note(fmt::format("{}: {}", name, compared.reason));
     if (before.device_name != after.device_name && why.empty())
-        note(fmt::format("{}: on {} before, on {} now: the difference may be the device's", name, before.device_name,
-                         after.device_name));
+        note(fmt::format("{}: baseline measured on {}, candidate on {}; the device may explain the difference", name,
+                         before.device_name, after.device_name));
     check(name, compared);
 }
 
@@ -114,11 +114,11 @@ void Comparing::check(const std::string& name, const Comparison& compared) {
 
 void note_machines(const BenchDocument& baseline, const BenchDocument& candidate, Comparing& to) {
     const Machine &a = baseline.machine, &b = candidate.machine;
-    if (a.host == b.host && a.processor == b.processor && a.processors == b.processors) return;
-    to.note(fmt::format(
-        "measured on {} ({}, {} processors) before, on {} ({}, {} processors) now: the difference may be the "
-        "machine's",
-        a.host, a.processor, a.processors, b.host, b.processor, b.processors));
+    if (a.host == b.host && a.cpu == b.cpu && a.cpus == b.cpus) return;
+    to.note(
+        fmt::format("baseline measured on {} ({}, {} CPUs), candidate on {} ({}, {} CPUs); the machine may explain the "
+                    "difference",
+                    a.host, a.cpu, a.cpus, b.host, b.cpu, b.cpus));
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
             return FailCondition{SpeedVerdict::slower, percent / 100};
     }
     return Error{ExitCode::usage,
-                 fmt::format("--fail-on {} is no condition; there are slower, slower>5%, cannot-tell", text)};
+                 fmt::format("unknown --fail-on condition '{}'; expected slower, slower>5% or cannot-tell", text)};
 }
 
 Result<BenchComparison> compare_results(const BenchDocument& baseline, const BenchDocument& candidate,
@@ -154,7 +154,7 @@ Result<BenchComparison> compare_results(const BenchDocument& baseline, const Ben
     }
     for (const Benchmark& each : baseline.benchmarks)
         if (find(candidate, each.measurement.name) == nullptr) comparing.single(each, true);
-    if (!any) return Error{ExitCode::unreadable, "the two results have no benchmark in common"};
+    if (!any) return Error{ExitCode::unreadable, "cannot compare: the two results have no benchmark in common"};
     return comparing.take();
 }
 

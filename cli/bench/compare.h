@@ -1,4 +1,4 @@
-// `bench compare A B`: is B faster than A, benchmark by benchmark, by the method of docs/how-it-works/benchmarking-method.md.
+// `bench compare A B`: whether B is faster than A, benchmark by benchmark (method: docs/how-it-works/benchmarking-method.md).
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace gpuprof {
 
-// When a comparison counts as failed: "slower", "slower>5%" (by more than that), "cannot-tell".
+// A condition that fails a comparison: "slower", "slower>5%" (by more than 5 %), "cannot-tell".
 struct FailCondition {
     measure::SpeedVerdict verdict = measure::SpeedVerdict::slower;
-    double more_than = 0;  // share of the baseline's time
+    double more_than = 0;  // share of the baseline time
 };
 Result<FailCondition> parse_fail_condition(const std::string& text);
 
 struct BenchComparison {
     ResultTable table;
-    std::vector<std::string> failed;  // a sentence for each benchmark that meets a condition
+    std::vector<std::string> failed;  // one sentence per benchmark that meets a condition
 };
 
-// The error says that there is nothing to compare.
+// Fails if there is nothing to compare.
 Result<BenchComparison> compare_results(const measure::BenchDocument& baseline, const measure::BenchDocument& candidate,
                                         double min_effect, const std::vector<FailCondition>& conditions);
 

@@ -15,10 +15,10 @@ namespace {
 
 constexpr PassedOption kOptions[] = {
     {"--args", "VALUE...",
-     "Arguments of each function: Python literals (3, 0.5, \"'text'\") or made arrays (64x64:float32)."},
-    {"--inputs", "FILE", "A file with inputs(seed), which returns the arguments, as for evaluate."},
-    {"--memory", "", "Find the memory of one call, too."},
-    {"--max-memory-mb", "N", "A constraint: most memory of one call.", PassedOption::number},
+     "Arguments of each function: Python literals (3, 0.5, \"'text'\") or generated arrays (64x64:float32)."},
+    {"--inputs", "FILE", "Python file whose inputs(seed) returns the arguments, as for evaluate."},
+    {"--memory", "", "Measure the memory of one call as well."},
+    {"--max-memory-mb", "N", "Peak memory allowed per call, in MB; exit with 1 above it.", PassedOption::number},
 };
 
 std::vector<PassedOption> all_options() {
@@ -28,7 +28,8 @@ std::vector<PassedOption> all_options() {
     return all;
 }
 
-// A file in memory that the process writes and this one reads when it has ended: nothing to remove, whatever happens.
+// An anonymous file in memory: the process writes it and this one reads it afterwards. Nothing has to be removed after
+// a crash.
 class ResultFile {
 public:
     ResultFile() : fd_(memfd_create("gpu-profile-bench", 0)) {}
@@ -91,7 +92,8 @@ std::vector<std::string> files_of_functions(const std::string& what, const std::
 Result<FunctionsFound> bench_functions(const std::string& what, const std::vector<std::string>& passed) {
     ResultFile file;
     if (file.fd() < 0)
-        return Error{ExitCode::internal, fmt::format("no memory for the result: {}", std::strerror(errno))};
+        return Error{ExitCode::internal,
+                     fmt::format("cannot create a file in memory for the result: {}", std::strerror(errno))};
     Target target;
     Result<std::vector<std::string>> words = words_of(what, file.fd(), passed);
     if (!words.ok()) return words.error();
@@ -102,14 +104,14 @@ Result<FunctionsFound> bench_functions(const std::string& what, const std::vecto
     TargetEnd end = target.wait();
     if (end.signal != 0)
         return Error{end.asked != 0 ? static_cast<ExitCode>(128 + end.asked) : ExitCode::unreadable,
-                     fmt::format("{} was ended by signal {} ({}); nothing of it is kept", what, end.signal,
+                     fmt::format("{} was killed by signal {} ({}); its results are discarded", what, end.signal,
                                  strsignal(end.signal))};
     FunctionsFound found;
     found.code = static_cast<ExitCode>(end.exit_status);
     std::string text = file.text();
     if (text.empty()) {
         if (end.exit_status != 0) return found;
-        return Error{ExitCode::unreadable, fmt::format("{} ended the process before anything was measured", what)};
+        return Error{ExitCode::unreadable, fmt::format("{} exited before anything was measured", what)};
     }
     Result<measure::BenchDocument> document = measure::read_bench_document(text, what);
     if (!document.ok()) return document.error();

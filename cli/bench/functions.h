@@ -1,4 +1,5 @@
-// Functions of a Python file: the package gpu_profile benches them in a process of its own (python/gpu_profile/bench_command).
+// Functions of a Python file. The package gpu_profile benchmarks them in a separate process
+// (python/gpu_profile/bench_command).
 #pragma once
 
 #include <span>
@@ -12,17 +13,17 @@
 namespace gpuprof {
 
 struct FunctionsFound {
-    measure::BenchDocument document;  // only benchmarks; none when all failed
-    ExitCode code = ExitCode::ok;     // of the process, which has said why
+    measure::BenchDocument document;  // benchmarks only; empty if all failed
+    ExitCode code = ExitCode::ok;     // of the process, which has already reported why
 };
 
-// `what` is FILE.py or FILE.py:FUNCTION, `passed` the options of the package. Call before other threads exist.
+// `what` is FILE.py or FILE.py:FUNCTION, `passed` the options for the package. Call before other threads exist.
 Result<FunctionsFound> bench_functions(const std::string& what, const std::vector<std::string>& passed);
 
-// The files that the process reads: that of `what`, and that of the inputs.
+// The files that the process reads: the file of `what` and the file of the inputs.
 std::vector<std::string> files_of_functions(const std::string& what, const std::vector<std::string>& passed);
 
-// The options that only functions have.
+// Options that apply to functions only.
 std::span<const PassedOption> function_options();
 
 }  // namespace gpuprof

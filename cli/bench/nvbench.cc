@@ -1,6 +1,7 @@
-// The shape is that of nvbench's JSON file version 1.0.0 (its nvbench/json_printer.cu; tags: nvbench/detail/measure_cold.cu,
-// measure_hot.cu, measure_cpu_only.cxx). Each of our benchmarks is one benchmark with one state and no axes. Figures are seconds,
-// written as text as nvbench does: what was timed cold is nv/cold, hot or as a graph nv/batch, by the host's clock nv/cpu_only.
+// The format is version 1.0.0 of nvbench's JSON (its nvbench/json_printer.cu; tags: nvbench/detail/measure_cold.cu,
+// measure_hot.cu, measure_cpu_only.cxx). Each of our benchmarks becomes one benchmark with one state and no axes.
+// Figures are seconds, written as text like nvbench's: cold timings are nv/cold, hot ones and graphs nv/batch, timings
+// by the host clock nv/cpu_only.
 #include "cli/bench/nvbench.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ struct Summary {
 
 std::optional<double> seconds(std::optional<double> ns) { return ns ? std::optional(*ns / 1e9) : std::nullopt; }
 
-// What nvbench gives of a set of times; its relative figures are shares.
+// The figures that nvbench derives from a set of times; its relative figures are shares.
 std::vector<Summary> time_summaries(const std::string& prefix, const Statistics& s) {
     if (s.count == 0) return {};
     double range = s.p75 - s.p25;
@@ -46,20 +47,20 @@ std::vector<Summary> time_summaries(const std::string& prefix, const Statistics&
 
 std::vector<Summary> summaries_of(const Measurement& m) {
     std::string kind = m.device < 0 ? "nv/cpu_only" : m.cold && !m.graph ? "nv/cold" : "nv/batch";
-    std::vector<Summary> all{{kind + "/sample_size", "Samples", "sample_size", "Calls in the samples that count",
+    std::vector<Summary> all{{kind + "/sample_size", "Samples", "sample_size", "Calls in the counted samples",
                               static_cast<double>(m.statistics.count) * static_cast<double>(m.batch), true, false}};
     for (Summary& each : time_summaries(kind + (m.device < 0 ? "/time/cpu" : "/time/gpu"), m.statistics))
         all.push_back(std::move(each));
-    all.push_back({kind + "/time/cpu/median", "Median CPU Time", "duration", "Median of what one call took the host",
+    all.push_back({kind + "/time/cpu/median", "Median CPU Time", "duration", "Median host time of one call",
                    m.device < 0 ? std::nullopt : seconds(m.host_ns)});
     std::optional<double> clock = m.conditions.sm_clock_mhz;
-    all.push_back({kind + "/sm_clock_rate/mean", "Clock Rate", "frequency", "Mean clock of the multiprocessors",
+    all.push_back({kind + "/sm_clock_rate/mean", "Clock Rate", "frequency", "Mean SM clock",
                    clock ? std::optional(*clock * 1e6) : std::nullopt});
     all.push_back({kind + "/bw/global/bytes_per_second", "GlobalMem BW", "byte_rate",
-                   "Bytes per second, of the bytes that were said to be moved", m.bytes_per_s, false, false});
+                   "Throughput of the declared bytes", m.bytes_per_s, false, false});
     all.push_back({kind + "/bw/global/utilization", "BWUtil", "percentage", "Share of the device's peak bandwidth",
                    m.bytes_pct ? std::optional(*m.bytes_pct / 100) : std::nullopt, false, false});
-    all.push_back({kind + "/walltime", "Walltime", "duration", "Time of all sampling",
+    all.push_back({kind + "/walltime", "Walltime", "duration", "Total sampling time",
                    seconds(static_cast<double>(m.sampling_time))});
     return all;
 }

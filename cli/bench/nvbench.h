@@ -1,4 +1,4 @@
-// A result of `bench` as the JSON that nvbench's programs write, for tools that read it (nvbench_compare.py).
+// Writes a result of `bench` as nvbench's JSON, for tools that read it (nvbench_compare.py).
 #pragma once
 
 #include "core/base/sink.h"
@@ -6,7 +6,7 @@
 
 namespace gpuprof {
 
-// What the shape has and a result has not is left out: docs/reference/commands/bench.md lists it.
+// Members that nvbench has and a result lacks are omitted; docs/reference/commands/bench.md lists them.
 void write_nvbench(const measure::BenchDocument& document, Sink& sink);
 
 }  // namespace gpuprof

@@ -21,11 +21,11 @@ using namespace measure;
 
 std::string head_of(const BenchDocument& document) {
     const Machine& machine = document.machine;
-    return fmt::format("{}, {}, {} processor{}, {}", machine.host, machine.processor, machine.processors,
-                       machine.processors == 1 ? "" : "s", document.created);
+    return fmt::format("{}, {}, {} CPU{}, {}", machine.host, machine.cpu, machine.cpus, machine.cpus == 1 ? "" : "s",
+                       document.created);
 }
 
-// The columns that a person looks at first; those without any value are left away.
+// The most important columns, for text output; columns without any value are omitted.
 constexpr std::string_view kBrief[] = {
     "name",          "verdict",         "speedup",     "speedup_low", "speedup_high",
     "baseline",      "candidate",       "change_pct",  "runs",        "median",
@@ -55,7 +55,7 @@ struct Brief {
         }
         return false;
     }
-    // Refers to the columns here.
+    // Refers to `columns`.
     ResultTable of(const ResultTable& table) const {
         ResultTable brief(table.name(), columns);
         for (std::size_t row = 0; row < table.rows(); ++row) {

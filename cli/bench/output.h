@@ -1,4 +1,4 @@
-// What `bench` shows: the tables of a result for people and CSV, the whole result as JSON, nvbench's JSON.
+// The output of `bench`: its tables as text and CSV, the whole result as JSON, and nvbench's JSON.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ namespace gpuprof {
 
 inline constexpr std::string_view kBenchFormats[] = {"text", "csv", "json", "nvbench"};
 
-// To the file `output` ("-" is standard output) in one of kBenchFormats.
+// Writes to the file `output` ("-" is standard output) in one of kBenchFormats.
 Status write_bench(const measure::BenchDocument& document, std::string_view format, const std::string& output);
 
-// Tables that stand on their own, in a format of reports.
+// Writes tables without a document, in a report format.
 Status write_tables(std::string_view head, std::span<const ResultTable> tables, std::string_view format,
                     const std::string& output);
 

@@ -1,7 +1,7 @@
-// Time is from before the command is started until the kernel says that it has ended, by CLOCK_MONOTONIC. Processor time and
-// memory are the kernel's account of the command and of the descendants that it waited for (wait4). Memory is that of the
-// largest process among them, and holds what this program had when it started the command: a smaller figure cannot be told.
-// The GPU is sampled beside all counted runs, by a process of its own, as `gpu-profile -- CMD` does.
+// A run's wall time (CLOCK_MONOTONIC) begins before the command starts and ends when the kernel reports its exit. CPU
+// time and memory come from wait4(): they cover the command and the descendants that it waited for. Peak memory is that
+// of the largest process among them. It includes what this program had resident when it started the command, so smaller
+// figures are unknown. A separate process samples the GPU during all counted runs, as `gpu-profile -- CMD` does.
 #include "cli/bench/program.h"
 
 #include <fcntl.h>
@@ -29,8 +29,8 @@ using namespace measure;
 
 constexpr std::int64_t kPageSlack = 256 * 1024;
 
-// Of this program's own memory, which is what the kernel begins to count a started one with. Its rusage would also have what the
-// program had that started gpu-profile.
+// Resident memory of this program, from which the kernel counts the peak of a started command. Its own rusage would not
+// do: that includes what the parent had resident when it started gpu-profile.
 std::int64_t own_peak_memory() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -40,7 +40,7 @@ std::int64_t own_peak_memory() {
     return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-// What the benchmark is called: the command without secrets, or only its program.
+// The name of the benchmark: the command without secrets, or only its program.
 std::string name_of_command(const ProgramBench& bench) {
     const std::string& program = bench.command[0];
     return bench.no_command_line ? program.substr(program.rfind('/') + 1) : without_secrets(bench.command);
@@ -70,7 +70,7 @@ private:
     Benchmark result();
 
     const ProgramBench& bench_;
-    Target target_;  // before any thread
+    Target target_;  // before any thread exists
     int null_in_, null_out_;
     std::unique_ptr<Monitor> monitor_;
     ProgramUse use_;
@@ -80,13 +80,15 @@ private:
 };
 
 Status ProgramRuns::judge(const TargetEnd& end, const std::string& which) const {
-    if (end.asked != 0) return Error{static_cast<ExitCode>(128 + end.asked), fmt::format("interrupted in {}", which)};
+    if (end.asked != 0)
+        return Error{static_cast<ExitCode>(128 + end.asked), fmt::format("interrupted during {}", which)};
     if (!end.failed() || bench_.ignore_failure) return {};
-    std::string how = end.signal != 0 ? fmt::format("was ended by signal {} ({})", end.signal, strsignal(end.signal))
-                                      : fmt::format("ended with status {}", end.exit_status);
-    return Error{ExitCode::unreadable,
-                 fmt::format("{} {} in {}; --show-output shows what it prints, --ignore-failure counts such runs",
-                             bench_.command[0], how, which)};
+    std::string how = end.signal != 0 ? fmt::format("was killed by signal {} ({})", end.signal, strsignal(end.signal))
+                                      : fmt::format("exited with status {}", end.exit_status);
+    return Error{
+        ExitCode::unreadable,
+        fmt::format("'{}' {} in {}; show its output with --show-output, or count such runs with --ignore-failure",
+                    bench_.command[0], how, which)};
 }
 
 Result<ProgramRun> ProgramRuns::run_once(const std::string& which) {
@@ -171,20 +173,18 @@ void ProgramRuns::add_devices() {
     if (use_.devices.empty() && use_.no_device_because.empty()) use_.no_device_because = "no sample was taken";
 }
 
-// What the reader must know that no figure says.
+// Conditions that affect how the figures should be read.
 void add_notes(Measurement& found) {
     const Statistics& s = found.statistics;
     double fence = s.p75 + 1.5 * (s.p75 - s.p25);
     found.warmup.settled = found.samples.front() <= fence;
-    if (!found.warmup.settled)
-        found.notes.push_back("the first run that counts is an outlier: more warm-up runs (--warmup-runs)");
-    if (s.bimodal) found.notes.push_back("wall times gather around two values; the median is one of them");
-    if (s.drift) found.notes.push_back(*s.drift > 0 ? "runs grow longer" : "runs grow shorter");
-    if (!s.median_interval) found.notes.push_back("no interval of the median: " + s.no_interval_because);
+    if (!found.warmup.settled) found.notes.push_back("the first counted run is an outlier; increase --warmup-runs");
+    if (s.bimodal) found.notes.push_back("wall times are bimodal; the median lies at one of two values");
+    if (s.drift) found.notes.push_back(*s.drift > 0 ? "runs get slower over time" : "runs get faster over time");
+    if (!s.median_interval) found.notes.push_back("no confidence interval of the median: " + s.no_interval_because);
     if (found.stopped == StopReason::timeout && s.precision)
         found.notes.push_back(
-            fmt::format("the time-out came before the median was known to the precision asked for; "
-                        "it is known within +-{} %",
+            fmt::format("the timeout came before the median reached the requested precision; it is known within +-{} %",
                         readable_deviation(*s.precision * 100)));
 }
 
@@ -197,7 +197,7 @@ Benchmark ProgramRuns::result() {
     add_devices();
     if (below_floor_)
         use_.no_memory_because = fmt::format(
-            "a run took no more than the {} of gpu-profile itself, which the kernel counts for what it starts",
+            "a run used no more than the {} that gpu-profile itself occupies; the kernel includes these in its figure",
             readable_bytes(static_cast<double>(memory_floor_)));
     Benchmark benchmark;
     benchmark.measurement = std::move(found_);

@@ -1,4 +1,4 @@
-// Whole programs: a command is run again and again, and what it took is kept per run.
+// Whole programs: a command runs repeatedly, and the cost of each run is kept.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ struct ProgramBench {
     std::vector<std::string> command;
     measure::StoppingOptions rules = kProgramRules;
     int warmup_runs = 1;
-    bool show_output = false;      // the command's standard output goes to standard error, not away
-    bool ignore_failure = false;   // runs that end with another status than 0 count like others
-    bool no_command_line = false;  // the benchmark has the name of the program only
+    bool show_output = false;      // send the command's standard output to standard error instead of discarding it
+    bool ignore_failure = false;   // count runs that exit with a status other than 0
+    bool no_command_line = false;  // name the benchmark after the program only
     std::string devices = "0", backend = "auto";
 };
 
-// Call before other threads exist. A run that fails ends it all with an error; one that was ended by a signal that asked this
-// program to end does so with that signal's status.
+// Call before other threads exist. A failed run ends the benchmark with an error. If a signal asked this program to
+// end, the exit code is that of the signal.
 Result<measure::Benchmark> bench_program(const ProgramBench& bench);
 
 }  // namespace gpuprof

@@ -14,7 +14,7 @@ namespace {
 
 using measure::StoppingOptions;
 
-// The last one counts.
+// The last occurrence counts.
 std::optional<std::string> value_of(std::string_view flag, std::span<const std::string> given) {
     std::optional<std::string> value;
     for (const std::string& word : given)

@@ -40,7 +40,7 @@ Result<measure::BenchDocument> read_bench_result(const std::string& name) {
         return Error{
             ExitCode::unreadable,
             fmt::format("cannot read {}: {}{}", file, std::strerror(errno),
-                        is_file_name(name) ? "" : fmt::format("; bench --save {} keeps a result there", name))};
+                        is_file_name(name) ? "" : fmt::format("; create it with gpu-profile bench --save {}", name))};
     return measure::read_bench_document(text.str(), file);
 }
 
@@ -51,10 +51,11 @@ Result<BenchSaving> BenchSaving::open(const std::string& name, bool force) {
         std::filesystem::create_directories(folder, problem);
         if (problem)
             return Error{ExitCode::not_permitted,
-                         fmt::format("cannot make the folder {}: {}", folder.string(), problem.message())};
+                         fmt::format("cannot create folder {}: {}", folder.string(), problem.message())};
     }
     if (!force && std::filesystem::exists(file, problem))
-        return Error{ExitCode::usage, fmt::format("{} is there already: take another name, or --force", file)};
+        return Error{ExitCode::usage,
+                     fmt::format("{} already exists; choose another name, or overwrite it with --force", file)};
     Result<Output> output = Output::open(file);
     if (!output.ok()) return output.error();
     return BenchSaving(std::move(file), std::move(*output));
@@ -68,13 +69,13 @@ Status BenchSaving::commit(const measure::BenchDocument& document) {
 namespace {
 
 measure::Machine this_machine() {
-    measure::Machine machine{.host = host_name(), .processor = {}, .processors = 0};
+    measure::Machine machine{.host = host_name(), .cpu = {}, .cpus = 0};
     cpu_set_t usable;
-    if (sched_getaffinity(0, sizeof usable, &usable) == 0) machine.processors = CPU_COUNT(&usable);
-    std::ifstream processors("/proc/cpuinfo");
-    for (std::string line; std::getline(processors, line);)
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0) machine.cpus = CPU_COUNT(&usable);
+    std::ifstream cpu_info("/proc/cpuinfo");
+    for (std::string line; std::getline(cpu_info, line);)
         if (std::size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos) {
-            machine.processor = line.substr(colon + 2);
+            machine.cpu = line.substr(colon + 2);
             break;
         }
     return machine;

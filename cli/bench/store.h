@@ -1,5 +1,5 @@
-// Results of `bench` that are kept by name: .gpu-profile/bench/NAME.json in the current folder (GPUPROF_BENCH_DIR names another one).
-// A name with a slash, or one that ends with .json, is a file.
+// Named results of `bench`: .gpu-profile/bench/NAME.json in the current folder; GPUPROF_BENCH_DIR names another folder.
+// A name that contains a slash or ends with .json is a path.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ std::string bench_file_of(const std::string& name);
 
 Result<measure::BenchDocument> read_bench_result(const std::string& name);
 
-// A result that is to be kept. It is opened before anything is measured, so that what cannot be written is known at once; the
-// file is there when commit() has succeeded, whole.
+// A result to be saved. It is opened before anything is measured, so that an unwritable path fails at once. The file
+// appears, complete, when commit() succeeds.
 class BenchSaving {
 public:
-    // Refuses to write over a result unless `force`.
+    // Refuses to overwrite a result unless `force`.
     static Result<BenchSaving> open(const std::string& name, bool force);
     const std::string& file() const { return file_; }
     Status commit(const measure::BenchDocument& document);
@@ -31,7 +31,7 @@ private:
 };
 
 // Where a result of `bench` comes from: program, time, command line, machine.
-// Fills everything but the benchmarks. The command line is this process's, without secrets, or left out.
+// Fills everything but the benchmarks. The command line is that of this process, without secrets, or is omitted.
 void describe_run(measure::BenchDocument& document, bool with_command_line);
 
 }  // namespace gpuprof

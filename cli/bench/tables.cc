@@ -9,47 +9,47 @@ namespace {
 using namespace measure;
 
 constexpr ResultColumn kMemoryColumns[] = {
-    {"name", CellType::text, Unit::none, "The function."},
-    {"source", CellType::text, Unit::none, "Who counted: torch, cupy, driver, tracemalloc."},
-    {"peak_allocated", CellType::integer, Unit::bytes, "The most that was allocated during one call."},
-    {"allocated", CellType::integer, Unit::bytes, "Allocated after the call."},
-    {"peak_reserved", CellType::integer, Unit::bytes, "The most that the framework had taken from the driver."},
-    {"reserved", CellType::integer, Unit::bytes, "What it keeps after the call."},
-    {"device_used", CellType::integer, Unit::bytes, "In use on the whole device, by all processes."},
-    {"outside", CellType::integer, Unit::bytes, "device_used without what the framework reserved."},
+    {"name", CellType::text, Unit::none, "Name of the function."},
+    {"source", CellType::text, Unit::none, "Source of the figures: torch, cupy, driver or tracemalloc."},
+    {"peak_allocated", CellType::integer, Unit::bytes, "Peak of allocated memory during one call."},
+    {"allocated", CellType::integer, Unit::bytes, "Memory allocated after the call."},
+    {"peak_reserved", CellType::integer, Unit::bytes, "Peak of memory that the framework reserved from the driver."},
+    {"reserved", CellType::integer, Unit::bytes, "Memory that the framework keeps reserved after the call."},
+    {"device_used", CellType::integer, Unit::bytes, "Memory in use on the whole device, by all processes."},
+    {"outside", CellType::integer, Unit::bytes, "device_used minus the memory that the framework reserved."},
 };
 
 constexpr ResultColumn kProgramColumns[] = {
-    {"name", CellType::text, Unit::none, "The program."},
-    {"runs", CellType::integer, Unit::count, "Runs that count."},
-    {"wall", CellType::real, Unit::ns, "Median of the time from start to end of a run."},
-    {"wall_low", CellType::real, Unit::ns, "Lower end of that median's interval; absent for too few runs."},
-    {"wall_high", CellType::real, Unit::ns, "Upper end of it."},
-    {"level_pct", CellType::real, Unit::percent, "Probability with which the interval covers the true median."},
-    {"wall_min", CellType::real, Unit::ns, "Shortest run."},
-    {"wall_max", CellType::real, Unit::ns, "Longest run."},
-    {"noise_pct", CellType::real, Unit::percent, "Standard deviation over the mean of the wall times."},
-    {"outliers", CellType::integer, Unit::count, "Runs beyond Tukey's fences; they are in all numbers."},
-    {"user", CellType::real, Unit::ns, "Median processor time in user mode, waited-for children included."},
-    {"system", CellType::real, Unit::ns, "Median processor time in the kernel, waited-for children included."},
+    {"name", CellType::text, Unit::none, "Name of the program."},
+    {"runs", CellType::integer, Unit::count, "Counted runs."},
+    {"wall", CellType::real, Unit::ns, "Median wall time of a run."},
+    {"wall_low", CellType::real, Unit::ns, "Lower end of the median's confidence interval; absent for too few runs."},
+    {"wall_high", CellType::real, Unit::ns, "Upper end of the median's confidence interval."},
+    {"level_pct", CellType::real, Unit::percent, "Confidence level of the interval."},
+    {"wall_min", CellType::real, Unit::ns, "Wall time of the shortest run."},
+    {"wall_max", CellType::real, Unit::ns, "Wall time of the longest run."},
+    {"noise_pct", CellType::real, Unit::percent, "Standard deviation of the wall times, relative to their mean."},
+    {"outliers", CellType::integer, Unit::count, "Runs beyond Tukey's fences; all figures include them."},
+    {"user", CellType::real, Unit::ns, "Median CPU time in user mode, including waited-for children."},
+    {"system", CellType::real, Unit::ns, "Median CPU time in the kernel, including waited-for children."},
     {"peak_memory", CellType::real, Unit::bytes,
-     "Median of the most resident memory of the largest process of a run (not of all together)."},
-    {"warmup_runs", CellType::integer, Unit::count, "Runs before, which do not count."},
-    {"warmup_first", CellType::real, Unit::ns, "Wall time of the first of them."},
-    {"failed", CellType::integer, Unit::count, "Runs that ended with another status than 0."},
-    {"stopped", CellType::text, Unit::none, "Why no further run was made."},
+     "Median peak resident memory of the largest process of a run, not the sum of all."},
+    {"warmup_runs", CellType::integer, Unit::count, "Warm-up runs, which are not counted."},
+    {"warmup_first", CellType::real, Unit::ns, "Wall time of the first warm-up run."},
+    {"failed", CellType::integer, Unit::count, "Runs that exited with a status other than 0."},
+    {"stopped", CellType::text, Unit::none, "Why measuring ended."},
 };
 
 constexpr ResultColumn kDeviceColumns[] = {
-    {"name", CellType::text, Unit::none, "The program."},
-    {"device", CellType::integer, Unit::none, "The device, as CUDA numbers it."},
-    {"device_name", CellType::text, Unit::none, "Its name."},
+    {"name", CellType::text, Unit::none, "Name of the program."},
+    {"device", CellType::integer, Unit::none, "Device number, in CUDA's order."},
+    {"device_name", CellType::text, Unit::none, "Name of the device."},
     {"samples", CellType::integer, Unit::count, "Samples over all counted runs."},
-    {"busy_pct", CellType::real, Unit::percent, "Share of the time in which at least one kernel ran, of any process."},
-    {"busy_per_run", CellType::real, Unit::second, "The same as time, by run."},
-    {"energy_per_run", CellType::real, Unit::joule, "Energy of the board, by run."},
-    {"energy_uncertainty", CellType::real, Unit::joule, "Most that energy_per_run is off, either way."},
-    {"peak_memory", CellType::real, Unit::bytes, "Most device memory in use, by all processes."},
+    {"busy_pct", CellType::real, Unit::percent, "Share of the time in which at least one kernel of any process ran."},
+    {"busy_per_run", CellType::real, Unit::second, "Busy time per run."},
+    {"energy_per_run", CellType::real, Unit::joule, "Energy of the board per run."},
+    {"energy_uncertainty", CellType::real, Unit::joule, "Maximum error of energy_per_run in either direction."},
+    {"peak_memory", CellType::real, Unit::bytes, "Peak of device memory in use, by all processes."},
 };
 
 template <class Value>
@@ -71,7 +71,7 @@ ResultTable memory_table(const BenchDocument& document) {
     return table;
 }
 
-// The median of what each run has; absent when a run lacks it.
+// The median over all runs; absent if a run lacks the value.
 template <class Figure>
 Cell median_of(const std::vector<ProgramRun>& runs, Figure figure) {
     std::vector<double> values;
@@ -104,9 +104,9 @@ void add_program(const Benchmark& benchmark, ResultTable& table) {
                    use.warmup.empty() ? kAbsent : Cell(static_cast<double>(use.warmup.front().wall)),
                    std::int64_t{failed}, name_of(m.stopped)});
     for (const std::string& note : m.notes) table.notes.push_back(note);
-    if (!use.no_memory_because.empty()) table.notes.push_back("peak memory is not known: " + use.no_memory_because);
+    if (!use.no_memory_because.empty()) table.notes.push_back("peak memory is unknown: " + use.no_memory_because);
     if (use.devices.empty())
-        table.notes.push_back("busy time, energy and memory of a GPU are not known: " + use.no_device_because);
+        table.notes.push_back("GPU busy time, energy and memory are unknown: " + use.no_device_because);
 }
 
 ResultTable device_table(const BenchDocument& document) {

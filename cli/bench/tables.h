@@ -8,7 +8,7 @@
 
 namespace gpuprof {
 
-// The first is the one that CSV holds: of functions when there are any, else of programs.
+// The first table is the one that CSV holds: functions if there are any, else programs.
 std::vector<ResultTable> bench_tables(const measure::BenchDocument& document);
 
 }  // namespace gpuprof

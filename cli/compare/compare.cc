@@ -1,4 +1,5 @@
-// `compare`: reads two recordings and says what changed. The order of work is the order of possible complaints, as in report.
+// `compare`: reads two recordings and reports what changed. Checks run in the order in which their errors matter to
+// users, as in report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ struct Arguments {
     ReadLimits limits;
 };
 
-// What the arguments name, all of it existing.
+// The requested format and tables, all of them valid.
 struct Plan {
     const ReportFormat* format = nullptr;
     std::vector<std::string> tables;
@@ -50,7 +51,7 @@ Result<Plan> plan_of(const Arguments& arguments) {
     if (plan.format->one_table && plan.tables.size() != 1)
         return Error{
             ExitCode::usage,
-            fmt::format("{0} holds one table: name one, e.g. gpu-profile compare BASE NEW kernels --format {0}",
+            fmt::format("{0} output holds one table; name one, as in gpu-profile compare BASE NEW kernels --format {0}",
                         plan.format->name)};
     if (plan.tables.empty()) plan.tables = {"metrics", "attribution"};
     Result<std::vector<compare::Condition>> conditions = conditions_of(arguments.fail_on);
@@ -59,7 +60,7 @@ Result<Plan> plan_of(const Arguments& arguments) {
     return plan;
 }
 
-// Side by side, because much of reading one is the work of one thread; but what comes from standard input one after the other.
+// In parallel, because reading one recording is partly single-threaded. If one is standard input, one after the other.
 Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
     std::array<const std::string*, 2> files = {&arguments.base, &arguments.next};
     bool from_input = arguments.base == "-" || arguments.next == "-";
@@ -71,7 +72,7 @@ Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
     return compare::runs_alike(std::move(*traces[0]).value(), std::move(*traces[1]).value(), arguments.options);
 }
 
-// Each is read, measured and let go, so that any number of them fits.
+// Each recording is read, measured and released, so that memory does not limit their number.
 Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Arguments& arguments,
                                                   StepMethod method) {
     std::vector<compare::Values> repeats;
@@ -113,13 +114,17 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("BASE", arguments->base, "A recording of the program as it was.").required().value("");
-    line.option("NEW", arguments->next, "A recording of the program as it is now.").required().value("");
-    line.option("ANALYSIS", arguments->analyses, "What to show; none is metrics and attribution.").value("");
-    line.option("--repeat-base", arguments->base_repeats, "Further recordings like BASE.").value("FILE...");
-    line.option("--repeat-new", arguments->new_repeats, "Further recordings like NEW.").value("FILE...");
+    line.option("BASE", arguments->base, "Recording of the program before the change.").required().value("");
+    line.option("NEW", arguments->next, "Recording of the program after the change.").required().value("");
+    line.option("ANALYSIS", arguments->analyses, "Tables to show (default: metrics and attribution).").value("");
+    line.option("--repeat-base", arguments->base_repeats,
+                "Further recordings of the same state as BASE, to measure noise.")
+        .value("FILE...");
+    line.option("--repeat-new", arguments->new_repeats,
+                "Further recordings of the same state as NEW, to measure noise.")
+        .value("FILE...");
     declare_conditions(line, arguments->fail_on);
-    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
@@ -131,9 +136,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kCompareCommand;
 const Command kCompareCommand{"compare",
-                              "Read a recording",
+                              "Analyse recordings",
                               "BASE NEW [ANALYSIS...]",
-                              "Whether NEW is faster or slower than BASE, beyond the noise, and why.",
+                              "Compare two recordings: faster or slower beyond the noise, and why.",
                               declare,
                               [] {
                                   return std::vector<Choices>{{"ANALYSIS", comparison_tables()},

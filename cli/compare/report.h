@@ -1,4 +1,4 @@
-// What `compare` found, as a report: of the command, and of the viewer when it shows two recordings.
+// The report of a comparison, for the command `compare` and for the viewer when it shows two recordings.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@
 
 namespace gpuprof {
 
-// Names of the tables that a comparison may have, in the order in which they are listed.
+// Names of the tables of a comparison, in listing order.
 std::vector<std::string_view> comparison_tables();
 
 class ComparisonReport {
 public:
-    // `names`: of comparison_tables(). Both runs outlive it.
+    // `names`: from comparison_tables(). Both runs outlive this.
     static Result<ComparisonReport> make(const std::vector<std::string>& names, const compare::Comparison& found,
                                          const compare::Run& base, const compare::Run& next);
-    // Refers to what this holds.
+    // Refers to members of this object.
     Report report() const;
 
 private:

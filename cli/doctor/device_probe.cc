@@ -11,7 +11,7 @@ namespace {
 
 constexpr DurNs kMillisecond = 1'000'000;
 
-// Collects on the monitor's thread what is read on another one afterwards.
+// Collects on the monitor's thread what another thread reads later.
 class Listener {
 public:
     Observer observer() {
@@ -43,7 +43,7 @@ private:
     SampledMachine heard_;
 };
 
-// The monitor's own account of a driver that hung or crashed says more than that no sample came.
+// If the driver hung or crashed, the monitor's own message is more specific than "no sample arrived".
 std::string refusal_of(const Monitor& monitor, const std::string& message) {
     for (const GpuSummary& summary : monitor.summaries())
         for (const std::string& sentence : summary.notes)

@@ -1,5 +1,5 @@
-// What sampling would give on this machine: a sampler is started, listened to for a moment and ended. It runs in a process of
-// its own, so that a driver that hangs or crashes is a sentence here.
+// What sampling would provide on this machine: starts a sampler, listens for a moment, and ends it. The sampler is a
+// separate process, so that a driver that hangs or crashes only produces a message here.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 namespace gpuprof {
 
 struct SampledMachine {
-    std::string refusal;  // why nothing can be sampled; "" when something can
+    std::string refusal;  // why no device can be sampled; "" if one can
     std::vector<SampledDevice> devices;
-    MetricSet present;                   // read on at least one device
-    std::vector<std::string> sentences;  // what is absent and why
+    MetricSet present;                   // metrics that at least one device provides
+    std::vector<std::string> sentences;  // what is missing, and why
 };
 
-// `backend` as --backend has it. Takes half a second where there is a device, some seconds where the driver hangs.
+// `backend`: a value of --backend. Takes half a second with a device, and several seconds if the driver hangs.
 SampledMachine sample_machine(const std::string& backend);
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
-// `doctor`: what works on this machine and why not. Reading recordings needs nothing, so the answer is never a failure
-// and the exit status is 0 whatever is missing.
+// `doctor`: what works on this machine, and why the rest does not. Reading recordings always works, so doctor never
+// fails: the exit status is 0 whatever is missing.
 #include <fmt/format.h>
 
 #include <memory>
@@ -22,13 +22,13 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"check", CellType::text, Unit::none, "What was looked for."},
+    {"check", CellType::text, Unit::none, "What was checked."},
     {"health", CellType::text, Unit::none, "ok, limited or missing."},
-    {"found", CellType::text, Unit::none, "What is there, or what is not."},
-    {"remedy", CellType::text, Unit::none, "What to do; absent when nothing."},
+    {"found", CellType::text, Unit::none, "What was found, or what is missing."},
+    {"remedy", CellType::text, Unit::none, "What to do; absent if nothing needs to be done."},
 };
 
-// Reading works everywhere; said first, so that nobody believes a GPU is needed for it.
+// Reading works everywhere. It comes first, so that nobody assumes it needs a GPU.
 Check check_reading() {
     std::string names;
     for (const Importer& importer : importers()) names += fmt::format("{}{}", names.empty() ? "" : ", ", importer.name);
@@ -91,15 +91,15 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
     return [arguments] { return run(*arguments); };
 }
 
 }  // namespace
 
 extern const Command kDoctorCommand;
-const Command kDoctorCommand{"doctor", "About this program",
-                             "",       "What works on this machine, and what to do about the rest.",
+const Command kDoctorCommand{"doctor", "Setup and reference",
+                             "",       "Check what works on this machine, and how to fix the rest.",
                              declare,  [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
 
 }  // namespace gpuprof

@@ -21,7 +21,7 @@
 namespace gpuprof {
 namespace {
 
-// The first `most` bytes of a file; absent when it cannot be read.
+// The first `most` bytes of a file; absent if it cannot be read.
 std::optional<std::string> read_text(const std::string& path, std::size_t most = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::nullopt;
@@ -39,7 +39,7 @@ std::vector<std::string> matching(const std::string& pattern) {
     return paths;
 }
 
-// The value of "KEY: value" on a line of its own.
+// The value of a line "KEY: value".
 std::string value_of(const std::string& text, std::string_view key) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -53,9 +53,9 @@ std::string value_of(const std::string& text, std::string_view key) {
 using Library = std::unique_ptr<void, int (*)(void*)>;
 Library load(const char* name) { return {dlopen(name, RTLD_LAZY | RTLD_LOCAL), dlclose}; }
 
-constexpr std::string_view kInContainer = "in a container, start it with --gpus all (NVIDIA container toolkit)";
+constexpr std::string_view kInContainer = "start a container with --gpus all (NVIDIA Container Toolkit)";
 
-// The driver's version; "" where there is no driver.
+// The driver's version; "" without a driver.
 std::string driver_version(const Machine& machine) {
     std::string text = read_text(machine.root + "/proc/driver/nvidia/version").value_or("");
     // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
@@ -68,7 +68,7 @@ std::string driver_version(const Machine& machine) {
 Check check_module(const Machine& machine) {
     Check check{.name = "NVIDIA kernel driver", .found = {}, .remedy = {}};
     if (access((machine.root + "/proc/driver/nvidia/version").c_str(), R_OK) != 0) {
-        check.found = "no /proc/driver/nvidia: the kernel module is not loaded";
+        check.found = "kernel module not loaded: /proc/driver/nvidia does not exist";
         check.remedy = fmt::format("install the NVIDIA driver; {}", kInContainer);
         return check;
     }
@@ -97,9 +97,8 @@ Check check_gpus(const Machine& machine) {
 }
 
 Check check_cuda() {
-    Check check{.name = "CUDA driver library",
-                .found = "libcuda.so.1 cannot be loaded",
-                .remedy = "install the NVIDIA driver of this machine"};
+    Check check{
+        .name = "CUDA driver library", .found = "cannot load libcuda.so.1", .remedy = "install the NVIDIA driver"};
     Library library = load("libcuda.so.1");
     if (!library) return check;
     // cuDriverGetVersion answers without cuInit (CUDA driver API, version management): 13000 is 13.0.
@@ -119,17 +118,18 @@ std::string list_devices(const std::vector<SampledDevice>& devices) {
     return text;
 }
 
-// Sampling by NVML as `gpu-profile -- CMD` would do it: devices, and what they do not report.
+// Tries NVML as `gpu-profile -- CMD` would: finds devices and what they do not report.
 Check check_nvml(const Machine& machine) {
     Check check{.name = "NVML", .found = {}, .remedy = {}};
     if (!machine.sample) {
-        check.found = "not tried";
+        check.found = "not tested";
         return check;
     }
     SampledMachine sampled = machine.sample("nvml");
     if (!sampled.refusal.empty()) {
         check.found = sampled.refusal;
-        check.remedy = "gpu-profile -- COMMAND runs without samples meanwhile, or by nvidia-smi where that works";
+        check.remedy =
+            "until this is fixed, gpu-profile -- COMMAND samples with nvidia-smi if possible, else not at all";
         return check;
     }
     check.health =
@@ -139,7 +139,7 @@ Check check_nvml(const Machine& machine) {
     return check;
 }
 
-// The files among the places where counters look for CUPTI.
+// The existing files among the places where counters look for CUPTI.
 std::vector<std::string> cupti_files(const Machine& machine) {
     std::vector<std::string> files = pm::cupti_places("", machine.environment, machine.root);
     std::erase_if(files, [](const std::string& place) { return place[0] != '/' || access(place.c_str(), R_OK) != 0; });
@@ -162,15 +162,15 @@ Check check_cupti(const Machine& machine) {
     return check;
 }
 
-// Whether the process holds CAP_SYS_ADMIN (bit 21 of CapEff, capabilities(7)), or CAP_PERFMON (38), which is enough from
-// driver R565 on.
+// Whether the process has CAP_SYS_ADMIN (bit 21 of CapEff, capabilities(7)) or CAP_PERFMON (38), which is enough from
+// driver R565.
 bool is_admin(const Machine& machine) {
     std::string mask = value_of(read_text(machine.root + "/proc/self/status").value_or(""), "CapEff");
     unsigned long long held = std::strtoull(mask.c_str(), nullptr, 16);
     return (held >> 21 & 1) != 0 || ((held >> 38 & 1) != 0 && std::atoi(driver_version(machine).c_str()) >= 565);
 }
 
-// NVIDIA's driver restricts hardware counters to administrators unless told otherwise
+// By default, NVIDIA's driver restricts hardware counters to administrators
 // (https://developer.nvidia.com/ERR_NVGPUCTRPERM).
 Check check_counters(const Machine& machine) {
     Check check{.name = "hardware counters", .found = {}, .remedy = {}};
@@ -190,11 +190,12 @@ Check check_counters(const Machine& machine) {
     return check;
 }
 
-// Whether `record --sample pm` can work: a GPU, a CUPTI that has PM sampling (its file names the function), permission.
+// Whether `record --sample pm` can work: a GPU, a CUPTI with PM sampling (its file contains the function's name), and
+// permission.
 Check check_counters_over_time(const Machine& machine) {
     Check check{.name = "counters over time", .found = {}, .remedy = {}};
     std::vector<std::string> files = cupti_files(machine);
-    // Names of functions are near the beginning of a library.
+    // Function names are near the beginning of a library.
     constexpr std::size_t kNames = std::size_t{1} << 20;
     auto able = std::find_if(files.begin(), files.end(), [](const std::string& file) {
         return read_text(file, kNames).value_or("").find("cuptiPmSamplingEnable") != std::string::npos;
@@ -203,8 +204,8 @@ Check check_counters_over_time(const Machine& machine) {
     if (check_gpus(machine).health == Health::missing) {
         check.found = "no GPU to sample";
     } else if (able == files.end()) {
-        check.found = "no CUPTI 12.6 or newer";
-        check.remedy = "pip install nvidia-cuda-cupti, or name the library with GPUPROF_CUPTI";
+        check.found = "no CUPTI 12.6 or later";
+        check.remedy = "pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of the library";
     } else if (permission.health == Health::limited) {
         check.health = Health::limited;
         check.found = permission.found;
@@ -219,10 +220,10 @@ Check check_counters_over_time(const Machine& machine) {
 Check check_smi(const Machine& machine) {
     std::string path = find_in_path("nvidia-smi", machine.environment("PATH"), machine.root);
     if (!path.empty()) return {"nvidia-smi", Health::ok, machine.root + path, ""};
-    return {"nvidia-smi", Health::missing, "not in PATH", "install the NVIDIA driver's utilities"};
+    return {"nvidia-smi", Health::missing, "not found in PATH", "install the NVIDIA driver's utilities"};
 }
 
-// Limits of cgroup v2 (kernel documentation, admin-guide/cgroup-v2): "max 100000" and "max" are none.
+// Limits of cgroup v2 (kernel documentation, admin-guide/cgroup-v2). "max 100000" and "max" mean unlimited.
 Check check_limits(const Machine& machine) {
     unsigned cpus = std::thread::hardware_concurrency();
     std::string limits;
@@ -237,7 +238,7 @@ Check check_limits(const Machine& machine) {
     std::string where = container ? "in a container" : "not in a container";
     if (limits.empty()) return {"limits", Health::ok, where + ", no CPU or memory limit", ""};
     return {"limits", Health::limited, fmt::format("{}, limited to {}", where, limits),
-            "none needed; timings of the host depend on it"};
+            "none needed; host timings depend on these limits"};
 }
 
 }  // namespace

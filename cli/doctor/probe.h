@@ -1,5 +1,5 @@
-// Looks at the machine: what of a GPU's software is here, and what stands in the way. Files of /proc, /sys and /dev are
-// read, libraries are loaded and closed again; devices are opened by a sampler in a process of its own only.
+// Checks which parts of the GPU software exist on this machine and what prevents their use. Reads files of /proc, /sys
+// and /dev, and loads and closes libraries. Only a sampler in a separate process opens devices.
 #pragma once
 
 #include <functional>
@@ -19,21 +19,21 @@ std::string_view name_of(Health health);
 struct Check {
     std::string name;
     Health health = Health::missing;
-    std::string found;   // what is there, or what is not
-    std::string remedy;  // what to do; empty when nothing
+    std::string found;   // what was found, or what is missing
+    std::string remedy;  // what to do; empty if nothing needs to be done
 };
 
-// Every check of this machine, in the order in which one depends on the other.
+// Every check of this machine; later checks depend on earlier ones.
 std::vector<Check> check_machine();
 
-// What recording CUDA needs: the kernel driver, the driver library, CUPTI. Opens no device.
+// The requirements of CUDA recording: kernel driver, driver library, CUPTI. Opens no device.
 std::vector<Check> check_for_recording();
 
-// Where the checks look, so that a test can show them another machine. Every path begins with `root`.
+// Where the checks look, so that a test can substitute another machine. Every path begins with `root`.
 struct Machine {
     std::string root;                                          // "" is this machine
-    std::function<std::string(const char* name)> environment;  // "" when not set
-    // Tries sampling by a backend; not tried where there is none.
+    std::function<std::string(const char* name)> environment;  // "" if unset
+    // Tries sampling with a backend; not tried if empty.
     std::function<SampledMachine(const std::string& backend)> sample = {};
 };
 std::vector<Check> check_machine(const Machine& machine);

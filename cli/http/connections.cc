@@ -22,7 +22,7 @@ bool HttpConnections::freed(const Connection& connection) {
     return on_event == nullptr;
 }
 
-// Reading finds the end and writing an error, upon which evhttp frees the connection.
+// Reading detects the end and writing an error; then evhttp frees the connection.
 void HttpConnections::cut(Connection& connection) {
     evutil_socket_t socket = bufferevent_getfd(connection.stream);
     if (socket >= 0) shutdown(socket, SHUT_RDWR);
@@ -30,7 +30,7 @@ void HttpConnections::cut(Connection& connection) {
 }
 
 bufferevent* HttpConnections::open(event_base* base) {
-    if (open_.size() >= limits_.connections) sweep();  // those that ended since do not count
+    if (open_.size() >= limits_.connections) sweep();  // closed connections do not count
     if (open_.size() >= limits_.connections) {
         auto waiting = std::find_if(open_.begin(), open_.end(), [](const Connection& connection) {
             return !connection.replying && connection.deadline != INT64_MAX;
@@ -55,7 +55,7 @@ void HttpConnections::replying(const bufferevent* stream, std::size_t bytes) {
 
 void HttpConnections::sweep() {
     TimeNs now = monotonic_ns();
-    // A page that took long to make held everyone up: that time is not the clients'.
+    // A page that took long to generate delayed everyone; that time is not charged to the clients.
     DurNs held_up = swept_ == 0 ? 0 : now - swept_ - kSweepEvery;
     swept_ = now;
     if (held_up < kSweepEvery) held_up = 0;

@@ -1,10 +1,11 @@
-// The connections of an HTTP endpoint, each with a deadline for all it does. libevent limits only the pause between two bytes,
-// so that a client which sends or takes one now and then would keep its connection for hours: here the request has to be
-// whole, and the reply taken, within a time that is set when they begin. Beyond a number of connections the oldest that has
-// not sent its request makes room.
+// The connections of an HTTP endpoint, each with a deadline for the request and one for the reply. libevent limits only
+// the pause between two bytes, so a client that sends or takes a byte now and then could hold its connection for hours.
+// Here the whole request must arrive, and the reply be taken, within a time that starts when they begin. Beyond a
+// maximum number of connections, the oldest one without a complete request is closed.
 //
-// evhttp frees a connection without telling; so each is held by a reference of our own, and one whose callbacks are gone was
-// freed. sweep() lets go of those and cuts the connections that are over their time.
+// evhttp frees a connection without notice. Each one is therefore held by a separate reference; when its callbacks are
+// gone, it was freed.
+// sweep() releases those and closes connections past their deadline.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +21,12 @@ namespace gpuprof {
 
 struct HttpLimits {
     DurNs request = 10'000'000'000;       // from the first byte of a connection to the last of its request
-    DurNs reply = 60'000'000'000;         // to take a reply, and longer by its size:
-    double slowest_bytes_per_s = 65'536;  // what a client has to take on average beyond that
-    std::size_t connections = 100;        // at a time
+    DurNs reply = 60'000'000'000;         // for taking a reply, plus a share for its size:
+    double slowest_bytes_per_s = 65'536;  // minimum average rate of the client beyond that
+    std::size_t connections = 100;        // open at the same time
 };
 
-// A connection that is to be accepted; null without memory.
+// A connection to be accepted; null if out of memory.
 using MakeStream = std::function<bufferevent*(event_base*)>;
 bufferevent* plain_stream(event_base* base);
 
@@ -36,11 +37,11 @@ public:
     HttpConnections(const HttpConnections&) = delete;
     HttpConnections& operator=(const HttpConnections&) = delete;
 
-    // For a connection that is being accepted; null without memory.
+    // For a connection that is being accepted; null if out of memory.
     bufferevent* open(event_base* base);
-    // A reply of so many bytes begins.
+    // A reply of `bytes` begins.
     void replying(const bufferevent* stream, std::size_t bytes);
-    // Every kSweepEvery.
+    // Call every kSweepEvery.
     void sweep();
     static constexpr DurNs kSweepEvery = 100'000'000;
 
@@ -56,7 +57,7 @@ private:
     HttpLimits limits_;
     MakeStream make_;
     TimeNs swept_ = 0;
-    std::list<Connection> open_;  // in the order in which they came
+    std::list<Connection> open_;  // oldest first
 };
 
 }  // namespace gpuprof

@@ -38,7 +38,7 @@ using Base = std::unique_ptr<event_base, Freed<event_base_free>>;
 using Http = std::unique_ptr<evhttp, Freed<evhttp_free>>;
 using Event = std::unique_ptr<event, Freed<event_free>>;
 
-// Without descriptors left, accept() fails at once, again and again: better to look away for a second.
+// Without free descriptors accept() fails again at once, so the listener pauses for a second.
 void pause_accepting(evconnlistener* listener, void*) {
     evconnlistener_disable(listener);
     timeval second{1, 0};
@@ -55,8 +55,8 @@ void limit_connections() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Signals outside the loop: one that comes before it ends it at once, and one that comes after it changes nothing, as
-// `timeout` sends each of them twice. The next one kills.
+// Signals outside the event loop. One that arrives before the loop ends it at once. One that arrives after it changes
+// nothing, because `timeout` sends each signal twice. The next one kills.
 volatile sig_atomic_t asked_to_end = 0;
 
 void take_signals() {
@@ -81,7 +81,7 @@ struct HttpEndpoint::State {
 
     HostPort at;
     Base base;
-    HttpConnections connections;  // held longer than by evhttp
+    HttpConnections connections;  // outlives evhttp's references
     Http http;
     std::function<HttpReply(const HttpRequest&)> page;
     std::function<void()> every_second;
@@ -140,7 +140,7 @@ std::string HostPort::text() const {
 }
 
 Result<HostPort> parse_host_port(std::string_view text) {
-    Error wrong{ExitCode::usage, fmt::format("{} is no address to listen at; [HOST]:PORT, such as :9400", text)};
+    Error wrong{ExitCode::usage, fmt::format("invalid address '{}'; expected [HOST]:PORT, such as :9400", text)};
     HostPort at;
     std::size_t colon = text.rfind(':');
     std::string_view host = colon == std::string_view::npos ? "" : text.substr(0, colon);
@@ -163,7 +163,7 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, con
     state.at = at;
     state.base.reset(event_base_new());
     state.http.reset(state.base ? evhttp_new(state.base.get()) : nullptr);
-    if (!state.http) return Error{ExitCode::internal, "cannot prepare a server: out of memory or descriptors"};
+    if (!state.http) return Error{ExitCode::internal, "cannot create a server: out of memory or file descriptors"};
     evhttp_set_max_headers_size(state.http.get(), kMostHead);
     evhttp_set_max_body_size(state.http.get(), kMostBody);
     evhttp_set_timeout(state.http.get(), kPatienceSeconds);
@@ -175,10 +175,10 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, con
     evhttp_bound_socket* bound = evhttp_bind_socket_with_handle(state.http.get(), at.host.c_str(), at.port);
     if (bound == nullptr) {
         bool refused = errno == EADDRINUSE || errno == EACCES || errno == EADDRNOTAVAIL;
-        return Error{refused ? ExitCode::not_permitted : ExitCode::usage,
-                     fmt::format("cannot listen at {}: {}{}", at.text(),
-                                 refused ? std::strerror(errno) : "there is no such host",
-                                 errno == EADDRINUSE ? "; choose another port" : "")};
+        return Error{
+            refused ? ExitCode::not_permitted : ExitCode::usage,
+            fmt::format("cannot listen on {}: {}{}", at.text(), refused ? std::strerror(errno) : "unknown host",
+                        errno == EADDRINUSE ? "; choose another port" : "")};
     }
     state.at.port = port_of(evhttp_bound_socket_get_fd(bound));
     evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), pause_accepting);
@@ -214,10 +214,10 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     if (!terminated || !interrupted || !timer || !sweeper || event_add(sweeper.get(), &often) != 0 ||
         event_add(terminated.get(), nullptr) != 0 || event_add(interrupted.get(), nullptr) != 0 ||
         event_add(timer.get(), &second) != 0)
-        return Error{ExitCode::internal, "cannot wait for signals"};
+        return Error{ExitCode::internal, "cannot install signal handlers"};
     ready();
     if (asked_to_end == 0 && event_base_dispatch(state.base.get()) < 0)
-        return Error{ExitCode::internal, "the server's loop failed"};
+        return Error{ExitCode::internal, "the server's event loop failed"};
     return {};
 }
 

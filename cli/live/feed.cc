@@ -26,7 +26,7 @@ void declare_wish(CommandLine& line, WatchWish& wish) {
 
 Status check(const WatchWish& wish) {
     if (wish.backend == "none")
-        return Error{ExitCode::usage, "--backend none samples nothing; auto, nvml, smi or replay:FILE do"};
+        return Error{ExitCode::usage, "--backend none samples no device; use auto, nvml, smi or replay:FILE"};
     return {};
 }
 
@@ -38,7 +38,7 @@ MonitorOptions LiveFeed::options(bool wait) {
     options.request.devices = wish_.devices;
     options.request.backend = wish_.backend;
     options.request.interval = interval_of(wish_);
-    options.max_samples = 1;  // the state keeps what is looked at
+    options.max_samples = 1;  // the state keeps its own history
     options.strict = wait;
     options.start_timeout = wait ? 15 * kSecond : -1;
     options.observer = {.opened =
@@ -65,7 +65,7 @@ void LiveFeed::sampling_over(const std::string& why) {
     over_at_ = monotonic_ns();
 }
 
-// The monitor knows of the first reading a moment before its observer does.
+// The monitor learns of the first reading slightly before its observer.
 Status LiveFeed::start() {
     Status started = monitor_->start();
     std::unique_lock lock(mutex_);

@@ -1,6 +1,5 @@
-// Sampling that goes on for as long as somebody looks: a Monitor whose messages fill a LiveState. When sampling ends by
-// itself (the driver broke it again and again), it is started again every half minute; the end of a recording is final.
-// Any thread may call anything.
+// Continuous sampling while somebody watches: a Monitor whose messages fill a LiveState. If sampling ends by itself
+// (the driver failed repeatedly), it restarts every half minute; the end of a replayed recording is final. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +13,7 @@
 
 namespace gpuprof {
 
-// What top and serve are asked to watch.
+// What top and serve watch.
 struct WatchWish {
     std::string devices = "all", backend = "auto";
     double interval_s = 1;
@@ -22,7 +21,7 @@ struct WatchWish {
 
 void declare_wish(CommandLine& line, WatchWish& wish);
 
-// Refuses a backend that samples nothing.
+// Refuses a backend that samples no device.
 Status check(const WatchWish& wish);
 
 class LiveFeed {
@@ -38,11 +37,11 @@ public:
         std::lock_guard lock(mutex_);
         return read(state_);
     }
-    // Whether a recording was played to its end.
+    // Whether a replayed recording has ended.
     bool ended() const;
-    // Why sampling ended by itself; "" while it goes on.
+    // Why sampling ended by itself; "" while it runs.
     std::string trouble() const;
-    // To be called now and then: starts sampling again when that is due, without waiting for it.
+    // Call regularly: restarts sampling when due, without waiting for it.
     void revive(TimeNs now_monotonic);
 
 private:
@@ -55,7 +54,7 @@ private:
     std::condition_variable changed_;
     bool any_reading_ = false, ended_ = false;
     std::string trouble_;
-    TimeNs over_at_ = 0;                // CLOCK_MONOTONIC; 0 while sampling goes on
+    TimeNs over_at_ = 0;                // CLOCK_MONOTONIC; 0 while sampling runs
     std::unique_ptr<Monitor> monitor_;  // last: its thread uses the others
 };
 

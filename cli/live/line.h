@@ -1,4 +1,4 @@
-// One line of the terminal that shows the newest sample of each device while a command runs; gone when it is cleared.
+// One terminal line with the newest sample of each device while a command runs; erased when it is cleared.
 #pragma once
 
 #include <map>

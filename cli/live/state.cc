@@ -6,7 +6,7 @@ namespace gpuprof {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000;
-// Beyond three turns, so that a late packet does not make a value flicker.
+// More than three intervals, so that a late packet does not make a value flicker.
 constexpr DurNs kGrace = 2 * kSecond;
 
 // The longest time between two readings at a short interval; source: core/schema/metrics.def.
@@ -43,7 +43,7 @@ void LiveState::opened(const Opened& opened) {
     std::vector<LiveDevice> before = std::move(devices_);
     devices_.clear();
     for (const SampledDevice& known : opened.devices) {
-        // After a new start of the sampler the past of a device is still its past.
+        // A restart of the sampler keeps the history of a device.
         auto same = std::find_if(before.begin(), before.end(), [&known](const LiveDevice& old) {
             return old.known.device == known.device && old.known.uuid == known.uuid;
         });
@@ -76,7 +76,7 @@ void LiveState::take(const Reading& reading) {
             device->values[i] = reading.values[i], device->read_at[i] = reading.time;
     std::int64_t number = reading.time / interval_;
     std::deque<HistorySlot>& history = device->history;
-    // A clock that was set back begins the history anew; a little disorder is counted with the newest interval.
+    // A clock that was set back restarts the history. Slightly late readings count towards the newest interval.
     if (!history.empty() && number + 2 < history.back().number) history.clear();
     if (history.empty() || history.back().number < number)
         history.push_back({.number = number, .sums = {}, .counts = {}});
@@ -110,7 +110,7 @@ std::optional<double> LiveState::value(const LiveDevice& device, Metric metric, 
     return device.values[index_of(metric)];
 }
 
-// A value is held for three of its turns: ticks fall a little early or late, and not every tick reads everything.
+// A value is valid for three of its intervals: ticks jitter, and not every tick reads everything.
 std::vector<std::optional<double>> LiveState::history(const LiveDevice& device, Metric metric, std::size_t count,
                                                       TimeNs now) const {
     std::vector<std::optional<double>> means(count);

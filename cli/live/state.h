@@ -1,7 +1,7 @@
-// What is known of the machine's devices now and of the last minutes: the newest value of every metric, a history of one
-// slot per interval, the processes, and what is wrong. Fed by a sampler's messages; top draws it and serve exports it.
-// Pure bookkeeping: no threads, no clocks (the time is handed in). A value that was not read again when it should have
-// been is absent, as is one that a fault says is gone.
+// The current state of the machine's devices and their last minutes: the newest value of every metric, a history with
+// one slot per interval, the processes, and current problems. A sampler's messages fill it; top draws it and serve
+// exports it. No threads and no clocks (the caller passes the time). A value that is overdue, or that a fault reports
+// as gone, is absent.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace gpuprof {
 
-// The readings of one interval, added up.
+// The sums of the readings of one interval.
 struct HistorySlot {
     std::int64_t number = 0;  // time / interval
     std::array<float, kMetricCount> sums{};
@@ -29,10 +29,10 @@ struct HistorySlot {
 struct LiveDevice {
     SampledDevice known;
     std::array<double, kMetricCount> values{};
-    std::array<TimeNs, kMetricCount> read_at{};  // 0: never, or gone
+    std::array<TimeNs, kMetricCount> read_at{};  // 0: never read, or gone
     TimeNs last = 0;                             // newest reading; 0: none
-    bool lost = false;                           // the driver lost it and has not found it again
-    std::string trouble;                         // the newest sentence about it
+    bool lost = false;                           // the driver lost the device and has not found it again
+    std::string trouble;                         // the newest message about it
     std::deque<HistorySlot> history;             // ascending; intervals without a reading have no slot
     std::map<std::int64_t, ProcessReading> processes;
 };
@@ -41,7 +41,7 @@ class LiveState {
 public:
     static constexpr std::size_t kSlots = 1024;  // no terminal is wider
 
-    // `interval` is the one that sampling was asked for, > 0.
+    // `interval`: the requested one, > 0.
     explicit LiveState(DurNs interval) : interval_(interval) {}
 
     void opened(const Opened& opened);
@@ -49,19 +49,19 @@ public:
 
     const std::string& backend() const { return backend_; }
     const std::vector<std::string>& notes() const { return notes_; }
-    // The newest sentence that is not about one device.
+    // The newest message that is not about one device.
     const std::string& trouble() const { return trouble_; }
     DurNs interval() const { return interval_; }
     const std::vector<LiveDevice>& devices() const { return devices_; }
-    // Whether readings of the device came in time.
+    // Whether readings of the device arrived in time.
     bool alive(const LiveDevice& device, TimeNs now) const;
-    // The newest value; absent when there is none, or when it should have been read again before `now`.
+    // The newest value; absent if there is none, or if a reading is overdue at `now`.
     std::optional<double> value(const LiveDevice& device, Metric metric, TimeNs now) const;
-    // Means of the last `count` intervals up to the one of `now`, oldest first; absent where nothing was read for longer
-    // than three turns.
+    // Means of the last `count` intervals up to that of `now`, oldest first; absent for gaps longer than three
+    // intervals.
     std::vector<std::optional<double>> history(const LiveDevice& device, Metric metric, std::size_t count,
                                                TimeNs now) const;
-    // Processes that were seen in time, those with most memory first.
+    // Processes with recent readings, largest memory first.
     std::vector<ProcessReading> processes(const LiveDevice& device, TimeNs now) const;
 
 private:

@@ -1,6 +1,6 @@
-// `gpu-profile [OPTIONS] -- CMD`: samples the devices while a command runs, then says on standard error how busy they were.
-// The command's streams, signals, terminal and exit status are its own: this program adds lines to standard error when it
-// has ended, one JSON line to standard output with --json, and ends as the command ended.
+// `gpu-profile [OPTIONS] -- CMD`: samples the devices while a command runs, then reports on standard error how busy
+// they were. The command keeps its streams, signals, terminal and exit status. This program adds lines to standard
+// error at the end, adds one JSON line to standard output with --json, and exits as the command did.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ struct Arguments {
     std::vector<std::string> command;
 };
 
-// Files that samples go to while they come.
+// Files that receive samples while they arrive.
 struct Records {
     std::unique_ptr<SampleCapture> capture;
     std::unique_ptr<SampleCsv> csv;
@@ -91,15 +91,17 @@ MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
 
 Status check(const Arguments& arguments) {
     auto wrong = [](std::string message) { return Error{ExitCode::usage, std::move(message)}; };
-    if (arguments.command.empty()) return wrong("no command to run; gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]");
+    if (arguments.command.empty())
+        return wrong("no command to run; usage: gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]");
     if (Status known = check_backend(arguments.backend); !known) return known;
-    if (arguments.repeats < 1 || arguments.repeats > 100'000) return wrong("--repeats needs a number from 1 to 100000");
+    if (arguments.repeats < 1 || arguments.repeats > 100'000)
+        return wrong("--repeats: expected a whole number from 1 to 100000");
     if (arguments.warmup_runs < 0 || arguments.warmup_runs > 100'000)
-        return wrong("--warmup-runs needs a number from 0 to 100000");
+        return wrong("--warmup-runs: expected a whole number from 0 to 100000");
     return {};
 }
 
-// What it writes, and what it reads: a recorded series. Any word of the command may be a file that matters to it.
+// The files that it writes, and those that it reads: a recorded series, and any word of the command.
 Status check_files(const Arguments& arguments) {
     std::vector<std::string> inputs = arguments.command;
     if (std::string_view series = arguments.backend; series.substr(0, 7) == "replay:") {
@@ -109,7 +111,7 @@ Status check_files(const Arguments& arguments) {
     return check_outputs(std::array{arguments.output, arguments.csv, arguments.capture}, inputs);
 }
 
-// One line of JSON: the summary; {"devices": [...]} of several; {"runs": [...], "stats": {...}} of repeated runs.
+// One line of JSON: the summary, {"devices": [...]} for several, or {"runs": [...], "stats": {...}} for repeated runs.
 std::string json_line(const std::vector<std::vector<GpuSummary>>& runs) {
     auto one = [](const std::vector<GpuSummary>& devices) {
         if (devices.size() == 1) return to_json(devices[0]);
@@ -139,7 +141,7 @@ Status show(const Arguments& arguments, const std::vector<std::vector<GpuSummary
 Result<ExitCode> profile(const Arguments& arguments) {
     if (Status sound = check(arguments); !sound) return sound.error();
     if (Status free = check_files(arguments); !free) return free.error();
-    Target target;  // before any thread
+    Target target;  // before any thread exists
     Records records;
     if (Status opened = records.open(arguments); !opened) return opened.error();
     TargetEnd end;
@@ -161,8 +163,8 @@ Result<ExitCode> profile(const Arguments& arguments) {
     if (!runs.empty())
         if (Status shown = show(arguments, runs); !shown) written = shown;
     if (end.failed() && static_cast<int>(runs.size()) < arguments.repeats)
-        note(fmt::format("the command failed in run {} of {}; no further run was made",
-                         runs.empty() ? "a warm-up" : std::to_string(runs.size()), arguments.repeats));
+        note(fmt::format("the command failed in run {} of {}; the remaining runs were skipped",
+                         runs.empty() ? "the warm-up" : std::to_string(runs.size()), arguments.repeats));
     if (!written) note(written.error().message);
     end_like(end);
 }
@@ -176,14 +178,16 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     const OptionSpec& strict = spec_of(kMonitorOptions, "strict");
     line.flag(std::string(strict.flag), arguments->strict, std::string(strict.doc));
     line.flag("--json", arguments->json,
-              "Put the summary as one JSON line on standard output, after the command's own.");
-    line.option("--output", arguments->output, "Put the JSON line into this file.").value("FILE");
-    line.option("--csv", arguments->csv, "Write every sample to this file as CSV; replay:FILE plays it.").value("FILE");
+              "Write the summary as one JSON line to standard output, after the command's output.");
+    line.option("--output", arguments->output, "Write the JSON line to this file instead.").value("FILE");
+    line.option("--csv", arguments->csv, "Write every sample to this file as CSV; --backend replay:FILE replays it.")
+        .value("FILE");
     line.option(spec_of(kSampleOptions, "capture"), arguments->capture);
-    line.option("--repeats", arguments->repeats, "Run the command this many times and compare the runs.").value("N");
-    line.option("--warmup-runs", arguments->warmup_runs, "Run it this many times before, without sampling.").value("M");
+    line.option("--repeats", arguments->repeats, "Number of runs to measure and compare (default: 1).").value("N");
+    line.option("--warmup-runs", arguments->warmup_runs, "Number of runs before that, without sampling (default: 0).")
+        .value("M");
     line.flag("--live", arguments->live, "Show the newest sample on one line of the terminal.");
-    line.option("command", arguments->command, "The command and its arguments, after --.").value("CMD");
+    line.option("command", arguments->command, "Command to run and its arguments, after --.").value("CMD");
     return [arguments] { return profile(*arguments); };
 }
 
@@ -191,9 +195,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kProfileCommand;
 const Command kProfileCommand{"profile",
-                              "Is the GPU busy?",
+                              "Monitor GPUs",
                               "[OPTIONS] -- CMD...",
-                              "Sample the GPUs while CMD runs; the word profile may be left out.",
+                              "Sample the GPUs while CMD runs; the word profile may be omitted.",
                               declare,
                               [] { return std::vector<Choices>(); },
                               "command"};

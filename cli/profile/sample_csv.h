@@ -1,6 +1,6 @@
-// The CSV file of `--csv`: the one output that grows where everyone can see it, so that it can be followed while it is
-// written. It takes its name when the command starts (what was there before stays until then), ends with a whole line
-// whenever it is looked at, and holds what was sampled up to a fraction of a second ago.
+// The CSV file of `--csv`. Unlike other outputs it grows in place, so that it can be followed while it is written. It
+// takes its name when the command starts (an earlier file stays until then), always ends with a complete line, and lags
+// sampling by a fraction of a second.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace gpuprof {
 class SampleCsv {
 public:
     static Result<std::unique_ptr<SampleCsv>> open(const std::string& file);
-    // The file is there from now on; further calls do nothing. A failure is also one of close().
+    // Creates the file; further calls do nothing. close() repeats a failure.
     void publish();
-    // Harvests arrive in batches, ten times a second at most: each is written at once, times counted from `started`. From
-    // any thread.
+    // Harvests arrive in batches, at most ten times a second, and are written at once; times count from `started`.
+    // Thread-safe.
     void add(const Harvest& harvest, TimeNs started);
-    // Nothing may come after.
+    // Must be the last call.
     Status close() { return output_.close(); }
 
 private:

@@ -16,7 +16,7 @@
 namespace gpuprof {
 namespace {
 
-// A number as text that reads back equal; "" for what is absent and for NaN, which JSON and CSV do not have.
+// A number as text that reads back as the same value; "" if absent or NaN, which JSON and CSV lack.
 std::string number_text(const Cell& cell) {
     std::string out;
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) out = std::to_string(*integer);
@@ -48,7 +48,7 @@ private:
         if (text == nullptr)
             line_ += number_text(cell);
         else if (text->empty())
-            line_ += "\"\"";  // which is not an absent one
+            line_ += "\"\"";  // distinguishes an empty text from an absent value
         else
             append_csv_text(line_, *text);
     }
@@ -57,7 +57,8 @@ private:
     bool any_ = false;
 };
 
-// The envelope of every JSON answer (core/report/json.cc); `row_count` stands after the rows, because they are not counted before.
+// The envelope of every JSON answer (core/report/json.cc). `row_count` follows the rows, because they are not counted
+// before.
 class JsonAnswers final : public AnswerWriter {
 public:
     JsonAnswers(const Trace& trace, Sink& sink) : json_(sink, kLinesDownTo) {
@@ -108,7 +109,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kLinesDownTo = 4;  // each row stands on its own line
+    static constexpr std::size_t kLinesDownTo = 4;  // each row on its own line
     void write(const Cell& cell) {
         if (const auto* integer = std::get_if<std::int64_t>(&cell)) return json_.integer(*integer);
         if (const auto* real = std::get_if<double>(&cell)) return json_.real(*real);
@@ -119,7 +120,7 @@ private:
     std::int64_t rows_ = 0;
 };
 
-// Columns as wide as their widest value among the first rows; later rows that need more are cut as names are.
+// Columns as wide as their widest value among the first rows. Wider values in later rows are shortened like names.
 class TextWriter final : public AnswerWriter {
 public:
     TextWriter(const Style& style, Sink& sink) : style_(style), sink_(sink) {}
@@ -147,13 +148,13 @@ public:
     }
     void end(bool more) override {
         flush();
-        if (more) sink_.write(fmt::format("... {} rows shown; --limit 0 shows all\n", count_));
+        if (more) sink_.write(fmt::format("... only the first {} rows shown; --limit 0 shows all\n", count_));
     }
 
 private:
-    static constexpr std::size_t kMeasured = 1000;  // rows whose widths are looked at
-    static constexpr std::size_t kLongest = 4096;   // bytes of a text that are looked at
-    static constexpr int kNarrowest = 24;           // a cut column keeps at least this
+    static constexpr std::size_t kMeasured = 1000;  // rows that determine the widths
+    static constexpr std::size_t kLongest = 4096;   // bytes of a text that are considered
+    static constexpr int kNarrowest = 24;           // minimum width of a shortened column
 
     void flush() {
         if (!widths_.empty()) return;
@@ -170,7 +171,7 @@ private:
         for (const std::vector<std::string>& row : rows_) write(row);
         rows_.clear();
     }
-    // Makes the widest column of text narrower until the line fits, or none is wide any more.
+    // Narrows the widest text column until the line fits, or until no column can be narrowed.
     void fit() {
         int total = -2;
         for (int width : widths_) total += width + 2;

@@ -1,4 +1,4 @@
-// The rows of queries as text, CSV or JSON, written as they come.
+// Rows of queries as text, CSV or JSON, written as they arrive.
 #pragma once
 
 #include <functional>
@@ -14,21 +14,21 @@
 
 namespace gpuprof {
 
-// One answer after the other: begin(), row() for each row, end().
+// One answer after another: begin(), row() for each row, end().
 class AnswerWriter {
 public:
     virtual ~AnswerWriter() = default;
     virtual void begin(std::vector<std::string> columns) = 0;
     virtual void row(std::span<const Cell> cells) = 0;
-    // `more`: there are rows that were not written.
+    // `more`: some rows were not written.
     virtual void end(bool more) = 0;
-    // After the last answer.
+    // Call after the last answer.
     virtual void finish() {}
 };
 
 struct AnswerFormat {
     std::string_view name;
-    std::int64_t usual_limit;  // rows written when no limit is given; 0: all
+    std::int64_t usual_limit;  // rows written without an explicit limit; 0: all
     std::unique_ptr<AnswerWriter> (*make)(const Trace& trace, const Style& style, Sink& sink);
 };
 

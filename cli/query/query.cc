@@ -1,5 +1,5 @@
-// `query`: SQL over a recording. With SQL on the command line it answers that; without, it reads SQL from standard input, in a
-// shell when that is a terminal. The recording is not copied: SQLite reads the columns where they lie (core/query).
+// `query`: SQL over a recording. It runs the SQL on the command line; otherwise it reads SQL from standard input, in a
+// shell if that is a terminal. SQLite reads the columns in place, without a copy of the recording (core/query).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ struct Arguments {
     std::string sql;
     std::string format = "text";
     std::string output = "-";
-    std::int64_t limit = -1;  // -1: the usual one of the format
+    std::int64_t limit = -1;  // -1: the default of the format
     double time_out = 0;
     Options options;
     ReadLimits limits;
@@ -41,9 +41,10 @@ Result<std::string> all_of_standard_input() {
     std::string text;
     char piece[4096];
     while (ssize_t got = ::read(STDIN_FILENO, piece, sizeof piece)) {
-        if (got < 0) return Error{ExitCode::unreadable, "standard input cannot be read"};
+        if (got < 0) return Error{ExitCode::unreadable, "cannot read standard input"};
         text.append(piece, static_cast<std::size_t>(got));
-        if (text.size() > kMost) return Error{ExitCode::usage, "standard input holds more than 1 MiB of SQL"};
+        if (text.size() > kMost)
+            return Error{ExitCode::usage, "cannot run the SQL on standard input: it exceeds 1 MiB"};
     }
     return text;
 }
@@ -56,7 +57,7 @@ Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
     return run_script(run, std::move(text).value());
 }
 
-// What is there is a recording, the last word is SQL where it is not.
+// Existing paths are recordings; a last word that is not a path is SQL.
 Result<Arguments> sorted_words(Arguments arguments) {
     std::vector<std::string> words = std::move(arguments.words);
     if (!words.empty() && !is_path(words.back())) {
@@ -65,7 +66,9 @@ Result<Arguments> sorted_words(Arguments arguments) {
     }
     for (const std::string& word : words)
         if (!is_path(word))
-            return Error{ExitCode::usage, fmt::format("{}: no such file; SQL is one word, the last one", word)};
+            return Error{
+                ExitCode::usage,
+                fmt::format("cannot read '{}': no such file; quote the SQL as one argument and put it last", word)};
     arguments.files = {arguments.file};
     arguments.files.insert(arguments.files.end(), words.begin(), words.end());
     return arguments;
@@ -79,7 +82,7 @@ Result<ExitCode> run(const Arguments& given) {
     if (format == nullptr) return unknown_choice("format", arguments.format, names_of(answer_formats()));
     bool from_input = std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end();
     if (from_input && arguments.sql.empty())
-        return Error{ExitCode::usage, "the recording comes from standard input, so the SQL must be an argument"};
+        return Error{ExitCode::usage, "the recording is read from standard input; pass the SQL as an argument"};
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
     Progress progress;
     Result<Trace> opened = open_trace(arguments.files, arguments.limits);
@@ -112,19 +115,22 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("FILE", arguments->file, kRecordingDoc).required().value("");
     line.option("SQL", arguments->words,
-                "Statements, or .tables, .schema [TABLE], .functions. Without: standard input, a shell on a terminal. "
-                "Words "
-                "before it are further recordings of the job.")
+                "SQL statements, or .tables, .schema [TABLE], .functions (default: read standard input; a shell on a "
+                "terminal). "
+                "Existing files before it are further recordings of the job.")
         .value("");
-    line.option("--format", arguments->format, "text, csv or json.").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv or json (default: text).").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
-    line.remove("--limit");  // of analyses; here it is about the rows of an answer
-    line.option("--limit", arguments->limit, "Rows of an answer; 0: all. 1000 as text, else all.")
+    line.remove("--limit");  // replaces the --limit of analyses: here it limits the rows of an answer
+    line.option("--limit", arguments->limit,
+                "Maximum rows per answer; 0 shows all (default: 1000 as text, otherwise all).")
         .whole(0, 1'000'000'000'000)
         .value("N");
-    line.option("--time-out", arguments->time_out, "Give up after S seconds; 0: never.").seconds(0, 1e6).value("S");
+    line.option("--time-out", arguments->time_out, "Timeout in seconds; 0 is none (default: 0).")
+        .seconds(0, 1e6)
+        .value("S");
     return [arguments] { return run(*arguments); };
 }
 
@@ -132,8 +138,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kQueryCommand;
 const Command kQueryCommand{
-    "query",         "Read a recording",
-    "FILE... [SQL]", "SQL over all tables and analyses of a recording.",
+    "query",         "Analyse recordings",
+    "FILE... [SQL]", "Run SQL over all tables and analyses of a recording.",
     declare,         [] {
         return std::vector<Choices>{{"--format", names_of(answer_formats())}}; }};
 

@@ -1,5 +1,5 @@
-// What runs beside a recorded command: samplers of the devices and of hardware counters, each a process of its own, and readers of CPU
-// use and of Python stacks.
+// What runs alongside a recorded command: samplers of devices and of hardware counters, each in a separate process, and
+// readers of CPU use and of Python stacks.
 #include "cli/record/companions.h"
 
 #include <fmt/format.h>
@@ -56,13 +56,13 @@ private:
 
 std::unique_ptr<Companion> record_devices(double interval) { return std::make_unique<DeviceSamples>(interval); }
 
-// CPU use of the recorded command's processes and threads, read beside it from /proc.
+// CPU use of the recorded command's processes and threads, read from /proc.
 namespace {
 
-class Processors final : public Companion {
+class CpuUse final : public Companion {
 public:
-    Processors(std::string mark, bool commands) : mark_(std::move(mark)), commands_(commands) {}
-    const char* name() const override { return "processors"; }
+    CpuUse(std::string mark, bool commands) : mark_(std::move(mark)), commands_(commands) {}
+    const char* name() const override { return "cpu"; }
     Status prepare(const std::string& part) override {
         Result<std::unique_ptr<ProcessWatch>> watch = ProcessWatch::open(part, mark_, commands_);
         if (!watch.ok()) return watch.error();
@@ -75,10 +75,9 @@ public:
     std::vector<std::string> remarks() const override {
         WatchCost cost = watch_->cost();
         if (cost.longest_wait_ns < 2 * ProcessWatch::kUsualWait) return {};
-        return {
-            fmt::format("CPU use was read only every {} at times: reading {} threads more often would have cost "
-                        "over 1 % of a processor",
-                        readable_duration(cost.longest_wait_ns), cost.threads)};
+        return {fmt::format(
+            "CPU use was sampled only every {} at times, to limit the cost of reading {} threads to 1 % of a CPU",
+            readable_duration(cost.longest_wait_ns), cost.threads)};
     }
 
 private:
@@ -89,14 +88,14 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Companion> record_processors(const std::string& folder, bool commands) {
-    return std::make_unique<Processors>("GPUPROF_RECORD_DIR=" + folder, commands);
+std::unique_ptr<Companion> record_cpu_use(const std::string& folder, bool commands) {
+    return std::make_unique<CpuUse>("GPUPROF_RECORD_DIR=" + folder, commands);
 }
 
-// Hardware counters over time while a command is recorded, sampled by a process of their own.
+// Hardware counters over time during a recording, sampled by a separate process.
 namespace {
 
-// Said at once, not at the end: a run may last for days.
+// Printed at once, not at the end: a run may take days.
 void remark(const std::string& sentence) { note("counters over time: " + sentence); }
 
 class CounterSamples final : public Companion {
@@ -105,11 +104,12 @@ public:
         : option_(std::move(option)), program_(std::move(program)) {}
     const char* name() const override { return "counters"; }
 
-    // Starts sampling without waiting for it: the command begins as soon as without.
+    // Starts sampling without waiting for it, so that the command starts without delay.
     Status prepare(const std::string& part) override {
         if (option_.counter_hz > kBusyCounterHz)
-            remark(fmt::format("at {} Hz evaluating takes a core or more; what it cannot follow is counted as lost",
-                               option_.counter_hz));
+            remark(fmt::format(
+                "decoding samples at {} Hz takes a CPU core or more; samples that it cannot keep up with count as lost",
+                option_.counter_hz));
         part_ = part;
         watch_ = std::make_unique<pm::CounterWatch>(pm::CounterOptions{.part = part,
                                                                        .set = option_.counter_set,
@@ -127,7 +127,7 @@ public:
         if (!watch_) return {};
         watch_->stop();
         if (watch_->lost() > 0)
-            remark(fmt::format("{} of {} samples were lost; sample less often, or see the losses", watch_->lost(),
+            remark(fmt::format("{} of {} samples were lost; lower the rate (--sample pm@HZ)", watch_->lost(),
                                watch_->lost() + watch_->moments()));
         if (watch_->moments() + watch_->lost() == 0) unlink(part_.c_str());
         return {};
@@ -145,7 +145,7 @@ std::unique_ptr<Companion> record_counters(const SampleOption& option, const std
     return std::make_unique<CounterSamples>(option, program);
 }
 
-// Python stacks of the recorded command's processes, read beside it from their memory.
+// Python stacks of the recorded command's processes, read from their memory.
 namespace {
 
 class PythonStacks final : public Companion {
@@ -165,19 +165,18 @@ public:
         std::vector<std::string> remarks;
         if (counts.refused > 0)
             remarks.push_back(
-                "Python stacks were not sampled: the system does not let this program read the command's memory; allow "
-                "it "
-                "with --cap-add SYS_PTRACE (container), or as the same user with kernel.yama.ptrace_scope at 0 or 1");
+                "Python stacks were not sampled: this program may not read the command's memory; allow it with "
+                "--cap-add "
+                "SYS_PTRACE (container), or run as the same user with kernel.yama.ptrace_scope at 0 or 1");
         if (counts.unsupported > 0)
-            remarks.push_back(fmt::format("Python stacks were not sampled: CPython 3.{} is not one of 3.9 to 3.13",
-                                          counts.unsupported));
+            remarks.push_back(fmt::format(
+                "Python stacks were not sampled: CPython 3.{} is not supported (3.9 to 3.13 are)", counts.unsupported));
         if (remarks.empty() && counts.processes == 0)
-            remarks.push_back("Python stacks were not sampled: no CPython was seen in the command's processes");
+            remarks.push_back("Python stacks were not sampled: no CPython found in the command's processes");
         if (counts.missed * 20 > counts.ticks)
-            remarks.push_back(
-                fmt::format("{} of {} looks at Python stacks were left out: they would have cost over a "
-                            "fifth of a processor; use a smaller --python",
-                            counts.missed, counts.missed + counts.ticks));
+            remarks.push_back(fmt::format(
+                "{} of {} samples of Python stacks were skipped to limit the cost to a fifth of a CPU; lower --python",
+                counts.missed, counts.missed + counts.ticks));
         return remarks;
     }
 

@@ -1,4 +1,4 @@
-// The companions of a recorded command (collect/launch/companion.h) that this program has.
+// The companions of a recorded command that this program provides (collect/launch/companion.h).
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace gpuprof {
 
 // Samples of all visible devices every `interval` seconds.
 std::unique_ptr<Companion> record_devices(double interval);
-// CPU use of the processes that record into `folder`, and what they are; `commands`: with their command lines.
-std::unique_ptr<Companion> record_processors(const std::string& folder, bool commands);
+// CPU use and identity of the processes that record into `folder`; `commands`: with their command lines.
+std::unique_ptr<Companion> record_cpu_use(const std::string& folder, bool commands);
 // Hardware counters of all visible devices; `program` is the command that is recorded.
 std::unique_ptr<Companion> record_counters(const SampleOption& option, const std::string& program);
-// Their Python stacks, `hz` times a second.
+// Python stacks of these processes, `hz` times a second.
 std::unique_ptr<Companion> record_python(const std::string& folder, double hz);
 
 }  // namespace gpuprof

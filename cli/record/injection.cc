@@ -12,7 +12,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kRanges =
-    "nvtx:NAME, nvtx:NAME@DOMAIN, cudaProfilerApi, iteration:A-B, iteration:A-B:NAME or start-stop";
+    "nvtx:NAME, nvtx:NAME@DOMAIN, cudaProfilerApi, iteration:A-B, iteration:A-B:NAME, start-stop";
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
     std::int64_t number = 0;
@@ -52,7 +52,7 @@ bool take_range(std::string_view text, InjectionOptions& options) {
 template <class Value>
 using Choice = std::pair<const char*, Value>;
 
-// An option whose words stand for values; the first is the usual.
+// An option whose words stand for values; the first one is the default.
 template <class Value>
 void add_choice(CommandLine& line, const char* name, const char* type, Value& value,
                 const std::vector<Choice<Value>>& choices, const char* doc) {
@@ -79,30 +79,35 @@ bool InjectionArguments::traces(std::string_view what) const {
 }
 
 void declare_injection(CommandLine& line, InjectionArguments& arguments) {
-    line.option("--trace", arguments.trace, "What to record: cuda, nvtx, cpu, memory; several between commas.")
+    line.option("--trace", arguments.trace,
+                "What to record, separated by commas: cuda, nvtx, cpu, memory (default: cuda,nvtx,cpu).")
         .between_commas()
         .one_of({"cuda", "nvtx", "cpu", "memory"})
         .value("WHAT");
     RecorderSettings& recorder = arguments.recorder;
     add_choice<bool>(line, "--api", "WHICH", recorder.all_api, {{"selected", false}, {"all", true}},
-                     "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all.");
+                     "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all "
+                     "(default: selected).");
     add_choice<bool>(line, "--graph", "LEVEL", recorder.graph_level, {{"node", false}, {"graph", true}},
-                     "CUDA graphs: node (every kernel) or graph (every launch).");
-    line.flag("--all-children", recorder.all_children, "Record shells, compilers and the like too.");
+                     "Detail of CUDA graphs: node (every kernel) or graph (every launch) (default: node).");
+    line.flag("--all-children", recorder.all_children, "Record shells, compilers and similar child processes as well.");
     line.flag("--no-command-line", recorder.no_command_line,
-              "Leave out command lines; otherwise they are kept without the secrets that are recognised.");
+              "Omit command lines; by default they are kept, with recognised secrets removed.");
     line.flag("--memory", recorder.memory, "Record allocations of device memory.");
-    add_choice<CuptiPolicy>(
-        line, "--cupti", "POLICY", recorder.cupti,
-        {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
-        "With another profiler inside the program: share (both record), own (it is refused), yield (we stop).");
-    add_seconds(line, "--delay", recorder.delay_ns, "Seconds to wait in each process before recording begins.");
-    add_seconds(line, "--duration", recorder.duration_ns, "Seconds to record in each process; 0: to the end.");
-    line.option("--capture-range", arguments.range,
-                "Record only inside: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME], start-stop.")
+    add_choice<CuptiPolicy>(line, "--cupti", "POLICY", recorder.cupti,
+                            {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
+                            "If the program contains another profiler: share (both record), own (refuse the other), "
+                            "yield (stop recording) (default: share).");
+    add_seconds(line, "--delay", recorder.delay_ns,
+                "Delay before recording starts in each process, in seconds (default: 0).");
+    add_seconds(line, "--duration", recorder.duration_ns,
+                "Duration of the recording in each process, in seconds; 0 records to the end (default: 0).");
+    line.option(
+            "--capture-range", arguments.range,
+            "Record only inside this range: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME] or start-stop.")
         .value("RANGE");
     add_seconds(line, "--keep-last", recorder.keep_last_ns,
-                "Keep at least the last S seconds, not what was before; 0: all.");
+                "Keep only the last part of the recording, at least S seconds; 0 keeps all (default: 0).");
 }
 
 Result<InjectionOptions> injection_options(const InjectionArguments& arguments) {
@@ -112,9 +117,10 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
                              .recorder = arguments.recorder};
     options.recorder.memory |= arguments.traces("memory");
     if (!take_range(arguments.range, options))
-        return Error{ExitCode::usage, fmt::format("--capture-range {}: expected {}", arguments.range, kRanges)};
+        return Error{ExitCode::usage,
+                     fmt::format("invalid --capture-range '{}'; expected one of: {}", arguments.range, kRanges)};
     if (options.recorder.memory && !options.cuda)
-        return Error{ExitCode::usage, "--memory needs CUDA: add cuda to --trace"};
+        return Error{ExitCode::usage, "--memory needs CUDA; add cuda to --trace"};
     return options;
 }
 

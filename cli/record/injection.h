@@ -11,7 +11,7 @@
 
 namespace gpuprof {
 
-// As given on the command line; what needs no more than a look is in `recorder` already.
+// The values from the command line; simple ones are already in `recorder`.
 struct InjectionArguments {
     std::vector<std::string> trace{"cuda", "nvtx", "cpu"};
     std::string range;
@@ -21,7 +21,7 @@ struct InjectionArguments {
 };
 
 void declare_injection(CommandLine& line, InjectionArguments& arguments);
-// An error says which value is wrong and what it may be.
+// An error names the invalid value and the accepted ones.
 Result<InjectionOptions> injection_options(const InjectionArguments& arguments);
 
 }  // namespace gpuprof

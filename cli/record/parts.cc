@@ -23,7 +23,7 @@ Origin origin_of(const std::string& name) {
     return {.file = shell_quoted_file(name), .importer = "capture", .tool = fact::kRecorderTool};
 }
 
-// Samplers that were killed at once are counted by the launcher.
+// The launcher counts samplers that were killed at once.
 bool is_empty_companion(const std::string& file) {
     std::error_code failed;
     return is_companion_part(file) && std::filesystem::file_size(file, failed) == 0 && !failed;
@@ -72,7 +72,7 @@ std::string keep_for_merging(Batch own, const std::string& folder, const std::st
     TraceBuilder builder(origin_of(output));
     builder.append(std::move(own));
     Trace trace = std::move(builder).finish();
-    (void)write_recording(trace, companion_part(folder, kLauncher));  // no room: its exit status is missing
+    (void)write_recording(trace, companion_part(folder, kLauncher));  // if there is no room, the exit status is missing
     return fmt::format("gpu-profile record --merge {} -o {}", shell_quoted_file(folder), shell_quoted_file(output));
 }
 

@@ -1,4 +1,4 @@
-// The parts of a recording until they are merged: what processes and companions left in a folder, one capture each.
+// The parts of a recording before merging: one capture per process and companion, in a folder.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace gpuprof {
 
-// The path of a companion's part.
+// Path of a companion's part.
 std::string companion_part(const std::string& folder, const std::string& name);
 bool is_companion_part(const std::string& file);
-// How many processes left parts, PID-TIME.gpuprof each; the others are companions'.
+// Number of processes that left parts, named PID-TIME.gpuprof; other parts are from companions.
 std::size_t processes_of(const std::vector<std::string>& files);
 
-// All parts as one trace, after `own`, which is what the launcher knows itself; companions' come next: what a process says of
-// itself wins. `name` is the file it will be in.
+// Merges all parts into one trace. The order is: `own`, the launcher's facts; companions; processes, whose own facts
+// win. `name` is the output file.
 Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name);
 Status write_recording(const Trace& trace, const std::string& file);
 
-// For merging later: adds `own` to the parts, where there is room for that, and answers the command that merges them.
+// Prepares a later merge: adds `own` to the parts if there is room, and returns the command that merges them.
 std::string keep_for_merging(Batch own, const std::string& folder, const std::string& output);
 
 }  // namespace gpuprof

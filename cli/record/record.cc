@@ -1,6 +1,6 @@
-// `record`: runs a command with the collector inside, merges what its processes left into one capture, and shows the first
-// answer. The command is untouched: its streams, signals and exit status are its own, and nothing that goes wrong here
-// reaches it.
+// `record`: runs a command with the injected collector, merges the parts of its processes into one capture, and shows
+// the first answer.
+// The command keeps its streams, signals and exit status, and no failure here affects it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ namespace {
 
 struct Arguments {
     std::string output = "recording.gpuprof";
-    std::string merge;  // a folder of parts, in place of a command
+    std::string merge;  // a folder of parts; then no command runs
     InjectionArguments injection;
     std::string max_size;
     double python = 0;  // Hz; 0: no stacks
@@ -46,12 +46,12 @@ struct Arguments {
     std::vector<std::string> sample, command;
 };
 
-// The command as it ran.
+// How the command ran.
 struct Recording {
-    std::string command;  // without secrets; "" when it is not to be kept
+    std::string command;  // without secrets; "" with --no-command-line
     pid_t pid = -1;
     TargetEnd end;
-    std::optional<DurNs> full_after = {};  // when its parts reached --max-size
+    std::optional<DurNs> full_after = {};  // when the parts reached --max-size
 };
 
 // The companions that could be prepared.
@@ -73,7 +73,7 @@ public:
         for (const auto& companion : ready_)
             if (!stopped_) companion->ended();
     }
-    // Any thread may; once is enough.
+    // Thread-safe; one call is enough.
     void stop() {
         std::lock_guard lock(mutex_);
         if (stopped_) return;
@@ -84,18 +84,18 @@ public:
         }
         stopped_ = true;
     }
-    // After stop(): what they have to say.
+    // Their messages, after stop().
     const std::vector<std::string>& remarks() const { return remarks_; }
 
 private:
     const SpoolFolder& folder_;
     std::vector<std::unique_ptr<Companion>> ready_;
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;  // guards the members below
     bool stopped_ = false;
     std::vector<std::string> remarks_;
 };
 
-// What the launcher itself knows: that it recorded, and how the command ended.
+// The launcher's facts: that it recorded, and how the command ended.
 Batch own_facts(const Recording& recording) {
     Batch facts;
     MetaTable& meta = facts.tables.meta;
@@ -116,16 +116,16 @@ Batch own_facts(const Recording& recording) {
     return facts;
 }
 
-// What to tell when the library was in no process: what was not seen, and what of a GPU's software is missing here.
+// Explains a recording without data from the library: what was not seen, and which GPU software is missing.
 std::string nothing_seen() {
     std::string missing;
     for (const Check& check : check_for_recording())
         if (check.health == Health::missing) missing += fmt::format("{}{}", missing.empty() ? "" : "; ", check.found);
-    return fmt::format("neither CUDA nor NVTX was seen in {}",
-                       missing.empty() ? "it" : fmt::format("it (on this machine: {})", missing));
+    return fmt::format("neither CUDA nor NVTX was used{}",
+                       missing.empty() ? "" : fmt::format(" (on this machine: {})", missing));
 }
 
-// What was recorded: a line, and the first answer.
+// Shows one line about the recording, and the first answer.
 Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
     std::size_t processes = seen > 0 ? seen : trace.tables().process.rows;
     note(fmt::format("{} process{} recorded in {}{}", processes, processes == 1 ? "" : "es", arguments.output,
@@ -139,7 +139,7 @@ Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
     return {};
 }
 
-// Everything after the command has ended; its result does not depend on it.
+// Everything after the end of the command; the exit status does not depend on it.
 Status conclude(const Arguments& arguments, const Recording& recording, SpoolFolder& folder) {
     std::vector<std::string> files = folder.files();
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
@@ -149,35 +149,37 @@ Status conclude(const Arguments& arguments, const Recording& recording, SpoolFol
     std::string kept = folder.path();
     folder.keep();
     return Error{status.error().code,
-                 fmt::format("{}; the parts of the recording are kept; merge them later: {}", status.error().message,
-                             keep_for_merging(own_facts(recording), kept, arguments.output))};
+                 fmt::format("{}; the parts of the recording are kept; merge them later with: {}",
+                             status.error().message, keep_for_merging(own_facts(recording), kept, arguments.output))};
 }
 
-// `record --merge`: of parts that a recording left.
+// `record --merge`: merges the parts of an interrupted recording.
 Result<ExitCode> merge_kept(const Arguments& arguments) {
-    if (!arguments.command.empty()) return Error{ExitCode::usage, "--merge runs no command; leave out what follows --"};
+    if (!arguments.command.empty())
+        return Error{ExitCode::usage, "--merge does not run a command; remove -- and the words after it"};
     if (Status free = check_output(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
     std::vector<std::string> files = parts_in(arguments.merge);
     if (files.empty())
-        return Error{ExitCode::unreadable, fmt::format("{}: no parts of a recording found", arguments.merge)};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot merge '{}': it contains no parts of a recording", arguments.merge)};
     Result<Trace> trace = merge_parts({}, files, arguments.output);
     if (!trace.ok()) return trace.error();
     if (Status written = write_recording(*trace, arguments.output); !written) return written.error();
     if (Status shown = show(arguments, std::move(*trace), processes_of(files)); !shown) return shown.error();
-    note(fmt::format("the parts are no longer needed: rm -r {}", shell_quoted_file(arguments.merge)));
+    note(fmt::format("the parts are no longer needed; remove them with: rm -r {}", shell_quoted_file(arguments.merge)));
     return ExitCode::ok;
 }
 
 void prepare(Companions& companions, const Arguments& arguments, const SampleOption& sample,
              const SpoolFolder& folder) {
     if (arguments.injection.traces("cpu"))
-        companions.prepare(record_processors(folder.path(), !arguments.injection.recorder.no_command_line));
+        companions.prepare(record_cpu_use(folder.path(), !arguments.injection.recorder.no_command_line));
     if (arguments.python > 0) companions.prepare(record_python(folder.path(), arguments.python));
     if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
     if (sample.counters) companions.prepare(record_counters(sample, arguments.command.front()));
 }
 
-// Absent when the library is not to be preloaded, or cannot be, which is said.
+// Absent if the library is not needed or cannot be preloaded; a note reports the latter.
 std::optional<PreloadPath> preload_path(const std::string& library, const InjectionOptions& options) {
     if (!options.cuda) return std::nullopt;
     Result<PreloadPath> path = PreloadPath::of(library);
@@ -189,7 +191,8 @@ std::optional<PreloadPath> preload_path(const std::string& library, const Inject
 Result<ExitCode> record(const Arguments& arguments) {
     if (!arguments.merge.empty()) return merge_kept(arguments);
     if (arguments.command.empty())
-        return Error{ExitCode::usage, "no command to run; gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
+        return Error{ExitCode::usage,
+                     "no command to run; usage: gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
     if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
     Result<SampleOption> sample = parse_sample_option(arguments.sample);
     if (!sample.ok()) return sample.error();
@@ -197,14 +200,14 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!options.ok()) return options.error();
     std::optional<std::uint64_t> most_bytes = bytes_of_text(arguments.max_size);
     if (!arguments.max_size.empty() && !most_bytes)
-        return Error{ExitCode::usage, fmt::format("--max-size {}: expected a number with B, KiB, MiB or GiB, such as "
-                                                  "512MiB",
-                                                  arguments.max_size)};
+        return Error{ExitCode::usage,
+                     fmt::format("invalid --max-size '{}'; expected a number with B, KiB, MiB or GiB, such as 512MiB",
+                                 arguments.max_size)};
     options->recorder.limited = most_bytes.has_value();
     Target target;
     std::string library = injected_library();
     if (library.empty())
-        return Error{ExitCode::internal, "libgpuprof_inject.so was not found beside the program; install it again"};
+        return Error{ExitCode::internal, "cannot find libgpuprof_inject.so next to the program; reinstall gpu-profile"};
     Result<SpoolFolder> folder = SpoolFolder::make(arguments.output);
     if (!folder.ok()) return folder.error();
     std::optional<PreloadPath> preload = preload_path(library, *options);
@@ -227,7 +230,7 @@ Result<ExitCode> record(const Arguments& arguments) {
     recording.full_after = watch.full_after();
     for (const std::string& remark : companions.remarks()) note(remark);
     if (recording.full_after)
-        note(fmt::format("the recording reached --max-size {} after {} and ended there; the command went on",
+        note(fmt::format("the recording reached --max-size {} after {} and stopped; the command continued",
                          arguments.max_size, readable_duration(*recording.full_after)));
     {
         SpoolFolder spool = std::move(*folder);
@@ -239,25 +242,27 @@ Result<ExitCode> record(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("-o,--output", arguments->output, "The capture to write.").value("FILE").show_usual();
+    line.option("-o,--output", arguments->output, "Capture to write.").value("FILE").show_usual();
     declare_injection(line, arguments->injection);
     line.option("--sample", arguments->sample,
-                "Seconds between samples of the GPUs (utilisation, memory, power, ...), 0 for none; or pm[:SET][@HZ], "
-                "hardware counters over time (sets default, memory, sm; 1 to 50000 Hz). May be given for both.")
+                "Interval between GPU samples (utilisation, memory, power, ...) in seconds, 0-3600; 0 is none. Or "
+                "pm[:SET][@HZ]: "
+                "hardware counters over time, with set default, memory or sm, at 1-50000 Hz. Accepts one of each.")
         .one_word_a_time()
         .value("S|pm")
         .usual("0.1");
-    line.option("--python", arguments->python, "Sample the Python stacks of all processes HZ times a second.")
+    line.option("--python", arguments->python,
+                "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)
         .value("HZ");
     line.option("--max-size", arguments->max_size,
-                "End the recording, not the command, when its parts reach this size, such as 2GiB.")
+                "Stop recording when the parts reach this size, such as 2GiB; the command continues.")
         .value("BYTES");
     line.option("--merge", arguments->merge,
-                "Run no command; merge the parts that a recording left in this folder (full disk, kill).")
+                "Merge the parts that an interrupted recording left in this folder, instead of running a command.")
         .value("FOLDER");
     line.flag("--quiet", arguments->quiet, "Do not show the first answer.");
-    line.option("command", arguments->command, "The command and its arguments, after --.").value("CMD");
+    line.option("command", arguments->command, "Command to run and its arguments, after --.").value("CMD");
     return [arguments] { return record(*arguments); };
 }
 
@@ -265,7 +270,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kRecordCommand;
 const Command kRecordCommand{"record",
-                             "Where does the time go?",
+                             "Record a program",
                              "[-o FILE] -- CMD...",
                              "Record kernels, copies, CUDA calls and NVTX ranges of CMD.",
                              declare,

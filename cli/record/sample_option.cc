@@ -22,7 +22,7 @@ std::optional<Number> number_in(std::string_view text) {
 }
 
 Error wrong(std::string_view item, std::string_view why) {
-    return {ExitCode::usage, fmt::format("--sample {}: {}", item, why)};
+    return {ExitCode::usage, fmt::format("invalid --sample '{}': {}", item, why)};
 }
 
 // pm[:SET][@HZ]
@@ -31,14 +31,14 @@ Status read_counters(std::string_view item, SampleOption& option) {
     if (std::size_t at = rest.find('@'); at != std::string_view::npos) {
         std::optional<std::int64_t> hz = number_in<std::int64_t>(rest.substr(at + 1));
         if (!hz || *hz < 1 || *hz > kMostCounterHz)
-            return wrong(item, fmt::format("the rate is a whole number of samples a second, 1 to {}", kMostCounterHz));
+            return wrong(item, fmt::format("expected a rate from 1 to {} Hz after @", kMostCounterHz));
         option.counter_hz = *hz;
         rest = rest.substr(0, at);
     }
     if (!rest.empty()) {
         option.counter_set = rest.substr(1);
         if (pm::find_counter_set(option.counter_set) == nullptr)
-            return unknown_choice("set of counters", option.counter_set, names_of(pm::counter_sets()));
+            return unknown_choice("counter set", option.counter_set, names_of(pm::counter_sets()));
     }
     option.counters = true;
     return {};
@@ -60,7 +60,7 @@ Result<SampleOption> parse_sample_option(std::span<const std::string> words) {
             more = comma != std::string_view::npos;
             if (more) list.remove_prefix(comma + 1);
             if (asks_for_counters(item)) {
-                if (option.counters) return wrong(item, "counters are asked for twice");
+                if (option.counters) return wrong(item, "pm may be given only once");
                 if (Status read = read_counters(item, option); !read) return read.error();
                 continue;
             }
@@ -68,9 +68,9 @@ Result<SampleOption> parse_sample_option(std::span<const std::string> words) {
             std::optional<double> interval_ns = duration_of_text(item, "s");
             if (!interval_ns || *interval_ns > kLongest)
                 return wrong(item,
-                             "give the time between samples of the GPUs (0 to 3600 seconds; 0.1, 50ms), or "
+                             "expected the time between GPU samples (0 to 3600 seconds, such as 0.1 or 50ms), or "
                              "pm[:SET][@HZ] for counters");
-            if (std::exchange(interval, true)) return wrong(item, "seconds are given twice");
+            if (std::exchange(interval, true)) return wrong(item, "the time between samples may be given only once");
             option.device_interval = *interval_ns / kNs;
         }
     }

@@ -1,7 +1,7 @@
-// What `record --sample` asks for: seconds between samples of the devices, and hardware counters over time.
+// The value of `record --sample`: the time between device samples, and hardware counters over time.
 //
 //   --sample 0.5          the devices twice a second; 0 takes none
-//   --sample pm           counters of the default set at 1000 Hz, beside the devices as without the option
+//   --sample pm           counters of the default set at 1000 Hz, and devices at their default interval
 //   --sample 0,pm:sm@200  counters of set sm at 200 Hz only
 #pragma once
 
@@ -23,10 +23,10 @@ struct SampleOption {
 };
 
 inline constexpr std::int64_t kMostCounterHz = 50'000;
-// Evaluating a sample of 12 counters takes about 0.1 ms (H200), so that above this one device can keep a core busy.
+// Decoding a sample of 12 counters takes about 0.1 ms (H200). Above this rate one device can keep a core busy.
 inline constexpr std::int64_t kBusyCounterHz = 5'000;
 
-// Every word is a list between commas; each of the two kinds may be given once.
+// Every word is a comma-separated list; each of the two kinds may be given once.
 Result<SampleOption> parse_sample_option(std::span<const std::string> words);
 
 }  // namespace gpuprof

@@ -1,8 +1,8 @@
-// Looks after a recording while the command runs: how large its parts are, and a line of progress. In a thread of its own,
+// Watches a recording while the command runs: the size of its parts, and a line of progress. Runs in a separate thread,
 // four times a second.
-// The line of progress is drawn only where it cannot get into the command's output: when standard error is a terminal and
-// standard output is not. It is one line, redrawn at most once a second, and erased at the end. The cursor stays at its
-// beginning, so that what the command writes to standard error overwrites it.
+// The progress line appears only where it cannot mix with the command's output: if standard error is a terminal and
+// standard output is not. It is redrawn at most once a second and erased at the end. The cursor stays at its beginning,
+// so that the command's own standard error overwrites it.
 #pragma once
 
 #include <condition_variable>
@@ -19,9 +19,9 @@
 namespace gpuprof {
 
 struct WatchOptions {
-    std::uint64_t most_bytes = 0;   // of all parts; 0: no limit
-    bool progress = false;          // if the terminal allows it
-    std::function<void()> on_full;  // once, in the watching thread, after the processes were told
+    std::uint64_t most_bytes = 0;   // total size of all parts; 0: no limit
+    bool progress = false;          // show progress if the terminal allows it
+    std::function<void()> on_full;  // called once, in the watching thread, after the processes were told
 };
 
 class RecordingWatch {
@@ -29,9 +29,9 @@ public:
     RecordingWatch(const SpoolFolder& folder, WatchOptions options);
     ~RecordingWatch() { stop(); }
     void start();
-    // Erases the line; further calls do nothing.
+    // Erases the progress line; further calls do nothing.
     void stop();
-    // How long after start() the parts reached their limit; absent when they did not.
+    // Time from start() until the parts reached their limit; absent if they did not.
     std::optional<DurNs> full_after() const { return full_after_; }
 
 private:

@@ -1,5 +1,5 @@
-// `report`: reads a recording and shows analyses of it. The order of work is the order of possible complaints: first
-// everything that can be wrong with the command line, then the file, then the output.
+// `report`: reads a recording and shows analyses of it. Checks run in the order in which their errors matter to users:
+// first the command line, then the file, then the output.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ struct Arguments {
     ReadLimits limits;
 };
 
-// What the arguments name, all of it existing.
+// The requested format and analyses, all of them valid.
 struct Plan {
     const ReportFormat* format = nullptr;
     std::vector<const Analysis*> analyses;
@@ -72,12 +72,13 @@ Result<Plan> plan_of(const Arguments& arguments) {
     if (plan.format->one_table && plan.analyses.size() != 1)
         return Error{
             ExitCode::usage,
-            fmt::format("{0} holds one table: name one analysis, e.g. gpu-profile report FILE kernels --format {0}",
-                        plan.format->name)};
+            fmt::format(
+                "{0} output holds one table; name one analysis, as in gpu-profile report FILE kernels --format {0}",
+                plan.format->name)};
     return plan;
 }
 
-// Everything a report needs besides the trace, kept alive until it is written.
+// Everything a report needs in addition to the trace, alive until it is written.
 struct Found {
     std::optional<Answer> answer;
     Trust trust;
@@ -117,14 +118,14 @@ Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
             .tables = found.tables};
 }
 
-// The options that name a part, as far as they were given.
+// The given --from and --to, as text.
 std::string asked_part(const Arguments& arguments) {
     std::string asked = arguments.from > 0 ? "--from " + readable_duration(arguments.from * kNs) : "";
     if (arguments.to > 0) asked += (asked.empty() ? "--to " : " --to ") + readable_duration(arguments.to * kNs);
     return asked;
 }
 
-// A trace with what is known of it, so that facts that were asked for to find its part are not made again where it is whole.
+// A trace and its facts. If the first answer covers the whole trace, the facts computed to find its part are reused.
 struct Looked {
     std::unique_ptr<Trace> trace;
     std::unique_ptr<const Facts> facts;
@@ -136,7 +137,7 @@ Looked looked_at(Trace trace, const Options& options) {
     return looked;
 }
 
-// The part that was asked for. A first answer is about the part that repeats, unless it was asked for the whole.
+// The requested part. Without one, the first answer covers the repeating part, unless --whole is given.
 Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
@@ -144,7 +145,7 @@ Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_a
                       arguments.to > 0 ? std::min<TimeNs>(end, zero + std::llround(arguments.to * kNs)) : end};
         if (part.start >= part.end)
             return Error{ExitCode::usage,
-                         fmt::format("{}: no part of the recording, which is {} long", asked_part(arguments),
+                         fmt::format("{} selects no part of the recording, which is {} long", asked_part(arguments),
                                      readable_duration(trace.window().length()))};
         return looked_at(part_of(std::move(trace), part), arguments.options);
     }
@@ -156,7 +157,7 @@ Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_a
     return looked_at(part_of(std::move(*whole.trace), *part), arguments.options);
 }
 
-// A word that is the name of an analysis is that; of others, what is there is a recording.
+// A word that names an analysis is one; any other word that is an existing path is a recording.
 Arguments sorted_words(Arguments arguments) {
     arguments.files = {arguments.file};
     for (const std::string& word : arguments.words)
@@ -203,21 +204,22 @@ Result<ExitCode> run(const Arguments& given) {
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("FILE", arguments->file, kRecordingDoc).required().value("");
-    line.option(
-            "ANALYSIS", arguments->words,
-            "What to show; none is the first answer. `gpu-profile schema` lists them. Words that are no analysis but "
-            "are there are further recordings of the job.")
+    line.option("ANALYSIS", arguments->words,
+                "Analyses to show (default: the first answer); `gpu-profile schema` lists them. Other arguments that "
+                "name existing "
+                "files are further recordings of the job.")
         .value("");
-    line.option("--format", arguments->format, "text, csv, json or md.").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
-    line.option("--from", arguments->from, "Only what happened from this time on, counted from the beginning.")
+    line.option("--from", arguments->from, "Start of the part to analyse, in seconds from the beginning (default: 0).")
         .seconds(0, kLongest)
         .value("S");
-    line.option("--to", arguments->to, "Only what happened until this time (default: 0, the end).")
+    line.option("--to", arguments->to,
+                "End of the part to analyse, in seconds from the beginning (default: 0, the end).")
         .seconds(0, kLongest)
         .value("S");
     line.flag("--whole", arguments->whole,
-              "First answer: of the whole recording, start-up included, not of the part with most work.");
+              "Base the first answer on the whole recording with start-up, not on the part with most work.");
     line.flag("--watch", arguments->watch, "Show the answer again whenever a recording changes, until Ctrl-C.");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
@@ -242,9 +244,9 @@ Result<std::string> first_answer_text(Trace whole) {
 extern const Command kReportCommand;
 const Command kReportCommand{
     "report",
-    "Read a recording",
+    "Analyse recordings",
     "FILE... [ANALYSIS...]",
-    "Where the time went; with no analysis named, the first answer.",
+    "Show where the time went: the first answer, or the named analyses.",
     declare,
     [] {
         return std::vector<Choices>{{"ANALYSIS", names_of(analyses())}, {"--format", names_of(report_formats())}};

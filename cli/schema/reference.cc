@@ -16,21 +16,20 @@
 namespace gpuprof {
 namespace {
 
-constexpr ResultColumn kName{"name", CellType::text, Unit::none, "Its name."};
-constexpr ResultColumn kType{"type", CellType::text, Unit::none, "How its values are stored or written."};
-constexpr ResultColumn kUnit{"unit", CellType::text, Unit::none, "Unit of its values; absent when they have none."};
-constexpr ResultColumn kDoc{"doc", CellType::text, Unit::none, "What it means."};
-constexpr ResultColumn kOfTable{"table", CellType::text, Unit::none, "The table it belongs to."};
-constexpr ResultColumn kOfAnalysis{"analysis", CellType::text, Unit::none, "The analysis it belongs to."};
+constexpr ResultColumn kName{"name", CellType::text, Unit::none, "Name."};
+constexpr ResultColumn kType{"type", CellType::text, Unit::none, "Type of the values."};
+constexpr ResultColumn kUnit{"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none."};
+constexpr ResultColumn kDoc{"doc", CellType::text, Unit::none, "Description."};
+constexpr ResultColumn kOfTable{"table", CellType::text, Unit::none, "Table that the column belongs to."};
+constexpr ResultColumn kOfAnalysis{"analysis", CellType::text, Unit::none, "Analysis that the column belongs to."};
 
 constexpr ResultColumn kNamed[] = {kName, kDoc};
 constexpr ResultColumn kColumns[] = {kName, kType, kUnit, kDoc};
 constexpr ResultColumn kTableColumns[] = {kOfTable, kName, kType, kUnit, kDoc};
 constexpr ResultColumn kAnalysisColumns[] = {kOfAnalysis, kName, kType, kUnit, kDoc};
-constexpr ResultColumn kAnalyses[] = {
-    kName, {"aliases", CellType::text, Unit::none, "Other names it answers to."}, kDoc};
-constexpr ResultColumn kOptionColumns[] = {{"option", CellType::text, Unit::none, "As the command line spells it."},
-                                           {"default", CellType::text, Unit::none, "Its value when it is not given."},
+constexpr ResultColumn kAnalyses[] = {kName, {"aliases", CellType::text, Unit::none, "Other accepted names."}, kDoc};
+constexpr ResultColumn kOptionColumns[] = {{"option", CellType::text, Unit::none, "Option on the command line."},
+                                           {"default", CellType::text, Unit::none, "Default value."},
                                            kDoc};
 constexpr ResultColumn kLossColumns[] = {
     kName,
@@ -42,16 +41,16 @@ constexpr ResultColumn kExitColumns[] = {{"code", CellType::integer, Unit::none,
 
 constexpr ResultColumn kMetricColumns[] = {
     kName,
-    {"field", CellType::text, Unit::none, "Its name in CSV, JSON and Python."},
+    {"field", CellType::text, Unit::none, "Name in CSV, JSON and Python."},
     kUnit,
     {"read", CellType::text, Unit::none,
      "fast: every tick; gpm: every tick, at most ten a second; slow: about once a second; rare: every ten seconds."},
-    {"prometheus", CellType::text, Unit::none, "What gpu-profile serve calls it."},
+    {"prometheus", CellType::text, Unit::none, "Name in the output of gpu-profile serve."},
     kDoc};
 
 constexpr ResultColumn kPmCounterColumns[] = {kName, kUnit, kDoc};
 
-// Text, or absent when there is none.
+// The text, or absent if it is empty.
 Cell text_or_absent(std::string_view text) { return text.empty() ? kAbsent : Cell(text); }
 
 template <class Columns>
@@ -64,7 +63,7 @@ void add_columns(ResultTable& table, std::string_view owner, const Columns& colu
     }
 }
 
-// Of a trace's table or of an analysis.
+// The columns of a trace's table or of an analysis.
 template <class Columns>
 ResultTable columns_table(const Columns& columns) {
     ResultTable table("columns", kColumns);
@@ -134,7 +133,7 @@ ResultTable pm_counters_table() {
     return table;
 }
 
-// How JSON has the types of summary_fields.def.
+// The JSON types for the types in summary_fields.def.
 constexpr std::string_view json_type(std::string_view type) {
     if (type == "text") return "text";
     if (type == "count") return "integer";
@@ -165,25 +164,28 @@ std::vector<Section> reference_sections() {
     auto chapter = [&out](std::string title, std::string doc, std::optional<ResultTable> table = {}) {
         out.push_back({1, std::move(title), std::move(doc), std::move(table)});
     };
-    chapter("Analyses",
-            "What `gpu-profile report FILE ANALYSIS...` shows. Other names of an analysis are accepted too.",
+    chapter("Analyses", "What `gpu-profile report FILE ANALYSIS...` shows. Aliases are accepted as well.",
             analyses_table());
     for (const Analysis* analysis : analyses())
         out.push_back({2, std::string(analysis->name), std::string(analysis->doc), columns_table(analysis->columns)});
     chapter("Options of analyses", "", options_table());
     chapter("Report formats", "", named_table("formats", report_formats()));
-    chapter("Files that can be read", "Recognised by content; gzip and zstd compression too.",
+    chapter("Files that can be read", "The format is detected from the content; gzip and zstd are decompressed.",
             named_table("importers", importers()));
-    chapter("Tables of a trace", "What a recording is read into. Times are nanoseconds; any value may be absent.");
+    chapter("Tables of a trace",
+            "The tables that a recording is read into. Times are in nanoseconds; any value may be absent.");
     for (const TableSpec& table : table_specs())
         out.push_back({2, std::string(table.name), std::string(table.doc), columns_table(table.columns)});
-    chapter("Metrics of sampling", "What devices are sampled for. What a device does not give is absent.",
+    chapter("Metrics of sampling",
+            "The metrics that devices are sampled for. Metrics that a device does not report are absent.",
             metrics_table());
     chapter("Hardware counters over time",
-            "What `gpu-profile record --sample pm` samples; metrics of table `sample` too.", pm_counters_table());
-    chapter("Summary of sampling", "The keys of `gpu-profile --json`, and the fields of `GpuSummary` in Python.",
+            "The counters that `gpu-profile record --sample pm` samples; they are also metrics of the table `sample`.",
+            pm_counters_table());
+    chapter("Summary of sampling", "The keys of `gpu-profile --json` and the fields of `GpuSummary` in Python.",
             summary_fields_table());
-    chapter("Losses", "Everything dropped, repaired or unmatched is counted in the table `loss` as one of these.",
+    chapter("Losses",
+            "Everything dropped, repaired or unmatched is counted in the table `loss` under one of these names.",
             losses_table());
     chapter("Exit status", "", exit_codes_table());
     return out;

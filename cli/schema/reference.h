@@ -1,4 +1,4 @@
-// The reference page as tables, made from the declarations: in sections for people, flat for programs.
+// The reference page as tables, generated from the declarations: in sections for people, flat for programs.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace gpuprof {
 
 struct Section {
-    int level;  // 1 a chapter, 2 one table of it
+    int level;  // 1: a chapter, 2: a table in it
     std::string title;
     std::string doc;
     std::optional<ResultTable> table;

@@ -1,6 +1,6 @@
-// `schema`: everything this program declares, printed from the declarations themselves, so that it cannot be out of date:
-// tables and columns of a trace, analyses and their columns, options, metrics, losses, exit codes. docs/reference/schema.md is its
-// Markdown, and a case compares the two.
+// `schema`: prints everything this program declares, so that the reference is never out of date: tables and columns of
+// a trace, analyses and their columns, options, metrics, losses, exit codes. docs/reference/schema.md is its Markdown output,
+// and a case compares the two.
 #include <fmt/format.h>
 
 #include <memory>
@@ -81,7 +81,7 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("--format", arguments->format, "text, md or json.").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, md or json (default: text).").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     return [arguments] { return run(*arguments); };
 }
@@ -90,8 +90,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kSchemaCommand;
 const Command kSchemaCommand{
-    "schema", "About this program",
-    "",       "Every table, column, analysis, option, metric, kind of loss and exit code.",
+    "schema", "Setup and reference",
+    "",       "List every table, column, analysis, option, metric, kind of loss and exit code.",
     declare,  [] { return std::vector<Choices>{{"--format", {std::begin(kFormats), std::end(kFormats)}}}; }};
 
 }  // namespace gpuprof

@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-// In a time that tells nothing but the lengths.
+// Constant time: the duration reveals only the lengths.
 bool same(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     unsigned char differs = 0;
@@ -53,7 +53,7 @@ bool BasicAuth::check(std::string_view credentials) const {
     std::size_t colon = credentials.find(':');
     if (colon == credentials.npos || credentials.find('\0') != credentials.npos) return false;
     auto user = users_.find(std::string(credentials.substr(0, colon)));
-    // An unknown user costs as much time as a known one.
+    // An unknown user takes as long as a known one.
     const std::string& hash = user == users_.end() ? users_.begin()->second : user->second;
     std::string password(credentials.substr(colon + 1));
     auto scratch = std::make_unique<crypt_data>();

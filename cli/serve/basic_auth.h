@@ -1,6 +1,6 @@
-// HTTP basic authentication (RFC 7617) against bcrypt hashes. Checking a password takes as long as its hash was made to
-// take (60 ms at cost 10), for unknown users too; the last credentials that were right are remembered, because Prometheus
-// sends the same with every scrape.
+// HTTP basic authentication (RFC 7617) against bcrypt hashes. Checking a password takes as long as the cost of its hash
+// dictates (60 ms at cost 10), for unknown users too. The last accepted credentials are cached, because Prometheus
+// sends them with every scrape.
 #pragma once
 
 #include <map>
@@ -14,19 +14,19 @@ class BasicAuth {
 public:
     explicit BasicAuth(std::map<std::string, std::string> users) : users_(std::move(users)) {}
 
-    // Nothing is asked for without users.
+    // Without users, no authentication is required.
     bool required() const { return !users_.empty(); }
-    // Of the header Authorization; absent when there are several.
+    // Checks the Authorization header; absent if there are several.
     bool allows(std::optional<std::string_view> header);
 
 private:
     bool check(std::string_view credentials) const;
 
     std::map<std::string, std::string> users_;
-    std::string allowed_;  // the last header that was right
+    std::string allowed_;  // the last accepted header
 };
 
-// "user:password" of "Basic dXNlcjpwYXNzd29yZA=="; absent when it is nothing of that kind.
+// "user:password" from "Basic dXNlcjpwYXNzd29yZA=="; absent if malformed.
 std::optional<std::string> basic_credentials(std::string_view header);
 
 }  // namespace gpuprof

@@ -47,7 +47,7 @@ std::string labels_of(const SampledDevice& device) {
                        label_escaped(device.name));
 }
 
-// One metric: its head, written before the first line and not at all without one.
+// One metric. Its head is written before the first line, and not at all without a line.
 class Family {
 public:
     Family(std::string& page, std::string_view name, std::string_view type, std::string_view help)
@@ -72,13 +72,13 @@ void add_health(std::string& page, const LiveState& state, TimeNs now, std::stri
     Family(page, "gpu_profile_build_info", "gauge", "Constant 1; the version of gpu-profile.")
         .add(fmt::format("version=\"{}\"", label_escaped(version)), 1);
     Family(page, "gpu_profile_sampler_info", "gauge",
-           "Constant 1; where the samples come from (nvml, smi, or replay: a recording, nothing measured now).")
+           "Constant 1; source of the samples (nvml, smi, or replay for a recorded series).")
         .add(fmt::format("backend=\"{}\"", label_escaped(state.backend())), 1);
     Family(page, "gpu_profile_sampler_up", "gauge", "1 while devices are sampled, 0 when sampling has ended.")
         .add("", trouble.empty() ? 1 : 0);
-    Family(page, "gpu_profile_sampling_interval_seconds", "gauge", "Interval between samples that was asked for.")
+    Family(page, "gpu_profile_sampling_interval_seconds", "gauge", "Requested interval between samples in seconds.")
         .add("", static_cast<double>(state.interval()) / 1e9);
-    Family up(page, "gpu_profile_up", "gauge", "1 when samples of the device come in time, 0 when not.");
+    Family up(page, "gpu_profile_up", "gauge", "1 while samples of the device arrive in time, else 0.");
     for (const LiveDevice& device : state.devices()) up.add(labels_of(device.known), state.alive(device, now) ? 1 : 0);
     Family age(page, "gpu_profile_last_sample_age_seconds", "gauge", "Seconds since the last sample of the device.");
     for (const LiveDevice& device : state.devices())
@@ -95,9 +95,9 @@ void add_metric(std::string& page, const LiveState& state, TimeNs now, const Met
     }
 }
 
-// The bits of throttle.reasons that hold clocks down, each as 0 or 1.
+// The bits of throttle.reasons that limit clocks, each as 0 or 1.
 void add_throttling(std::string& page, const LiveState& state, TimeNs now) {
-    Family family(page, "gpu_profile_throttled", "gauge", "1 while clocks are held down for this reason, 0 while not.");
+    Family family(page, "gpu_profile_throttled", "gauge", "1 while clocks are throttled for this reason, else 0.");
     for (const LiveDevice& device : state.devices()) {
         std::optional<double> bits = state.value(device, Metric::throttle, now);
         if (!bits) continue;
@@ -116,11 +116,9 @@ void add_limits(std::string& page, const LiveState& state) {
         for (const LiveDevice& device : state.devices())
             if (device.known.*limit) family.add(labels_of(device.known), *(device.known.*limit) * factor);
     };
-    add("gpu_profile_power_limit_watts", "Power limit of the board.", &SampledDevice::power_limit_w, 1);
-    add("gpu_profile_clock_sm_max_hertz", "Highest clock of the multiprocessors.", &SampledDevice::sm_clock_max_mhz,
-        1e6);
-    add("gpu_profile_clock_mem_max_hertz", "Highest clock of the device memory.", &SampledDevice::mem_clock_max_mhz,
-        1e6);
+    add("gpu_profile_power_limit_watts", "Power limit of the board in watts.", &SampledDevice::power_limit_w, 1);
+    add("gpu_profile_clock_sm_max_hertz", "Maximum SM clock in hertz.", &SampledDevice::sm_clock_max_mhz, 1e6);
+    add("gpu_profile_clock_mem_max_hertz", "Maximum memory clock in hertz.", &SampledDevice::mem_clock_max_mhz, 1e6);
 }
 
 }  // namespace

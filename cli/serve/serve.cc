@@ -1,5 +1,6 @@
-// `serve --prometheus [HOST]:PORT`: the metrics of this machine's devices for Prometheus, until SIGTERM or SIGINT. It listens on
-// the loopback address unless a host is written out, and gives out numbers only: no names of processes, no files. --web-config asks for TLS and passwords.
+// `serve --prometheus [HOST]:PORT`: exports the metrics of this machine's devices to Prometheus, until SIGTERM or
+// SIGINT. It listens on the loopback address unless a host is given. It exports only numbers: no process names, no
+// files. --web-config adds TLS and passwords.
 #include <fmt/format.h>
 
 #include <memory>
@@ -25,7 +26,7 @@ struct Arguments {
     std::string prometheus, web_config;
 };
 
-// Sampling goes on, and at least one device answers.
+// Sampling runs, and at least one device responds.
 bool healthy(const LiveFeed& feed) {
     return feed.look([](const LiveState& state) {
         TimeNs now = realtime_ns();
@@ -38,46 +39,49 @@ bool healthy(const LiveFeed& feed) {
 HttpReply page(const LiveFeed& feed, const HttpRequest& request) {
     if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
     std::string_view path = request.path;
-    std::string trouble = feed.ended() ? "the recording has been played to its end" : feed.trouble();
+    std::string trouble = feed.ended() ? "the replayed recording has ended" : feed.trouble();
     if (path == "/metrics")
         return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = feed.look([&](const LiveState& state) {
                     return exposition(state, realtime_ns(), program_version(), trouble);
                 })};
     if (path == "/healthz") {
         if (healthy(feed)) return {.body = "ok\n"};
-        return {.status = 503, .body = trouble.empty() ? "no device answers\n" : trouble + '\n'};
+        return {.status = 503, .body = trouble.empty() ? "no device responds\n" : trouble + '\n'};
     }
-    return {.status = 404, .body = "there is /metrics and /healthz\n"};
+    return {.status = 404, .body = "not found; available: /metrics, /healthz\n"};
 }
 
 HttpReply guarded_page(const LiveFeed& feed, BasicAuth& users, const HttpRequest& request) {
     if (users.allows(request.header("Authorization"))) return page(feed, request);
     return {.status = 401,
-            .body = "a user and a password are needed\n",
+            .body = "authentication required\n",
             .headers = {{"WWW-Authenticate", "Basic realm=\"gpu-profile\", charset=\"UTF-8\""}}};
 }
 
-// What protects the pages from whoever reaches the address.
+// A warning about missing protection of the pages; "" if none.
 std::string_view lacking(const WebConfig& web) {
-    if (web.tls) return web.users.empty() && web.tls->client_ca_file.empty() ? "there is no password" : "";
-    return web.users.empty() ? "there is no password and no encryption" : "passwords are sent without encryption";
+    if (web.tls) return web.users.empty() && web.tls->client_ca_file.empty() ? "no password is required" : "";
+    return web.users.empty() ? "no password is required and traffic is not encrypted"
+                             : "passwords are sent without encryption";
 }
 
 void announce(const HttpEndpoint& endpoint, const LiveFeed& feed, const WebConfig& web) {
     feed.look([&](const LiveState& state) {
-        note(fmt::format("{} GPU{} sampled by {} every {} s: {}://{}/metrics", state.devices().size(),
+        note(fmt::format("sampling {} GPU{} with {} every {} s; metrics at {}://{}/metrics", state.devices().size(),
                          state.devices().size() == 1 ? "" : "s", state.backend(),
                          static_cast<double>(state.interval()) / 1e9, web.tls ? "https" : "http",
                          endpoint.at().text()));
         for (const std::string& sentence : state.notes()) note(sentence);
     });
     if (std::string_view what = lacking(web); !endpoint.at().loopback() && !what.empty())
-        note(fmt::format("whoever can reach {} can read these metrics; {}", endpoint.at().text(), what));
+        note(fmt::format("anyone who can reach {} can read these metrics: {}; protect them with --web-config",
+                         endpoint.at().text(), what));
 }
 
 Result<ExitCode> serve(const Arguments& arguments) {
     if (arguments.prometheus.empty())
-        return Error{ExitCode::usage, "serve needs --prometheus [HOST]:PORT, such as --prometheus :9400"};
+        return Error{ExitCode::usage,
+                     "serve needs an address; pass --prometheus [HOST]:PORT, such as --prometheus :9400"};
     if (Status sound = check(arguments.wish); !sound) return sound.error();
     Result<HostPort> at = parse_host_port(arguments.prometheus);
     if (!at.ok()) return at.error();
@@ -102,10 +106,10 @@ Result<ExitCode> serve(const Arguments& arguments) {
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("--prometheus", arguments->prometheus,
-                "Serve /metrics at this address, on 127.0.0.1 unless a host is given; port 0 takes a free one.")
+                "Serve /metrics at this address (default host: 127.0.0.1); port 0 picks a free one.")
         .value("[HOST]:PORT");
     line.option("--web-config", arguments->web_config,
-                "TLS and basic authentication by this file, as Prometheus exporters read it.")
+                "Web configuration file of Prometheus exporters: TLS and basic authentication.")
         .value("FILE");
     declare_wish(line, arguments->wish);
     return [arguments] { return serve(*arguments); };
@@ -114,7 +118,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kServeCommand;
-const Command kServeCommand{"serve", "Is the GPU busy?", "--prometheus [HOST]:PORT",
-                            "Metrics of the GPUs for Prometheus.", declare};
+const Command kServeCommand{"serve", "Monitor GPUs", "--prometheus [HOST]:PORT", "Export GPU metrics to Prometheus.",
+                            declare};
 
 }  // namespace gpuprof

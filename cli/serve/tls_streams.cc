@@ -12,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-// Beside the program, or in the lib folder beside its own.
+// Next to the program, or in the lib folder next to its folder.
 std::string module_file() {
     std::error_code ignored;
     std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -28,19 +28,20 @@ Result<MakeStream> tls_streams(const TlsConfig& config) {
     if (file.empty())
         return Error{
             ExitCode::not_permitted,
-            "cannot serve with TLS: libgpuprof_tls.so is not beside the program; build with libssl-dev, or remove "
+            "cannot serve with TLS: libgpuprof_tls.so not found next to the program; build with libssl-dev, or remove "
             "tls_server_config"};
     void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) {
         const char* reason = dlerror();
         return Error{ExitCode::not_permitted, fmt::format("cannot serve with TLS: {}; install OpenSSL 3 (libssl3)",
-                                                          reason != nullptr ? reason : "the module does not load")};
+                                                          reason != nullptr ? reason : "cannot load the module")};
     }
     auto* open = reinterpret_cast<decltype(&gpuprof_tls_open)>(dlsym(module, "gpuprof_tls_open"));
     auto* stream = reinterpret_cast<decltype(&gpuprof_tls_stream)>(dlsym(module, "gpuprof_tls_stream"));
     auto* close = reinterpret_cast<decltype(&gpuprof_tls_close)>(dlsym(module, "gpuprof_tls_close"));
     if (open == nullptr || stream == nullptr || close == nullptr)
-        return Error{ExitCode::internal, fmt::format("cannot serve with TLS: {} is of another version", file)};
+        return Error{ExitCode::internal,
+                     fmt::format("cannot serve with TLS: {} belongs to another version; reinstall gpu-profile", file)};
     using Client = TlsConfig::ClientCertificate;
     gpuprof_tls_options options{};
     options.cert_file = config.cert_file.c_str();

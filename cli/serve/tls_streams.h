@@ -1,4 +1,4 @@
-// Connections with TLS, made by libgpuprof_tls.so beside the program (cli/serve/tls/tls_module.h).
+// TLS connections, from libgpuprof_tls.so next to the program (cli/serve/tls/tls_module.h).
 #pragma once
 
 #include "cli/http/connections.h"
@@ -6,7 +6,7 @@
 
 namespace gpuprof {
 
-// Loads the module, the machine's OpenSSL and the files of the configuration.
+// Loads the module, the machine's OpenSSL and the files named in the configuration.
 Result<MakeStream> tls_streams(const TlsConfig& config);
 
 }  // namespace gpuprof

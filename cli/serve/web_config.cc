@@ -51,7 +51,7 @@ public:
 
     Result<WebConfig> read() {
         yaml_node_t* root = yaml_document_get_root_node(tree_);
-        if (root == nullptr) return config_;  // an empty file asks for nothing, as with exporters
+        if (root == nullptr) return config_;  // an empty file requests nothing, as for Prometheus exporters
         Status status = each_of(root, "", [this](const std::string& key, yaml_node_t* value) -> Status {
             if (key == "tls_server_config") return read_tls(value);
             if (key == "basic_auth_users") return read_users(value);
@@ -98,14 +98,14 @@ private:
             if (text && key == "client_ca_file") return tls.client_ca_file = path(), Status{};
             if (text && key == "client_auth_type") {
                 const ClientCertificate* found = value_of(kClientCertificates, *text);
-                if (found == nullptr) return wrong(value, fmt::format("'{}' is not a client_auth_type", *text));
+                if (found == nullptr) return wrong(value, fmt::format("unknown client_auth_type '{}'", *text));
                 return tls.client = *found, Status{};
             }
             if (text && key == "min_version") {
                 const int* found = value_of(kVersions, *text);
                 if (found == nullptr)
                     return wrong(value,
-                                 fmt::format("min_version '{}' is not one of TLS10, TLS11, TLS12, TLS13", *text));
+                                 fmt::format("unknown min_version '{}'; expected TLS10, TLS11, TLS12 or TLS13", *text));
                 return tls.min_version = *found, Status{};
             }
             return refuse("tls_server_config." + key, value,
@@ -173,7 +173,7 @@ Result<WebConfig> read_web_config(const std::string& file) {
         return Error{ExitCode::usage, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
     yaml.resize(static_cast<std::size_t>(stream.gcount()));
     if (yaml.size() > kLargest)
-        return Error{ExitCode::usage, fmt::format("cannot use {}: it is larger than 1 MiB", file)};
+        return Error{ExitCode::usage, fmt::format("cannot use {}: the file exceeds 1 MiB", file)};
     return parse_web_config(yaml, file);
 }
 

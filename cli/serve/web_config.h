@@ -1,6 +1,6 @@
-// The file of `serve --web-config`, which is that of Prometheus exporters (the web configuration of
-// github.com/prometheus/exporter-toolkit): TLS and basic authentication. What of it is not supported is refused by name, never ignored:
-// a server that is less protected than its file says must not start.
+// The file of `serve --web-config`: the web configuration of Prometheus exporters
+// (github.com/prometheus/exporter-toolkit), with TLS and basic authentication. Unsupported settings are refused by
+// name, never ignored: a server must not start with less protection than its file describes.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@ namespace gpuprof {
 
 struct TlsConfig {
     enum class ClientCertificate { none, requested, required, verified_if_given, required_and_verified };
-    std::string cert_file, key_file, client_ca_file;  // relative ones are beside the configuration
+    std::string cert_file, key_file, client_ca_file;  // relative paths start at the configuration file
     ClientCertificate client = ClientCertificate::none;
-    int min_version = 0x0303;  // as in the protocol: TLS 1.2
+    int min_version = 0x0303;  // protocol number: TLS 1.2
 };
 
 struct WebConfig {
@@ -23,7 +23,7 @@ struct WebConfig {
     std::map<std::string, std::string> users;  // names and bcrypt hashes; empty: no authentication
 };
 
-// `file` names the configuration in messages and is where relative paths begin.
+// `file` names the configuration in messages, and relative paths start at its folder.
 Result<WebConfig> parse_web_config(const std::string& yaml, const std::string& file);
 Result<WebConfig> read_web_config(const std::string& file);
 

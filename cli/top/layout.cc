@@ -14,13 +14,13 @@ namespace gpuprof {
 namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
-constexpr int kLabel = 24;        // cells left of a plot
-constexpr int kTwoColumns = 130;  // from this width on plots stand side by side
+constexpr int kLabel = 24;        // cells to the left of a plot
+constexpr int kTwoColumns = 130;  // from this width, plots are placed side by side
 constexpr int kTallest = 8;       // rows of one plot
 
 std::string bytes_of(std::optional<double> mib) { return readable_bytes(*mib * kMib); }
 
-// One plot: what it is called, what it says now, and its height in the metric's unit.
+// One plot: its label, its current value, and its full height in the metric's unit.
 struct Subject {
     Metric metric;
     std::string name, now, scale;
@@ -79,7 +79,7 @@ private:
         add(std::move(line));
     }
 
-    // Widths of the columns of the devices' table; a narrow one leaves out what things are compared with.
+    // Column widths of the device table; a narrow one omits the reference values.
     struct Columns {
         bool narrow;
         int name, util, memory, power, temp, clock;
@@ -89,13 +89,13 @@ private:
         return {false, 24, 6, 24, 15, 7, 20};
     }
 
-    // Devices around the selected one, as many as a third of the screen holds.
+    // The devices around the selected one, up to a third of the screen.
     void add_devices() {
         const std::vector<LiveDevice>& devices = state_.devices();
         Columns as = columns();
         add({{Tone::faint, "  " + pad_right("GPU", 5) + pad_right("name", as.name) + pad_left("util", as.util) +
                                pad_left("memory", as.memory) + pad_left("power", as.power) + pad_left("temp", as.temp) +
-                               pad_left("SM clock", as.clock) + "  held down by"}});
+                               pad_left("SM clock", as.clock) + "  throttled by"}});
         std::size_t most = std::max<std::size_t>(static_cast<std::size_t>(std::max(view_.height, 0)) / 3, 1);
         std::size_t chosen = devices.empty() ? 0 : view_.selected % devices.size();
         std::size_t first =
@@ -103,7 +103,7 @@ private:
         std::size_t end = std::min(devices.size(), first + most);
         for (std::size_t i = first; i < end; ++i) add_device(devices[i], i == chosen && devices.size() > 1);
         if (end - first < devices.size())
-            add({{Tone::faint, fmt::format("  {} more, d shows the next", devices.size() - (end - first))}});
+            add({{Tone::faint, fmt::format("  {} more; d selects the next", devices.size() - (end - first))}});
     }
 
     void add_device(const LiveDevice& device, bool chosen) {
@@ -115,8 +115,7 @@ private:
         if (state_.alive(device, view_.now))
             add_values(line, device, as);
         else
-            line.push_back(
-                {Tone::warning, device.lost ? "lost: the driver does not find it now" : "no sample in time"});
+            line.push_back({Tone::warning, device.lost ? "lost: the driver no longer finds it" : "no recent sample"});
         add(std::move(line));
     }
 
@@ -146,7 +145,7 @@ private:
 
     void add_troubles() {
         for (const std::string& note : state_.notes()) add_sentence(Tone::faint, note);
-        if (!view_.trouble.empty()) add_sentence(Tone::warning, view_.trouble + "; it is tried again");
+        if (!view_.trouble.empty()) add_sentence(Tone::warning, view_.trouble + "; retrying");
         if (!state_.trouble().empty()) add_sentence(Tone::warning, state_.trouble());
         if (const LiveDevice* device = selected(); device != nullptr && !device->trouble.empty())
             add_sentence(Tone::warning, device->trouble);
@@ -155,16 +154,16 @@ private:
     void add_help() {
         constexpr std::string_view kHelp[] = {
             "",
-            "util      share of the driver's window in which at least one kernel ran; not how well it ran",
-            "memory    in use by all processes and the driver",
-            "held down what keeps the clocks below their maximum: the power limit, heat, or the hardware's own brakes",
-            "GPM       the hardware's own activity counters, on Hopper and later",
-            "plots     one column per interval, the newest at the right; blank: not known, a dot: exactly 0",
+            "util      share of the driver's window in which at least one kernel ran, however small",
+            "memory    device memory in use by all processes and the driver",
+            "throttled what keeps the clocks below their maximum: power limit, heat, or hardware slowdown",
+            "GPM       hardware activity counters, on Hopper and later",
+            "plots     one column per interval, newest on the right; blank: unknown, dot: exactly 0",
             "",
-            "q         quit            space  hold the picture; sampling goes on",
+            "q         quit            space  pause the display; sampling continues",
             "d         next device     ?      this help",
             "",
-            "To keep what you see: gpu-profile --csv FILE -- COMMAND"};
+            "To save the samples of a command: gpu-profile --csv FILE -- COMMAND"};
         for (std::string_view line : kHelp) add({{Tone::plain, "  " + std::string(line)}});
     }
 
@@ -236,7 +235,7 @@ private:
         to.push_back({metric, std::string(name), now ? say(*now) : dash_, std::move(scale), top});
     }
 
-    // What this device gives, what people ask first before the rest.
+    // The metrics that this device reports, most requested first.
     std::vector<Subject> subjects_of(const LiveDevice& device) const {
         std::vector<Subject> subjects;
         std::optional<double> total = value(device, Metric::mem_total);

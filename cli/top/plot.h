@@ -1,5 +1,5 @@
-// A series as a picture of block characters, several rows high. A blank is a value that is not known, a dot is exactly 0,
-// and anything more shows at least the lowest block; so the three are never mistaken for one another.
+// A series as block characters, several rows high. A blank is an unknown value, a dot is exactly 0, and any other value
+// shows at least the lowest block, so the three cannot be confused.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace gpuprof {
 
-// `rows` lines, the uppermost first, of one cell per value. `top` (> 0) fills the height; more than it is cut off there.
+// Returns `rows` lines, top first, with one cell per value. `top` (> 0) is the full height; larger values are cut off.
 std::vector<std::string> plot(std::span<const std::optional<double>> values, double top, int rows, bool unicode);
 
 }  // namespace gpuprof

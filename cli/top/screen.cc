@@ -19,7 +19,7 @@ namespace {
 
 volatile sig_atomic_t came = 0;
 
-// What a crash needs, prepared beforehand, because a handler may only call write() and tcsetattr() (signal-safety(7)).
+// Prepared in advance for a crash: the handler may only call write() and tcsetattr() (signal-safety(7)).
 termios settings_before;
 char leaving[256];
 std::size_t leaving_length = 0;
@@ -38,7 +38,7 @@ void handle(int number, void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
     sigemptyset(&action.sa_mask);
-    sigaction(number, &action, nullptr);  // without SA_RESTART: a key is waited for no longer
+    sigaction(number, &action, nullptr);  // without SA_RESTART, so that a signal interrupts waiting for a key
 }
 
 void remember(const char* capability) {
@@ -50,7 +50,7 @@ void remember(const char* capability) {
     leaving_length += length;
 }
 
-// Whether this locale writes UTF-8; one that says nothing is taken for such, as in containers.
+// Whether this locale writes UTF-8; an unset one counts as UTF-8, as in containers.
 bool choose_locale() {
     std::setlocale(LC_CTYPE, "");
     auto is_utf8 = [] { return std::string_view(nl_langinfo(CODESET)) == "UTF-8"; };
@@ -79,12 +79,13 @@ attr_t attributes_of(Tone tone, bool colour) {
 Result<std::unique_ptr<TopScreen>> TopScreen::open(bool colour) {
     tcgetattr(STDIN_FILENO, &settings_before);
     bool unicode = choose_locale();
-    for (const char* name : {"LINES", "COLUMNS"}) unsetenv(name);  // exported ones hide every change of the size
+    // exported values would hide every change of the size
+    for (const char* name : {"LINES", "COLUMNS"}) unsetenv(name);
     SCREEN* screen = newterm(nullptr, stdout, stdin);
     if (screen == nullptr) {
         const char* kind = std::getenv("TERM");
         return Error{ExitCode::not_permitted,
-                     fmt::format("the terminal is of an unknown kind (TERM={})", kind == nullptr ? "" : kind)};
+                     fmt::format("unknown terminal type (TERM='{}')", kind == nullptr ? "" : kind)};
     }
     set_term(screen);
     std::unique_ptr<TopScreen> top(new TopScreen(colour));

@@ -1,5 +1,5 @@
-// The terminal under top: draws lines, reads keys, knows its size, by ncurses. However the program ends (a key, a signal,
-// an exception, a crash), the terminal is left as it was found. One at a time.
+// The terminal for top: draws lines, reads keys and knows its size, through ncurses. However the program ends (a key, a
+// signal, an exception, a crash), the terminal is restored. One instance at a time.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace gpuprof {
 
 class TopScreen {
 public:
-    // An error when the terminal is of a kind that ncurses does not know.
+    // Fails if ncurses does not know the terminal type.
     static Result<std::unique_ptr<TopScreen>> open(bool colour);
     ~TopScreen();
 
@@ -21,9 +21,9 @@ public:
     int width() const;
     int height() const;
     void draw(std::span<const StyledLine> lines);
-    // The next key within the time; 0 when there was none. Resizing is a key that is none of ours.
+    // The next key within the timeout; 0 if there was none. A resize counts as an unused key.
     int key(int timeout_ms);
-    // SIGINT, SIGTERM or SIGHUP when one came; 0 otherwise.
+    // SIGINT, SIGTERM or SIGHUP if one arrived; 0 otherwise.
     static int signalled();
 
 private:

@@ -9,14 +9,14 @@ namespace {
 constexpr ResultColumn kDevices[] = {
     {"gpu", CellType::integer, Unit::none, "Device number."},
     {"name", CellType::text, Unit::none, "Marketing name."},
-    {"util_gpu", CellType::real, Unit::percent, "Share of the driver's window in which a kernel ran."},
+    {"util_gpu", CellType::real, Unit::percent, "Share of the driver's window in which at least one kernel ran."},
     {"mem_used", CellType::real, Unit::bytes, "Device memory in use."},
-    {"mem_total", CellType::real, Unit::bytes, "Device memory."},
+    {"mem_total", CellType::real, Unit::bytes, "Total device memory."},
     {"power_w", CellType::real, Unit::none, "Power in W."},
     {"temp_c", CellType::real, Unit::none, "Temperature in degrees Celsius."},
-    {"sm_clock_mhz", CellType::real, Unit::none, "Clock of the multiprocessors in MHz."},
-    {"held_down_by", CellType::text, Unit::none, "What holds the clocks down."},
-    {"gpm_sm_active", CellType::real, Unit::percent, "GPM: multiprocessor activity."},
+    {"sm_clock_mhz", CellType::real, Unit::none, "SM clock in MHz."},
+    {"held_down_by", CellType::text, Unit::none, "Reasons for throttled clocks."},
+    {"gpm_sm_active", CellType::real, Unit::percent, "GPM: SM activity."},
     {"gpm_tensor", CellType::real, Unit::percent, "GPM: tensor pipe activity."},
     {"gpm_dram", CellType::real, Unit::percent, "GPM: share of memory bandwidth."},
     {"util_mem", CellType::real, Unit::percent, "Share of time with memory traffic."}};
@@ -24,9 +24,9 @@ constexpr ResultColumn kDevices[] = {
 constexpr ResultColumn kProcesses[] = {
     {"gpu", CellType::integer, Unit::none, "Device number."},
     {"pid", CellType::integer, Unit::none, "Process id."},
-    {"mem_used", CellType::real, Unit::bytes, "Device memory it uses."},
-    {"util_gpu", CellType::real, Unit::percent, "Its share of util.gpu, as the driver says."},
-    {"process", CellType::text, Unit::none, "Its command line."}};
+    {"mem_used", CellType::real, Unit::bytes, "Device memory in use by the process."},
+    {"util_gpu", CellType::real, Unit::percent, "Share of util.gpu, as reported by the driver."},
+    {"process", CellType::text, Unit::none, "Command line of the process."}};
 
 Cell cell(std::optional<double> value, double factor = 1) { return value ? Cell(*value * factor) : kAbsent; }
 Cell text(const std::string& value) { return value.empty() ? kAbsent : Cell(std::string_view(value)); }

@@ -1,4 +1,4 @@
-// What top prints where there is no terminal: the devices and the processes as plain tables.
+// The output of top without a terminal: devices and processes as plain tables.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace gpuprof {
 
-// `names` are those of processes by pid.
+// `names`: process names by pid.
 void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::int64_t, std::string>& names,
                       const Style& style, Sink& sink);
 

@@ -1,4 +1,5 @@
-// `top`: the whole machine live. On a terminal a panel with plots over time; elsewhere, or with --once, plain tables.
+// `top`: all devices of the machine live. On a terminal it shows a panel with plots; otherwise, or with --once, plain
+// tables.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ struct Arguments {
     bool once = false;
 };
 
-// The command line of a process, else its short name; "" when it is not to be seen from here.
+// The command line of a process, else its short name; "" if it cannot be seen.
 std::string name_of_process(std::int64_t pid) {
     auto read = [pid](const char* file) {
         std::ostringstream text;
@@ -82,7 +83,7 @@ Status print_tables(const LiveFeed& feed, bool last) {
     return output->close();
 }
 
-// A table per interval; the first one when an interval is over, because some values come from two readings.
+// One table per interval. The first one appears after a full interval, because some values need two readings.
 Result<ExitCode> print_along(LiveFeed& feed, const Arguments& arguments) {
     feed.look([](const LiveState& state) {
         for (const std::string& sentence : state.notes()) note(sentence);
@@ -97,7 +98,7 @@ Result<ExitCode> print_along(LiveFeed& feed, const Arguments& arguments) {
     }
 }
 
-// The panel, until somebody ends it; the signal that did, or 0.
+// Shows the panel until the user ends it; returns the signal that did, or 0.
 class Panel {
 public:
     Panel(LiveFeed& feed, TopScreen& screen) : feed_(feed), screen_(screen) { view_.unicode = screen.unicode(); }
@@ -154,7 +155,7 @@ Result<ExitCode> top(const Arguments& arguments) {
     if (!terminal) return print_along(feed, arguments);
     Result<std::unique_ptr<TopScreen>> screen = TopScreen::open(style_for("-").colour);
     if (!screen.ok()) {
-        note(screen.error().message + "; printing tables instead");
+        note(screen.error().message + "; printing tables instead of plots");
         return print_along(feed, arguments);
     }
     int number = Panel(feed, **screen).run(arguments.wish.interval_s);
@@ -167,14 +168,14 @@ Result<ExitCode> top(const Arguments& arguments) {
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     declare_wish(line, arguments->wish);
-    line.flag("--once", arguments->once, "Print one table and end.");
+    line.flag("--once", arguments->once, "Print one table and exit.");
     return [arguments] { return top(*arguments); };
 }
 
 }  // namespace
 
 extern const Command kTopCommand;
-const Command kTopCommand{"top", "Is the GPU busy?", "[OPTIONS]",
-                          "All GPUs of this machine live, with plots over time.", declare};
+const Command kTopCommand{"top", "Monitor GPUs", "[OPTIONS]",
+                          "Show all GPUs of this machine live, with plots over time.", declare};
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// GPUPROF_VIEWER_PAGE is the path of the built page (CMakeLists.txt); the assembler copies the file as it is.
+// GPUPROF_VIEWER_PAGE is the path of the built page (CMakeLists.txt); the assembler embeds the file unchanged.
 #include "cli/view/page.h"
 
 #ifdef GPUPROF_VIEWER_PAGE
@@ -19,9 +19,8 @@ Result<std::string_view> viewer_page() {
     return std::string_view(gpuprof_viewer_page,
                             static_cast<std::size_t>(gpuprof_viewer_page_end - gpuprof_viewer_page));
 #else
-    return Error{
-        ExitCode::internal,
-        "this program was built without node and npm, so it has no viewer; gpu-profile report says the same in words"};
+    return Error{ExitCode::internal,
+                 "no viewer in this build: node and npm were missing; use gpu-profile report, or rebuild with them"};
 #endif
 }
 

@@ -1,4 +1,4 @@
-// The viewer's page, built from web/ and carried by the program.
+// The viewer's page, built from web/ and embedded in the program.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-// Without the tools to build it (node, npm) a program has none, and says so.
+// Fails if the program was built without node and npm.
 Result<std::string_view> viewer_page();
 
 }  // namespace gpuprof

@@ -27,7 +27,7 @@ std::array<compare::Run, 2> runs_of_copies(const Trace& base, const Trace& next)
     return compare::runs_alike(copy_of(base), copy_of(next), options);
 }
 
-// Others will see the page: it has no folders in it. Who asks for it sees what they typed, in messages.
+// The page may be shared, so it contains no folders. Messages show the path as the user typed it.
 Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {
     Result<Trace> trace = open_trace(files, limits, Naming::base_names);
     if (trace.ok()) return trace;

@@ -1,4 +1,4 @@
-// Recordings as the viewer shows them: `view` and `export html`.
+// Recordings in the form of the viewer, for `view` and `export html`.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace gpuprof {
 
-inline constexpr char kBaseDoc[] = "Show the recording against this earlier one of the same program.";
+inline constexpr char kBaseDoc[] = "Compare with this earlier recording of the same program.";
 
-// `files` are one recording, as open_trace() takes them; `base` is compared with it when it is not empty.
+// `files` are one recording, as for open_trace(); if `base` is not empty, it is compared with it.
 Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base, const ReadLimits& limits);
 
 }  // namespace gpuprof

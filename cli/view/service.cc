@@ -12,9 +12,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostBlobs = 64;  // of a request
+constexpr std::size_t kMostBlobs = 64;  // per request
 
-// 128 random bits in hexadecimal; empty when the system has none.
+// 128 random bits in hexadecimal; empty if the system provides none.
 std::string secret() {
     unsigned char bytes[16];
     if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) return {};
@@ -23,7 +23,7 @@ std::string secret() {
     return text;
 }
 
-// Takes the same time wherever two texts of one length differ.
+// Constant time for texts of equal length.
 bool same_secret(std::string_view a, std::string_view b) {
     unsigned difference = a.size() == b.size() ? 0 : 1;
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
@@ -33,7 +33,7 @@ bool same_secret(std::string_view a, std::string_view b) {
 
 HttpReply refused(int status, std::string_view why) { return {.status = status, .body = fmt::format("{}\n", why)}; }
 
-// Whether "a=1; b=2" has this name and value.
+// Whether a cookie header such as "a=1; b=2" has this name and value.
 bool has_cookie(std::string_view cookies, std::string_view name, std::string_view value) {
     while (!cookies.empty()) {
         std::string_view each = cookies.substr(0, cookies.find(';'));
@@ -46,7 +46,7 @@ bool has_cookie(std::string_view cookies, std::string_view name, std::string_vie
     return false;
 }
 
-// "12,13,40"; nothing when there is no such blob.
+// Parses "12,13,40"; absent if a blob does not exist.
 std::optional<std::vector<std::size_t>> numbers_of(std::string_view ids, std::size_t blobs) {
     std::vector<std::size_t> numbers;
     do {
@@ -62,8 +62,9 @@ std::optional<std::vector<std::size_t>> numbers_of(std::string_view ids, std::si
 
 HttpReply blobs_of(const ViewDocument& document, std::string_view ids) {
     std::optional<std::vector<std::size_t>> numbers = numbers_of(ids, document.blobs());
-    if (!numbers) return refused(404, "there is no such blob");
-    if (numbers->size() > kMostBlobs) return refused(400, fmt::format("at most {} blobs at a time", kMostBlobs));
+    if (!numbers) return refused(404, "no such blob");
+    if (numbers->size() > kMostBlobs)
+        return refused(400, fmt::format("too many blobs; at most {} per request", kMostBlobs));
     std::vector<std::string> blobs(numbers->size());
     run_parallel(blobs.size(), usual_threads(),
                  [&](std::size_t i, unsigned) { blobs[i] = document.blob((*numbers)[i], Aim::narrowest); });
@@ -77,7 +78,8 @@ HttpReply of_document(const ViewDocument& document, std::string_view path) {
     if (path == "/manifest") return {.type = "application/json", .body = document.manifest()};
     if (path.substr(0, kBlobs.size()) == kBlobs) return blobs_of(document, path.substr(kBlobs.size()));
     return refused(
-        404, "there is /, /manifest, /blobs/N,N,... and, of a comparison, /comparison and /base before the others");
+        404,
+        "not found; available: /, /manifest, /blobs/N,N,... and, for a comparison, /comparison and the prefix /base");
 }
 
 }  // namespace
@@ -88,7 +90,7 @@ ViewService::ViewService(ViewPair pair, std::string_view page, std::uint16_t por
 Result<ViewService> ViewService::make(ViewPair pair, std::string_view page, std::uint16_t port) {
     ViewService service(std::move(pair), page, port);
     if (service.token_.empty() || service.cookie_.empty())
-        return Error{ExitCode::internal, "the system gives no random numbers, so nobody could be told apart"};
+        return Error{ExitCode::internal, "cannot create an access token: the system provides no random numbers"};
     return service;
 }
 
@@ -112,13 +114,13 @@ bool ViewService::knows_cookie(const HttpRequest& request) const {
 
 HttpReply ViewService::answer(const HttpRequest& request) {
     std::optional<std::string_view> host = request.header("Host");
-    if (!host || !meant_for_us(*host)) return refused(400, "this server answers at 127.0.0.1 and localhost only");
-    if (!from_our_page(request, *host)) return refused(403, "another page asked");
+    if (!host || !meant_for_us(*host)) return refused(400, "this server answers only to 127.0.0.1 and localhost");
+    if (!from_our_page(request, *host)) return refused(403, "requests from other pages are refused");
     if (request.path == "/session")
         return request.method == HttpRequest::post ? session(request) : method_not_allowed("POST");
     if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
     if (request.path != "/" && !knows_cookie(request))
-        return refused(401, "open the address that gpu-profile view printed");
+        return refused(401, "not authorised; open the address that gpu-profile view printed");
     HttpReply reply =
         request.path == "/" ? HttpReply{.type = "text/html; charset=utf-8", .body = page_} : content(request.path);
     reply.headers = {{"Cross-Origin-Resource-Policy", "same-origin"},
@@ -131,8 +133,8 @@ HttpReply ViewService::answer(const HttpRequest& request) {
 HttpReply ViewService::session(const HttpRequest& request) {
     std::optional<std::string_view> given = request.header("Authorization");
     if (!given || exchanged_ || !same_secret(*given, fmt::format("Bearer {}", token_)))
-        return refused(403, exchanged_ ? "this address was opened already; start gpu-profile view again"
-                                       : "this is not the address that gpu-profile view printed");
+        return refused(403, exchanged_ ? "this address has already been opened; start gpu-profile view again"
+                                       : "wrong token; open the address that gpu-profile view printed");
     exchanged_ = true;
     return {.status = 204,
             .headers = {
@@ -145,7 +147,7 @@ HttpReply ViewService::content(std::string_view path) const {
     constexpr std::string_view kBase = "/base";
     if (path.substr(0, kBase.size()) != kBase) return of_document(pair_.document, path);
     return pair_.base ? of_document(pair_.base->document, path.substr(kBase.size()))
-                      : refused(404, "nothing is compared here");
+                      : refused(404, "this server does not show a comparison");
 }
 
 }  // namespace gpuprof

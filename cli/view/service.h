@@ -1,10 +1,11 @@
-// What `view` answers to requests: the viewer's page, which holds no secret, and the document to whoever has the token that the
-// address carried. A browser on this machine can be made to send requests by any page that it shows, so the loopback address is no
-// boundary by itself:
-//   - Host must be this server, or a name that was rebound to 127.0.0.1 would do;
-//   - Origin and Sec-Fetch-Site, where a browser sends them, must be of this page;
-//   - the token comes once, by a header that other pages cannot set, and is exchanged for a cookie that other sites do not get;
-//   - nothing allows other origins to read; requests carry numbers, never paths; nothing is written.
+// The responses of `view`: the viewer's page, which contains no secret, and the document, for clients with the token
+// from the printed address. Any web page in a browser on this machine can send requests to it, so the loopback address
+// alone protects nothing:
+//   - Host must be this server; otherwise a name rebound to 127.0.0.1 would be accepted;
+//   - Origin and Sec-Fetch-Site, if the browser sends them, must belong to this page;
+//   - the token arrives once, in a header that other pages cannot set, and is exchanged for a cookie that other sites
+//     do not receive;
+//   - no other origin may read; requests carry numbers, never paths; nothing is written.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ public:
     static Result<ViewService> make(ViewPair pair, std::string_view page, std::uint16_t port);
 
     HttpReply answer(const HttpRequest& request);
-    // What the address carries behind "#".
+    // The part of the address after "#".
     const std::string& token() const { return token_; }
 
 private:

@@ -1,4 +1,4 @@
-// `view`: shows a recording in the browser, from a server that only this machine reaches, until Ctrl-C.
+// `view`: shows a recording in the browser, from a server that only this machine can reach, until Ctrl-C.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -26,7 +26,8 @@ extern char** environ;
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kLongestSilence = DurNs{8} * 3600 * 1'000'000'000;  // without a request; then nobody looks any more
+// without a request; then the viewer is considered closed
+constexpr DurNs kLongestSilence = DurNs{8} * 3600 * 1'000'000'000;
 
 struct Arguments {
     std::vector<std::string> files;
@@ -36,7 +37,7 @@ struct Arguments {
     ReadLimits limits;
 };
 
-// Starts `program address` with nothing to read or write; false when there is no such program.
+// Starts `program address` without standard streams; false if the program does not exist.
 bool start(const char* name, const std::string& address) {
     std::string program = find_program(name);
     posix_spawn_file_actions_t actions;
@@ -50,7 +51,7 @@ bool start(const char* name, const std::string& address) {
     return failed == 0;
 }
 
-// The user's own choice, else the desktop's. Without a display there is nothing to open.
+// Starts the user's browser, else the desktop's. Without a display there is none to start.
 bool open_browser(const std::string& address) {
     if (const char* chosen = std::getenv("BROWSER"); chosen != nullptr && *chosen != '\0')
         return start(chosen, address);
@@ -61,9 +62,8 @@ bool open_browser(const std::string& address) {
 void announce(const Arguments& arguments, const std::string& address) {
     static_cast<void>(print(address + '\n'));
     bool opened = arguments.open_browser && open_browser(address);
-    note(fmt::format("{}{} is shown at this address until Ctrl-C; it can be opened once",
-                     arguments.open_browser && !opened ? "no browser could be started here. " : "",
-                     arguments.files.front()));
+    note(fmt::format("{}{} is shown at this address until Ctrl-C; the address can be opened once",
+                     arguments.open_browser && !opened ? "cannot start a browser; " : "", arguments.files.front()));
 }
 
 Result<ExitCode> view(const Arguments& arguments) {
@@ -83,9 +83,9 @@ Result<ExitCode> view(const Arguments& arguments) {
     };
     auto every_second = [&] {
         while (waitpid(-1, nullptr, WNOHANG) > 0) {
-        }  // the browser's starter
+        }  // the process that started the browser
         if (monotonic_ns() - asked < kLongestSilence) return;
-        note("nobody has asked for anything for 8 hours; ending");
+        note("no request for 8 hours; exiting");
         (*endpoint)->end();
     };
     if (Status served = (*endpoint)->serve(page, every_second, [&] { announce(arguments, address); }); !served)
@@ -97,8 +97,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, kBaseDoc).value("FILE");
-    line.option("--port", arguments->port, "Port on 127.0.0.1; 0 takes a free one.").value("N");
-    line.flag("!--no-open", arguments->open_browser, "Only print the address; do not start a browser.");
+    line.option("--port", arguments->port, "Port on 127.0.0.1; 0 picks a free one (default: 0).").value("N");
+    line.flag("!--no-open", arguments->open_browser, "Print the address without starting a browser.");
     declare_read_limits(line, arguments->limits);
     return [arguments] { return view(*arguments); };
 }
@@ -106,7 +106,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kViewCommand;
-const Command kViewCommand{"view", "Read a recording", "FILE...",
-                           "The recording in the browser: timeline, findings, tables.", declare};
+const Command kViewCommand{"view", "Analyse recordings", "FILE...",
+                           "Show a recording in the browser: timeline, findings, tables.", declare};
 
 }  // namespace gpuprof

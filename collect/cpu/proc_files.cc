@@ -65,7 +65,7 @@ std::optional<std::string_view> ProcFiles::read_path(const char* path, std::size
         if (got < 0) size = 0;
         if (got <= 0) break;
         size += static_cast<std::size_t>(got);
-        if (size == limit || limit <= 4096) break;  // short files come whole
+        if (size == limit || limit <= 4096) break;  // short files arrive whole
     }
     close(file);
     return size > 0 ? std::optional<std::string_view>({buffer_.data(), size}) : std::nullopt;
@@ -117,7 +117,7 @@ std::string ProcFiles::program(pid_t pid) {
 }
 
 std::string ProcFiles::command(pid_t pid) {
-    constexpr std::size_t kLongest = 16 * 1024;  // as the injected library
+    constexpr std::size_t kLongest = 16 * 1024;  // as in the injected library
     std::optional<std::string_view> raw = read(pid, "cmdline", kLongest);
     if (!raw) return {};
     std::string text(kLongest, '\0');

@@ -44,7 +44,7 @@ const std::vector<pid_t>& ProcessTree::scan() {
         else
             unknown_.push_back(pid);
     }
-    // A child may have a lower id than its parent, once the ids have gone round.
+    // A child may have a lower id than its parent after the ids have wrapped around.
     for (bool found = true; found && !unknown_.empty();) {
         found = false;
         std::erase_if(unknown_, [&](pid_t pid) {

@@ -1,8 +1,8 @@
-// Which processes belong to a recorded command: the command itself, the children of those that belong, and processes that
-// lost their parent but carry the recording's mark in their environment. The launcher does not make itself the new parent
-// of orphans (PR_SET_CHILD_SUBREAPER): a daemon would see another parent than 1, and some wait for just that.
-// A scan lists /proc and looks only at processes it has not seen, so it stays cheap on a machine with many. A process that
-// lives for less than the time between two scans is not seen.
+// The processes of a recorded command: the command itself, children of its processes, and processes that lost their
+// parent but carry the recording's mark in their environment. The launcher does not adopt orphans
+// (PR_SET_CHILD_SUBREAPER): a daemon would then see a parent other than 1, and some wait for exactly that.
+// A scan lists /proc and examines only new processes, so it stays cheap on a machine with many. A process that lives
+// for less than the time between two scans is missed.
 #pragma once
 
 #include <map>
@@ -16,10 +16,11 @@ namespace gpuprof {
 
 class ProcessTree {
 public:
-    // `mark` is "NAME=VALUE" of an environment variable that only this recording's processes have; "" when there is none.
+    // `mark` is "NAME=VALUE" of an environment variable that only processes of this recording have; "" if there is
+    // none.
     ProcessTree(ProcFiles& files, pid_t root, std::string mark);
 
-    // Looks again; every process that belongs and is there, by id. Good until the next scan.
+    // Scans again and returns the living processes of the command, by id. Valid until the next scan.
     const std::vector<pid_t>& scan();
     const std::vector<pid_t>& members() const { return members_; }
 
@@ -30,9 +31,9 @@ private:
     ProcFiles& files_;
     pid_t root_;
     std::string mark_;
-    std::int64_t begin_ticks_ = 0;  // of the command; what began before does not belong
+    std::int64_t begin_ticks_ = 0;  // of the command; processes that started earlier do not belong to it
     std::vector<pid_t> listed_, members_, unknown_;
-    std::map<pid_t, std::int64_t> known_;  // members of all scans that are still there, with their start
+    std::map<pid_t, std::int64_t> known_;  // living members from all scans, with their start time
     std::unordered_set<pid_t> foreign_, foreign_next_;
 };
 

@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr pid_t kWhole = 0;  // in place of a thread
+constexpr pid_t kWhole = 0;  // takes the place of a thread
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void UsageRecorder::look_into(pid_t pid, TimeNs now) {
     bool renamed = process.usage.name != stat->name;
     bool fresh = advance(process.usage, *stat, now, pid, kWhole);
     if (fresh) ++processes_seen_, process.looks = 0;
-    // Between fork and exec it still is what its parent was, so it is described again at the second look.
+    // Between fork and exec a process still looks like its parent, so the second look describes it again.
     if (fresh || renamed || ++process.looks == 2) describe(process, pid);
     files_.list_threads(pid, threads_);
     for (pid_t thread : threads_) {
@@ -57,7 +57,7 @@ void UsageRecorder::look_into(pid_t pid, TimeNs now) {
     }
 }
 
-// Writes what was used since the last reading; whether `stat` is of another process or thread than the last one.
+// Writes the use since the last reading; returns whether `stat` belongs to another process or thread than before.
 bool UsageRecorder::advance(Counter& counter, const ProcStat& stat, TimeNs now, pid_t pid, pid_t thread) {
     bool fresh = counter.look == 0 || counter.start_ticks != stat.start_ticks;
     if (fresh) {
@@ -108,7 +108,7 @@ void UsageRecorder::close_threads(Process& process, pid_t pid, bool all) {
 
 void UsageRecorder::describe(Process& process, pid_t pid) {
     std::string program = files_.program(pid), command = commands_ ? files_.command(pid) : std::string();
-    if (program.empty() && command.empty()) {  // it has ended already, or is another user's
+    if (program.empty() && command.empty()) {  // it has already ended, or belongs to another user
         if (!process.program.empty()) return;
         program = process.usage.name;
     }

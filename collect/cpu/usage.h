@@ -1,7 +1,8 @@
-// What processes and threads use of the processors, as rows of a capture part. A look reads every thread's counters and
-// writes what was used since the last look; spans without use are written once, when they end. The first row of a process
-// begins with the process, so the rows of a process sum to all it had used when it was last seen.
-// The counters tick (10 ms on Linux), so a short interval is coarse and the sum is not.
+// CPU use of processes and threads, as rows of a capture part. A look reads every thread's counters and writes the use
+// since the last look.
+// Spans without use are written once, when they end. The first row of a process begins with the process, so the rows of
+// a process add up to its total use when it was last seen.
+// The counters advance in ticks (10 ms on Linux), so short intervals are coarse, but sums are not.
 #pragma once
 
 #include <map>
@@ -17,12 +18,12 @@ namespace gpuprof {
 
 class UsageRecorder {
 public:
-    // `host` as in keys of processes. Both references outlive this.
+    // `host` as in process keys. Both references outlive this.
     UsageRecorder(ProcFiles& files, CapturePart& part, std::string host, bool commands = true);
 
-    // Looks at these processes; the ones that are not named any more have ended. `now` on the realtime clock.
+    // Reads these processes; processes that are no longer listed have ended. `now` is on the realtime clock.
     void look(const std::vector<pid_t>& processes, TimeNs now);
-    // Looks at one process only, e.g. once more before it is gone for good.
+    // Reads only one process, for example once more before it disappears.
     void look_at(pid_t process, TimeNs now);
     // Writes the spans without use that are still open.
     void finish();
@@ -31,13 +32,13 @@ public:
     std::size_t most_threads() const { return most_threads_; }
 
 private:
-    // The counters of a process or thread when they were last read, and since when nothing was used.
+    // The counters of a process or thread at the last reading, and since when it has been idle.
     struct Counter {
         std::int64_t start_ticks = 0, user_ticks = 0, system_ticks = 0;
         TimeNs read_at = 0, idle_since = 0;
-        std::int64_t resident_bytes = -1;  // the most since then
+        std::int64_t resident_bytes = -1;  // maximum since then
         std::string name;
-        std::uint64_t look = 0;  // the number of the look it was last seen in
+        std::uint64_t look = 0;  // number of the look that last saw it
     };
     struct Process {
         Counter usage;

@@ -41,7 +41,7 @@ void ProcessWatch::look() {
     std::int64_t spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
     cost_.spent_ns += spent;
     ++cost_.looks;
-    // A slow look (a busy machine, a page fault) moves the wait only by a part; many of them move it all the way.
+    // A single slow look (a busy machine, a page fault) changes the wait only partly; repeated ones change it fully.
     std::int64_t fair = std::clamp(spent * kWaitPerCost, kUsualWait, kLongestWait);
     wait_ = wait_ + (fair - wait_) / 4;
     cost_.longest_wait_ns = std::max(cost_.longest_wait_ns, wait_);

@@ -1,5 +1,5 @@
-// A thread of the launcher that looks at the recorded command's processes every 100 ms. Looking may cost 1 % of one
-// processor: where there are so many threads that it costs more, it looks less often, and says so in the recording.
+// A launcher thread that reads the CPU use of the recorded command's processes every 100 ms. Its cost is limited to 1 %
+// of one CPU: with many threads it reads less often and notes that in the recording.
 #pragma once
 
 #include <atomic>
@@ -16,34 +16,34 @@
 
 namespace gpuprof {
 
-// What looking did and cost, for the recording and the user.
+// Statistics of the watch itself, for the recording and the user.
 struct WatchCost {
-    std::size_t processes = 0;  // seen in all
-    std::size_t threads = 0;    // at most, at one time
+    std::size_t processes = 0;  // total seen
+    std::size_t threads = 0;    // maximum at one time
     std::uint64_t looks = 0;
-    std::int64_t spent_ns = 0;         // of a processor
-    std::int64_t longest_wait_ns = 0;  // from one look to the next, as chosen
+    std::int64_t spent_ns = 0;         // CPU time
+    std::int64_t longest_wait_ns = 0;  // longest chosen interval between looks
 };
 
 class ProcessWatch {
 public:
-    // Writes to `file`. `mark` as for ProcessTree; `commands`: with the command lines of the processes.
+    // Writes to `file`. `mark` as for ProcessTree; `commands`: with command lines of the processes.
     static Result<std::unique_ptr<ProcessWatch>> open(const std::string& file, std::string mark, bool commands = true);
     ~ProcessWatch();
 
-    // Looks once, then goes on in a thread of its own.
+    // Looks once, then continues in a separate thread.
     void start(pid_t command);
-    // Between the command's end and the moment its process is gone: takes its last figures.
+    // Call after the command has ended, before its process is reaped: reads its final figures.
     void command_ended();
-    // Ends the thread and the part.
+    // Ends the thread and completes the part.
     Status stop();
 
     WatchCost cost() const { return cost_; }
-    // Seen so far; any thread may ask.
+    // Seen so far; thread-safe.
     std::size_t processes() const { return processes_.load(std::memory_order_relaxed); }
 
     static constexpr std::int64_t kUsualWait = 100'000'000, kLongestWait = 10'000'000'000;
-    static constexpr std::int64_t kWaitPerCost = 100;  // 1 % of a processor
+    static constexpr std::int64_t kWaitPerCost = 100;  // 1 % of a CPU
 
 private:
     ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark, bool commands);
@@ -57,7 +57,7 @@ private:
     std::unique_ptr<ProcessTree> tree_;
     pid_t command_ = -1;
     std::thread thread_;
-    std::mutex mutex_;  // guards everything but what start() made
+    std::mutex mutex_;  // guards everything but what start() created
     std::condition_variable wake_;
     bool stopping_ = false;
     WatchCost cost_;

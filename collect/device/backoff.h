@@ -1,5 +1,5 @@
-// When to try again what failed: after `first`, then twice as long each time, up to `most`. Times are those of
-// monotonic_ns(), so that a clock that is set does not matter.
+// When to retry a failed operation: after `first`, then after twice the delay each time, up to `most`. Times come from
+// monotonic_ns(), so setting the system clock has no effect.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Which driver function is running: a page shared with the process that watches the sampler, so that after a hang or a
-// crash it can be named, and left alone from then on.
+// Names the running driver function in a page shared with the process that watches the sampler. After a hang or crash
+// the watcher can report the function and avoid it from then on.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 namespace gpuprof {
 
 struct CallMark {
-    std::int64_t entered_ns;  // CLOCK_MONOTONIC; 0 when no call is running
+    std::int64_t entered_ns;  // CLOCK_MONOTONIC; 0 if no call is running
     char function[64];
 };
-// Marks go to `mark` from now on; null ends it.
+// Sends marks to `mark` from now on; null stops them.
 void share_call_mark(volatile CallMark* mark);
 // Marks the running call for its lifetime.
 class MarkedCall {

@@ -12,17 +12,18 @@ namespace gpuprof {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
-// Boards exceed their limit for moments: an H200 of 700 W used 85 J in 100 ms. Without a limit: above any board's.
+// Boards briefly exceed their power limit: an H200 of 700 W used 85 J in 100 ms. If the limit is unknown, the value
+// exceeds any board's.
 constexpr double kAboveLimit = 1.25, kMostOfAnyBoard_w = 1500;
-// A counter's steps come a little unevenly, and reading it takes the driver some milliseconds.
+// Tolerance for uneven counter steps and for the milliseconds that reading the counter takes.
 constexpr double kUneven = 1.15, kReadingTakes_s = 0.01;
-// How old reported power is in the mean: half of an average over one second, and 0.1 s until it is renewed.
+// Mean age of reported power: half of an average over one second, plus up to 0.1 s until it is renewed.
 constexpr double kPowerAge_s = 0.6;
 constexpr double kMostOfItself = 0.5;
 
 double seconds(DurNs ns) { return static_cast<double>(ns) / kNsPerSecond; }
 
-// Energy that the readings lack of the region, or have beyond it.
+// Energy that the readings miss in the region, or include from outside.
 double outside_s(RegionBounds region, TimeNs first, TimeNs last) {
     return seconds(std::abs(first - region.start)) + seconds(std::abs(last - region.end));
 }
@@ -52,7 +53,7 @@ void EnergyMeter::add_counter(TimeNs time, double joules) {
         c.went_back = true;
     } else if (joules > c.last) {
         if (c.changes == 0) c.first_step = joules - c.last, c.before_first_change = c.last_time;
-        // From the first change to this one the counter made `changes` steps or more.
+        // Since the first change the counter made at least `changes` steps.
         if (c.changes > 0) {
             DurNs longest = (time - c.before_first_change) / static_cast<DurNs>(c.changes);
             interval_ = std::min(interval_.value_or(longest), longest);
@@ -93,7 +94,7 @@ std::optional<EnergyMeter::Estimate> EnergyMeter::by_counter(RegionBounds region
     if (!interval_ || counter_.went_back) return std::nullopt;
     const auto& c = counter_;
     double step_s = kUneven * seconds(*interval_);
-    // The step before the first reading is older than this by less than the interval less the time without a change.
+    // The step before the first reading is at most one interval old; the time without a change narrows this.
     double before_s = std::max(0.0, step_s - seconds(c.before_first_change - c.first_time));
     double too_much = std::min(c.first_step, before_s * most_w);
     double lacking = std::min(step_s, seconds(c.last_time - c.before_last_change)) * most_w;
@@ -118,22 +119,23 @@ Energy EnergyMeter::over(RegionBounds region, std::optional<double> power_limit_
     std::optional<Estimate> counted = by_counter(region, most_w), integrated = by_power(region, most_w);
     if (useful(counted) && !(useful(integrated) && integrated->uncertainty_j < counted->uncertainty_j))
         return {EnergyBasis::counter, counted->joules, counted->uncertainty_j,
-                fmt::format("energy_j is from the device's energy counter, which moves at least every {}: within "
-                            "{:.3g} J",
+                fmt::format("energy_j comes from the device's energy counter, which updates at least every {}; error "
+                            "up to {:.3g} J",
                             readable_duration(*interval_), counted->uncertainty_j)};
     if (useful(integrated))
         return {EnergyBasis::power, integrated->joules, integrated->uncertainty_j,
-                fmt::format("energy_j is integrated from power samples, which the driver may average over 1 s: within "
-                            "{:.3g} J (95 % confidence)",
+                fmt::format("energy_j is integrated from power samples, which the driver may average over 1 s; error "
+                            "up to {:.3g} J "
+                            "(95 % confidence)",
                             integrated->uncertainty_j)};
     if (counter_.readings == 0 && power_.readings == 0) return {};
     std::string why = "energy_j is absent: the region is too short";
     if (counter_.went_back)
-        why += "; the energy counter was reset in it";
+        why += "; the energy counter was reset during the region";
     else if (counter_.readings > 0 && !interval_)
-        why += "; the energy counter was not seen to move twice";
+        why += "; the energy counter did not update twice";
     else if (interval_)
-        why += fmt::format("; the energy counter moves every {} or faster", readable_duration(*interval_));
+        why += fmt::format("; the energy counter updates every {} or faster", readable_duration(*interval_));
     if (power_.readings > 0) why += "; the driver may average power over 1 s";
     return {EnergyBasis::none, 0, 0, why};
 }

@@ -1,4 +1,4 @@
-// How late the ticks of a loop came, in constant memory: counts in steps of 10 us up to 20 ms, and the maximum.
+// How late the ticks of a loop were, in constant memory: counts in steps of 10 us up to 20 ms, and the maximum.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ public:
     }
     std::uint64_t count() const { return count_; }
     double max_ms() const { return static_cast<double>(max_) / 1e6; }
-    // The p-th percentile in ms, rounded up to a step; the maximum where it lies beyond the last step. 0 without ticks.
+    // The p-th percentile in ms, rounded up to a step; the maximum if it lies beyond the last step. 0 without ticks.
     double percentile_ms(double p) const {
         auto wanted = static_cast<double>(count_) * p / 100;
         std::uint64_t below = 0;

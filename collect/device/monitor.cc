@@ -18,18 +18,18 @@ namespace gpuprof {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
-constexpr DurNs kOpeningPatience = 15 * kSecond;  // a driver without persistence mode loads for seconds
+constexpr DurNs kOpeningPatience = 15 * kSecond;  // without persistence mode, loading the driver takes seconds
 constexpr DurNs kStoppingPatience = 700 * kMillisecond;
 constexpr int kMostRestarts = 3;
 
-// Starting the driver's library may take seconds, also in the middle of a run, and nothing goes without it.
+// Starting the driver's library may take seconds, even in the middle of a run, and is never avoided.
 bool starting_library(const std::string& call) { return call.find("Init") != std::string::npos; }
 
 }  // namespace
 
-// The current or last region, and the thread that listens to its sampler: it feeds the tally, notices when the driver hangs or the
-// sampler dies, says which driver function it was, and starts another sampler that leaves that function alone. In a child made by
-// fork() this is dead: the thread is not there, and the locks may be held for ever.
+// The current or last region, and the thread that listens to its sampler. The thread feeds the tally, detects a hung
+// driver or a dead sampler, names the driver function responsible, and starts another sampler that avoids it. In a
+// forked child this object is unusable: the thread does not exist, and locks may be held for ever.
 struct Monitor::State {
     explicit State(const MonitorOptions& given) : options(given), tally(SourceRequest{}, 1, 0, 0) {}
 
@@ -38,18 +38,18 @@ struct Monitor::State {
     std::mutex calls;  // start() and stop() take turns
     std::thread thread;
 
-    mutable std::mutex mutex;  // for all that follows
+    mutable std::mutex mutex;  // guards the members below
     std::condition_variable changed;
     Tally tally;
-    SourceRequest request;              // with what must be avoided
-    std::unique_ptr<SamplerLink> link;  // changed by the thread alone
+    SourceRequest request;              // including functions to avoid
+    std::unique_ptr<SamplerLink> link;  // changed by the thread only
     TimeNs created = 0, began = 0, ended = 0;
-    bool running = false;  // a region; sampling may be over before it
+    bool running = false;  // a region is open; sampling may end earlier
     bool over = false, stopping = false;
     Status refusal;
     std::string ending;  // why sampling ended by itself
 
-    // Of the thread alone.
+    // Used by the thread only.
     bool opened = false;
     int restarts = 0;
     std::string broken;  // what explain() found
@@ -70,12 +70,12 @@ struct Monitor::State {
     Outcome converse();
     bool open_link();
     void take(const Message& message);
-    bool explain(Outcome outcome);  // whether another sampler may be tried
-    bool pause(DurNs length);       // false when stopping
+    bool explain(Outcome outcome);  // returns whether another sampler may be tried
+    bool pause(DurNs length);       // returns false while stopping
     void refuse(ExitCode code, const std::string& sentence);
 };
 
-// A new region; the thread of the last one has ended.
+// Starts a new region; the thread of the last one has ended.
 void Monitor::State::renew() {
     std::lock_guard lock(mutex);
     created = began = realtime_ns();
@@ -94,7 +94,7 @@ Status Monitor::State::wait_ready(DurNs timeout) {
     changed.wait_for(lock, std::chrono::nanoseconds(timeout), [this] { return over || tally.any_reading(); });
     if (!refusal) return refusal;
     if (!tally.any_reading())
-        return Error{ExitCode::empty, fmt::format("no sample came within {}", readable_duration(timeout))};
+        return Error{ExitCode::empty, fmt::format("no sample arrived within {}", readable_duration(timeout))};
     return {};
 }
 
@@ -141,7 +141,7 @@ bool Monitor::State::open_link() {
     std::lock_guard lock(mutex);
     link = std::move(*found);
     opened = false;
-    if (!link->send(Start{request, options.warmup})) return true;  // it died: converse() will see
+    if (!link->send(Start{request, options.warmup})) return true;  // it died; converse() will notice
     if (stopping) link->send(Stop{});
     return true;
 }
@@ -206,14 +206,14 @@ bool Monitor::State::explain(Outcome outcome) {
                                      : fmt::format("the sampler {}{}", death, where);
     if (!stopping) broken = what;
     if (stopping || restarts == kMostRestarts) {
-        ending = what + (stopping ? "" : "; sampling ended, after three new starts");
+        ending = what + (stopping ? "" : "; sampling ended after three restarts");
         tally.note(ending);
         if (!tally.any_reading()) refusal = Error{ExitCode::empty, what};
         return false;
     }
     ++restarts;
     if (avoidable) request.avoid.push_back(call);
-    tally.note(what + (avoidable ? "; it is left out from now on" : "; sampling was started again"));
+    tally.note(what + (avoidable ? "; that function is skipped from now on" : "; sampling was restarted"));
     return true;
 }
 
@@ -250,7 +250,7 @@ Status Monitor::start() {
     state.renew();
     if (options_.request.backend == "none") {
         std::lock_guard lock(state.mutex);
-        state.tally.note("no device was sampled: that was asked for (backend none)");
+        state.tally.note("no device was sampled, as requested (backend none)");
         return {};
     }
     state.thread = quiet_thread([&state] { state.run(); });
@@ -282,7 +282,7 @@ std::vector<GpuSummary> Monitor::summaries() const {
     if (state_->foreign()) {
         GpuSummary dead;
         dead.pattern = "unknown";
-        dead.notes = {"this process is a child of the one that samples; ask there"};
+        dead.notes = {"no figures in a forked child; the parent process samples"};
         return {dead};
     }
     return state_->inspect([](const Tally& tally, RegionBounds region) { return tally.summaries(region); });

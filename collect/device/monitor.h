@@ -1,4 +1,5 @@
-// Device sampling of one region: start, stop, summary. The C++ face of `gpu-profile -- CMD`, GpuMonitor and the C ABI.
+// Samples devices during one region: start, stop, summary. The C++ interface behind `gpu-profile -- CMD`, GpuMonitor
+// and the C ABI.
 //
 //   gpuprof::Monitor monitor({.request = {.backend = "auto", .devices = "all"}});
 //   if (gpuprof::Status status = monitor.start(); !status) ...;   // fails only when `strict`
@@ -6,8 +7,8 @@
 //   monitor.stop();
 //   for (const gpuprof::GpuSummary& summary : monitor.summaries()) puts(to_text(summary).c_str());
 //
-// Samples are taken in a process of their own; a driver that hangs or crashes leaves a gap and a note here and nothing
-// else. Any thread may call anything. After fork() the child's copy is dead: stop() does nothing there.
+// A separate process takes the samples; a driver that hangs or crashes only leaves a gap and a note here. Thread-safe.
+// In a forked child, stop() does nothing.
 #pragma once
 
 #include <functional>
@@ -23,23 +24,23 @@
 
 namespace gpuprof {
 
-// Told of everything that arrives, in order, on the monitor's own thread; must be quick and must not call the monitor.
+// Receives every message, in order, on the monitor's own thread. Must be quick and must not call the monitor.
 struct Observer {
     std::function<void(const Opened&)> opened;
     std::function<void(const Harvest&)> harvested;
-    // Nothing more will come though nobody asked to stop: a recording's end (""), or the sentence that says why.
+    // Sampling ended without a request: "" at the end of a replay, otherwise the reason.
     std::function<void(const std::string&)> over = {};
-    // The sampler died or hung: no samples until it has been started again, if it is. The sentence says what happened.
+    // The sampler died or hung: no samples until it restarts, if it does. The sentence says what happened.
     std::function<void(const std::string&)> broken = {};
 };
 
 struct MonitorOptions {
     SourceRequest request;
-    DurNs warmup = 0;                     // left out of the statistics at the beginning
+    DurNs warmup = 0;                     // excluded from the statistics, at the beginning
     std::size_t max_samples = 65'536;     // kept per device
-    bool strict = false;                  // start() fails where it would go on without samples
+    bool strict = false;                  // start() fails instead of continuing without samples
     DurNs start_timeout = 2'000'000'000;  // how long start() waits for the first sample; negative: not at all
-    std::string program;                  // the sampler's; "" looks for it
+    std::string program;                  // of the sampler; "" searches for it
     Observer observer;
 };
 
@@ -50,15 +51,15 @@ public:
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    // Begins a region, forgetting an earlier one. Without `strict` it succeeds also when nothing can be sampled.
+    // Begins a region and discards an earlier one. Without `strict`, it succeeds even if no device can be sampled.
     Status start();
-    // Ends it; within a second, whatever the driver does. Does nothing when it does not run.
+    // Ends the region within a second, whatever the driver does. Does nothing without an open region.
     void stop();
     bool running() const;
 
-    // Of each sampled device, so far or of the whole region; one without samples when nothing was sampled.
+    // One summary per sampled device, so far or of the whole region; one without samples if no device was sampled.
     std::vector<GpuSummary> summaries() const;
-    // The readings kept of the index-th device, in order of time; empty beyond the last.
+    // The kept readings of the index-th device, in order of time; empty beyond the last.
     std::vector<Reading> samples(std::size_t index) const;
     std::vector<SampledDevice> devices() const;
     TimeNs started() const;  // when start() was called, CLOCK_REALTIME

@@ -1,11 +1,11 @@
-// Records as the bytes of a packet, for both ends of a process link (collect/device/process_link.h). A record lists its fields
-// once, for writing and for reading alike, in a function of its own namespace:
+// Records as the bytes of a packet, for both ends of a process link (collect/device/process_link.h). A record lists its
+// fields once, for writing and reading, in a function of its own namespace:
 //
 //   template <SameRecord<Start> Record, class Visit>
 //   void visit_fields(Record& r, Visit& visit) { visit(r.request), visit(r.warmup); }
 //
-// Both ends are the same build, so there are no versions; what is read is checked all the same, because a process that a
-// broken driver writes over may send anything.
+// Both ends are the same build, so there are no versions. Input is checked anyway: a broken driver may overwrite the
+// memory of the sending process.
 #pragma once
 
 #include <bit>
@@ -59,10 +59,10 @@ private:
 class PacketDecoder {
 public:
     explicit PacketDecoder(std::string_view bytes) : cursor_(bytes) {}
-    // Whether the bytes were all there, and no more of them.
+    // Whether all bytes existed and were consumed.
     bool whole() const { return cursor_.ok() && cursor_.left() == 0; }
 
-    // Enumerations are not checked for having the value.
+    // Enumerations are not checked for valid values.
     template <class Value>
     void operator()(Value& value) {
         if constexpr (std::is_same_v<Value, std::string>)
@@ -85,7 +85,8 @@ public:
     void operator()(std::vector<Value>& values) {
         values.clear();
         std::uint64_t count = cursor_.varint();
-        if (count > cursor_.left()) cursor_.take(cursor_.left() + 1);  // every value has a byte: not ours
+        // every value has at least one byte, so the packet is invalid
+        if (count > cursor_.left()) cursor_.take(cursor_.left() + 1);
         for (std::uint64_t i = 0; i < count && cursor_.ok(); ++i) (*this)(values.emplace_back());
     }
 
@@ -93,7 +94,7 @@ private:
     ByteCursor cursor_;
 };
 
-// A packet: a byte that says which record it is, then its fields.
+// A packet: one byte that identifies the record, then its fields.
 template <class Record>
 std::string encode_packet(std::uint8_t kind, const Record& record) {
     std::string packet;
@@ -103,7 +104,7 @@ std::string encode_packet(std::uint8_t kind, const Record& record) {
     return packet;
 }
 
-// Absent when it is of another kind, cut, or longer than its fields.
+// Absent if it is of another kind, truncated, or longer than its fields.
 template <class Record>
 std::optional<Record> decode_packet(std::uint8_t kind, std::string_view packet) {
     if (packet.empty() || static_cast<std::uint8_t>(packet[0]) != kind) return std::nullopt;

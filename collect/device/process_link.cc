@@ -43,15 +43,15 @@ private:
     int fd_;
 };
 
-// A copy of `fd` at 64 or above, closed on exec: so that dup2 onto the sampler's low numbers cannot hit a source.
+// Duplicates `fd` to 64 or above, closed on exec, so that dup2 to the sampler's low numbers cannot overwrite a source.
 int moved_up(int fd) {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
     close(fd);
     return high;
 }
 
-// This program's environment without what makes a process of a recording: these are none of the command's, and a driver
-// that they start must not load a tool's library.
+// This program's environment without the variables that inject the recorder: helper processes are not part of the
+// command, and a driver that they start must not load a tool's library.
 std::vector<char*> own_environment() {
     constexpr std::string_view kLeftOut[] = {
         "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "GPUPROF_RECORD=", "GPUPROF_RECORD_DIR="};
@@ -98,12 +98,14 @@ Result<pid_t> spawn(const std::string& program, const char* argument, int socket
 
 Result<std::unique_ptr<ProcessLink>> ProcessLink::open(const std::string& program, const char* argument) {
     if (program.empty())
-        return Error{ExitCode::internal,
-                     "the program gpu-profile, which takes the samples, was not found beside the library; name it with "
-                     "GPUPROF_PROGRAM"};
+        return Error{
+            ExitCode::internal,
+            "cannot find the program gpu-profile, which takes the samples, next to the library; set its path in "
+            "GPUPROF_PROGRAM"};
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return Error{ExitCode::internal, fmt::format("cannot make a socket for the sampler: {}", std::strerror(errno))};
+        return Error{ExitCode::internal,
+                     fmt::format("cannot create a socket for the sampler: {}", std::strerror(errno))};
     Descriptor ours(ends[0]), theirs(moved_up(ends[1]));
     Descriptor page(moved_up(memfd_create("gpuprof-call-mark", MFD_CLOEXEC)));
     void* mark = MAP_FAILED;
@@ -133,7 +135,7 @@ ProcessLink::~ProcessLink() {
         if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
         usleep(1000);
     }
-    // Held by the driver beyond any signal. It stays a zombie of ours when it ends at last.
+    // The driver holds it beyond any signal. It becomes a zombie of ours when it finally ends.
 }
 
 ProcessLink::Received ProcessLink::receive(DurNs timeout, std::size_t most) {
@@ -177,7 +179,7 @@ std::string ProcessLink::death() {
             if (done == pid_ && WIFSIGNALED(status))
                 return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
             if (done == pid_) return fmt::format("exited with status {}", WEXITSTATUS(status));
-            return "is gone";
+            return "has disappeared";
         }
         usleep(1000);
     }
@@ -191,7 +193,7 @@ std::string sampler_program() {
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&sampler_program), &here) == 0 || here.dli_fname == nullptr) return {};
     std::string library = here.dli_fname;
-    // Beside the library, as in a build or a wheel, or in bin beside lib.
+    // Next to the library, as in a build or a wheel, or in bin next to lib.
     std::string folder = library.substr(0, library.rfind('/'));
     std::string prefix = folder.substr(0, folder.rfind('/'));
     for (const std::string& place : {folder + "/gpu-profile", prefix + "/bin/gpu-profile"})

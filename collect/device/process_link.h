@@ -1,8 +1,9 @@
-// A process of our own that talks to a driver, as seen by the one that asked for it: start it, exchange packets with it, find
-// out why it died, kill it. It is the program gpu-profile started with a hidden argument and two descriptors, a socket of
-// packets and the page of the call mark (collect/device/call_mark.h). It has a session of its own, so that Ctrl-C does not
-// end it before its results are asked for, and it ends with the socket.
-// A link belongs to the process that made it: in a child made by fork() it is only closed, never spoken to.
+// A helper process that talks to a driver, as seen by the process that started it: start it, exchange packets, find out
+// why it died, kill it.
+// It is the program gpu-profile, started with a hidden argument and two descriptors: a packet socket and the page of
+// the call mark (collect/device/call_mark.h). It has its own session, so that Ctrl-C does not end it before its results
+// are collected, and it ends with the socket.
+// A link belongs to the process that created it: a forked child only closes it.
 #pragma once
 
 #include <sys/types.h>
@@ -34,16 +35,16 @@ public:
         std::string packet;
         Ending ending = Ending::none;  // why there is no packet
     };
-    // The next packet, of `most` bytes at most.
+    // The next packet, at most `most` bytes long.
     Received receive(DurNs timeout, std::size_t most);
     bool send(std::string_view packet);
-    // Ends the connection from another thread: receive() answers closed at once.
+    // Ends the connection from another thread: receive() returns closed at once.
     void hang_up();
 
     pid_t owner() const { return owner_; }
-    // The driver function that is running, or was when the process died; "" when none.
+    // The driver function that is running, or was running at the process's death; "" if none.
     std::string running_call() const;
-    // How it ended, e.g. "was killed by signal 11 (Segmentation fault)"; waits a little for its end. "": it has not.
+    // How it ended, such as "was killed by signal 11 (Segmentation fault)"; waits briefly. "": it has not ended.
     std::string death();
 
 private:
@@ -54,17 +55,18 @@ private:
     bool reaped_ = false;
 };
 
-// The gpu-profile program to start such processes with: GPUPROF_PROGRAM, else this very program, else the one beside the
-// library that this code is in. "" when there is none.
+// The gpu-profile program for such processes: GPUPROF_PROGRAM, this program, or the one next to the library that
+// contains this code. "" if there is none.
 std::string sampler_program();
 
-// The started process's end. This names the process, and shows its driver calls to the one that asked (collect/device/call_mark.h).
+// The end in the started process. This names the process, and shows its driver calls to its creator
+// (collect/device/call_mark.h).
 void begin_link_end(const char* name);
 
 bool send_packet(std::string_view packet);
-// The next packet, of `most` bytes at most; "" when the other end is gone.
+// The next packet, at most `most` bytes long; "" if the other end is closed.
 std::string receive_packet(std::size_t most);
-// Whether there is a packet, or nobody left to send one, before `deadline` (CLOCK_MONOTONIC).
+// Whether a packet is available, or the other end is closed, before `deadline` (CLOCK_MONOTONIC).
 bool packet_before(TimeNs deadline);
 
 }  // namespace gpuprof

@@ -62,7 +62,7 @@ std::string repeats_json(const std::vector<GpuSummary>& runs) {
     }
     json.end_object();
     std::string text = sink.text();
-    if (!text.empty() && text.back() == '\n') text.pop_back();  // the writer ends a document with a line's end
+    if (!text.empty() && text.back() == '\n') text.pop_back();  // the writer ends a document with a line feed
     return text;
 }
 

@@ -1,4 +1,4 @@
-// Statistics over repeated runs: of the figures people compare, one value per run.
+// Statistics over repeated runs, for the figures that people compare; one value per run.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct RunStats {
     std::optional<double> std;  // with n - 1; absent below two runs
 };
 
-// duration, util_gpu, power, energy, peak_memory, peak_temp; without those that no run has.
+// duration, util_gpu, power, energy, peak_memory, peak_temp, except those that no run has.
 std::vector<RunStats> run_stats(const std::vector<GpuSummary>& runs);
 std::string repeats_json(const std::vector<GpuSummary>& runs);
 std::string repeats_text(const std::vector<GpuSummary>& runs);

@@ -1,5 +1,5 @@
-// Samples as a capture file, written while they come: what is written is readable whenever the process dies.
-// Tables: device, sample, meta. Every metric present in a reading is one row.
+// Samples as a capture file, written while they arrive: everything written stays readable if the process dies. Tables:
+// device, sample, meta. Each metric of a reading is one row.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ public:
 
     // Feeds this object, which must outlive the monitor.
     Observer observer();
-    // As those of CapturePart.
+    // The same as in CapturePart.
     Status publish() { return part_->publish(); }
     Status close() { return part_->close(); }
 

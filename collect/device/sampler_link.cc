@@ -20,7 +20,7 @@ struct IdleSamplers {
 };
 IdleSamplers& idle_samplers() {
     static IdleSamplers* idle = new IdleSamplers;
-    // A child of fork() starts anew: the parent's mutex may have been held by a thread that does not exist here.
+    // A forked child starts over: a thread that does not exist here may have held the parent's mutex.
     if (idle->owner != getpid()) idle = new IdleSamplers;
     return *idle;
 }
@@ -46,7 +46,7 @@ SamplerLink::Received SamplerLink::receive(DurNs timeout) {
     ProcessLink::Received received = process_->receive(timeout, kMaxPacket);
     if (received.ending != Ending::none) return {.message = {}, .ending = received.ending};
     std::optional<Message> message = decode(received.packet);
-    // What is not one of ours: broken beyond trust.
+    // Not a valid message: the sampler cannot be trusted any more.
     return {.message = message, .ending = message ? Ending::none : Ending::closed};
 }
 

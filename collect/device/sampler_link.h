@@ -1,6 +1,6 @@
-// The asking side of a sampler process: a process link (collect/device/process_link.h) that speaks the messages of
-// collect/device/wire.h. Idle ones are kept for the next region, because starting the driver's library can cost a tenth of a
-// second.
+// The client side of a sampler process: a process link (collect/device/process_link.h) for the messages of
+// collect/device/wire.h. Idle samplers are kept for the next region, because starting the driver's library can take a
+// tenth of a second.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace gpuprof {
 
 class SamplerLink {
 public:
-    // Starts `program` (a gpu-profile), or takes an idle one.
+    // Starts `program` (a gpu-profile), or reuses an idle one.
     static Result<std::unique_ptr<SamplerLink>> open(const std::string& program);
 
     using Ending = ProcessLink::Ending;
@@ -28,7 +28,7 @@ public:
     std::string running_call() const { return process_->running_call(); }
     std::string death() { return process_->death(); }
 
-    // Puts an idle sampler back for the next open().
+    // Returns an idle sampler to the pool of open().
     static void keep(std::unique_ptr<SamplerLink> link);
 
 private:

@@ -48,18 +48,18 @@ public:
 
 private:
     DurNs gpm_every_;
-    DurNs slack_;  // a tick that comes a little early for a slower metric takes it along
-    TimeNs warm_;  // when the warm-up is over; 0 when it is
+    DurNs slack_;  // a tick that is slightly early for a slower metric reads it anyway
+    TimeNs warm_;  // end of the warm-up; 0 afterwards
     TimeNs slow_ = 0, rare_ = 0, gpm_ = 0;
 };
 
-// Reads of the energy counter beside the ticks at the beginning of a region, until it has moved some times: its difference
-// over the region is worth something only with the interval at which it moves (collect/device/energy.h). A read takes
-// milliseconds, so that the next one waits at least four times as long as the last took.
+// Extra reads of the energy counter at the beginning of a region, until it has changed several times: its difference
+// over the region is useful only if its update interval is known (collect/device/energy.h). A read takes milliseconds,
+// so the wait before the next one is at least four times as long as the last read.
 class EnergyProbe {
 public:
     explicit EnergyProbe(TimeNs from) : next_(from + kEvery), over_(from + 2 * kSecond) {}
-    // INT64_MAX when it is over.
+    // INT64_MAX when finished
     TimeNs next() const { return next_; }
     void read(DeviceSource& source, Harvest& to) {
         TimeNs begun = monotonic_ns();
@@ -69,7 +69,7 @@ public:
         for (const Reading& reading : read.readings) {
             answered |= reading.present.has(Metric::energy);
             see(reading);
-            // A source with a pace of its own gives whole readings.
+            // A source with its own pace delivers complete readings.
             (reading.present.has(Metric::util_gpu) ? to.readings : to.energy).push_back(reading);
         }
         to.processes.insert(to.processes.end(), read.processes.begin(), read.processes.end());
@@ -82,7 +82,7 @@ public:
 private:
     static constexpr DurNs kEvery = 20 * kMillisecond;
     static constexpr int kChanges = 3;
-    // Of the first device that answers: those of one machine are mostly alike.
+    // Of the first device that responds: the devices of a machine are usually alike.
     void see(const Reading& reading) {
         std::optional<double> joules = reading.get(Metric::energy);
         if (!joules || (device_ >= 0 && reading.device != device_)) return;
@@ -106,7 +106,7 @@ public:
           schedule_(interval_, start.warmup > 0 ? monotonic_ns() + start.warmup : 0),
           probe_(monotonic_ns() + start.warmup) {}
 
-    // False when the socket ended.
+    // False if the socket has ended.
     bool run() {
         double cpu = cpu_seconds();
         TimeNs begun = monotonic_ns(), next = begun;
@@ -119,7 +119,7 @@ public:
             next += interval_;
             TimeNs now = monotonic_ns();
             lateness_.add(now - next);
-            // Ticks that are over already are skipped, so that the next one is on time again.
+            // Skips overdue ticks, so that the next one is on time again.
             auto over = (now - next) / interval_;
             missed_ += static_cast<std::uint64_t>(over);
             next += over * interval_;
@@ -134,7 +134,7 @@ public:
     }
 
 private:
-    // The end of a recording is said once, at once.
+    // Reports the end of a recording once, immediately.
     bool tick(bool last) {
         TimeNs now = monotonic_ns();
         source_.collect(schedule_.due(now, last), batch_.harvest);
@@ -147,14 +147,14 @@ private:
         return true;
     }
 
-    // In parts that fit a packet.
+    // In parts that fit into a packet.
     bool flush() {
         sent_ = monotonic_ns();
         Harvest& all = batch_.harvest;
         for (std::size_t begin = 0; begin < all.readings.size(); begin += kSendReadings) {
             std::size_t end = std::min(begin + kSendReadings, all.readings.size());
             HarvestBatch part;
-            part.harvest.energy.swap(all.energy);  // with the first part, so that it can be put in order
+            part.harvest.energy.swap(all.energy);  // with the first part, so that it can be sorted
             part.harvest.readings.assign(all.readings.begin() + static_cast<std::ptrdiff_t>(begin),
                                          all.readings.begin() + static_cast<std::ptrdiff_t>(end));
             if (!send_message(part)) return false;
@@ -194,7 +194,7 @@ int run_sampler_process() {
     for (;;) {
         std::optional<Message> message = receive_message();
         if (!message) return 0;
-        if (std::holds_alternative<Stop>(*message)) continue;  // of a region that was refused
+        if (std::holds_alternative<Stop>(*message)) continue;  // from a region that was refused
         auto* start = std::get_if<Start>(&*message);
         if (start == nullptr || !serve(*start)) return 0;
     }

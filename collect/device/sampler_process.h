@@ -1,6 +1,6 @@
-// The sampler process: owns a source, ticks by deadlines, sends what it found. It is the program itself, started with a
-// hidden argument (kSamplerArgument) as collect/device/process_link.h does it. It ends when the socket does, so it never
-// outlives the process that asked.
+// The sampler process: owns a source, ticks by deadlines, sends its results. It is the same program, started with a
+// hidden argument (kSamplerArgument) by collect/device/process_link.h. It ends with the socket, so it never outlives
+// its creator.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace gpuprof {
 
 inline constexpr const char* kSamplerArgument = "--sampler-process";
 
-// Serves until the socket closes; the process's exit status.
+// Serves until the socket closes; returns the exit status.
 int run_sampler_process();
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// The visible list first, then the wish against it.
+// Resolves the list of visible devices first, then the requested devices against it.
 #include "collect/device/selection.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::vector<std::string_view> split(std::string_view list) {
 
 bool is_uuid(std::string_view text) { return text.starts_with("GPU-") || text.starts_with("MIG-"); }
 
-// The number that `text` begins with: CUDA reads "1x" as 1.
+// The number at the beginning of `text`: CUDA reads "1x" as 1.
 std::optional<std::int64_t> leading_number(std::string_view text, bool whole) {
     if (text.starts_with('+')) text.remove_prefix(1);
     std::int64_t number = 0;
@@ -38,7 +38,7 @@ std::optional<std::int64_t> leading_number(std::string_view text, bool whole) {
     return number;
 }
 
-// A GPU or one of its instances; what a list of visible devices consists of.
+// A GPU or one of its instances: an element of a list of visible devices.
 struct Place {
     std::int32_t machine, mig;
     friend bool operator==(const Place&, const Place&) = default;
@@ -52,7 +52,7 @@ void add_whole(std::span<const MachineDevice> machine, std::size_t index, Places
         to.push_back({number, static_cast<std::int32_t>(mig)});
 }
 
-// What a UUID or the beginning of one names, when it names one thing. A GPU with instances stands for all of them.
+// The device that a UUID or its beginning names, if unique. A GPU with instances stands for all of them.
 Places find_uuid(std::span<const MachineDevice> machine, std::string_view uuid) {
     Places found;
     int matches = 0;
@@ -70,7 +70,7 @@ Places find_uuid(std::span<const MachineDevice> machine, std::string_view uuid) 
     return matches == 1 ? found : Places{};
 }
 
-// What one entry of CUDA_VISIBLE_DEVICES shows: one device, and of a GPU with instances the first.
+// The device that one entry of CUDA_VISIBLE_DEVICES shows; for a GPU with instances, the first one.
 std::optional<Place> visible_entry(std::span<const MachineDevice> machine, std::string_view entry) {
     Places found;
     if (is_uuid(entry)) {
@@ -93,14 +93,14 @@ Places visible_places(std::span<const MachineDevice> machine, const DeviceWish& 
         if (!place) {
             if (!entry.empty() && entry != "-1")
                 selection.notes.push_back(
-                    fmt::format("CUDA_VISIBLE_DEVICES={}: \"{}\" names no device of this machine; CUDA ignores it and "
-                                "what follows.",
+                    fmt::format("CUDA_VISIBLE_DEVICES={}: \"{}\" matches no device of this machine; CUDA ignores it "
+                                "and all later entries.",
                                 wish.visible, entry));
             break;
         }
         if (std::find(visible.begin(), visible.end(), *place) != visible.end()) {
             selection.notes.push_back(
-                fmt::format("CUDA_VISIBLE_DEVICES={} names a device twice; CUDA then shows none.", wish.visible));
+                fmt::format("CUDA_VISIBLE_DEVICES={} lists a device twice, so CUDA shows none.", wish.visible));
             return {};
         }
         visible.push_back(*place);
@@ -118,51 +118,52 @@ std::string numbers(const std::vector<std::int32_t>& values) {
 }
 
 Error nothing_visible(const DeviceWish& wish, std::size_t machine_count) {
-    if (machine_count == 0) return {ExitCode::empty, "the driver lists no GPU"};
+    if (machine_count == 0) return {ExitCode::empty, "the driver reports no GPU"};
     return {ExitCode::empty,
-            fmt::format("CUDA_VISIBLE_DEVICES={} shows none of the {} GPUs to the target; unset it or name a device",
+            fmt::format("CUDA_VISIBLE_DEVICES={} hides all {} GPUs from the target; unset it or name a device",
                         wish.visible, machine_count)};
 }
 
-// Positions in `visible` that one entry of the wish means.
+// The positions in `visible` that one requested entry selects.
 Result<std::vector<std::int32_t>> wanted(std::span<const MachineDevice> machine, const Places& visible,
                                          std::string_view entry) {
     std::vector<std::int32_t> positions;
     if (is_uuid(entry)) {
         Places found = find_uuid(machine, entry);
         if (found.empty())
-            return Error{ExitCode::usage, fmt::format("device {}: no GPU or MIG instance, or more than one, has a UUID "
-                                                      "that begins so; nvidia-smi -L lists them",
-                                                      entry)};
+            return Error{
+                ExitCode::usage,
+                fmt::format(
+                    "device '{}' matches no GPU or MIG instance, or more than one; nvidia-smi -L lists the UUIDs",
+                    entry)};
         for (std::size_t i = 0; i < visible.size(); ++i)
             if (std::find(found.begin(), found.end(), visible[i]) != found.end())
                 positions.push_back(static_cast<std::int32_t>(i));
         if (!positions.empty()) return positions;
-        return Error{ExitCode::usage,
-                     fmt::format("device {} is not among the devices that CUDA_VISIBLE_DEVICES shows", entry)};
+        return Error{ExitCode::usage, fmt::format("device '{}' is hidden by CUDA_VISIBLE_DEVICES", entry)};
     }
     std::optional<std::int64_t> number = leading_number(entry, true);
     if (!number)
         return Error{ExitCode::usage,
-                     fmt::format("device \"{}\": give all, or numbers and UUIDs separated by commas", entry)};
+                     fmt::format("invalid device '{}'; expected all, or numbers and UUIDs separated by commas", entry)};
     if (*number < 0 || static_cast<std::uint64_t>(*number) >= visible.size())
-        return Error{ExitCode::usage, fmt::format("device {}: the target sees {} device{}, numbered from 0", *number,
-                                                  visible.size(), visible.size() == 1 ? "" : "s")};
+        return Error{ExitCode::usage, fmt::format("unknown device '{}'; the target sees {} device{}, numbered from 0",
+                                                  *number, visible.size(), visible.size() == 1 ? "" : "s")};
     positions.push_back(static_cast<std::int32_t>(*number));
     return positions;
 }
 
-// CUDA puts the fastest GPU first unless told otherwise, the driver counts by PCI address: among different models a number
-// may mean another GPU here than there.
+// By default CUDA numbers the fastest GPU first, and the driver numbers by PCI address: with different models, the same
+// number may mean different GPUs.
 void note_ambiguity(std::span<const MachineDevice> machine, const DeviceWish& wish, Selection& selection) {
     bool models_differ = std::any_of(machine.begin(), machine.end(),
                                      [&](const MachineDevice& one) { return one.name != machine.front().name; });
     bool by_uuid = wish.visible_set && is_uuid(trim(wish.visible));
     if (models_differ && !wish.pci_order && !by_uuid)
         selection.notes.push_back(
-            "The GPUs are of different models: CUDA may number them differently than the driver, whose numbers are "
-            "used "
-            "here. Set CUDA_DEVICE_ORDER=PCI_BUS_ID to be sure.");
+            "The GPUs are of different models, so CUDA may number them differently than the driver, whose numbers "
+            "apply here. "
+            "Set CUDA_DEVICE_ORDER=PCI_BUS_ID to make them equal.");
 }
 
 void note_unsampled(const Places& visible, Selection& selection) {
@@ -172,7 +173,7 @@ void note_unsampled(const Places& visible, Selection& selection) {
                          [&](const SelectedDevice& one) { return one.device == static_cast<std::int32_t>(i); }))
             left.push_back(static_cast<std::int32_t>(i));
     if (left.empty()) return;
-    selection.notes.push_back(fmt::format("{} visible device{} not sampled: {}; --device all samples every one.",
+    selection.notes.push_back(fmt::format("{} visible device{} not sampled: {}; --device all samples all devices.",
                                           left.size(), left.size() == 1 ? " was" : "s were", numbers(left)));
 }
 

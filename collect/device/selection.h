@@ -1,8 +1,9 @@
-// Which devices are sampled and what they are called: a pure function of what the machine has, what CUDA_VISIBLE_DEVICES
-// shows to the target, and what the user asked for. Device numbers count among the visible devices, as CUDA counts them.
-// CUDA_VISIBLE_DEVICES: numbers, UUIDs or beginnings of UUIDs (GPU-..., MIG-...), separated by commas. The list ends at
-// the first entry that names nothing; an entry twice makes the whole list empty; an empty list shows no device.
-// Source: CUDA C++ Programming Guide, "CUDA Environment Variables"; the repetition rule as torch.cuda documents it.
+// Selects and numbers the devices to sample: a pure function of the machine's devices, of the devices that
+// CUDA_VISIBLE_DEVICES shows to the target, and of the user's request. Device numbers count the visible devices, in
+// CUDA's order. CUDA_VISIBLE_DEVICES contains numbers, UUIDs or beginnings of UUIDs (GPU-..., MIG-...), separated by
+// commas. The list ends at the first entry without a match; a repeated entry empties the whole list; an empty list
+// shows no device.
+// Source: CUDA C++ Programming Guide, "CUDA Environment Variables"; the repetition rule as documented by torch.cuda.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace gpuprof {
 
 struct MachineDevice {
     std::string name, uuid;
-    std::vector<std::string> mig_uuids;  // its instances; not empty: the GPU itself runs nothing
+    std::vector<std::string> mig_uuids;  // its instances; if not empty, the GPU itself runs no work
 };
 
 struct DeviceWish {
@@ -34,11 +35,11 @@ struct SelectedDevice {
 };
 
 struct Selection {
-    std::vector<SelectedDevice> devices;  // by device number, each once
+    std::vector<SelectedDevice> devices;  // by device number, without duplicates
     std::vector<std::string> notes;
 };
 
-// `machine` is in the order of NVML: by PCI address.
+// `machine` is in NVML's order: by PCI address.
 Result<Selection> select_devices(std::span<const MachineDevice> machine, const DeviceWish& wish);
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
-// A series of any length in at most 2 x kSlices equal parts of time: when it outgrows them, neighbours are merged. What a
-// sparkline is drawn from.
+// A series of any length in at most 2 x kSlices equal time slices: when it exceeds them, neighbours are merged. The
+// data of a sparkline.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ class Slices {
 public:
     static constexpr std::size_t kSlices = 48;
 
-    // `width` is the length of a part to begin with, > 0.
+    // `width` is the initial length of a slice, > 0.
     explicit Slices(DurNs width) : width_(width) {}
-    // Times before the first one are counted with it.
+    // Earlier times count towards the first slice.
     void add(TimeNs time, double value);
-    // Means of at most kSlices parts, from the first time on; absent where a part has no value.
+    // Means of at most kSlices slices from the first time; absent for a slice without a value.
     std::vector<std::optional<double>> means() const;
 
 private:
@@ -34,7 +34,7 @@ private:
     std::vector<Part> parts_;
 };
 
-// One block character per mean of 0..100 (eight levels); a blank where there is none.
+// One block character per mean of 0..100 (eight levels); a blank if it is absent.
 std::string sparkline(const std::vector<std::optional<double>>& means);
 
 }  // namespace gpuprof

@@ -16,7 +16,8 @@ Status check_backend(const std::string& backend) {
     for (const char* known : {"auto", "nvml", "smi", "none"})
         if (backend == known) return {};
     if (backend.rfind("replay:", 0) == 0) return {};
-    return Error{ExitCode::usage, fmt::format("there is no backend {} (auto, nvml, smi, none, replay:FILE)", backend)};
+    return Error{ExitCode::usage,
+                 fmt::format("unknown backend '{}'; expected one of: auto, nvml, smi, none, replay:FILE", backend)};
 }
 
 Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request) {

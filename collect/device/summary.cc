@@ -26,7 +26,7 @@ void write(JsonWriter& json, const std::vector<std::string>& values) {
     json.end_array();
 }
 
-// Of sorted samples, between the closest ranks.
+// A percentile of sorted samples, interpolated between the closest ranks.
 double percentile(std::span<const double> sorted, double p) {
     double rank = p / 100 * static_cast<double>(sorted.size() - 1);
     auto below = static_cast<std::size_t>(rank);
@@ -49,7 +49,7 @@ std::string to_json(const GpuSummary& summary) {
 #undef GPUPROF_WRITE_FIELD
     json.end_object();
     std::string text = sink.text();
-    if (!text.empty() && text.back() == '\n') text.pop_back();  // the writer ends a document with a line's end
+    if (!text.empty() && text.back() == '\n') text.pop_back();  // the writer ends a document with a line feed
     return text;
 }
 
@@ -129,12 +129,13 @@ void DeviceSeries::fill_percentiles(GpuSummary& summary) const {
     summary.util_gpu_p95 = percentile(sorted, 95);
     summary.util_gpu_p99 = percentile(sorted, 99);
     if (kept_.seen() <= kept_.chosen().size()) return;
-    // Dvoretzky-Kiefer-Wolfowitz: with 95 % confidence no rank is further off.
+    // Dvoretzky-Kiefer-Wolfowitz: with 95 % confidence no rank is off by more.
     double error = 100 * std::sqrt(std::log(2 / 0.05) / (2 * static_cast<double>(sorted.size())));
-    summary.notes.push_back(fmt::format(
-        "percentiles come from a random {} of {} samples: each is within {:.2f} percentage points of its rank "
-        "(95 % confidence)",
-        sorted.size(), kept_.seen(), error));
+    summary.notes.push_back(
+        fmt::format("percentiles are estimated from a random sample of {} of {} samples: each is within {:.2f} "
+                    "percentage points of its rank "
+                    "(95 % confidence)",
+                    sorted.size(), kept_.seen(), error));
 }
 
 void DeviceSeries::fill_energy(GpuSummary& summary, RegionBounds region) const {
@@ -149,11 +150,10 @@ void DeviceSeries::fill_energy(GpuSummary& summary, RegionBounds region) const {
 void DeviceSeries::fill_notes(GpuSummary& summary) const {
     if (!summary.util_gpu_mean) return;
     std::string note = fmt::format(
-        "util.gpu is the share of time in which at least one kernel ran: {:.0f} % is not {:.0f} % of peak FLOPS",
+        "util.gpu is the share of time in which at least one kernel ran; {:.0f} % does not mean {:.0f} % of peak FLOPS",
         *summary.util_gpu_mean, *summary.util_gpu_mean);
     if (summary.gpm_sm_active_mean)
-        note +=
-            fmt::format("; multiprocessors were active {:.0f} % of the time (raw GPM)", *summary.gpm_sm_active_mean);
+        note += fmt::format("; SMs were active {:.0f} % of the time (raw GPM)", *summary.gpm_sm_active_mean);
     summary.notes.push_back(note);
 }
 

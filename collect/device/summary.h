@@ -1,7 +1,6 @@
 // The summary of one device over one sampled region, with the fields of core/schema/summary_fields.def, and the
-// accumulator that builds it from readings as they come, in constant memory.
-// Percentiles interpolate linearly between the closest ranks; above `capacity` samples they come from a random choice of
-// that many, and a note states the error.
+// accumulator that builds it from a stream of readings in constant memory. Percentiles interpolate linearly between the
+// closest ranks. Above `capacity` samples they come from a random subset of that size, and a note states the error.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +28,13 @@ struct GpuSummary {
 
 // One JSON object on one line; absent values are null.
 std::string to_json(const GpuSummary& summary);
-// The summary for people, several lines, `width` columns wide.
+// The summary for people, on several lines of `width` columns.
 std::string to_text(const GpuSummary& summary, int width = 100);
-// "steady", "bursty", ... and what to do next in one sentence.
+// "steady", "bursty", ... and what to do next, in one sentence.
 std::string_view pattern_of(const GpuSummary& summary);
 std::string advice_for(const GpuSummary& summary);
 
-// Mean, deviation and range of numbers as they come (Welford's method).
+// Mean, deviation and range of a stream of numbers (Welford's method).
 class Moments {
 public:
     void add(double value);
@@ -51,7 +50,7 @@ private:
     double mean_ = 0, squares_ = 0, min_ = 0, max_ = 0;
 };
 
-// A uniform random choice of what was added (algorithm R, fixed seed: the same input gives the same choice).
+// A uniform random subset of the added values (algorithm R, fixed seed: the same input gives the same subset).
 class Reservoir {
 public:
     explicit Reservoir(std::size_t capacity) : capacity_(capacity) {}
@@ -75,7 +74,7 @@ public:
 
     // Readings before `statistics_from` are kept but not counted.
     void add(const Reading& reading, TimeNs statistics_from);
-    // A reading of the energy counter alone, in order of time with the others: no sample.
+    // A reading of the energy counter alone, in order of time with the others; not a sample.
     void add_energy(const Reading& reading, TimeNs statistics_from) {
         if (reading.time >= statistics_from) energy_.add(reading);
     }
@@ -85,7 +84,7 @@ public:
     TimeNs first() const { return first_; }
     TimeNs last() const { return last_; }
 
-    // Everything but what only the monitor knows (backend, interval, gaps, jitter, its notes).
+    // Everything except what only the monitor knows (backend, interval, gaps, jitter, its notes).
     GpuSummary summary(RegionBounds region) const;
 
 private:

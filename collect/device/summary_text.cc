@@ -1,4 +1,4 @@
-// The summary for people: what was sampled, one line per subject, the picture, the reading of it, the notes.
+// The summary for people: what was sampled, one line per subject, the sparkline, the interpretation, the notes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-// "a · b · c" of what is there; nothing when nothing is.
+// Joins the present parts: "a · b · c"; prints nothing if there are none.
 class Line {
 public:
     template <class... Values>
@@ -87,22 +87,23 @@ std::string_view pattern_of(const GpuSummary& summary) {
 
 std::string advice_for(const GpuSummary& summary) {
     constexpr std::string_view kTrace =
-        "record a trace (torch.profiler, or JAX's) and ask gpu-profile report TRACE where the time goes";
+        "record a trace (gpu-profile record, torch.profiler or JAX) and run gpu-profile report TRACE to see where the "
+        "time goes";
     std::string_view pattern = pattern_of(summary);
     if (pattern == "steady")
-        return "steady: kernels ran nearly all the time; whether they are good kernels is the next question: record a "
-               "trace and ask gpu-profile report TRACE kernels";
+        return "steady: kernels ran nearly all the time; to see whether they are efficient, record a "
+               "trace and run gpu-profile report TRACE kernels";
     if (pattern == "bursty")
-        return fmt::format("bursty: the GPU is busy and idle by turns ({} % of samples idle); {}",
+        return fmt::format("bursty: the GPU alternates between busy and idle ({} % of samples idle); {}",
                            readable_percent(*summary.idle_pct), kTrace);
     if (pattern == "idle")
-        return fmt::format("idle: hardly any kernel ran; check that the work is on this device, then {}", kTrace);
+        return fmt::format("idle: hardly any kernel ran; check that the work runs on this device, then {}", kTrace);
     if (pattern == "starved")
         return fmt::format("starved: kernels run, but the GPU is busy only {} % of the time; {}",
                            readable_percent(*summary.util_gpu_mean), kTrace);
     if (pattern == "throttled")
         return fmt::format(
-            "throttled: in {} % of samples the clocks were held down ({}); check power limit and cooling "
+            "throttled: clocks were reduced in {} % of samples ({}); check power limit and cooling "
             "before comparing runs: nvidia-smi -q -d PERFORMANCE,POWER",
             readable_percent(*summary.throttle_pct),
             summary.throttle_thermal_pct.value_or(0) >= 1 ? "heat"
@@ -127,7 +128,7 @@ std::string to_text(const GpuSummary& summary, int width) {
     Line memory;
     if (summary.mem_used_max_mb) memory.add("max {}", readable_bytes(*summary.mem_used_max_mb * 1024 * 1024));
     if (summary.mem_total_mb) memory.add("of {}", readable_bytes(*summary.mem_total_mb * 1024 * 1024));
-    memory.add_if(summary.mem_util_pct, "{:.0f} %").add_if(summary.util_mem_mean, "traffic in {:.0f} % of the time");
+    memory.add_if(summary.mem_util_pct, "{:.0f} %").add_if(summary.util_mem_mean, "traffic {:.0f} % of the time");
     memory.end(text, "memory");
     Line power;
     power.add_if(summary.power_mean_w, "mean {:.0f} W").add_if(summary.power_max_w, "max {:.0f} W");
@@ -137,7 +138,7 @@ std::string to_text(const GpuSummary& summary, int width) {
         .add_if(summary.sm_clock_mean_mhz, "SM mean {:.0f} MHz")
         .add_if(summary.sm_clock_limit_mhz, "of {:.0f}")
         .add_if(summary.mem_clock_mean_mhz, "memory {:.0f} MHz")
-        .add_if(summary.throttle_pct, "held down in {:.0f} % of samples")
+        .add_if(summary.throttle_pct, "throttled in {:.0f} % of samples")
         .end(text, "clocks");
     Line().add_if(summary.temp_mean_c, "mean {:.0f} C").add_if(summary.temp_max_c, "max {:.0f} C").end(text, "heat");
     Line()

@@ -72,7 +72,7 @@ std::vector<Reading> Tally::samples(std::size_t index) const {
     return devices_[index].series.kept().in_order();
 }
 
-// A live source answers at every interval; the part of a much longer pause that is not an interval is a gap.
+// A live source responds in every interval; of a much longer pause, all but one interval is a gap.
 DurNs Tally::gap_between(TimeNs from, TimeNs to) const {
     if (immediate_ || backend_ == "replay") return 0;
     DurNs pause = to - from;
@@ -83,7 +83,7 @@ std::vector<std::string> Tally::sentences() const {
     std::vector<std::string> sentences;
     for (const Note& note : notes_)
         sentences.push_back(note.times == 1 ? note.sentence : fmt::format("{} ({} times)", note.sentence, note.times));
-    if (notes_left_off_ > 0) sentences.push_back(fmt::format("{} more remarks were left off", notes_left_off_));
+    if (notes_left_off_ > 0) sentences.push_back(fmt::format("{} more remarks omitted", notes_left_off_));
     if (cost_ && cost_->missed > 0)
         sentences.push_back(
             fmt::format("{} of {} ticks were skipped because reading the device took longer than the interval",
@@ -108,12 +108,11 @@ void Tally::complete(GpuSummary& summary, const Device& device, TimeNs end) cons
     DurNs gap = device.gap + (device.last == 0 ? 0 : gap_between(device.last, end));
     if (device.series.counted() > 0) summary.gap_s = static_cast<double>(gap) / 1e9;
     if (gap > 0)
-        summary.notes.push_back(fmt::format("{:.2f} s have no samples: the device did not answer", *summary.gap_s));
+        summary.notes.push_back(fmt::format("no samples for {:.2f} s: the device did not respond", *summary.gap_s));
     if (cost_ && cost_->ticks > 1) summary.jitter_p99_ms = cost_->late_p99_ms;
     if (cost_ && cost_->wall_s > 0) summary.sampler_cpu_pct = 100 * cost_->cpu_s / cost_->wall_s;
     if (device.series.counted() == 0)
-        summary.notes.push_back(
-            "no sample was taken in the region; it was shorter than the interval or than the warm-up");
+        summary.notes.push_back("no sample was taken: the region was shorter than the interval or the warm-up");
     for (std::string& sentence : sentences()) summary.notes.push_back(std::move(sentence));
 }
 

@@ -1,4 +1,4 @@
-// What one region's messages amount to: a series per device, notes, gaps. Pure bookkeeping, no threads, no clocks.
+// Accumulates one region's messages: a series per device, notes, gaps. Pure bookkeeping: no threads, no clocks.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace gpuprof {
 
 class Tally {
 public:
-    // `warmup`: readings earlier than this after `began` are kept but not counted.
+    // `warmup`: readings until this long after `began` are kept but not counted.
     Tally(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup);
 
     void opened(const Opened& opened);
     void harvested(const Harvest& harvest);
     void done(const Done& done) { cost_ = done; }
-    // Adds a sentence to every summary; a repeated one is counted, not repeated.
+    // Adds a sentence to every summary; repetitions are counted.
     void note(const std::string& sentence);
 
     bool any_reading() const { return any_reading_; }
@@ -25,7 +25,7 @@ public:
     const std::string& backend() const { return backend_; }
     std::vector<SampledDevice> devices() const;
     std::vector<Reading> samples(std::size_t index) const;
-    // `region` runs from the end of the warm-up.
+    // `region` starts at the end of the warm-up.
     std::vector<GpuSummary> summaries(RegionBounds region) const;
 
 private:

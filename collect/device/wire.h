@@ -1,6 +1,6 @@
-// Messages between the asking process and the sampler process, one per packet of a SOCK_SEQPACKET socket. Both ends are
-// the same build (the handshake compares), so the encoding has no versions; it is checked all the same, because a
-// sampler that a broken driver writes over may send anything.
+// Messages between the sampler process and its creator, one per packet of a SOCK_SEQPACKET socket. Both ends are the
+// same build (the handshake compares them), so the encoding has no versions. Messages are checked anyway: a broken
+// driver may overwrite the sampler's memory.
 //
 //   ask -> sampler   Start {request}   Stop {}
 //   sampler -> ask   Opened {...}  or  Refused {sentence};   HarvestBatch {harvest} ...;   Done {cost}
@@ -18,7 +18,7 @@ namespace gpuprof {
 
 struct Start {
     SourceRequest request;
-    DurNs warmup = 0;  // rare metrics are read again when it is over
+    DurNs warmup = 0;  // rare metrics are read again at its end
 };
 struct Stop {};
 
@@ -34,22 +34,22 @@ struct Refused {
 };
 struct HarvestBatch {
     Harvest harvest;
-    bool ended = false;  // the source has nothing more to say
+    bool ended = false;  // the source has ended for good
 };
-// What sampling itself cost and how well it kept time.
+// The cost of sampling itself, and how punctual it was.
 struct Done {
-    std::uint64_t ticks = 0, missed = 0;  // missed: skipped because the tick before took too long
+    std::uint64_t ticks = 0, missed = 0;  // missed: skipped because the previous tick took too long
     double late_p50_ms = 0, late_p99_ms = 0, late_max_ms = 0;
     double cpu_s = 0, wall_s = 0;  // of the sampler process, since Start
 };
 
 using Message = std::variant<Start, Stop, Opened, Refused, HarvestBatch, Done>;
 
-// Packets are no longer than this; a harvest that would be is sent in parts.
+// Maximum packet size; a longer harvest is sent in parts.
 inline constexpr std::size_t kMaxPacket = 128 * 1024;
 
 std::string encode(const Message& message);
-// Absent when the bytes are no message of this build.
+// Absent if the bytes are not a message of this build.
 std::optional<Message> decode(std::string_view packet);
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// dlopen, dlsym and the path that the loader chose.
+// dlopen, dlsym, and the path that the loader chose.
 #include "collect/dl/library.h"
 
 #include <dlfcn.h>
@@ -20,12 +20,12 @@ std::string real_path(void* handle) {
     return path;
 }
 
-// "A, B: cannot open shared object file; C: a stub": names that fail alike are said together.
+// "A, B: cannot open shared object file; C: a stub": names with the same error are grouped.
 class Reasons {
 public:
-    // `why` as dlerror() has it, with or without "NAME: " before it.
+    // `why` as dlerror() returns it, with or without a leading "NAME: ".
     void add(const std::string& name, const char* why) {
-        std::string reason = why != nullptr ? why : "cannot be loaded";
+        std::string reason = why != nullptr ? why : "cannot load it";
         if (reason.starts_with(name + ": ")) reason.erase(0, name.size() + 2);
         if (!reason_.empty() && reason != reason_) said_ += names_ + ": " + reason_ + "; ", names_.clear();
         names_ += (names_.empty() ? "" : ", ") + name;
@@ -34,7 +34,7 @@ public:
     std::string text() const { return said_ + names_ + ": " + reason_; }
 
 private:
-    std::string said_, names_, reason_;  // of the last ones the names and the reason
+    std::string said_, names_, reason_;  // names and reason of the current group
 };
 
 }  // namespace
@@ -68,7 +68,7 @@ Status resolve(const Library& library, std::span<const SymbolSlot> slots) {
         }
         if (!*slot.function) *slot.resolved = slot.names.front();
         if (!*slot.function && slot.required)
-            return Error{ExitCode::unreadable, library.path() + " has no function " + slot.names.front()};
+            return Error{ExitCode::unreadable, library.path() + " lacks the function " + slot.names.front()};
     }
     return {};
 }

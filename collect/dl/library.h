@@ -1,7 +1,7 @@
-// A shared library that may not be there, found at run time: a list of names is tried in order, and functions are looked
-// up by name into plain pointers, so that nothing links against a driver. A library of stubs (a path with /stubs/ in it,
-// as CUDA toolkits carry them for linking) is refused: its functions answer nothing.
-// A library stays loaded until the process ends: drivers start threads and leave handlers behind.
+// An optional shared library, found at run time: tries a list of names in order, and looks up functions by name as
+// plain pointers, so that nothing links against a driver. A stub library (a path containing /stubs/, which CUDA
+// toolkits provide for linking) is refused, because its functions do nothing. A library stays loaded until the process
+// ends: drivers start threads and leave handlers behind.
 #pragma once
 
 #include <span>
@@ -13,11 +13,12 @@ namespace gpuprof {
 
 class Library {
 public:
-    // The first of `names` that loads; an absolute path or a name the loader searches for. The error lists why each failed.
+    // Loads the first of `names` that works: an absolute path, or a name that the loader searches for. The error says
+    // why each one failed.
     static Result<Library> open(std::span<const std::string> names);
-    // Null when the library lacks it.
+    // Null if the library lacks it.
     void* symbol(const char* name) const;
-    // The file behind it, links resolved.
+    // Path of its file, with links resolved.
     const std::string& path() const { return path_; }
 
 private:
@@ -25,7 +26,8 @@ private:
     std::string path_;
 };
 
-// One function pointer to be filled. `names` are names of one function, newest first; `resolved` says which one was found.
+// A function pointer to fill. `names` are alternative names of the function, newest first; `resolved` is the one that
+// was found.
 struct SymbolSlot {
     std::span<const char* const> names;
     bool required;
@@ -33,7 +35,7 @@ struct SymbolSlot {
     const char** resolved;
 };
 
-// Fills all slots; those of what is missing get null. An error when a required one is missing.
+// Fills all slots; missing functions become null. Fails if a required one is missing.
 Status resolve(const Library& library, std::span<const SymbolSlot> slots);
 
 }  // namespace gpuprof

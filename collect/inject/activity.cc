@@ -19,7 +19,8 @@ namespace {
 
 using cupti::Kind;
 
-// Functions worth a record: they submit work, wait for it, or manage memory and code. A name matches by how it begins.
+// API functions that are recorded: they submit work, wait for it, or manage memory and code. A name matches by its
+// beginning.
 constexpr const char* kWanted[] = {
     "cudaLaunch",
     "cudaGraphLaunch",
@@ -62,24 +63,21 @@ bool wanted(const char* name) noexcept {
     return false;
 }
 
-// Callback ids end well before this in every version. They follow one another: after this many without a name
-// there are no more.
+// Callback ids end well before this in every version. They are consecutive: after this many without a name there are no
+// more.
 constexpr std::uint32_t kMostFunctions = Switchboard::kFunctions, kMostNameless = 256;
 constexpr int kYieldWaits = 20;  // times 10 ms, for work in flight
 
-// Whole kinds that are recorded whenever the window is open.
+// Whole kinds that are recorded while the window is open.
 struct WantedKind {
     Kind kind;
     const char* what;
 };
-constexpr WantedKind kKinds[] = {{Kind::device, "devices"},
-                                 {Kind::concurrent_kernel, "kernels"},
-                                 {Kind::memcpy, "copies"},
-                                 {Kind::memcpy_p2p, "copies between devices"},
-                                 {Kind::memset, "fills"},
-                                 {Kind::overhead, "CUPTI's overhead"},
-                                 {Kind::jit, "compilation of kernels at run time"},
-                                 {Kind::external_correlation, "external correlation ids"}};
+constexpr WantedKind kKinds[] = {
+    {Kind::device, "devices"},      {Kind::concurrent_kernel, "kernels"},
+    {Kind::memcpy, "copies"},       {Kind::memcpy_p2p, "copies between devices"},
+    {Kind::memset, "memsets"},      {Kind::overhead, "CUPTI's overhead"},
+    {Kind::jit, "JIT compilation"}, {Kind::external_correlation, "external correlation ids"}};
 
 std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
     std::uint64_t hash = 1469598103934665603u;  // FNV-1a
@@ -87,7 +85,7 @@ std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
     return hash | 1;
 }
 
-// cuProfilerStart and cuProfilerStop, which the runtime's functions call too.
+// cuProfilerStart and cuProfilerStop, which the runtime functions call as well.
 std::uint32_t profiler_start_id = 0, profiler_stop_id = 0;
 void on_profiler_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) {
     std::uint32_t site = 0;  // CUpti_CallbackData begins with the site: 0 enter, 1 exit
@@ -99,13 +97,14 @@ void on_profiler_call(void*, std::uint32_t domain, std::uint32_t cbid, const voi
 
 }  // namespace
 
-// Notes the first thing that failed, with CUPTI's own words for the code.
+// Keeps the first failure, with CUPTI's own description of the code.
 void Activity::refuse(const char* what, int code) noexcept {
     int nothing = kNothing;
     if (!refused_.compare_exchange_strong(nothing, kSaying)) return;
     const char* words = nullptr;
     bool said = cupti_->cuptiGetResultString != nullptr && cupti_->cuptiGetResultString(code, &words) == kCuptiSuccess;
-    if (!said || words == nullptr) words = words_of_code(code);  // from 13.3 on it has none where there is no driver
+    // without a driver, CUPTI 13.3 and later have no description
+    if (!said || words == nullptr) words = words_of_code(code);
     std::snprintf(refusal_, sizeof refusal_, "%.60s: CUPTI answers %d%s%.80s (%.300s)", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "", cupti_->path);
     refused_.store(kSaid, std::memory_order_release);
@@ -116,7 +115,7 @@ bool Activity::start() noexcept {
     cupti_ = switchboard().cupti();
     if (cupti_ == nullptr) {
         std::snprintf(refusal_, sizeof refusal_,
-                      "GPU work: libcupti was not found; install it (nvidia-cuda-cupti) or name it in GPUPROF_CUPTI");
+                      "GPU work: libcupti not found; install it (nvidia-cuda-cupti) or set GPUPROF_CUPTI to its path");
         refused_.store(kSaid, std::memory_order_release);
         return false;
     }
@@ -231,7 +230,7 @@ void Activity::drain(SpoolFile& file, std::int64_t until) noexcept {
     }
 }
 
-// The lengths of records come from where the next one begins, which CUPTI alone knows for its version.
+// The length of a record follows from the start of the next one, which only CUPTI knows for its version.
 void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept {
     constexpr std::size_t kMostKinds = 64;
     std::uint32_t lengths[kMostKinds] = {};

@@ -1,6 +1,6 @@
-// Our side of CUPTI's activity records: which kinds we want, switched on and off with the window, and the spool thread's
-// work on the buffers that came back. Buffers are written as they are; what is only known inside the process goes along:
-// the names that records point to (valid only while their module is loaded) and how long a record of each kind is.
+// Our use of CUPTI's activity records: the kinds we want, switched with the window, and the spool thread's work on
+// returned buffers. Buffers are written unchanged, together with what is only known inside the process: the names that
+// records point to (valid only while their module is loaded), and the record length of each kind.
 #pragma once
 
 #include <atomic>
@@ -16,28 +16,28 @@ namespace gpuprof::inject {
 
 class Activity {
 public:
-    // Loads CUPTI and makes it ours. To be called within cuInit; nothing is switched on yet.
+    // Loads CUPTI and subscribes. Call within cuInit; nothing is switched on yet.
     bool start() noexcept;
     bool running() const noexcept { return running_.load(std::memory_order_acquire); }
-    // Switches our kinds on or off. The spool thread, and before it the one that starts CUPTI.
+    // Switches our kinds on or off. Call on the spool thread, or before that on the thread that starts CUPTI.
     void open() noexcept;
     void close() noexcept;
-    // Switches off for good and gives CUPTI to another client. Spool thread only.
+    // Switches off permanently and gives CUPTI to another client. Spool thread only.
     void yield() noexcept;
-    // Asks CUPTI for what is complete, or with `forced` for everything. May block in CUPTI.
+    // Asks CUPTI for complete records, or with `forced` for all. May block in CUPTI.
     void flush(bool forced) noexcept;
-    // Writes returned buffers, in the order they came back, until there are none or CLOCK_MONOTONIC is `until`: the program may fill them faster
-    // than they are written. Spool thread only.
+    // Writes returned buffers in order of return, until all are written or CLOCK_MONOTONIC reaches `until`: the program
+    // may fill them faster than they are written. Spool thread only.
     void drain(SpoolFile& file, std::int64_t until) noexcept;
-    // Names of the API functions; whether they were written.
+    // Writes the names of the API functions; returns whether that worked.
     bool write_function_names(SpoolFile& file) noexcept;
-    // A new file begins: names that were written before are to be written again.
+    // A new file begins: names must be written again.
     void forget_names() noexcept;
     std::uint64_t timestamp() const noexcept;
-    // Records that CUPTI had no buffer for, so far. Spool thread only.
+    // Records dropped so far because CUPTI had no buffer. Spool thread only.
     std::uint64_t dropped() noexcept;
     std::uint32_t version() const noexcept { return version_; }
-    // What start() and open() could not do, in words; "" when everything worked.
+    // What start() and open() could not do, in words; "" if everything worked.
     const char* refusal() const noexcept { return refused_.load(std::memory_order_acquire) == kSaid ? refusal_ : ""; }
 
 private:
@@ -55,7 +55,7 @@ private:
     enum Refused : int { kNothing, kSaying, kSaid };
     std::atomic<int> refused_{kNothing};
     char refusal_[512] = {};
-    // Ids of the functions that are wanted, found once: asking CUPTI for 4,094 names takes long, on some versions very long.
+    // Ids of the wanted functions, looked up once: asking CUPTI for 4,094 names takes long, on some versions very long.
     struct Function {
         std::uint32_t domain, cbid;
     };
@@ -64,7 +64,8 @@ private:
     std::size_t wanted_count_ = 0;
     Scratch function_names_;
     Scratch names_, head_;
-    // Addresses whose names were written, and a hash of the text then: an address is used again after a module goes.
+    // Addresses whose names were written, with a hash of the name: an address may be reused after its module is
+    // unloaded.
     struct Known {
         std::uint64_t address = 0, hash = 0;
     };

@@ -16,7 +16,7 @@ using spool::TextKind;
 
 std::atomic<std::uint64_t> next_handle{1};
 
-// Ranges between start and end that hold the window open.
+// Start/end ranges that hold the window open.
 constexpr std::size_t kWindowRanges = 16;
 std::atomic<std::uint64_t> window_ranges[kWindowRanges];
 
@@ -28,7 +28,7 @@ bool replace(std::uint64_t from, std::uint64_t to) noexcept {
     return false;
 }
 
-// A child of fork() begins a recording of its own at its first annotation.
+// A forked child begins its own recording at its first annotation.
 EventRing* ring() noexcept { return recording() || start_collector() ? EventRing::of_this_thread() : nullptr; }
 
 // Times one annotation in sixteen.
@@ -57,7 +57,7 @@ spool::NvtxEvent event_of(NvtxOp op, std::uint64_t domain, std::uint64_t range) 
     return event;
 }
 
-// What was open when the window closed ended then.
+// Ranges that were open when the window closed ended with it.
 void note_opening(EventRing& to) noexcept {
     std::uint32_t opening = window().openings();
     if (to.opening == opening) return;
@@ -87,7 +87,7 @@ void add(EventRing& to, NvtxOp op, std::uint64_t domain, std::uint64_t range, co
     to.add(event, what.text);
 }
 
-// Names are kept whether the window is open or not.
+// Names are kept even while the window is closed.
 void add_name(NvtxOp op, std::uint64_t domain, std::uint64_t id, std::string_view text) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
@@ -117,7 +117,7 @@ int pop_range(std::uint64_t domain) noexcept {
     if (to == nullptr) return 0;
     Timed timed(*to);
     if (window().open()) add(*to, NvtxOp::pop, domain, 0, {});
-    if (to->depth == 0) return -2;  // the client's "no push to match"
+    if (to->depth == 0) return -2;  // NVTX's return value for a pop without a push
     if (--to->depth == to->window_depth) {
         to->window_depth = -1;
         window().end();
@@ -147,7 +147,7 @@ void mark(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
     Timed timed(*to);
-    if (opens_window(domain, what)) window().end();  // a mark has no length; it may be an iteration
+    if (opens_window(domain, what)) window().end();  // a mark has no duration; it may be an iteration
     if (window().open()) add(*to, NvtxOp::mark, domain, 0, what);
 }
 

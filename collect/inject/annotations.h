@@ -1,6 +1,6 @@
-// Annotations of the program on their way to the spool thread, each copied into the ring of its thread; nothing here waits,
-// allocates from the heap, or throws. Handles given to the program are numbers of our own, never addresses.
-// An annotation may open or close the window (window.h): the one that opens it is the first that is recorded.
+// Takes annotations of the program to the spool thread, each copied into the ring of its thread. Nothing here waits,
+// allocates from the heap, or throws. Handles given to the program are our own numbers, never addresses. An annotation
+// may open or close the window (window.h); the one that opens it is the first to be recorded.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace gpuprof::inject {
 
 struct Annotation {
     std::string_view text;
-    std::uint64_t registered = 0;  // handle of the text, instead of it
+    std::uint64_t registered = 0;  // handle of a registered text that replaces it
     std::uint32_t category = 0;
     std::uint16_t payload_type = 0;  // nvtxPayloadType_t; 0: no payload
     std::uint64_t payload = 0;       // its bits
 };
 
-// How deep it is on this thread, from 0; pop: -2 when there is nothing to pop.
+// Returns the depth on this thread, from 0; pop: -2 if there is nothing to pop.
 int push_range(std::uint64_t domain, const Annotation& what) noexcept;
 int pop_range(std::uint64_t domain) noexcept;
 std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept;

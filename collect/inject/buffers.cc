@@ -26,7 +26,7 @@ int Buffers::hand_to(const Cupti& cupti) noexcept {
     return cupti.cuptiActivityRegisterCallbacks(request, complete);
 }
 
-// Maps a slot's buffer at its first use; fresh pages are zero, as CUPTI wants them.
+// Maps a slot's buffer at its first use; fresh pages are zero, as CUPTI requires.
 bool Buffers::mapped(Slot& slot) noexcept {
     if (slot.bytes.load(std::memory_order_relaxed) != nullptr) return true;
     void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -54,7 +54,7 @@ void Buffers::request(std::uint8_t** buffer, std::size_t* size, std::size_t* mos
     if (pool.needs_buffer_) request_spare(buffer, size);
 }
 
-// More threads than spares share the last one: what they write to it is lost either way.
+// If more threads than spares need one, they share the last: its content is lost anyway.
 void Buffers::request_spare(std::uint8_t** buffer, std::size_t* size) noexcept {
     Spare* spare = &pool.spares_[kSpares - 1];
     for (Spare& each : pool.spares_) {
@@ -67,7 +67,7 @@ void Buffers::request_spare(std::uint8_t** buffer, std::size_t* size) noexcept {
     *size = Spare::kSize;
 }
 
-// Whether it was a spare: its records are counted, then it is free again.
+// Whether it was a spare: counts its records and frees it.
 bool Buffers::complete_spare(std::uint8_t* buffer, std::size_t valid) noexcept {
     for (Spare& spare : pool.spares_) {
         if (buffer != spare.bytes) continue;
@@ -96,7 +96,7 @@ void Buffers::complete(void* context, std::uint32_t stream, std::uint8_t* buffer
         return;
     }
     if (complete_spare(buffer, valid)) return;
-    if (other_client().present())  // from before we came
+    if (other_client().present())  // from before we subscribed
         other_client().give_back(context, stream, buffer, size, valid);
     else
         pool.unknown_.fetch_add(1, std::memory_order_relaxed);

@@ -1,7 +1,8 @@
-// The buffers that CUPTI fills: a fixed pool, mapped as it is needed and never freed, for CUPTI may write to one for as long as
-// the process lives. CUPTI asks for a buffer and returns it on whatever thread it likes, the program's included; both
-// functions take one slot and return. Returned buffers wait for the spool thread. When the pool is used up, CUPTI gets none and
-// counts what it drops; versions that do not survive that get a buffer whose records are counted and thrown away.
+// The buffers that CUPTI fills: a fixed pool, mapped on demand and never freed, because CUPTI may write to a buffer for
+// the lifetime of the process.
+// CUPTI requests and returns buffers on any thread, including the program's; both functions take one slot and return.
+// Returned buffers wait for the spool thread. When the pool is exhausted, CUPTI gets no buffer and counts what it
+// drops; versions that crash without a buffer get a spare one whose records are counted and discarded.
 #pragma once
 
 #include <atomic>
@@ -14,13 +15,13 @@ namespace gpuprof::inject {
 
 class Buffers {
 public:
-    // CUPTI may hold one for each thread: rather many than large.
+    // CUPTI may hold one per thread, so many small buffers are better than few large ones.
     static constexpr std::size_t kBytes = std::size_t{256} << 10;
     static constexpr std::size_t kMost = 256;
 
-    // Gives CUPTI the two functions; its answer.
+    // Registers the two functions with CUPTI; returns its result.
     int hand_to(const Cupti& cupti) noexcept;
-    // The buffer that came back first: take(bytes, valid), then it is free again. False when there is none.
+    // Passes the oldest returned buffer to take(bytes, valid), then frees it. False if there is none.
     template <class Take>
     bool take_earliest(Take&& take) noexcept {
         Slot* slot = earliest_returned();
@@ -29,21 +30,21 @@ public:
         free(*slot);
         return true;
     }
-    // In a child of fork(): what the parent's CUPTI has is the parent's.
+    // In a forked child: the parent's CUPTI holds buffers of the parent only.
     void forget() noexcept;
-    // Buffers that CUPTI still has; with those that came back and were not taken.
+    // Buffers still held by CUPTI, plus returned ones that were not taken.
     std::uint64_t given() const noexcept;
     std::uint64_t outstanding() const noexcept;
-    // Buffers that came back and were not ours.
+    // Returned buffers that were not ours.
     std::uint64_t unknown() const noexcept { return unknown_.load(std::memory_order_relaxed); }
-    // Records for which there was no room.
+    // Dropped records for lack of room.
     std::uint64_t discarded() const noexcept { return discarded_.load(std::memory_order_relaxed); }
 
 private:
     enum State : std::uint32_t { kFree, kGiven, kReturned };
     struct Slot {
         std::atomic<std::uint32_t> state{kFree};
-        std::uint64_t turn = 0;  // the order of return
+        std::uint64_t turn = 0;  // order of return
         std::size_t valid = 0;
         std::atomic<std::uint8_t*> bytes{nullptr};
     };
@@ -66,7 +67,7 @@ private:
     Slot slots_[kMost];
     Spare spares_[kSpares];
     std::atomic<std::uint64_t> turns_{0}, unknown_{0}, discarded_{0};
-    bool needs_buffer_ = false;  // CUPTI crashes when it gets none
+    bool needs_buffer_ = false;  // CUPTI crashes without one
     const Cupti* cupti_ = nullptr;
 };
 

@@ -54,7 +54,7 @@ void write_losses(Collector& c, bool at_end) noexcept {
     c.file.write(ChunkKind::spool_lost, c.counts.view());
 }
 
-// What the trust line needs: who had CUPTI, and what recording took.
+// Facts for the trust line: who used CUPTI, and the cost of recording.
 void write_facts(Collector& c) noexcept {
     c.facts.clear();
     auto text = [&](std::string_view key, std::string_view value) { c.facts.add_text(key), c.facts.add_text(value); };
@@ -79,7 +79,7 @@ void write_facts(Collector& c) noexcept {
     c.file.write(ChunkKind::spool_facts, c.facts.view());
 }
 
-// Names outlast the part and the process they were given in.
+// Names outlive the part and the process in which they were given.
 void write_names_so_far(Collector& c) noexcept {
     c.events.clear();
     c.events.add(std::uint32_t{0});
@@ -93,7 +93,7 @@ void write_names_so_far(Collector& c) noexcept {
     if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
 }
 
-// With --keep-last a part may hold what belongs to windows of the part before it: nothing is left out then.
+// With --keep-last a part may contain work from windows of the previous part, so nothing is omitted.
 void write_windows(Collector& c) noexcept {
     if (c.window.always() || settings().keep_last_ns > 0) return;
     c.windows.clear();

@@ -7,7 +7,7 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr std::uint64_t kShortestBase = 2'000'000;  // ns; a bracket of 100 ns then tilts the line by 5e-5
+constexpr std::uint64_t kShortestBase = 2'000'000;  // ns; a bracket of 100 ns then distorts the rate by 5e-5
 constexpr int kReadings = 5;
 
 ClockPair read_both(ClientClock::Function function) noexcept {

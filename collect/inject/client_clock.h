@@ -1,6 +1,7 @@
-// Another client's clock. CUPTI lets a client register a function that tells its time (Kineto's reads the processor's
-// counter) and then writes all records in that clock. Ours stay in CLOCK_REALTIME: the function is kept here instead, read
-// beside our clock at the beginning and now, and the copies' times are put on the line through both readings.
+// Another client's clock. CUPTI lets a client register a function that returns its time (Kineto's reads the CPU's
+// time-stamp counter) and then writes all records in that clock. Our records stay in CLOCK_REALTIME: the function is
+// kept here instead and read together with our clock, at registration and now. The times of the client's copies are
+// mapped along the line through both readings.
 #pragma once
 
 #include <atomic>
@@ -8,12 +9,12 @@
 
 namespace gpuprof::inject {
 
-// One moment on both clocks; the reading with the narrowest bracket of a few.
+// One moment on both clocks: of several readings, the one with the narrowest bracket.
 struct ClockPair {
     std::uint64_t ns = 0, ticks = 0;
 };
 
-// A line from ns to ticks. Without two moments apart it leaves times as they are.
+// A linear map from ns to ticks. Without two distinct moments, times are unchanged.
 class ClockLine {
 public:
     ClockLine() = default;
@@ -29,10 +30,10 @@ private:
 class ClientClock {
 public:
     using Function = std::uint64_t (*)();
-    // Null takes it away.
+    // Null removes it.
     void set(Function function) noexcept;
     bool given() const noexcept { return function_.load(std::memory_order_acquire) != nullptr; }
-    // The line through the registration and now; waits a little when both are the same moment.
+    // The line through the registration and now; waits briefly if both are the same moment.
     ClockLine line() const noexcept;
 
 private:

@@ -35,12 +35,12 @@ constexpr std::size_t kManyRings = 64;
 constexpr std::int64_t kSlowStart = 5000 * kMillisecond;
 constexpr int kMostLateWaits = 10, kMostTries = 3;
 constexpr std::int64_t kMostDrain = 100 * kMillisecond, kMostEnding = 1200 * kMillisecond;
-constexpr std::int64_t kMostExitWait = 2000 * kMillisecond;  // what a hanging CUPTI may cost at exit
+constexpr std::int64_t kMostExitWait = 2000 * kMillisecond;  // maximum delay of the exit by a hanging CUPTI
 constexpr std::int64_t kMostYieldWait = 1000 * kMillisecond;
 
 Collector* collector = nullptr;
 bool handlers_set = false;      // of fork() and exit(); children inherit them
-bool device_inherited = false;  // CUPTI was in use in the process that this one was forked from
+bool device_inherited = false;  // CUPTI was in use in the parent process at fork()
 
 pid_t thread_id() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
@@ -49,7 +49,7 @@ void pause(long ns) noexcept {
     nanosleep(&length, nullptr);
 }
 
-// Waits for `done` to become true, which another thread posts; at most `most` ns.
+// Waits at most `most` ns for `done`, which another thread sets before posting.
 template <class Done>
 void await(Wake& wake, std::int64_t most, Done&& done) noexcept {
     std::int64_t until = monotonic_ns() + most;
@@ -76,15 +76,14 @@ void drain(Collector& c, std::int64_t until) noexcept {
     write_events(c);
 }
 
-// CUPTI is started on the program's thread, within cuInit: the driver may hold locks that let no other thread call it. If it
-// never comes back the program hangs, and whoever ends it finds out why.
+// CUPTI starts on the program's thread, within cuInit: the driver may hold locks that let no other thread call it. If
+// it never returns, the program hangs, and this message tells whoever ends it why.
 void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
     std::int64_t since = c.starting_since.load(std::memory_order_relaxed);
     if (since == 0 || now - since < kSlowStart || c.slow_start_told) return;
-    c.slow_start_told =
-        c.file.write(ChunkKind::spool_refused,
-                     "GPU work: CUPTI did not come back for 5 s while it was started, and held the program up; "
-                     "record --trace nvtx,cpu leaves it alone");
+    c.slow_start_told = c.file.write(ChunkKind::spool_refused,
+                                     "GPU work: starting CUPTI blocked the program for more than 5 s; "
+                                     "record without it: --trace nvtx,cpu");
 }
 
 void begin_part(Collector& c) noexcept {
@@ -94,24 +93,25 @@ void begin_part(Collector& c) noexcept {
     c.part_began = monotonic_ns();
 }
 
-// Only the last part and the one before it are kept: at least what is to be kept is in them.
+// Only the last part and the one before it are kept; together they cover at least the requested time.
 void next_part(Collector& c) noexcept {
     write_losses(c, false);
     write_facts(c);
-    if (!c.file.next(settings().folder)) return;  // it goes on in this one
+    if (!c.file.next(settings().folder)) return;  // continues in this one
     begin_part(c);
     c.names_written = c.refusal_written = false;
     c.activity.forget_names();
 }
 
-// Whether the launcher says that the recording is as large as it may be.
+// Whether the launcher signalled that the recording reached its maximum size.
 bool full() noexcept {
     char path[sizeof settings().folder + 8];
     std::snprintf(path, sizeof path, "%s/full", settings().folder);
     return settings().limited && access(path, F_OK) == 0;
 }
 
-// Brings CUPTI's kinds in line with the window, or gives CUPTI away. The only place but the start where kinds are switched for us.
+// Aligns CUPTI's kinds with the window, or gives CUPTI away. Apart from the start, the only place that switches kinds
+// for us.
 void follow_window(Collector& c, std::int64_t now) noexcept {
     if (!c.cuda_started.load(std::memory_order_acquire) || !c.activity.running()) return;
     if (c.yielded.load(std::memory_order_acquire)) {
@@ -148,14 +148,14 @@ void* spool(void*) {
     flush(c, true);
     write_windows(c);
     drain(c, ending + kMostEnding);
-    // Buffers come back on CUPTI's own threads, which may be a little behind.
+    // CUPTI returns buffers on its own threads, possibly with a delay.
     for (int i = 0; i < kMostLateWaits && buffers().given() > 0; ++i) {
         pause(kDrainEvery);
         drain(c, ending + kMostEnding);
     }
     write_clock(c);
     write_facts(c);
-    for (int i = 0; i < kMostTries; ++i) write_losses(c, true);  // again when that could not be written
+    for (int i = 0; i < kMostTries; ++i) write_losses(c, true);  // retries if it could not be written
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
     phase.store(kEnded, std::memory_order_release);
@@ -165,9 +165,9 @@ void* spool(void*) {
 
 void at_exit() { end_collector(); }
 
-// A child of fork() has its parent's memory and none of its threads. It begins a recording of its own when it first annotates or starts
-// CUDA. CUPTI does not work in it when it was in use in the parent (its flush hangs), nor does CUDA when that had been started; then device
-// work is left alone. What the parent has recorded is the parent's.
+// A forked child has its parent's memory and none of its threads. It begins its own recording with its first annotation
+// or CUDA call. CUPTI does not work in it if the parent used CUPTI (its flush hangs), and neither does CUDA if the
+// parent started it; then device work is not recorded. The parent's records stay with the parent.
 void in_child() {
     EventRing::forget_all();
     name_log().become_childs();
@@ -222,12 +222,11 @@ bool begin() noexcept {
     collector = new (memory) Collector;
     collector->process = getpid();
     if (!collector->file.open(settings().folder)) return false;
-    write_process_facts(
-        collector->file);  // at once: a program that is killed now leaves a part without an end, not nothing
+    write_process_facts(collector->file);  // at once: a program that is killed now leaves a truncated part, not nothing
     return true;
 }
 
-// A recording that cannot begin says so, for the launcher.
+// Tells the launcher that a recording cannot begin.
 void give_up(const char* what) noexcept {
     SpoolFile& file = collector->file;
     file.write(ChunkKind::spool_refused, what);
@@ -235,21 +234,20 @@ void give_up(const char* what) noexcept {
     file.remove_if_empty();
 }
 
-// What needs the system's help, and is of no use without.
+// Installs handlers and starts the thread; without them recording is pointless.
 bool take_hold() noexcept {
     const char* refused = nullptr;
     if (!handlers_set && (pthread_atfork(nullptr, nullptr, in_child) != 0 || std::atexit(at_exit) != 0))
-        refused = "everything: no memory for a handler of fork() and exit()";
+        refused = "everything: cannot install handlers for fork() and exit(): out of memory";
     else if (!start_thread())
-        refused = "everything: no thread could be started (see ulimit -u, and the container's limit of processes)";
+        refused = "everything: cannot start a thread; check ulimit -u and the container's process limit";
     if (refused != nullptr) give_up(refused);
-    if (!handlers_set)
-        std::at_quick_exit(at_exit);  // without it, what such an end loses is what a killed program loses
+    if (!handlers_set) std::at_quick_exit(at_exit);  // if this fails, quick_exit() loses as much as a kill
     handlers_set = true;
     return refused == nullptr;
 }
 
-// In a new file, what the window is to know of names that a parent gave.
+// In a new file, what the window must know about names from the parent.
 void tell_window_names(Window& window) noexcept {
     name_log().each([&](const spool::NvtxEvent& event, std::string_view text) {
         if (event.op == spool::NvtxOp::domain_name) window.name_domain(event.range, text);
@@ -269,14 +267,15 @@ bool start_collector() noexcept {
             collector->window.start(switch_window, monotonic_ns());
             tell_window_names(collector->window);
         }
-        phase.store(kRunning, std::memory_order_release);  // before its thread looks
+        phase.store(kRunning, std::memory_order_release);  // before its thread checks it
         if (!begun || !take_hold()) phase.store(kEnded, std::memory_order_release);
     }
     while (phase.load(std::memory_order_acquire) == kStarting) sched_yield();
     return recording();
 }
 
-// What may call this: exit handlers, _exit in a signal handler on any thread, _exit in a child of vfork(), whose memory is its parent's.
+// May be called from: exit handlers, _exit in a signal handler on any thread, _exit in a child of vfork(), which shares
+// its parent's memory.
 void end_collector() noexcept {
     int now = phase.load(std::memory_order_acquire);
     if ((now != kRunning && now != kEnding) || collector->process != getpid()) return;
@@ -314,7 +313,7 @@ bool stream_id(void* stream, std::uint32_t& id) noexcept {
 
 }  // namespace gpuprof::inject
 
-// Called by the CUDA driver inside cuInit, for the library that CUDA_INJECTION64_PATH names. 1: go on.
+// Called by the CUDA driver inside cuInit, for the library in CUDA_INJECTION64_PATH. Returns 1 to continue.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
     using namespace gpuprof::inject;
     if (start_collector() && !device_inherited && !collector->cuda_started.load(std::memory_order_acquire)) {

@@ -1,6 +1,6 @@
-// The collector of one process: a spool file and the thread that fills it. Everything the program's own threads do is
-// appending; this thread moves what they left to the file, every few milliseconds, and flushes CUPTI four times a second.
-// Phases only go forward: dormant, running, ended. A child of fork() begins again.
+// The collector of one process: a spool file and the thread that fills it. The program's own threads only append; the
+// spool thread moves what they left to the file every few milliseconds, and flushes CUPTI four times a second. Phases
+// only advance: dormant, running, ended. A forked child starts over.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@
 
 namespace gpuprof::inject {
 
-// Starts it, once per process; whether it runs. Cheap when it was decided before. Any thread.
+// Starts it once per process; returns whether it runs. Cheap if already decided. Thread-safe.
 bool start_collector() noexcept;
-// Before the process ends: waits until all there is has been written, two seconds at most. Any thread, also in a signal handler.
+// Before the process ends: waits until everything is written, at most two seconds. Thread-safe, and safe in a signal
+// handler.
 void end_collector() noexcept;
-// Whether the collector runs; the window tells whether records are wanted now.
+// Whether the collector runs; the window decides whether records are wanted now.
 bool recording() noexcept;
 Window& window() noexcept;
 
-// Of device work.
-bool will_record_device() noexcept;  // we do, or shall as soon as CUDA starts
+// Device work.
+bool will_record_device() noexcept;  // recorded now, or as soon as CUDA starts
 bool device_recording() noexcept;    // CUPTI is ours
-void yield_device() noexcept;        // from now on it is another client's
+void yield_device() noexcept;        // another client owns CUPTI from now on
 
-// The id of a CUstream or cudaStream_t in the current context; whether it is known.
+// The id of a CUstream or cudaStream_t in the current context; returns whether it is known.
 bool stream_id(void* stream, std::uint32_t& id) noexcept;
 
 }  // namespace gpuprof::inject

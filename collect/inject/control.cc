@@ -1,5 +1,5 @@
-// What the program itself may say about its recording: the functions behind gpu_profile.start(), stop() and step() of the Python
-// package, found by their names in the process. Each answers whether the process is being recorded.
+// The functions behind gpu_profile.start(), stop() and step() of the Python package, which finds them by name in the
+// process. Each one returns whether the process is being recorded.
 #include "collect/inject/collector.h"
 
 using namespace gpuprof::inject;

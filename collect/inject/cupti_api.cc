@@ -18,7 +18,7 @@ struct Versioned {
     int needs;  // of the driver
 };
 
-// What is mapped already: a libcupti, the driver, and a folder of Python packages that a library came from; empty when not.
+// What is already mapped: a libcupti, the driver, and a Python package folder that a library came from; empty if none.
 struct Mapped {
     char cupti[sizeof(Cupti::path)] = {}, driver[512] = {}, packages[512] = {};
 };
@@ -42,7 +42,7 @@ int look_at(dl_phdr_info* library, std::size_t, void* found) noexcept {
     return 0;
 }
 
-// The newest CUDA that the driver knows, as 1000 * major; 0 when it does not tell. A newer CUPTI would not start.
+// The newest CUDA version that the driver supports, as 1000 * major; 0 if unknown. A newer CUPTI would not start.
 int driver_version(const Mapped& mapped) noexcept {
     void* driver = mapped.driver[0] != '\0' ? dlopen(mapped.driver, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     if (driver == nullptr) return 0;
@@ -65,7 +65,7 @@ void* open_in(const char* folder, const char* name) noexcept {
     return length > 0 && static_cast<std::size_t>(length) < sizeof path ? open_library(path) : nullptr;
 }
 
-// Beside the toolkit: what its variables name, then its usual place.
+// In the toolkit: where its variables point, then the default location.
 void* open_in_toolkit() noexcept {
     for (const char* folder : {static_cast<const char*>(std::getenv("CUDA_HOME")),
                                static_cast<const char*>(std::getenv("CUDA_PATH")), "/usr/local/cuda"})
@@ -74,7 +74,7 @@ void* open_in_toolkit() noexcept {
     return nullptr;
 }
 
-// Where NVIDIA's packages of PyPI put it.
+// Where NVIDIA's PyPI packages install it.
 void* open_in_packages(const char* folder, int driver) noexcept {
     if (driver == 0 || driver >= kCuda13)
         if (void* library = open_in(folder, "nvidia/cu13/lib/libcupti.so.13")) return library;

@@ -1,5 +1,5 @@
-// libcupti, found at run time: what the process has mapped already (a second copy in one process sees nothing), then the one
-// that was named, the one beside the toolkit, the system's, and those of Python's packages beside a mapped library.
+// libcupti, found at run time. Order: a copy that is already mapped (a second copy in one process sees nothing), the
+// named one, the toolkit's, the system's, and those in Python packages next to a mapped library.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct Cupti {
 #define FUNCTION(required, result, name, arguments) result(*name) arguments = nullptr;
 #include "collect/inject/cupti_symbols.def"
 #undef FUNCTION
-    char path[512] = {};  // of the library, for the record
+    char path[512] = {};  // of the library, for the recording
 
-    // Whether it was found and has what is required. `named` may be null.
+    // Returns whether it was found with all required functions. `named` may be null.
     bool load(const char* named) noexcept;
     bool loaded() const noexcept { return cuptiActivityEnable != nullptr; }
 };

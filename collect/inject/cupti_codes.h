@@ -1,10 +1,10 @@
-// CUPTI's result codes as CUPTI spells them, for when it cannot say so itself: without a driver versions from 13.3 on have no words.
+// CUPTI's names of its result codes, because CUPTI 13.3 and later cannot describe codes without a driver.
 // Source: cupti_result.h, CUPTI 13.0.
 #pragma once
 
 namespace gpuprof::inject {
 
-// Null: no code that is known.
+// Null: unknown code.
 constexpr const char* words_of_code(int code) noexcept {
     switch (code) {
         case 1: return "CUPTI_ERROR_INVALID_PARAMETER";

@@ -62,7 +62,7 @@ EventRing* EventRing::claim(pid_t thread) noexcept {
     return nullptr;
 }
 
-// A thread id that another thread got in the meantime only keeps a ring for longer.
+// If another thread has reused the thread id, the ring is only kept for longer.
 void EventRing::reclaim() noexcept {
     pid_t process = getpid();
     for (EventRing* ring = first(); ring != nullptr; ring = ring->next_) {
@@ -72,8 +72,8 @@ void EventRing::reclaim() noexcept {
     }
 }
 
-// An event never wraps around: where it does not fit before the end, the rest is zeroed but for its length. Readers know such
-// padding by its time of 0, or because it is too short for an event.
+// An event never wraps around: if it does not fit before the end, the rest is zeroed except for its length. Readers
+// recognise such padding by its time of 0, or because it is too short for an event.
 void EventRing::add(spool::NvtxEvent event, std::string_view text) noexcept {
     if (text.size() > kLongestText) {
         text = text.substr(0, kLongestText);

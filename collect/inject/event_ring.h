@@ -1,7 +1,7 @@
-// One thread's annotations on their way to the spool thread: a ring that the thread appends to and the spool thread empties,
-// without locks. When it is full an event is dropped and counted; the thread never waits.
-// A ring is mapped when a thread annotates for the first time and never unmapped: a thread may end at any moment. The ring of
-// a thread that has ended goes to the next one that begins.
+// Carries one thread's annotations to the spool thread: a lock-free ring that the thread appends to and the spool
+// thread empties. If it is full, events are dropped and counted; the thread never waits. A ring is mapped at a thread's
+// first annotation and never unmapped, because a thread may end at any moment. The next new thread reuses the ring of
+// one that ended.
 #pragma once
 
 #include <sys/types.h>
@@ -21,22 +21,22 @@ public:
 
     static constexpr std::size_t kMost = 1024;
 
-    // The calling thread's ring; null when memory was refused or there are too many, which is counted.
+    // The calling thread's ring; null if out of memory or if there are too many, which is counted.
     static EventRing* of_this_thread() noexcept;
-    // All rings, the newest first, and how many there are.
+    // All rings, newest first, and their number.
     static EventRing* first() noexcept;
     static std::size_t count() noexcept;
-    // Events of threads that got no ring.
+    // Events of threads without a ring.
     static std::uint64_t homeless() noexcept;
-    // Gives away the rings of threads that have ended, once they are empty. Spool thread only.
+    // Releases the rings of threads that have ended, once they are empty. Spool thread only.
     static void reclaim() noexcept;
     EventRing* next() const noexcept { return next_; }
-    // In a child of fork(): its threads have no rings yet.
+    // In a forked child: its threads have no rings yet.
     static void forget_all() noexcept;
 
     // Appends an event and its text.
     void add(spool::NvtxEvent event, std::string_view text) noexcept;
-    // Hands everything since the last call to take(bytes, size), in one or two pieces of whole events.
+    // Passes everything since the last call to take(bytes, size), in one or two pieces of whole events.
     template <class Take>
     void drain(Take&& take) noexcept {
         std::uint64_t head = head_.load(std::memory_order_acquire), tail = tail_.load(std::memory_order_relaxed);
@@ -52,18 +52,18 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
     std::uint64_t cut() const noexcept { return cut_.load(std::memory_order_relaxed); }
 
-    // The owning thread's alone. NVTX wants to know how deep pushes nest.
+    // Used only by the owning thread. NVTX reports the nesting depth of pushes.
     int depth = 0;
     int window_depth = -1;      // of the push that opened the window
-    std::uint32_t opening = 0;  // the opening of the window that the last event belongs to
-    std::uint32_t calls = 0;    // of annotations, to time some of them
+    std::uint32_t opening = 0;  // the window opening of the last event
+    std::uint32_t calls = 0;    // number of annotations, to time some of them
 
 private:
     static EventRing* map(pid_t thread) noexcept;
     static EventRing* claim(pid_t thread) noexcept;
 
     EventRing* next_ = nullptr;
-    std::atomic<pid_t> thread_{0};  // 0: nobody's
+    std::atomic<pid_t> thread_{0};  // 0: unowned
     std::atomic<std::uint64_t> head_{0}, tail_{0}, dropped_{0}, cut_{0};
     alignas(8) char bytes_[kBytes];
 };

@@ -1,7 +1,8 @@
-// Ends that skip the handlers of exit(): _exit and _Exit, by which forked workers (multiprocessing) and servers leave. This library
-// is preloaded, so calls through dynamic symbols arrive here: the recording is ended as at exit(), within the same two seconds
-// at most, then the process. Both functions may be called in a signal handler and in a child of vfork(), whose memory is its
-// parent's: what is done here is safe in the one, and nothing is done in the other. A raw system call is not seen.
+// Intercepts exits that skip the handlers of exit(): _exit and _Exit, which forked workers (multiprocessing) and
+// servers use. This library is preloaded, so calls through dynamic symbols arrive here. The recording ends as at
+// exit(), within two seconds, and then the process. Both functions may be called in a signal handler, where this code
+// is safe, and in a child of vfork(), which shares its parent's memory and where it does nothing. A raw system call is
+// not intercepted.
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,8 +14,9 @@ namespace {
 
 using Exit = void (*)(int);
 
-// The next functions of these names: a sanitizer's runtime or another preloaded library may want to know of the end too. Found before
-// they are needed, because looking them up takes the dynamic linker's lock, which a child of fork() may find taken for ever.
+// The next functions of these names: a sanitizer's runtime or another preloaded library may intercept the exit too.
+// They are looked up in advance, because the lookup takes the dynamic linker's lock, which may be held for ever in a
+// forked child.
 Exit next_exit = nullptr, next_c_exit = nullptr;
 [[gnu::constructor]] void find_next() {
     next_exit = reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "_exit"));

@@ -1,10 +1,11 @@
-// CUPTI's names, for another client in the process: this library is preloaded, so a client that calls CUPTI through dynamic
-// symbols (PyTorch does) arrives here. What happens is the launcher's policy:
-//   share  both record; the other's calls are kept apart by the switchboard and it gets copies of what it asked for
-//   own    the other is told, as CUPTI tells a second subscriber, that it cannot record
+// Exports CUPTI's names for another client in the process: this library is preloaded, so a client that calls CUPTI
+// through dynamic symbols (as PyTorch does) arrives here. The launcher's policy decides:
+//   share  both record; the switchboard keeps the clients apart, and the other one gets copies of its records
+//   own    the other is told that it cannot record, as CUPTI tells a second subscriber
 //   yield  we stop recording device work when the other begins, and it has CUPTI to itself
-// While we do not record, calls go through untouched. A client that looks CUPTI's functions up by dlsym in the library
-// itself is not seen. Signatures: cupti_activity.h, CUPTI 13.0.
+// While we do not record, calls pass through. A client that looks up CUPTI's functions by dlsym in the library itself
+// is not seen.
+// Signatures: cupti_activity.h, CUPTI 13.0.
 #include <time.h>
 
 #include "collect/inject/buffers.h"
@@ -21,7 +22,7 @@ constexpr std::uint32_t kZeroedBuffers = 5, kBufferPerThread = 9, kUserDefinedRe
 constexpr int kForcedWaits = 10;
 constexpr long kForcedWait = 10'000'000;  // ns
 
-// What to do with a call of the other client.
+// How to handle a call of the other client.
 enum class Way { through, shared, refused };
 Way way() noexcept {
     if (!device_recording()) return Way::through;
@@ -34,8 +35,9 @@ int pass(Function Cupti::*function, Arguments... arguments) noexcept {
     return cupti != nullptr && cupti->*function != nullptr ? (cupti->*function)(arguments...) : kNotInitialized;
 }
 
-// Calls before we record are noted too: we may begin later. Each is noted before CUPTI is switched, because buffers come back on other
-// threads while that takes its time: what is in them is the client's from the moment of its call, or until then.
+// Calls are noted even before we record, because we may begin later. Each is noted before CUPTI is switched: buffers
+// return on other threads while that takes place, and their content belongs to the client from the moment of its call,
+// or until then.
 int set_kind(std::uint32_t kind, bool on) noexcept {
     if (way() == Way::refused) return kMultipleSubscribers;
     on ? other_client().note_on(kind) : other_client().note_off(kind);
@@ -86,8 +88,9 @@ EXPORT int cuptiActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable)
     return set_function(kDriverDomain, static_cast<std::uint32_t>(Kind::driver), cbid, enable);
 }
 
-// A forced flush hands out the records of running kernels without their ends, and their completion never comes: for both. So what is in
-// flight gets a tenth of a second first, in which buffers come back whole; then it is forced, as the other asked.
+// A forced flush returns the records of running kernels without end times, and their completion is never delivered, for
+// both clients. Work in flight therefore gets a tenth of a second first, in which buffers return complete; then the
+// flush is forced, as the other client requested.
 EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
     if (way() != Way::shared) return pass(&Cupti::cuptiActivityFlushAll, flag);
     int code = pass(&Cupti::cuptiActivityFlushAll, 0u);
@@ -114,14 +117,14 @@ EXPORT int cuptiActivityGetNumDroppedRecords(void* context, std::uint32_t stream
     return kCuptiSuccess;
 }
 
-// Attributes of buffers are about ours, and stay as they are. Records of another layout would be in our buffers too.
+// Buffer attributes concern our buffers and stay unchanged. A different record layout would appear in our buffers too.
 EXPORT int cuptiActivitySetAttribute(std::uint32_t attribute, std::size_t* bytes, void* value) {
     if (way() == Way::shared && (attribute == kZeroedBuffers || attribute == kBufferPerThread)) return kCuptiSuccess;
     if (way() == Way::shared && attribute == kUserDefinedRecords) return kNotSupported;
     return pass(&Cupti::cuptiActivitySetAttribute, attribute, bytes, value);
 }
 
-// Records name threads by the system's ids for both.
+// Records identify threads by system ids, for both clients.
 EXPORT int cuptiSetThreadIdType(std::uint32_t type) {
     return way() == Way::through ? pass(&Cupti::cuptiSetThreadIdType, type) : kCuptiSuccess;
 }

@@ -43,7 +43,7 @@ void KindSwitch::follow(Activity& activity, const Window& window, std::int64_t n
     if (closed_since_ == 0) closed_since_ = now;
     if (now - closed_since_ < kInFlight) return;
     activity.flush(false);
-    // Whoever opens the window from here on finds the kinds off, and waits; who did before is seen now.
+    // A thread that opens the window from now on finds the kinds off and waits; one that did so earlier is seen now.
     on_.exchange(0);
     if (window.open())
         on_.exchange(1);

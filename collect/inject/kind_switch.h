@@ -1,10 +1,12 @@
-// CUPTI's kinds follow the window, but are switched on the spool thread alone: not on the program's threads, where CUPTI may hold them up
-// (CUPTI 13.0 can deadlock in Disable), not in one of its callbacks (cudaProfilerStart is seen in one), and never two at a time.
+// CUPTI's kinds follow the window, but only the spool thread switches them: not the program's threads, which CUPTI
+// might block (CUPTI 13.0 can deadlock in Disable), not a CUPTI callback (cudaProfilerStart is seen in one), and never
+// two threads at a time.
 //
-// Opening: whoever opened the window waits until the kinds are on, for a tenth of a second at most; what is launched after a wait that was
-// in vain is not recorded until they are, and the opening is counted as late. Closing: nobody waits. The kinds stay on for a second, so that
-// work that was in flight when the window closed is delivered, and are on already if the window opens again in that time. The
-// reader leaves out what was launched during that second, outside all windows: the file says when they were open (core/format/spool.h).
+// Opening: the thread that opened the window waits until the kinds are on, for a tenth of a second at most. If the wait
+// times out, launches are not recorded until the kinds are on, and the opening counts as late. Closing: nobody waits.
+// The kinds stay on for a second, so that work in flight is delivered, and so that they are already on if the window
+// reopens in that time. The reader drops launches of that second, outside all windows: the file says when they were
+// open (core/format/spool.h).
 #pragma once
 
 #include <atomic>
@@ -24,14 +26,13 @@ public:
     void wait_until_on(Wake& spool_thread) noexcept;
     // On the spool thread; `now` is CLOCK_MONOTONIC in ns.
     void follow(Activity& activity, const Window& window, std::int64_t now) noexcept;
-    // Openings that did not wait until the kinds were on.
+    // Openings whose wait timed out.
     std::uint64_t late() const noexcept { return late_.load(std::memory_order_relaxed); }
 
 private:
-    std::atomic<int> on_{
-        0};  // changed by read-modify-write alone, so that an opening and a switching off see each other
+    std::atomic<int> on_{0};  // changed only by read-modify-write, so that an opening and a switch-off see each other
     std::atomic<std::uint64_t> late_{0};
-    std::int64_t closed_since_ = 0;  // as the spool thread saw it first; 0: open
+    std::int64_t closed_since_ = 0;  // as first seen by the spool thread; 0: open
     Wake switched_;
 };
 

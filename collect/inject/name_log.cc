@@ -14,7 +14,7 @@ constinit NameLog names;
 
 NameLog& name_log() noexcept { return names; }
 
-// Fresh pages are zero: a block that was just mapped is an empty one.
+// Fresh pages are zero, so a newly mapped block is empty.
 void* NameLog::room(std::size_t bytes) noexcept {
     if (bytes > sizeof(Block::bytes)) return nullptr;
     for (;;) {
@@ -32,7 +32,7 @@ void* NameLog::room(std::size_t bytes) noexcept {
 
 void NameLog::add(const spool::NvtxEvent& event, std::string_view text) noexcept {
     void* memory = room((sizeof(Entry) + text.size() + 7) / 8 * 8);
-    if (memory == nullptr) return;  // files that are begun later lack this name
+    if (memory == nullptr) return;  // later files lack this name
     auto* entry = new (memory) Entry{{nullptr}, event};
     entry->event.text_kind = spool::TextKind::inline_text;
     entry->event.text = text.size();

@@ -1,6 +1,6 @@
-// Names that the program gave to its domains, strings, threads, categories and streams. A name is given once and holds for as long as the
-// process lives, so whoever begins a file later needs them all: the next part of a recording (--keep-last), and a child of
-// fork(), which goes on using its parent's handles. Appended to by any thread without a lock, never freed.
+// Names that the program gave to domains, strings, threads, categories and streams. A name is given once and holds for
+// the lifetime of the process, so every later file needs all of them: the next part of a recording (--keep-last), and a
+// forked child, which keeps using its parent's handles. Any thread appends without a lock; nothing is freed.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace gpuprof::inject {
 class NameLog {
 public:
     void add(const spool::NvtxEvent& event, std::string_view text) noexcept;
-    // Each name in the order it was given: visit(event, text). A name that is being added may be missed.
+    // Calls visit(event, text) for each name, in order. A name that is being added may be missed.
     template <class Visit>
     void each(Visit&& visit) const noexcept {
         for (const Entry* entry = first_.load(std::memory_order_acquire); entry != nullptr;
@@ -21,8 +21,8 @@ public:
             if (entry->event.time != 0)
                 visit(entry->event, std::string_view(entry->text(), static_cast<std::size_t>(entry->event.text)));
     }
-    // In a child of fork(): what another thread of the parent was adding at that moment never will be, and the names of threads and streams
-    // are the parent's alone.
+    // In a forked child: a name that another parent thread was adding at that moment is lost, and names of threads and
+    // streams belong to the parent only.
     void become_childs() noexcept;
 
 private:

@@ -1,25 +1,25 @@
-// Programs that a command starts on its way and nobody wants to see in its recording: shells, compilers, tools that ask
-// about GPUs. The library stays dormant in them, unless the launcher was told to record all children, or the program is the
-// recorded command itself. The launcher still notes that they ran, and their CPU use.
+// Helper programs that a command starts and that are not worth recording: shells, compilers, tools that query GPUs. The
+// library stays dormant in them, unless the launcher was told to record all children, or the program is the recorded
+// command itself. The launcher still notes that they ran, and their CPU use.
 #pragma once
 
 #include <string_view>
 
 namespace gpuprof::inject {
 
-// By the name of the program's file.
+// By the file name of the program.
 inline constexpr std::string_view kNotRecorded[] = {
-    // shells and what scripts call
+    // shells and tools used by scripts
     "sh", "bash", "dash", "zsh", "fish", "busybox", "env", "sed", "awk", "grep", "cat", "which", "uname",
     // builds
     "make", "gmake", "ninja", "cmake", "ccache", "git",
-    // compilers, of the host and of the device
+    // compilers for host and device
     "cc", "c++", "gcc", "g++", "cc1", "cc1plus", "clang", "clang++", "collect2", "as", "ld", "ld.gold", "ld.lld", "lld",
     "nvcc", "cicc", "ptxas", "cudafe++", "fatbinary", "nvlink", "bin2c", "cuobjdump", "nvdisasm",
     // tools
     "nvidia-smi", "nvidia-debugdump", "ldconfig", "ldconfig.real", "addr2line", "lsb_release"};
 
-// A compiler's file often has its version or target in its name: x86_64-linux-gnu-g++-12 is g++, clang-14 is clang.
+// A compiler's file name often contains its version or target: x86_64-linux-gnu-g++-12 is g++, clang-14 is clang.
 constexpr bool is_not_recorded(std::string_view name) noexcept {
     std::string_view stem = name.substr(0, name.find_last_not_of("0123456789.") + 1);
     if (stem.size() < name.size() && !stem.empty() && stem.back() == '-') name = stem.substr(0, stem.size() - 1);

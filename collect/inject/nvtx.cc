@@ -1,4 +1,4 @@
-// NVTX: the function tables of the header-only client (nvtx_abi.h), filled with functions that turn what the client gives
+// NVTX: fills the function tables of the header-only client (nvtx_abi.h) with functions that turn the client's data
 // into annotations (annotations.h).
 #include <cwchar>
 
@@ -11,13 +11,13 @@ namespace {
 
 using namespace nvtx;
 
-// A text of the program in UTF-8: narrow as it is, wide converted (what is no character becomes '?').
+// A text of the program in UTF-8: a narrow one unchanged, a wide one converted (invalid characters become '?').
 class Text {
 public:
     explicit Text(const char* text) noexcept : view_(text != nullptr ? std::string_view(text) : std::string_view()) {}
     explicit Text(const wchar_t* text) noexcept { set(text); }
     Text() noexcept = default;
-    Text(const Text&) = delete;  // the view may be of its own bytes
+    Text(const Text&) = delete;  // the view may refer to its own bytes
     Text& operator=(const Text&) = delete;
     std::string_view set(const wchar_t* text) noexcept {
         std::size_t at = 0;
@@ -42,7 +42,7 @@ private:
     std::string_view view_;
 };
 
-// An event's attributes as far as the client's version has them.
+// An event's attributes, as far as the client's version has them.
 class Event {
 public:
     explicit Event(const EventAttributes* from) noexcept {
@@ -123,7 +123,7 @@ void domain_end(void* domain, std::uint64_t range) noexcept { end_range(number(d
 int domain_push(void* domain, const EventAttributes* e) noexcept { return push_range(number(domain), *Event(e)); }
 int domain_pop(void* domain) noexcept { return pop_range(number(domain)); }
 
-// Puts `function` behind entry `id` of a table, if the client's table has it.
+// Sets entry `id` of a table to `function`, if the client's table has that entry.
 template <class Function>
 void set(FunctionTable table, unsigned size, unsigned id, Function function) noexcept {
     if (id < size && table[id] != nullptr) *table[id] = reinterpret_cast<void*>(function);
@@ -169,7 +169,7 @@ void fill_streams(FunctionTable table, unsigned size, unsigned narrow, unsigned 
 }  // namespace
 }  // namespace gpuprof::inject
 
-// Called by each library that uses NVTX, at its first annotation. 1: the tables were filled.
+// Called at the first annotation by each library that uses NVTX. Returns 1: the tables were filled.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     gpuprof::inject::nvtx::GetExportTable get_table) {
     using namespace gpuprof::inject;

@@ -1,5 +1,6 @@
-// What NVTX's header-only client and an injected library agree on: the names of functions in its tables, event attributes
-// and the two export tables. Source: nvtx3/nvToolsExt.h and nvtx3/nvtxDetail/nvtxTypes.h, nvToolsExtCuda.h, nvToolsExtCudaRt.h, version 3.
+// The interface between NVTX's header-only client and an injected library: names of functions in its tables, event
+// attributes, and the two export tables. Source: nvtx3/nvToolsExt.h and nvtx3/nvtxDetail/nvtxTypes.h, nvToolsExtCuda.h,
+// nvToolsExtCudaRt.h, version 3.
 #pragma once
 
 #include <cstddef>

@@ -85,15 +85,16 @@ void OtherClient::prepare() noexcept {
     if (out.bytes != nullptr || request(out)) put_back(out);
 }
 
-// What was asked for when it happened. CUPTI itself decides at the launch, which for device work is before its start.
+// The kinds that were requested at the time of a record. CUPTI itself decides at the launch, which for device work
+// precedes its start.
 bool OtherClient::is_its(const cupti::Record& record) const noexcept {
     auto kind = static_cast<std::uint32_t>(record.kind());
     if (kind >= Switchboard::kKinds) return false;
     bool api = record.kind() == cupti::Kind::runtime || record.kind() == cupti::Kind::driver;
     std::uint32_t cbid = api ? record.get(cupti::api::cbid) : 0;
     bool asked = switchboard().wants(Who::other, kind, cbid);
-    std::uint64_t until = until_[kind].load(), since = since_[kind].load();  // noted before what is asked changes
-    if (!asked && (since == 0 || until == 0)) return false;                  // nor has it been until lately
+    std::uint64_t until = until_[kind].load(), since = since_[kind].load();  // noted before the request changes
+    if (!asked && (since == 0 || until == 0)) return false;                  // nor was it requested recently
     if (api && switchboard().leaves_out(Who::other, kind, cbid)) return false;
     const cupti::TimesOfKind* times = cupti::times_of(record.kind());
     if (times == nullptr) return true;
@@ -156,7 +157,7 @@ void OtherClient::hand_over() noexcept {
         nanosleep(&step, nullptr);
     }
     for (Out out = take(); out.bytes != nullptr; out = take()) complete(out);
-    // Records without a time cannot be told from later ones: theirs end here.
+    // Records without a time cannot be ordered against later ones: the client's copies end here.
     for (std::uint32_t kind = 0; kind < Switchboard::kKinds; ++kind)
         if (until_[kind].load(std::memory_order_relaxed) != 0 && cupti::times_of(cupti::Kind{kind}) == nullptr)
             since_[kind].store(0, std::memory_order_relaxed);

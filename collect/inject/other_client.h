@@ -1,7 +1,7 @@
-// The other CUPTI client of this process and its buffers. Ours are the only buffers CUPTI fills; what the other asked for
-// is copied into buffers that it hands out by its own request function, and given to its own complete function, as if
-// CUPTI had done it. A client that has handed out no buffer may believe that there is nothing to flush (Kineto does), so one
-// is asked for as soon as it switches something on.
+// The other CUPTI client of this process and its buffers. CUPTI fills only our buffers. Records that the other client
+// requested are copied into buffers from its own request function and passed to its own complete function, as CUPTI
+// would do. A client that has handed out no buffer may believe that there is nothing to flush (Kineto does), so one is
+// requested as soon as it switches something on.
 #pragma once
 
 #include <pthread.h>
@@ -21,18 +21,18 @@ public:
     void set_callbacks(RequestBuffer to_request, CompleteBuffer to_complete) noexcept;
     bool present() const noexcept { return complete_.load(std::memory_order_acquire) != nullptr; }
     void set_clock(ClientClock::Function function) noexcept { clock_.set(function); }
-    // It switches a kind on or off: from now on, or until now, records are its.
+    // It switches a kind on or off: records belong to it from now on, or until now.
     void note_on(std::uint32_t kind) noexcept;
     void note_off(std::uint32_t kind) noexcept;
     // The kind could not be switched off.
     void note_still_on(std::uint32_t kind) noexcept;
-    // Has a buffer of it at hand.
+    // Whether one of its buffers is available.
     void prepare() noexcept;
-    // Copies what it asked for out of a buffer that came back to us.
+    // Copies the records that it requested from a buffer that returned to us.
     void copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept;
-    // Gives it what was copied so far; waits, for half a second at most, until what is coming back meanwhile is copied.
+    // Gives it the copies made so far; first waits up to half a second for buffers that are being returned.
     void hand_over() noexcept;
-    // While this lives buffers may come back on some thread: our own flush, a buffer being copied.
+    // While this object lives, buffers may return on some thread: our own flush, or a buffer being copied.
     class UnderWay {
     public:
         UnderWay() noexcept;
@@ -40,18 +40,18 @@ public:
         UnderWay(const UnderWay&) = delete;
         UnderWay& operator=(const UnderWay&) = delete;
     };
-    // A buffer of its own that CUPTI had from before we came.
+    // A buffer of the client that CUPTI held before we subscribed.
     void give_back(void* context, std::uint32_t stream, std::uint8_t* bytes, std::size_t size,
                    std::size_t valid) noexcept;
-    // It has gone.
+    // It has unsubscribed.
     void forget() noexcept;
 
     std::uint64_t copied() const noexcept { return copied_.load(std::memory_order_relaxed); }
-    // It gave no buffer, or one too small.
+    // It provided no buffer, or one that is too small.
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
 private:
-    struct Out {  // a buffer of the other's
+    struct Out {  // a buffer of the other client
         std::uint8_t* bytes = nullptr;
         std::size_t size = 0, used = 0, most_records = 0, records = 0;
     };
@@ -71,7 +71,7 @@ private:
     std::atomic<int> under_way_{0};
     ClientClock clock_;
     pthread_mutex_t lock_ =
-        PTHREAD_MUTEX_INITIALIZER;  // of waiting_, for a few instructions; nothing is called under it
+        PTHREAD_MUTEX_INITIALIZER;  // guards waiting_, for a few instructions; nothing is called under it
     Out waiting_[kOut];             // with records, or prepared
 };
 

@@ -1,5 +1,5 @@
-// What recording takes from the program: time of its threads inside this library. Rare work is timed each time; annotations
-// one in sixteen, counted for all sixteen, because reading the clock twice would double their cost.
+// The cost of recording: time of the program's threads inside this library. Rare work is always timed; of annotations
+// one in sixteen is timed and counts sixteen times, because reading the clock twice would double their cost.
 #pragma once
 
 #include <atomic>

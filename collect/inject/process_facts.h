@@ -1,4 +1,4 @@
-// What is worth knowing of the process itself: its id, program, command line (secrets removed, or left out), host and rank.
+// Facts about the process itself: its id, program, command line (without secrets, or omitted), host and rank.
 #pragma once
 
 #include "collect/inject/spool_file.h"

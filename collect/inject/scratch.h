@@ -1,4 +1,4 @@
-// A growing byte buffer for the spool thread that cannot throw: when memory is refused it stays as it is and says so.
+// A growing byte buffer for the spool thread that cannot throw: if memory runs out it stays unchanged and reports it.
 #pragma once
 
 #include <cstdlib>

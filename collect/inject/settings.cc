@@ -12,7 +12,7 @@
 namespace gpuprof::inject {
 namespace {
 
-// Takes what `words` says of one setting: "NAME=INTEGER", between commas.
+// Reads one setting from `words`, a comma-separated list of "NAME=INTEGER".
 template <class Value>
 void take(const char* words, const char* name, Value& value) noexcept {
     std::size_t length = std::strlen(name);
@@ -34,7 +34,7 @@ bool copy_variable(const char* name, char (&to)[Size]) noexcept {
     return true;
 }
 
-// Whether this program is one that nobody wants to see; the command itself, a child of the launcher, always is wanted.
+// Whether this program is not worth recording; the command itself, a child of the launcher, always is.
 bool filtered(const RecorderSettings& settings) noexcept {
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof path);

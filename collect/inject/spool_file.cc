@@ -23,13 +23,13 @@ constexpr std::int64_t kRetryAfter = 1'000'000'000;
 void store_u32(char* to, std::uint32_t value) noexcept { std::memcpy(to, &value, sizeof value); }
 
 std::uint32_t crc(std::uint32_t before, std::string_view bytes) noexcept {
-    if (bytes.empty()) return before;  // zlib takes no bytes for a wish to begin anew
+    if (bytes.empty()) return before;  // zlib treats an empty input as a request to start over
     return static_cast<std::uint32_t>(
         crc32_z(before, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
-// The least number for our descriptor: near the end of the program's table, because programs are given the lowest free number,
-// but not so far that the kernel's table grows: it is copied by each fork().
+// The lowest number for our descriptor. Near the end of the program's table, because programs get the lowest free
+// number, but not so far that the kernel's table grows: each fork() copies it.
 int high_number() noexcept {
     constexpr rlim_t kTable = 4096, kRoom = 64, kLowest = 200;
     rlimit limit{};
@@ -45,7 +45,7 @@ bool SpoolFile::is_ours(int fd) const noexcept {
     return fd >= 0 && fstat(fd, &about) == 0 && about.st_dev == device_ && about.st_ino == inode_;
 }
 
-// Takes over a descriptor of the file, moved out of the way of programs that close or count on low numbers.
+// Takes over a descriptor of the file and moves it away from programs that close or count on low numbers.
 bool SpoolFile::adopt(int fd) noexcept {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, high_number());
     fd_ = high >= 0 ? high : fd;
@@ -53,7 +53,7 @@ bool SpoolFile::adopt(int fd) noexcept {
     return is_ours(fd_);
 }
 
-// Whether fd_ is the file's, if need be after opening it again.
+// Whether fd_ refers to the file, after reopening it if necessary.
 bool SpoolFile::holds() noexcept {
     if (fd_ < 0 || is_ours(fd_)) return fd_ >= 0;
     int fd = ::open(path_, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_APPEND);
@@ -104,7 +104,7 @@ void SpoolFile::remove_if_empty() noexcept {
     if (fd_ >= 0 && empty()) unlink(path_);
 }
 
-// On a full disk each try costs writing what still fits; after some failures it is left alone for a while.
+// On a full disk each attempt costs writing what still fits, so after several failures writing pauses for a while.
 bool SpoolFile::worth_trying(ChunkKind kind) const noexcept {
     if (failures_ < kPatience || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
     return monotonic_ns() - failed_at_ >= kRetryAfter;
@@ -135,12 +135,12 @@ bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view bo
     }
     ++unwritten_, ++failures_;
     failed_at_ = monotonic_ns();
-    // A part of a chunk that cannot be taken back is found by readers, who miss its number.
+    // If a partial chunk cannot be removed, readers detect it by its missing number.
     if (!is_ours(fd_) || ftruncate(fd_, static_cast<off_t>(written_bytes_)) != 0) ++sequence_;
     return false;
 }
 
-// Whether all of it was written; a short write is finished piece by piece.
+// Whether everything was written; a short write is continued.
 bool SpoolFile::put_all(const iovec* parts, int count, std::size_t whole) noexcept {
     ssize_t written = 0;
     do written = writev(fd_, parts, count);

@@ -1,11 +1,12 @@
-// The file one process leaves: chunks appended with one write each, so that a process killed at any moment leaves whole
-// chunks. Used by one thread. A chunk that could not be written whole is taken back and counted, and the next one is tried:
-// a disk may have room again, and the last chunks, which say what is missing, are small.
+// The file of one process: chunks appended with one write each, so that a process killed at any moment leaves complete
+// chunks. Used by one thread. A chunk that could not be written completely is removed and counted, and the next one is
+// tried: space may have been freed, and the last chunks, which report what is missing, are small.
 //
-// The descriptor lives in the program's table, and programs close descriptors that they did not open (closefrom, daemons) and
-// then open their own under the same numbers. So it has a high number that nobody is given by chance, and before each write it
-// is compared with the file's device and inode. When it is no longer ours the file is opened again by its path; when that fails
-// too, nothing more is written. A number that is not ours is never written to and never closed.
+// The descriptor lives in the program's table, and programs close descriptors that they did not open (closefrom,
+// daemons) and then open their own under the same numbers. The descriptor therefore has a high number that is not
+// assigned by chance, and its device and inode are checked before each write. If it is no longer ours, the file is
+// reopened by its path; if that fails too, nothing more is written. A foreign descriptor is never written to and never
+// closed.
 #pragma once
 
 #include <sys/types.h>
@@ -21,18 +22,18 @@ namespace gpuprof::inject {
 
 class SpoolFile {
 public:
-    // Creates FOLDER/PID-TIME.gpuprof for this process, readable by its user only; whether that worked.
+    // Creates FOLDER/PID-TIME.gpuprof for this process, readable only by its user; returns whether that worked.
     bool open(const char* folder) noexcept;
-    // Goes on in a new file, and removes the one before the last; whether the new one could be made.
+    // Continues in a new file and removes the one before the last; returns whether the new one could be created.
     bool next(const char* folder) noexcept;
-    // Removes the file if nothing could be written to it.
+    // Removes the file if nothing was written to it.
     void remove_if_empty() noexcept;
     bool empty() const noexcept { return written_bytes_ == 0; }
     bool is_open() const noexcept { return fd_ >= 0; }
-    // A chunk whose payload is `head` followed by `body`; whether it was written.
+    // Writes a chunk whose payload is `head` followed by `body`; returns whether that worked.
     bool write(ChunkKind kind, std::string_view head, std::string_view body = {}) noexcept;
     std::uint64_t unwritten() const noexcept { return unwritten_; }
-    // Lets go of the file without a word in it: in a child of fork() it is the parent's.
+    // Closes the file without writing: in a forked child it belongs to the parent.
     void forget() noexcept;
 
 private:
@@ -49,7 +50,7 @@ private:
     char path_[4096] = {}, before_[4096] = {};
     std::uint32_t sequence_ = 0;
     std::uint64_t unwritten_ = 0;
-    std::uint64_t written_bytes_ = 0;  // of whole chunks
+    std::uint64_t written_bytes_ = 0;  // of complete chunks
     int failures_ = 0;                 // since the last chunk that was written
     std::int64_t failed_at_ = 0;
 };

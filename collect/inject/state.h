@@ -1,5 +1,5 @@
-// What the parts of the collector share: the file, the window, CUPTI's kinds, and buffers of the spool thread. One for each recording: a
-// child of fork() makes its own and leaves its parent's behind.
+// The state that the parts of the collector share: the file, the window, CUPTI's kinds, and buffers of the spool
+// thread. One per recording: a forked child creates its own and abandons its parent's.
 #pragma once
 
 #include <sys/types.h>
@@ -16,11 +16,11 @@
 
 namespace gpuprof::inject {
 
-// Made once and left behind: threads of the program may use it until the last moment.
+// Created once and never destroyed: threads of the program may use it until the last moment.
 struct Collector {
-    pid_t process = 0;             // whose it is; a child of vfork() or clone() has its parent's
+    pid_t process = 0;             // its owner; a child of vfork() or clone() shares its parent's
     std::atomic<pid_t> thread{0};  // the spool thread
-    Wake work, ended, given_away;  // for the spool thread; when it has ended; when CUPTI is another client's
+    Wake work, ended, given_away;  // for the spool thread; when it has ended; when CUPTI belongs to another client
     Window window;
     SpoolFile file;
     Activity activity;
@@ -29,7 +29,7 @@ struct Collector {
     std::atomic<bool> cuda_started{false};  // activity.start() has returned
     std::atomic<bool> yielded{false};
     std::int64_t part_began = 0;
-    std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: it is not
+    std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: not
     bool names_written = false, refusal_written = false, slow_start_told = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};

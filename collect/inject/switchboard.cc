@@ -16,8 +16,9 @@ enum Loading : int { kNot, kLoading, kLoaded };
 
 constinit Switchboard board;
 
-// One of both clients' threads at a time: CUPTI wants what is switched to be switched in turn. The lock is held while CUPTI is called, which
-// calls nobody who needs it; should a call never return, the other client waits for a second and then goes ahead.
+// Serialises the threads of both clients: CUPTI requires that switching is not concurrent. The lock is held during
+// calls of CUPTI, which call back nobody who needs the lock. If such a call never returns, the other client waits for a
+// second and then proceeds.
 class Turn {
 public:
     explicit Turn(pthread_mutex_t& lock) noexcept : lock_(lock) {
@@ -110,7 +111,7 @@ int Switchboard::set_kind(Who who, std::uint32_t kind, bool on) noexcept {
     return kCuptiSuccess;
 }
 
-// Brings CUPTI in line with the wishes, whichever client changed its own last.
+// Aligns CUPTI with the combined requests, whichever client changed its own last.
 int Switchboard::settle_kind(const Cupti& real, std::uint32_t kind) noexcept {
     Turn turn(lock_);
     bool on = anyone_wants_kind(kind);
@@ -140,7 +141,7 @@ int Switchboard::tell_function(std::uint32_t domain, std::uint32_t cbid, bool on
     return enable != nullptr ? enable(cbid, on ? 1 : 0) : kNotInitialized;
 }
 
-// After a whole kind went on or off: what single functions were told before holds again.
+// After a whole kind was switched, the settings of single functions are applied again.
 void Switchboard::tell_functions(std::uint32_t domain) noexcept {
     Turn turn(lock_);
     std::uint32_t kind = kind_of(domain);

@@ -1,5 +1,5 @@
-// A thread waits until another one posts, or for a while. Lock-free for who posts; nothing here can fail, and a post that comes
-// before the wait is not missed: ticket() is taken before looking at what the post is about.
+// Lets a thread wait for a post from another one, or for a time. Posting is lock-free and cannot fail. A post before
+// the wait is not missed: take ticket() before checking the condition.
 #pragma once
 
 #include <linux/futex.h>
@@ -20,7 +20,7 @@ public:
         posts_.fetch_add(1, std::memory_order_release);
         syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     }
-    // Until a post after `ticket` was taken, at most `ns` (below a second); it may come back early.
+    // Waits for a post after `ticket` was taken, at most `ns` (below a second); may return early.
     void wait(std::uint32_t ticket, long ns) noexcept {
         timespec most{0, ns};
         syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, ticket, &most, nullptr, 0);

@@ -6,7 +6,7 @@
 namespace gpuprof::inject {
 namespace {
 
-// Names of iterations when none was given; a number at the end, as in "ProfilerStep#7", does not count.
+// Names of iterations if none was given; a trailing number, as in "ProfilerStep#7", is ignored.
 bool is_iteration(std::string_view text) noexcept {
     while (!text.empty() && (is_digit(text.back()) || text.back() == ' ' || text.back() == '#')) text.remove_suffix(1);
     return text == "step" || text == "Step" || text == "iteration" || text == "Iteration" || text == "ProfilerStep";
@@ -31,7 +31,7 @@ void Window::start(Switch on_switch, std::int64_t now) noexcept {
     settle();
 }
 
-// Brings what is open in line with what is wished.
+// Aligns the window with the reasons to be open.
 void Window::settle() noexcept {
     pthread_mutex_lock(&lock_);
     bool should = wishes_.load(std::memory_order_relaxed) > 0 && !delayed_.load(std::memory_order_relaxed) &&
@@ -51,7 +51,8 @@ void Window::settle() noexcept {
     pthread_mutex_unlock(&lock_);
 }
 
-// More openings than the spool thread takes in time become one: what was between them is recorded too.
+// If the window opens more often than the spool thread keeps up with, openings are merged: what was between them is
+// recorded too.
 void Window::log(bool opens, std::int64_t now) noexcept {
     if (!opens && logged_ > 0)
         log_[logged_ - 1].closed = now;

@@ -1,6 +1,6 @@
-// When to record. The window opens and closes on the thread where the reason is: at an annotation, at a call of the program,
-// or by the clock on the spool thread. While it is closed CUPTI's kinds are switched off and annotations are dropped, so that
-// the program runs as if alone; names (strings, domains, threads) are always kept.
+// When to record. The window opens and closes on the thread with the reason: at an annotation, at a call of the
+// program, or by the clock on the spool thread. While it is closed, CUPTI's kinds are off and annotations are dropped,
+// so that the program runs unaffected; names (strings, domains, threads) are always kept.
 #pragma once
 
 #include <pthread.h>
@@ -15,20 +15,20 @@ namespace gpuprof::inject {
 
 class Window {
 public:
-    // Called when the window opens and closes, one at a time; on the thread that did it.
+    // Called when the window opens and closes, one at a time, on the thread that changed it.
     using Switch = void (*)(bool open) noexcept;
 
     // `now` is CLOCK_MONOTONIC in ns.
     void start(Switch on_switch, std::int64_t now) noexcept;
     bool open() const noexcept { return open_.load(std::memory_order_relaxed); }
-    // How often it has opened, and CLOCK_REALTIME when it closed last; 0: never.
+    // How often it has opened, and CLOCK_REALTIME of its last closing; 0: never.
     std::uint32_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
     std::int64_t closed_at() const noexcept { return closed_at_.load(std::memory_order_relaxed); }
-    // One opening, by CLOCK_REALTIME; `closed` is 0 while it is open.
+    // One opening, in CLOCK_REALTIME; `closed` is 0 while it is open.
     struct Opening {
         std::int64_t opened, closed;
     };
-    // Hands each opening that is new or has closed since the last call to take(opening). Spool thread only.
+    // Passes each opening that is new or has closed since the last call to take(opening). Spool thread only.
     template <class Take>
     void take_openings(Take&& take) noexcept {
         pthread_mutex_lock(&lock_);
@@ -40,23 +40,23 @@ public:
     }
     bool always() const noexcept { return range_ == CaptureRange::always && delay_until_ == 0 && duration_ == 0; }
 
-    // The spool thread's clock: delay and duration.
+    // Called regularly by the spool thread: delay and duration.
     void tick(std::int64_t now) noexcept;
-    // Closes it for good.
+    // Closes it permanently.
     void shut() noexcept;
     // gpu_profile.start() / stop() / step(), and cudaProfilerStart / Stop.
     void call_start() noexcept;
     void call_stop() noexcept;
     void step() noexcept;
 
-    // Annotations. begin() is asked before one is recorded and tells whether it is the one that is waited for; the same
-    // annotation's end() comes after it was recorded.
+    // Annotations. begin() is called before one is recorded and returns whether it opens the window; the same
+    // annotation's end() follows after it was recorded.
     bool watches_annotations() const noexcept {
         return range_ == CaptureRange::nvtx || range_ == CaptureRange::iterations;
     }
     bool begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept;
     void end() noexcept;
-    // Handles whose texts were given before.
+    // Handles whose texts were given earlier.
     void name_domain(std::uint64_t domain, std::string_view text) noexcept;
     void name_string(std::uint64_t string, std::string_view text) noexcept;
 
@@ -73,12 +73,12 @@ private:
     std::int64_t delay_until_ = 0, duration_ = 0;
     std::int64_t first_ = 0, last_ = 0;
     Switch switch_ = nullptr;
-    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of opening and closing; never taken while nothing changes
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // for opening and closing; not taken while nothing changes
     Opening log_[kLogged] = {};  // under the lock; the last one may be open, the first one known by then
     std::size_t logged_ = 0;
     bool first_taken_ = false;
     std::atomic<bool> open_{false}, delayed_{false}, over_{false};
-    std::atomic<int> wishes_{0};  // reasons to be open
+    std::atomic<int> wishes_{0};  // number of reasons to be open
     std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};
     std::atomic<std::uint32_t> openings_{0};
     std::atomic<std::int64_t> iterations_{0};

@@ -44,7 +44,7 @@ Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
     std::string pattern = absolute(output) + ".parts-XXXXXX";
     if (mkdtemp(pattern.data()) == nullptr)
         return Error{errno == EACCES || errno == EPERM || errno == EROFS ? ExitCode::not_permitted : ExitCode::usage,
-                     fmt::format("cannot make a folder for the recording, {}: {}", pattern, std::strerror(errno))};
+                     fmt::format("cannot create folder {} for the recording: {}", pattern, std::strerror(errno))};
     return SpoolFolder(pattern);
 }
 
@@ -79,7 +79,7 @@ std::string injected_library() {
 
 namespace {
 
-// GPUPROF_RECORD: the settings that are not at their default.
+// GPUPROF_RECORD: the settings that differ from their defaults.
 std::string words_of(const RecorderSettings& settings) {
     std::vector<std::string> words;
     each_setting(settings, [&](const char* name, auto value) {
@@ -88,7 +88,7 @@ std::string words_of(const RecorderSettings& settings) {
     return fmt::format("{}", fmt::join(words, ","));
 }
 
-// `value` in front of what a variable has.
+// Prepends `value` to a variable.
 void put_first(const char* name, const std::string& value, char between) {
     const char* before = std::getenv(name);
     bool any = before != nullptr && before[0] != '\0';
@@ -106,7 +106,7 @@ std::vector<std::string> set_injection(const std::string& library, const std::st
         const char* other = std::getenv(name);
         if (other != nullptr && other[0] != '\0' && library != other)
             remarks.push_back(
-                fmt::format("{} is set to {}: another tool's library is used there, not ours", name, other));
+                fmt::format("{} is already set to {}; it is kept, so this recording lacks that data", name, other));
         else
             setenv(name, library.c_str(), 1);
     }
@@ -116,8 +116,8 @@ std::vector<std::string> set_injection(const std::string& library, const std::st
     setenv("GPUPROF_RECORD", words_of(settings).c_str(), 1);
     if (!options.annotation.empty()) setenv("GPUPROF_RECORD_RANGE", options.annotation.c_str(), 1);
     if (preload.empty()) return remarks;
-    // Between another client and CUPTI, and before an end by _exit. Programs built with the address sanitizer refuse to start behind a preloaded library
-    // unless they are told that it is meant.
+    // Intercepts calls between another client and CUPTI, and exits through _exit. Programs built with the address
+    // sanitizer refuse to start with a preloaded library unless told that it is intended.
     put_first("LD_PRELOAD", preload, ':');
     put_first("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
     return remarks;

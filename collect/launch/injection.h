@@ -1,5 +1,5 @@
-// How the collector gets into a program: environment variables that the CUDA driver and NVTX's client look at, and a folder
-// where each process leaves its spool file.
+// Injects the collector into a program: environment variables that the CUDA driver and NVTX's client read, and a folder
+// for the spool files of its processes.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct InjectionOptions {
     RecorderSettings recorder;      // for the library
 };
 
-// The spool files in a folder, by name. An empty one is of a process that ended before it wrote anything.
+// The spool files in a folder, by name. An empty one belongs to a process that ended before it wrote anything.
 std::vector<std::string> parts_in(const std::string& folder);
 
-// A folder of its own for the spool files of one run, removed with what is in it when this object goes.
+// A folder for the spool files of one run, removed with its content when this object is destroyed.
 class SpoolFolder {
 public:
-    // Beside `output`, so that merging moves nothing across file systems.
+    // Next to `output`, so that merging never crosses file systems.
     static Result<SpoolFolder> make(const std::string& output);
     SpoolFolder(SpoolFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
     SpoolFolder& operator=(SpoolFolder&&) = delete;
@@ -31,11 +31,11 @@ public:
 
     const std::string& path() const { return path_; }
     std::vector<std::string> files() const { return parts_in(path_); }
-    // Bytes of all files in it.
+    // Total size of its files in bytes.
     std::uint64_t bytes() const;
-    // Ends the recording in every process that was injected with `limited`, within a quarter of a second.
+    // Ends the recording in every process injected with `limited`, within a quarter of a second.
     void say_full() const;
-    // Leaves folder and files where they are.
+    // Keeps the folder and its files.
     void keep() { path_.clear(); }
 
 private:
@@ -43,11 +43,11 @@ private:
     std::string path_;
 };
 
-// The library beside this program; "" when it is not there.
+// The library next to this program; "" if not found.
 std::string injected_library();
 
-// Sets the variables in this process's environment, for the target to inherit. `preload` names the same library for LD_PRELOAD
-// (preload_path.h), "" when it is not to be preloaded. Remarks for the user: what was set already and is left alone.
+// Sets the variables in this process's environment, which the target inherits. `preload` is the path for LD_PRELOAD
+// (preload_path.h), "" for none. Returns remarks for the user: variables that were already set and are kept.
 std::vector<std::string> set_injection(const std::string& library, const std::string& preload,
                                        const SpoolFolder& folder, const InjectionOptions& options);
 

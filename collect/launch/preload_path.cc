@@ -33,11 +33,13 @@ Result<PreloadPath> PreloadPath::of(const std::string& library) {
         why = errno;
         rmdir(folder.c_str());
     }
-    return Error{ExitCode::not_permitted,
-                 fmt::format("cannot preload {}: its path has a character that LD_PRELOAD cannot hold, and no "
-                             "temporary folder takes a link to it ({}); another profiler in the program may keep "
-                             "device work from being recorded, and what a program that ends by _exit had left is lost",
-                             library, std::strerror(why))};
+    return Error{
+        ExitCode::not_permitted,
+        fmt::format(
+            "cannot preload {}: LD_PRELOAD does not support a character in its path, and no temporary folder accepts a "
+            "link to it ({}); another profiler in the program may prevent recording of device work, and "
+            "records of processes that exit through _exit are lost",
+            library, std::strerror(why))};
 }
 
 PreloadPath::PreloadPath(PreloadPath&& other) noexcept

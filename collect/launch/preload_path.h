@@ -1,8 +1,9 @@
-// What LD_PRELOAD can name. It holds several paths, between colons or spaces, and $ORIGIN and the like are replaced in them: a library
-// under a path with one of these is not found, and the dynamic linker says so on the standard error of each program. Such a library gets
-// another name without them, a symbolic link in a folder of its own. The linker knows a file by its inode, so that the
-// link and the file, which CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name as it is, are one library in a process.
-// In programs that run with another user's rights (AT_SECURE) the linker looks at neither.
+// A path for LD_PRELOAD. The variable holds several paths, separated by colons or spaces, and expands $ORIGIN and
+// similar in them. A library whose path contains such characters is not found, and the dynamic linker complains on the
+// standard error of each program. Such a library gets a symbolic link in a separate folder. The linker identifies a
+// file by its inode, so the link and the file itself, which CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name, are
+// one library in a process. In programs that run with another user's rights (AT_SECURE) the linker ignores the
+// variable.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace gpuprof {
 
 class PreloadPath {
 public:
-    // An error: no folder for a link could be made. The library must not be preloaded then.
+    // Fails if no folder accepts a link. The library must not be preloaded then.
     static Result<PreloadPath> of(const std::string& library);
     PreloadPath(PreloadPath&& other) noexcept;
     PreloadPath& operator=(PreloadPath&&) = delete;
@@ -21,12 +22,12 @@ public:
     ~PreloadPath();
 
     const std::string& path() const { return path_; }
-    // Whether LD_PRELOAD can hold it as it is.
+    // Whether LD_PRELOAD supports the path unchanged.
     static bool holds(const std::string& path);
 
 private:
     PreloadPath(std::string path, std::string folder) : path_(std::move(path)), folder_(std::move(folder)) {}
-    std::string path_, folder_;  // folder "": the library needs no link
+    std::string path_, folder_;  // folder "": no link needed
 };
 
 }  // namespace gpuprof

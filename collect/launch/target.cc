@@ -17,7 +17,7 @@ extern char** environ;
 namespace gpuprof {
 namespace {
 
-// As shells end when they cannot start a command: it is not there, or it cannot be executed.
+// As in shells: the command does not exist, or is not executable.
 constexpr ExitCode kNotFound{127}, kNotExecutable{126};
 
 DurNs ns_of(const timeval& time) { return DurNs{time.tv_sec} * 1'000'000'000 + DurNs{time.tv_usec} * 1'000; }
@@ -32,7 +32,7 @@ TargetEnd end_of(int status, const rusage& usage, int asked) {
     return end;
 }
 
-// What the kernel sends to the whole foreground group when a key is pressed: the target has it already.
+// Signals that the kernel sends to the whole foreground group when a key is pressed: the target already has them.
 bool from_terminal(const siginfo_t& info) { return info.si_code == SI_KERNEL; }
 
 }  // namespace
@@ -59,7 +59,7 @@ Status Target::start(const std::vector<std::string>& command, const TargetStream
     argv.push_back(nullptr);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    // This program ignores SIGPIPE for itself; ignored signals would be inherited.
+    // This program ignores SIGPIPE, and ignored signals would be inherited.
     sigset_t defaults;
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
@@ -95,7 +95,7 @@ TargetEnd Target::wait(const std::function<void()>& ended) {
             if (WIFEXITED(status) || WIFSIGNALED(status)) return end_of(status, usage, asked);
             if (WIFSTOPPED(status)) raise(SIGSTOP);  // Ctrl-Z stops the whole job
         } else if (signal == SIGTSTP) {
-            // The target decides; when it stops, so do we.
+            // The target decides; when it stops, this program stops too.
             if (!from_terminal(info)) kill(pid_, signal);
         } else if (!from_terminal(info) || signal == SIGCONT) {
             kill(pid_, signal);

@@ -1,7 +1,9 @@
-// What CUPTI's PM sampling takes and gives, as far as it is used: parameter structures, each with its own size in front.
-// Declared here because CUPTI's headers may not be there and need CUDA's. `size` is the offset behind the last field,
-// without the padding at the end; the library refuses other sizes. tools/check_pm_layout.py compares with the headers.
-// Source: cupti_pmsampling.h, cupti_profiler_host.h, cupti_profiler_target.h, cupti_target.h, cupti_result.h of CUPTI 13.0.
+// The part of CUPTI's PM sampling interface that is used: parameter structures, each beginning with its size. Declared
+// here because CUPTI's headers may be missing and need CUDA's. `size` is the offset behind the last field, without
+// trailing padding; the library refuses other sizes.
+// tools/check_pm_layout.py compares with the headers.
+// Source: cupti_pmsampling.h, cupti_profiler_host.h, cupti_profiler_target.h, cupti_target.h, cupti_result.h of CUPTI
+// 13.0.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +35,7 @@ struct GetCounterAvailability {
     std::size_t size = 40;
     void* reserved = nullptr;
     std::size_t device = 0;
-    std::size_t bytes = 0;          // in and out; asked for while `image` is null
+    std::size_t bytes = 0;          // in and out; queried while `image` is null
     std::uint8_t* image = nullptr;  // filled
 };
 struct HostInitialize {
@@ -92,7 +94,7 @@ struct Enable {
     std::size_t device = 0;
     SamplingObject* object = nullptr;  // out
 };
-// Of Disable, Start and Stop alike.
+// For Disable, Start and Stop.
 struct OfObject {
     std::size_t size = 24;
     void* reserved = nullptr;
@@ -105,7 +107,7 @@ struct SetConfig {
     std::size_t bytes = 0;
     const std::uint8_t* image = nullptr;
     std::size_t hardware_buffer = 0;  // bytes
-    std::uint64_t interval = 0;       // ns or cycles, by the trigger
+    std::uint64_t interval = 0;       // ns or cycles, depending on the trigger
     std::int32_t trigger = kTimeInterval, append = kKeepLatest;
 };
 struct GetCounterDataSize {
@@ -130,7 +132,7 @@ struct DecodeData {
     SamplingObject* object = nullptr;
     std::uint8_t* image = nullptr;
     std::size_t bytes = 0;
-    std::int32_t reason = 0;    // out: why it stopped
+    std::int32_t reason = 0;    // out: why decoding stopped
     std::uint8_t overflow = 0;  // out
 };
 struct GetCounterDataFacts {  // CUpti_PmSampling_GetCounterDataInfo_Params

@@ -1,4 +1,4 @@
-// Finding the libraries and their functions.
+// Finds the libraries and their functions.
 #include "collect/pm/api.h"
 
 #include <dlfcn.h>
@@ -14,13 +14,13 @@
 namespace gpuprof::pm {
 namespace {
 
-// CUPTI loads libnvperf_host.so by name when profiling starts, and a toolkit's folder need not be in the loader's path.
+// CUPTI loads libnvperf_host.so by name when profiling starts, and the loader may not search the toolkit's folder.
 void load_beside(const std::string& cupti) {
     std::string beside = cupti.substr(0, cupti.rfind('/')) + "/libnvperf_host.so";
     dlopen(beside.c_str(), RTLD_LAZY | RTLD_GLOBAL);
 }
 
-// The first required function that is missing; null when all are there.
+// The first missing required function; null if complete.
 const char* bind(const Library& library, Api& api) {
     const char* missing = nullptr;
     api.path = library.path();
@@ -47,12 +47,14 @@ Result<Api> find_cupti(const std::string& program) {
         const char* missing = bind(*library, api);
         if (missing == nullptr) return api;
         if (old.empty())
-            old = fmt::format("{} has no {}: counters over time need CUPTI 12.6 or newer", library->path(), missing);
+            old = fmt::format("{} lacks {}: counters over time need CUPTI 12.6 or later", library->path(), missing);
     }
-    if (!old.empty()) return Error{ExitCode::empty, old + "; name one with GPUPROF_CUPTI"};
-    return Error{ExitCode::empty, fmt::format("libcupti was not found{}; pip install nvidia-cuda-cupti, or name the "
-                                              "library with GPUPROF_CUPTI",
-                                              named.empty() ? "" : fmt::format(" ({})", why))};
+    if (!old.empty()) return Error{ExitCode::empty, old + "; set GPUPROF_CUPTI to the path of one"};
+    return Error{
+        ExitCode::empty,
+        fmt::format("libcupti not found{}; pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of the "
+                    "library",
+                    named.empty() ? "" : fmt::format(" ({})", why))};
 }
 
 struct Cuda {
@@ -64,9 +66,8 @@ Result<Cuda> find_cuda() {
     const std::array<std::string, 2> names{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
     Result<Library> library = Library::open(names);
     if (!library.ok())
-        return Error{
-            ExitCode::empty,
-            "libcuda.so.1 cannot be loaded: install the NVIDIA driver, or give the container the GPU (--gpus all)"};
+        return Error{ExitCode::empty,
+                     "cannot load libcuda.so.1; install the NVIDIA driver, or start the container with --gpus all"};
     Cuda cuda{reinterpret_cast<int (*)(unsigned)>(library->symbol("cuInit")),
               reinterpret_cast<int (*)(int*)>(library->symbol("cuDeviceGetCount"))};
     if (cuda.init == nullptr || cuda.count == nullptr)
@@ -97,7 +98,7 @@ Result<int> count_devices() {
     MarkedCall mark("cuDeviceGetCount");
     int count = 0;
     if (int code = cuda->count(&count); code != 0) return explain_cuda("cuDeviceGetCount", code);
-    if (count == 0) return Error{ExitCode::empty, "the driver shows no GPU to this process"};
+    if (count == 0) return Error{ExitCode::empty, "the driver reports no GPU to this process"};
     return count;
 }
 

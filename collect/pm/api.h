@@ -1,6 +1,6 @@
-// libcupti and libcuda, found at run time: the library that GPUPROF_CUPTI names, then those of the system, the toolkit and
-// Python environments. One without the functions of PM sampling (before CUPTI 12.6) is passed over.
-// For the counter sampler's own process only: nothing else may have loaded CUPTI there.
+// libcupti and libcuda, found at run time: the library named by GPUPROF_CUPTI, then those of the system, the toolkit
+// and Python environments. Libraries without PM sampling (before CUPTI 12.6) are skipped. Only for the process of the
+// counter sampler, where nothing else may have loaded CUPTI.
 #pragma once
 
 #include <string>
@@ -34,11 +34,12 @@ struct Api {
     GPUPROF_PM_REQUIRED(GPUPROF_PM_MEMBER)
     GPUPROF_PM_OPTIONAL(GPUPROF_PM_MEMBER)
 #undef GPUPROF_PM_MEMBER
-    int (*timestamp)(std::uint64_t* ns) = nullptr;  // cuptiGetTimestamp; null where missing
+    int (*timestamp)(std::uint64_t* ns) = nullptr;  // cuptiGetTimestamp; null if missing
 };
 
-// Starts the driver and CUPTI's profiling interface, in the order they need: cuptiProfilerInitialize answers 999 before cuInit
-// (measured with CUPTI 13.0). `program` is the command that is recorded: the Python it names is looked into, too.
+// Starts the driver and CUPTI's profiling interface in the required order: cuptiProfilerInitialize returns 999 before
+// cuInit (measured with CUPTI 13.0).
+// `program` is the recorded command: if it is a Python, its environment is searched too.
 Result<Api> load_api(const std::string& program);
 // GPUs that the driver shows to this process.
 Result<int> count_devices();

@@ -1,6 +1,6 @@
-// Samples of counters as a capture file, written while they come: what is in the file is readable whenever the process dies.
-// Tables: sample, loss, clock, meta. A chunk holds the samples of one counter after another, so that times rise by equal
-// steps and names repeat: that is what their encoding is good at.
+// Counter samples as a capture file, written while they arrive: everything in the file stays readable if the process
+// dies. Tables: sample, loss, clock, meta. A chunk holds the samples of one counter after another, so that times rise
+// in equal steps and names repeat, which compresses well.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ namespace gpuprof::pm {
 
 class CounterCapture {
 public:
-    // Opens `file`, emptied first.
+    // Opens and truncates `file`.
     static Result<std::unique_ptr<CounterCapture>> open(const std::string& file);
 
-    // One moment of one device; the same counters at each call for it. What is not finite is absent.
+    // One moment of one device, with the same counters at each call. Values that are not finite are absent.
     void add(std::int32_t device, TimeNs time, std::span<const PmCounter> counters, std::span<const double> values);
-    // Moments of a device that were lost; `where` says how.
+    // Lost moments of a device; `where` says how they were lost.
     void lose(std::int32_t device, std::uint64_t moments, std::string_view where);
     void fact(std::string_view key, std::string_view value) { part_->add_fact(key, value); }
-    // The two clocks at the same moment.
+    // Both clocks at the same moment.
     void clocks(TimeNs realtime, std::int64_t cupti);
 
-    // Writes what came so far; the first failure of the file, kept.
+    // Writes what has arrived; returns the first failure of the file, which is kept.
     Status flush();
-    // Writes the rest and the end; nothing may come after.
+    // Writes the rest and the end; must be the last call.
     Status close();
 
 private:
@@ -40,7 +40,7 @@ private:
     struct Series {
         std::vector<PmCounter> counters;
         std::vector<TimeNs> times;
-        std::vector<double> values;  // moment by moment
+        std::vector<double> values;  // one moment after another
     };
     void write_samples();
 

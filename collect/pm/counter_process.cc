@@ -19,7 +19,7 @@ constexpr DurNs kTurn = 50 * kMillisecond;  // between looks at the buffers
 constexpr DurNs kLongestTurn = 500 * kMillisecond, kDrain = 600 * kMillisecond;
 constexpr DurNs kReportEvery = 250 * kMillisecond, kWriteEvery = 1000 * kMillisecond;
 
-// All devices for one request. A device that fails is given up, and what it lacks at the end is counted.
+// All devices of one request. A device that fails is dropped, and what it lacks at the end is counted.
 class Sampler {
 public:
     explicit Sampler(CounterRequest request) : request_(std::move(request)), ends_(request_.written_until) {}
@@ -39,7 +39,7 @@ public:
 private:
     Status open() {
         const CounterSet* set = find_counter_set(request_.set);
-        if (set == nullptr) return Error{ExitCode::usage, "there is no set of counters " + request_.set};
+        if (set == nullptr) return Error{ExitCode::usage, "unknown counter set " + request_.set};
         Result<Api> api = load_api(request_.program);
         if (!api.ok()) return api.error();
         api_ = *api;
@@ -67,7 +67,7 @@ private:
         return any_left();
     }
 
-    // One look at every device; false when the launcher is gone.
+    // One look at every device; false if the launcher is gone.
     bool turn() {
         TimeNs now = monotonic_ns(), deadline = now + kLongestTurn;
         each_session([&](Session& session) { return session.collect(*capture_, deadline); });
@@ -86,14 +86,14 @@ private:
         write_clocks();
         write();
         if (Status closed = capture_->close(); !closed) remark_once(closed.error().message);
-        // Before the report: the launcher kills what is left after it, and others may want the counters.
+        // Before the report: afterwards the launcher kills this process, and others may want the counters.
         for (std::unique_ptr<Session>& session : sessions_) {
             if (session) count(*session);
             session.reset();
         }
     }
 
-    // Calls step(session) for each device that is sampled, and gives up those for which it fails.
+    // Calls step(session) for each sampled device, and drops those for which it fails.
     template <class Step>
     void each_session(Step&& step) {
         for (std::unique_ptr<Session>& session : sessions_) {
@@ -167,12 +167,12 @@ private:
     CounterRequest request_;
     Api api_;
     std::unique_ptr<CounterCapture> capture_;
-    std::vector<std::unique_ptr<Session>> sessions_;  // by device; null: given up
+    std::vector<std::unique_ptr<Session>> sessions_;  // by device; null: dropped
     std::vector<TimeNs> ends_;                        // of the last sample written, by device; 0: none
-    Status failure_;                                  // the first
+    Status failure_;                                  // the first one
     std::vector<std::string> remarks_;                // not reported yet
     std::set<std::string> said_;
-    std::uint64_t moments_ = 0, lost_ = 0;  // of devices given up
+    std::uint64_t moments_ = 0, lost_ = 0;  // of dropped devices
     TimeNs written_ = monotonic_ns(), reported_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace gpuprof::pm {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
-constexpr DurNs kOpeningPatience = 20 * kSecond;  // a driver without persistence mode loads for seconds
+constexpr DurNs kOpeningPatience = 20 * kSecond;  // without persistence mode, loading the driver takes seconds
 constexpr DurNs kPatience = 3 * kSecond;
 constexpr DurNs kStoppingPatience = 1000 * kMillisecond;
 constexpr int kMostRestarts = 3;
@@ -84,7 +84,7 @@ CounterWatch::Outcome CounterWatch::converse() {
         if (received.ending == ProcessLink::Ending::timeout) return Outcome::hung;
         if (received.ending == ProcessLink::Ending::closed) return Outcome::died;
         std::optional<CounterReport> report = decode_report(received.packet);
-        if (!report) return Outcome::died;  // not one of ours: broken beyond trust
+        if (!report) return Outcome::died;  // not a valid message: the process cannot be trusted any more
         take(*report);
         if (report->phase == CounterReport::Phase::refused) return Outcome::refused;
         if (report->phase == CounterReport::Phase::finished) return Outcome::finished;
@@ -109,16 +109,16 @@ bool CounterWatch::explain(Outcome outcome) {
     std::string death = outcome == Outcome::died ? link_->death() : "";
     {
         std::lock_guard lock(mutex_);
-        link_.reset();  // killed here, if it still runs
+        link_.reset();  // killed here if it still runs
     }
     incomplete_ = outcome != Outcome::finished && !written_until_.empty();
     if (outcome == Outcome::finished || outcome == Outcome::refused) return false;
     earlier_moments_ = moments_, earlier_lost_ = lost_;
-    std::string what = death.empty() ? "the driver did not answer" : "the process that samples them " + death;
+    std::string what = death.empty() ? "the driver did not answer" : "the sampling process " + death;
     if (!call.empty()) what += " in " + call;
-    // One that dies before it samples would do so again.
+    // One that dies before its first sample would die again.
     bool again = outcome == Outcome::died && !death.empty() && reported_ && restarts_ < kMostRestarts && !stopping();
-    options_.remark(what + (again ? "; it was started again" : "; there are no more of them from then on"));
+    options_.remark(what + (again ? "; sampling was restarted" : "; sampling of counters ended"));
     if (again) ++restarts_;
     return again;
 }
@@ -128,7 +128,7 @@ bool CounterWatch::pause(DurNs length) {
     return !changed_.wait_for(lock, std::chrono::nanoseconds(length), [this] { return stopping_; });
 }
 
-// What is missing from the last sample written to now, in a part of its own.
+// Counts what is missing between the last written sample and now, in a separate part.
 void CounterWatch::write_loss() {
     Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMostRestarts + 1));
     if (!capture.ok()) return options_.remark(capture.error().message);

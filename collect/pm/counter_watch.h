@@ -1,6 +1,6 @@
-// The launcher's side of counter sampling: starts the counter process, listens to it on a thread of its own, kills it when
-// the driver hangs, starts it again when it dies, and counts what that cost. Nothing here waits for the driver but stop(),
-// and that for a second at most.
+// The launcher's side of counter sampling: starts the counter process, listens to it on a separate thread, kills it if
+// the driver hangs, restarts it if it dies, and counts the losses. Only stop() waits for the driver, for a second at
+// most.
 #pragma once
 
 #include <condition_variable>
@@ -17,9 +17,9 @@
 namespace gpuprof::pm {
 
 struct CounterOptions {
-    std::string part;             // the capture to write; restarts write PART with a number before its ending
+    std::string part;             // the capture to write; restarts write PART with a number before its suffix
     std::string set = "default";  // a name of sets.def
-    std::string program;          // the command that is recorded
+    std::string program;          // the recorded command
     DurNs interval = 1'000'000;
     // A sentence for the user; called on another thread.
     std::function<void(const std::string&)> remark;
@@ -32,10 +32,10 @@ public:
     CounterWatch(const CounterWatch&) = delete;
     CounterWatch& operator=(const CounterWatch&) = delete;
 
-    // Returns at once; stop() then waits for what is left of its second.
+    // Returns at once; stop() then waits for the rest of its second.
     void ask_to_stop();
     void stop();
-    // After stop(): moments sampled and lost, of all devices.
+    // After stop(): sampled and lost moments of all devices.
     std::uint64_t moments() const { return moments_; }
     std::uint64_t lost() const { return lost_; }
 
@@ -45,8 +45,8 @@ private:
     bool open_link();
     Outcome converse();
     void take(const CounterReport& report);
-    bool explain(Outcome outcome);  // whether to start again
-    bool pause(DurNs length);       // false when stopping
+    bool explain(Outcome outcome);  // whether to restart
+    bool pause(DurNs length);       // false while stopping
     bool stopping();
     std::string part(int number) const;
     void write_loss();
@@ -59,7 +59,7 @@ private:
     bool stopping_ = false, over_ = false, reported_ = false, incomplete_ = false;
     int restarts_ = 0;
     std::vector<TimeNs> written_until_;
-    std::uint64_t moments_ = 0, lost_ = 0;                  // in all
+    std::uint64_t moments_ = 0, lost_ = 0;                  // totals
     std::uint64_t earlier_moments_ = 0, earlier_lost_ = 0;  // of samplers that died
     std::thread thread_;
 };

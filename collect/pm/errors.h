@@ -1,4 +1,4 @@
-// CUPTI's result codes as sentences for people: what it means here and what to do.
+// CUPTI's result codes as sentences for people: their meaning here, and what to do.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace gpuprof::pm {
 
-// What `function` answered `code` for, e.g. "cuptiPmSamplingEnable: no permission ...; let ...".
+// The error for `code` from `function`, such as "cuptiPmSamplingEnable: no permission ...; let ...".
 Error explain(const char* function, int code);
 // The same for results of the CUDA driver's functions.
 Error explain_cuda(const char* function, int code);

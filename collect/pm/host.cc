@@ -1,5 +1,5 @@
-// Choosing the counters of a set that a chip has and that fit one pass. Where the whole set does not, each counter in the order of
-// importance is taken if it fits beside those before: one that needs much leaves room for the others.
+// Selects the counters of a set that a chip has and that fit into one pass. If the whole set does not fit, counters are
+// added in order of importance if they fit with those before: an expensive counter leaves room for others.
 #include "collect/pm/host.h"
 
 #include <fmt/format.h>
@@ -59,10 +59,10 @@ Result<std::vector<std::uint8_t>> Host::config() const {
 
 namespace {
 
-// Names tried together, on an object of their own.
+// Names tried together, on a separate host object.
 struct Trial {
     bool known = false;      // the chip has all of them
-    std::size_t passes = 0;  // that they need together, if so
+    std::size_t passes = 0;  // passes that they need together, if known
     std::unique_ptr<Host> host;
     std::vector<std::uint8_t> config;
 
@@ -92,7 +92,7 @@ void keep(Plan& plan, Trial trial) {
     plan.config = std::move(trial.config);
 }
 
-// Adds `source` by the first of its names that fits beside what the plan has.
+// Adds `source` under the first of its names that fits with the plan so far.
 Status add_fitting(const Api& api, const Chip& chip, const CounterSource& source, Plan& plan) {
     bool known = false;
     for (const char* name : source.names) {
@@ -123,7 +123,7 @@ Result<Plan> make_plan(const Api& api, const Chip& chip, const CounterSet& set) 
         plan.counters.push_back(source->counter);
         plan.names.push_back(source->names[0]);
     }
-    // The set as it was made for; one object instead of one per name.
+    // The set as designed; one host object instead of one per name.
     Result<Trial> whole = try_names(api, chip, plan.names);
     if (!whole.ok()) return whole.error();
     if (whole->fits()) {
@@ -134,9 +134,8 @@ Result<Plan> make_plan(const Api& api, const Chip& chip, const CounterSet& set) 
     for (const CounterSource* source : wanted)
         if (Status added = add_fitting(api, chip, *source, plan); !added) return added.error();
     if (plan.names.empty())
-        return Error{ExitCode::empty,
-                     fmt::format("CUPTI ({}) knows none of the counters of set {} for {}, or none that one pass takes",
-                                 api.path, set.name, chip.name)};
+        return Error{ExitCode::empty, fmt::format("CUPTI ({}) has no counter of set {} for {} that fits into one pass",
+                                                  api.path, set.name, chip.name)};
     return plan;
 }
 

@@ -1,6 +1,6 @@
-// CUPTI's host object: it knows a chip's counters, makes the configuration of a set, and turns raw data into values.
-// One unknown name spoils an object for good (later calls answer 999), and counters added in several calls need a pass each:
-// so names are tried on objects of their own, and a configuration gets all of them in one call.
+// CUPTI's host object: it knows a chip's counters, creates the configuration of a set, and turns raw data into values.
+// One unknown name breaks an object for good (later calls return 999), and counters added in separate calls need a pass
+// each. Names are therefore tried on separate objects, and a configuration gets all of them in one call.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace gpuprof::pm {
 
-// A GPU as CUPTI names it.
+// A GPU as CUPTI identifies it.
 struct Chip {
     std::size_t device = 0;
     std::string name;                        // e.g. GH100
-    std::vector<std::uint8_t> availability;  // empty where it cannot be asked for
+    std::vector<std::uint8_t> availability;  // empty if it cannot be queried
 };
 Result<Chip> find_chip(const Api& api, std::size_t device);
 
@@ -39,13 +39,13 @@ private:
     HostObject* object_;
 };
 
-// What is to be sampled, in one pass.
+// What to sample, in one pass.
 struct Plan {
     std::unique_ptr<Host> host;
     std::vector<PmCounter> counters;
-    std::vector<const char*> names;  // CUPTI's, of each counter
+    std::vector<const char*> names;  // CUPTI's name of each counter
     std::vector<std::uint8_t> config;
-    std::vector<PmCounter> unknown, crowded_out;  // left out: the chip has none; one pass does not take it
+    std::vector<PmCounter> unknown, crowded_out;  // skipped: unknown to the chip; too much for one pass
 };
 Result<Plan> make_plan(const Api& api, const Chip& chip, const CounterSet& set);
 

@@ -1,7 +1,7 @@
-// The loader's own places, the toolkits', then Python's wheels: PREFIX/lib/pythonX.Y/site-packages/nvidia/... for the prefix of
-// the recorded program and of the python in PATH, as found and with links resolved (a virtual environment's python is a link
-// to the one it was made from), the environment that is switched on, the user's own and the system's. Wheels:
-// nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
+// The loader's own locations, the toolkits', then Python's wheels: PREFIX/lib/pythonX.Y/site-packages/nvidia/... for
+// the prefix of the recorded program and of the python in PATH, both as found and with links resolved (a virtual
+// environment's python is a link to the one it was created from), then the active environment, the user's and the
+// system's. Wheels: nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
 #include "collect/pm/places.h"
 
 #include <glob.h>
@@ -22,7 +22,7 @@ std::string resolved(const std::string& path) {
     return text;
 }
 
-// What is found, each file once: a library has several names in its folder, and a toolkit's folder has links.
+// The files found, each once: a library has several names in its folder, and a toolkit's folder contains links.
 class Places {
 public:
     explicit Places(const std::string& root) : root_(root) {}
@@ -59,7 +59,7 @@ private:
     std::set<std::string> files_;
 };
 
-// Where links lead from `path`, below the root again.
+// Resolves links from `path`, below the root.
 std::string target_of(const std::string& path, const std::string& root) {
     std::string target = resolved(root + path);
     return target.rfind(root, 0) == 0 ? target.substr(root.size()) : target;

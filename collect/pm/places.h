@@ -7,8 +7,8 @@
 
 namespace gpuprof::pm {
 
-// Names for the loader and files that are there, to try in order; only what GPUPROF_CUPTI names when it is set, there or not.
-// `program` is a command whose Python is looked into; `environment` answers "" for what is not set; `root` is the folder that
+// Names for the loader and existing files, to try in order. If GPUPROF_CUPTI is set, only its value, existing or not.
+// `program` is a command whose Python environment is searched; `environment` returns "" for unset variables; `root`
 // stands for /.
 std::vector<std::string> cupti_places(const std::string& program,
                                       const std::function<std::string(const char* name)>& environment,

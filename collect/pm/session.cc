@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;
 constexpr int kMostRestarts = 5;
-// For GPUs that cannot sample by time: their system clock runs at about a GHz. Times of samples are measured all the same.
+// For GPUs that cannot sample by time, whose system clock runs at about 1 GHz. The times of samples are measured
+// anyway.
 constexpr double kSysclkPerNs = 1.0;
 
 }  // namespace
@@ -31,8 +32,8 @@ Result<std::unique_ptr<Session>> Session::open(const Api& api, std::size_t devic
     Result<Plan> plan = make_plan(api, *chip, set);
     if (!plan.ok()) return plan.error();
     std::unique_ptr<Session> session(new Session(api, std::move(*chip), std::move(*plan), interval, resume));
-    session->remark_left_out("are not known for this GPU", session->plan_.unknown);
-    session->remark_left_out("do not fit beside the others in one pass", session->plan_.crowded_out);
+    session->remark_left_out("are unknown on this GPU", session->plan_.unknown);
+    session->remark_left_out("do not fit into one pass with the others", session->plan_.crowded_out);
     for (auto step : {&Session::enable, &Session::configure, &Session::make_image})
         if (Status status = (session.get()->*step)(); !status) return status.error();
     return session;
@@ -50,7 +51,7 @@ void Session::remark_left_out(const char* why, const std::vector<PmCounter>& cou
     if (counters.empty()) return;
     std::string names;
     for (PmCounter counter : counters) names += fmt::format("{}{}", names.empty() ? "" : ", ", spec_of(counter).name);
-    remarks_.push_back(fmt::format("counters that {} ({}) are left out: {}", why, chip_.name, names));
+    remarks_.push_back(fmt::format("counters that {} ({}) are skipped: {}", why, chip_.name, names));
 }
 
 Status Session::enable() {
@@ -61,8 +62,8 @@ Status Session::enable() {
     return {};
 }
 
-// Turing and GA100 have no trigger by time, and Turing keeps the oldest samples only (cupti_pmsampling.h). CUPTI 12.6 knows no
-// choice of what to keep, so its structure is shorter.
+// Turing and GA100 have no trigger by time, and Turing only keeps the oldest samples (cupti_pmsampling.h). CUPTI 12.6
+// offers no choice of what to keep, so its structure is shorter.
 Status Session::configure() {
     struct Attempt {
         std::int32_t trigger, append;
@@ -91,7 +92,7 @@ Status Session::configure() {
         if (code == kSuccess) {
             if (!by_time)
                 remarks_.push_back(
-                    fmt::format("this GPU ({}) cannot sample by time: it samples every {} cycles of its system clock",
+                    fmt::format("this GPU ({}) cannot sample by time; it samples every {} cycles of its system clock",
                                 chip_.name, cycles));
             return {};
         }
@@ -128,7 +129,7 @@ Status Session::start() {
     return status;
 }
 
-// After the buffer ran over CUPTI decodes nothing more until sampling is started anew.
+// After a buffer overflow, CUPTI decodes nothing more until sampling is restarted.
 Status Session::restart() {
     if (++restarts_ > kMostRestarts) return explain(api_.decode.name, kOutOfMemory);
     OfObject parameters;
@@ -168,17 +169,17 @@ Status Session::take(CounterCapture& to, std::size_t sample) {
     times.sample = sample;
     if (Status status = api_.sample_times(times); !status) return status;
     auto start = static_cast<TimeNs>(times.start), end = static_cast<TimeNs>(times.end);
-    // The first one reaches back to when the counters were set up.
+    // The first one extends back to the setup of the counters.
     if (std::exchange(opening_, false)) return {};
     if (start <= 0 || end <= start || end <= last_end_) {
-        lose(to, 1, "samples without a time of their own");
+        lose(to, 1, "samples without a time");
         return {};
     }
     DurNs hole = last_end_ == 0 ? 0 : start - last_end_, length = end - start;
     if (hole >= length)
-        lose(to, static_cast<std::uint64_t>((hole + length / 2) / length), "samples of a pause");
+        lose(to, static_cast<std::uint64_t>((hole + length / 2) / length), "samples during a pause");
     else if (overflow_)
-        lose(to, 1, "samples of a buffer that ran over, at least");
+        lose(to, 1, "samples lost to a buffer overflow, at least");
     overflow_ = false;
     restarts_ = 0;
     last_end_ = end;
@@ -214,7 +215,7 @@ Status Session::stop(CounterCapture& to, TimeNs deadline) {
     TimeNs ended = realtime_ns();
     if (status) status = collect(to, deadline);
     if (!drained_ && last_end_ > 0 && ended > last_end_)
-        lose(to, static_cast<std::uint64_t>((ended - last_end_) / interval_), "samples that the end did not wait for");
+        lose(to, static_cast<std::uint64_t>((ended - last_end_) / interval_), "samples not collected before the end");
     return status;
 }
 

@@ -1,6 +1,6 @@
-// PM sampling of one device, from the first look at the chip to the end. The GPU writes samples into a buffer of its own;
-// collect() decodes what is there and evaluates it, which takes about 100 us per sample of 12 counters (H200).
-// Samples that the buffer lost are counted from the hole in the times: nothing is made up.
+// PM sampling of one device, from the selection of counters to the end. The GPU writes samples into a buffer; collect()
+// decodes and evaluates what is ready, which takes about 100 us per sample of 12 counters (H200). Samples that the
+// buffer lost are counted from gaps in the times; nothing is invented.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace gpuprof::pm {
 
 class Session {
 public:
-    // Chooses counters and configures the device. `resume` is the end of the last sample that an earlier process wrote; 0: none.
+    // Selects counters and configures the device. `resume` is the end of the last sample that an earlier process wrote;
+    // 0: none.
     static Result<std::unique_ptr<Session>> open(const Api& api, std::size_t device, const CounterSet& set,
                                                  DurNs interval, TimeNs resume);
     // Ends sampling if stop() did not.
@@ -27,10 +28,10 @@ public:
     Status start();
     // Everything that is ready, until `deadline` (CLOCK_MONOTONIC).
     Status collect(CounterCapture& to, TimeNs deadline);
-    // Ends sampling, collects the rest until `deadline` and counts what is left then as lost.
+    // Ends sampling, collects the rest until `deadline`, and counts what remains as lost.
     Status stop(CounterCapture& to, TimeNs deadline);
 
-    // What the user should know: counters left out, an interval of cycles.
+    // Messages for the user: skipped counters, an interval in cycles.
     const std::vector<std::string>& remarks() const { return remarks_; }
     const std::string& chip() const { return chip_.name; }
     TimeNs last_end() const { return last_end_; }
@@ -45,12 +46,12 @@ private:
     Status make_image();
     Status empty_image();
     Status restart();
-    // Whether the buffer held nothing more.
+    // Whether the buffer was empty.
     Result<bool> decode(CounterCapture& to);
     Status take(CounterCapture& to, std::size_t sample);
     void lose(CounterCapture& to, std::uint64_t moments, const char* where);
 
-    static constexpr std::uint32_t kMostSamples = 1024;  // of one decoding
+    static constexpr std::uint32_t kMostSamples = 1024;  // per decoding
 
     const Api& api_;
     Chip chip_;

@@ -14,13 +14,13 @@ struct CounterSet {
     unsigned bit;
 };
 std::span<const CounterSet> counter_sets();
-// Null when there is none of that name.
+// Null for an unknown name.
 const CounterSet* find_counter_set(std::string_view name);
 
 struct CounterSource {
     PmCounter counter;
     unsigned sets;                     // bits of CounterSet
-    std::array<const char*, 3> names;  // CUPTI's, best first; null where there are fewer
+    std::array<const char*, 3> names;  // CUPTI's, best first; null if there are fewer
 };
 std::span<const CounterSource> counter_sources();
 

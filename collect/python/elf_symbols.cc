@@ -70,7 +70,7 @@ std::uint64_t image_address(std::string_view file, std::uint64_t offset) {
     for (std::uint64_t index = 0; index < header->e_phnum; ++index) {
         std::optional<Elf64_Phdr> segment = at<Elf64_Phdr>(file, header->e_phoff + index * sizeof(Elf64_Phdr));
         if (!segment) break;
-        // A mapping begins with the page that the segment's first byte is in.
+        // A mapping begins with the page that contains the segment's first byte.
         std::uint64_t first = segment->p_offset & ~std::uint64_t{4095};
         if (segment->p_type == PT_LOAD && offset >= first && offset - first < segment->p_filesz + 4096)
             return segment->p_vaddr - segment->p_offset + offset;

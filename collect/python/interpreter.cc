@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostMaps = 4 << 20;
 
-// A file in memory, read-only, for as long as this lives.
+// A read-only view of a file in memory, for the lifetime of this object.
 class FileView {
 public:
     explicit FileView(const std::string& path) {
@@ -46,12 +46,12 @@ private:
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Whether a file is worth opening: libpython, or the program itself.
+// Whether a file is a candidate: libpython, or the program itself.
 bool may_hold_python(std::string_view path, std::string_view program) {
     return path == program || file_name(path).substr(0, 9) == "libpython";
 }
 
-// Of Py_Version, which 3.11 and later define: 0x030B07F0 is 3.11.7.
+// From Py_Version, which 3.11 and later define: 0x030B07F0 is 3.11.7.
 std::uint32_t minor_of(std::optional<std::uint64_t> version) {
     return version && (*version >> 24 & 0xFF) == 3 ? static_cast<std::uint32_t>(*version >> 16 & 0xFF) : 0;
 }
@@ -129,7 +129,7 @@ Finding find_interpreter(ProcFiles& files, pid_t pid) {
         std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
         std::optional<Mapping> mapping = parse_mapping(line);
-        // The first mapping of a file tells where it is loaded.
+        // The first mapping of a file determines its load address.
         if (!mapping || mapping->path == seen || !may_hold_python(mapping->path, program)) continue;
         seen = mapping->path;
         Finding found = look_inside(pid, *mapping, program);

@@ -1,5 +1,5 @@
-// Finds CPython in a process: the file among its mappings that defines _PyRuntime (the program itself, or libpython), where
-// it is loaded, and which version it is.
+// Finds CPython in a process: the mapped file that defines _PyRuntime (the program itself, or libpython), its load
+// address, and its version.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct Mapping {
 };
 std::optional<Mapping> parse_mapping(std::string_view line);
 
-// Minor version by the name of a file, e.g. 11 of libpython3.11.so.1.0 and python3.11; 0 when it does not tell.
+// The minor version from a file name, such as 11 for libpython3.11.so.1.0 and python3.11; 0 if unknown.
 std::uint32_t minor_in_name(std::string_view path);
 
 struct Interpreter {
@@ -31,8 +31,8 @@ struct Interpreter {
 enum class Search {
     found,
     none,         // no CPython here, or not yet
-    refused,      // the system does not let us read this process
-    unsupported,  // a CPython whose structures are not known; `minor` says which
+    refused,      // the system does not allow reading this process
+    unsupported,  // a CPython with unknown structures; `minor` is its version
 };
 
 struct Finding {

@@ -54,8 +54,8 @@ Layout layout_3_12() {
     return layout;
 }
 
-// _Py_DebugOffsets of 3.13: a cookie, the version, whether it is free-threaded, then a group of 64-bit words for each
-// structure, the first its size.
+// _Py_DebugOffsets of 3.13: a cookie, the version, a free-threading flag, then a group of 64-bit words per structure,
+// beginning with its size.
 enum Word : std::size_t {
     kCookie = 0,
     kVersion = 1,
@@ -103,7 +103,7 @@ std::optional<Layout> layout_of(std::uint32_t minor) {
 }
 
 std::optional<Layout> read_layout(Memory& memory, Address runtime) {
-    constexpr std::uint64_t kMostOffset = 16 << 20;  // the interpreter's structure is some 100 KiB
+    constexpr std::uint64_t kMostOffset = 16 << 20;  // the interpreter's structure has about 100 KiB
     std::uint64_t words[kWords];
     if (!memory.read(runtime, words, sizeof words)) return std::nullopt;
     if (std::memcmp(words, "xdebugpy", 8) != 0 || words[kVersion] >> 16 != 0x030d) return std::nullopt;

@@ -1,7 +1,7 @@
-// Where CPython keeps what a stack is made of: offsets into its structures, in bytes, on 64-bit machines. 3.13 describes
-// itself (_Py_DebugOffsets at _PyRuntime, Include/internal/pycore_runtime.h); for 3.9 to 3.12 the offsets are those of the
-// structures in CPython's own headers (Include/internal/pycore_runtime.h, pycore_interp.h, pycore_frame.h,
-// Include/cpython/pystate.h, code.h, frameobject.h, unicodeobject.h), which are stable within a minor version.
+// The layout of CPython's structures that describe a stack: offsets in bytes, on 64-bit machines. 3.13 describes itself
+// (_Py_DebugOffsets at _PyRuntime, Include/internal/pycore_runtime.h). For 3.9 to 3.12 the offsets come from CPython's
+// own headers (Include/internal/pycore_runtime.h, pycore_interp.h, pycore_frame.h, Include/cpython/pystate.h, code.h,
+// frameobject.h, unicodeobject.h), which are stable within a minor version.
 #pragma once
 
 #include <cstddef>
@@ -12,43 +12,43 @@
 
 namespace gpuprof::python {
 
-// An offset a version does not have.
+// An offset that a version lacks.
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// How lines are encoded, and what the position in a frame counts.
+// The encoding of line numbers, and the meaning of a frame's position.
 enum class LineTable : std::uint8_t { lnotab, ranges, locations };
 
 struct Layout {
     std::uint32_t minor = 0;  // 3.minor
     std::uint32_t interpreters_head = 0;
     std::uint32_t interpreter_next = 0, threads_head = 0;
-    // The thread state that holds the interpreter lock: at _PyRuntime, or at the interpreter, or at the lock it points to.
+    // The thread state that holds the GIL: at _PyRuntime, at the interpreter, or at the lock that it points to.
     std::uint32_t runtime_gil_holder = kNone, interpreter_gil_holder = kNone, interpreter_gil_locked = kNone;
     std::uint32_t interpreter_gil_pointer = kNone, gil_holder = kNone, gil_locked = kNone;
 
     std::uint32_t thread_next = 0, thread_id = 0, native_thread_id = kNone, datastack_chunk = kNone;
-    // The innermost frame: at the thread state, or at the structure that the thread state points to (cframe).
+    // The innermost frame: at the thread state, or at the structure that it points to (cframe).
     std::uint32_t thread_frame = kNone, thread_cframe = kNone, cframe_frame = kNone;
 
     std::uint32_t frame_size = 0, frame_previous = 0, frame_code = 0, frame_position = 0, frame_owner = kNone;
-    bool position_is_pointer = false;  // to an instruction; else an index
+    bool position_is_pointer = false;  // to an instruction; otherwise an index
 
     std::uint32_t code_size = 0, code_filename = 0, code_name = 0, code_first_line = 0, code_lines = 0;
-    std::uint32_t code_instructions = kNone;  // where they begin, in the code object itself
+    std::uint32_t code_instructions = kNone;  // offset of the instructions in the code object
     LineTable lines = LineTable::locations;
 
     std::uint32_t object_type = 8, bytes_size = 16, bytes_data = 32;
     std::uint32_t text_length = 16, text_state = 32, text_ascii_size = 40, text_compact_size = 56;
 };
 
-// A frame that is not Python's but a C function's on the same chain (FRAME_OWNED_BY_CSTACK, since 3.12).
+// A frame of a C function in the same chain, not of Python code (FRAME_OWNED_BY_CSTACK, since 3.12).
 inline constexpr std::uint8_t kOwnedByC = 3;
 
-// Of 3.9 to 3.12; absent for any other.
+// For 3.9 to 3.12; absent for any other version.
 std::optional<Layout> layout_of(std::uint32_t minor);
 
-// Of a version that describes itself at `runtime`; absent when it does not, or not plausibly. Only 3.13: later versions
-// tag pointers of frames.
+// For a version that describes itself at `runtime`; absent if it does not, or not plausibly. Only 3.13: later versions
+// tag frame pointers.
 std::optional<Layout> read_layout(Memory& memory, Address runtime);
 
 }  // namespace gpuprof::python

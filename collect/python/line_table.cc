@@ -3,14 +3,14 @@
 namespace gpuprof::python {
 namespace {
 
-// Lines of files; what a broken table adds up to beyond this is no line.
+// The largest accepted line number; a sum beyond it indicates a broken table.
 constexpr std::int64_t kMostLines = 100'000'000;
 
 std::optional<std::int32_t> checked(std::int64_t line) {
     return line >= 0 && line <= kMostLines ? std::optional(static_cast<std::int32_t>(line)) : std::nullopt;
 }
 
-// Pairs of bytes: so many bytes of code further, so many lines (signed) further. CPython 3.9, Objects/lnotab_notes.txt.
+// Pairs of bytes: a step in bytes of code, and a signed step in lines. CPython 3.9, Objects/lnotab_notes.txt.
 std::optional<std::int32_t> line_of_lnotab(std::string_view table, std::int64_t offset, std::int64_t line) {
     std::int64_t at = 0;
     for (std::size_t i = 0; i + 1 < table.size(); i += 2) {
@@ -21,7 +21,7 @@ std::optional<std::int32_t> line_of_lnotab(std::string_view table, std::int64_t 
     return checked(line);
 }
 
-// Pairs of bytes: the length of a range in bytes of code, and its line relative to the range before; -128 is a range
+// Pairs of bytes: the length of a range in bytes of code, and its line relative to the previous range; -128 is a range
 // without a line. CPython 3.10, Objects/lnotab_notes.txt.
 std::optional<std::int32_t> line_of_ranges(std::string_view table, std::int64_t offset, std::int64_t line) {
     std::int64_t end = 0;
@@ -34,7 +34,7 @@ std::optional<std::int32_t> line_of_ranges(std::string_view table, std::int64_t 
     return std::nullopt;
 }
 
-// Numbers of the location table: six bits a byte, the lowest first; bit 6 says that another byte follows.
+// Numbers of the location table: six bits per byte, lowest first; bit 6 is set if another byte follows.
 class Cursor {
 public:
     explicit Cursor(std::string_view table) : left_(table) {}
@@ -64,7 +64,7 @@ private:
     std::string_view left_;
 };
 
-// Entries of a head byte (bit 7 set; four bits of kind; the length in instructions, less one) and what the kind needs.
+// Entries: a head byte (bit 7 set; four bits of kind; the length in instructions, less one) and the data of that kind.
 // CPython 3.11, Objects/locations.md.
 std::optional<std::int32_t> line_of_locations(std::string_view table, std::int64_t index, std::int64_t line) {
     constexpr int kOneLine = 10, kNoColumns = 13, kLong = 14, kNoLocation = 15;

@@ -1,5 +1,5 @@
-// The line of a position in a code object, by the three tables that CPython 3.9 to 3.13 have. A table is read as far as it
-// makes sense; whatever it holds, the answer is a line or none.
+// The line of a position in a code object, from the three table formats of CPython 3.9 to 3.13. A table is read as far
+// as it is valid; the result is always a line or absent.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace gpuprof::python {
 
-// `position`: the index of the instruction in 2-byte units (in bytes for lnotab); before the first one it is the first line.
+// `position`: the index of the instruction in 2-byte units (in bytes for lnotab). A position before the first one
+// yields the first line.
 std::optional<std::int32_t> line_at(LineTable kind, std::string_view table, std::int64_t position,
                                     std::int32_t first_line);
 

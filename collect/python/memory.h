@@ -1,5 +1,6 @@
-// The memory of another process, or a made-up one in tests. Every read may fail, and what is read may have changed since the
-// read before, or be hostile: whoever decodes it checks everything.
+// The memory of another process, or a simulated one in tests. Every read may fail, and the content may have changed
+// since the previous read or be hostile:
+// decoders check everything.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +18,7 @@ using Address = std::uint64_t;
 class Memory {
 public:
     virtual ~Memory() = default;
-    // All of [address, address + size), or false.
+    // Reads all of [address, address + size), or returns false.
     virtual bool read(Address address, void* into, std::size_t size) = 0;
 
     template <class T>
@@ -28,12 +29,12 @@ public:
     std::optional<Address> pointer(Address address) { return value<Address>(address); }
 };
 
-// Reads by process_vm_readv(2): the process is neither stopped nor traced, and notices nothing.
+// Reads with process_vm_readv(2): the process is neither stopped nor traced, and notices nothing.
 class ProcessMemory final : public Memory {
 public:
     explicit ProcessMemory(pid_t pid) : pid_(pid) {}
     bool read(Address address, void* into, std::size_t size) override;
-    // errno of the last read that failed.
+    // errno of the last failed read.
     int error() const { return error_; }
 
 private:
@@ -41,11 +42,11 @@ private:
     int error_ = 0;
 };
 
-// A copy of one piece of another memory, taken at once; what is not in it is read as usual.
+// A copy of one piece of another memory, taken at once; the rest is read as usual.
 class CopiedMemory final : public Memory {
 public:
     explicit CopiedMemory(Memory& memory) : memory_(memory) {}
-    // Copies [begin, end); without success nothing is copied, and reads go on to the memory itself.
+    // Copies [begin, end); on failure nothing is copied, and reads go to the memory itself.
     void copy(Address begin, Address end);
     void forget() { copied_.clear(); }
     bool read(Address address, void* into, std::size_t size) override;
@@ -56,7 +57,7 @@ private:
     std::vector<char> copied_;
 };
 
-// The bytes of a structure that was read at once. Reading outside answers 0.
+// The bytes of a structure that was read at once. Reads outside it return 0.
 class Bytes {
 public:
     static constexpr std::size_t kMost = 1024;

@@ -16,13 +16,13 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kScanEvery = 200 * kMillisecond, kFlushEvery = 1000 * kMillisecond;
 constexpr std::size_t kRowsPerFlush = 4096;
-constexpr std::int64_t kCostShare = 5;  // one part in five of a processor
-// A process that has no CPython at first may load it later (a program that embeds it, or exec): it is searched again, less
-// and less often.
+constexpr std::int64_t kCostShare = 5;  // a fifth of a CPU
+// A process without CPython may load it later (a program that embeds it, or exec), so it is searched again at growing
+// intervals.
 constexpr std::int64_t kSearchAgain = 100 * kMillisecond, kSearchSlowest = 3000 * kMillisecond;
 
-// Where the C library keeps a thread's id behind what pthread_self() returns: struct pthread of glibc on x86-64 and arm64,
-// nptl/descr.h. A value that is no thread of the process is not taken.
+// Where the C library stores a thread's id behind the result of pthread_self(): struct pthread of glibc on x86-64 and
+// arm64, nptl/descr.h. Values that are not threads of the process are ignored.
 constexpr std::array<Address, 2> kThreadIdOffsets = {720, 208};
 
 }  // namespace
@@ -100,7 +100,7 @@ void StackSampler::sample() {
     }
 }
 
-// A process may become another user's (setuid) after it was found.
+// A process may change its user (setuid) after it was found.
 void StackSampler::give_up(Target& target) {
     take_counts(target);
     target.reader.reset();

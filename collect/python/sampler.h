@@ -1,6 +1,6 @@
-// Samples the Python stacks of a command's processes a fixed number of times a second, from a thread of the launcher, into
-// a part of the recording. The processes are read, never stopped. Sampling may use a fifth of a processor: what would
-// cost more is done less often, and counted as missed.
+// Samples the Python stacks of a command's processes at a fixed rate, from a launcher thread, into a part of the
+// recording. The processes are read, never stopped.
+// Sampling is limited to a fifth of a CPU; samples beyond that are skipped and counted as missed.
 #pragma once
 
 #include <condition_variable>
@@ -20,13 +20,13 @@
 namespace gpuprof::python {
 
 struct SamplingCounts {
-    std::uint64_t ticks = 0, missed = 0;  // looks at all processes
+    std::uint64_t ticks = 0, missed = 0;  // readings of all processes
     std::uint64_t stacks = 0;             // written
     StackCounts read;
-    std::size_t processes = 0;      // with a CPython that can be read
-    std::size_t refused = 0;        // the system does not let us read
-    std::uint32_t unsupported = 0;  // minor version of a CPython that is not known; 0 when there was none
-    std::int64_t spent_ns = 0;      // of a processor
+    std::size_t processes = 0;      // with a readable CPython
+    std::size_t refused = 0;        // not readable with our permissions
+    std::uint32_t unsupported = 0;  // minor version of an unknown CPython; 0: none
+    std::int64_t spent_ns = 0;      // CPU time
 };
 
 class StackSampler {
@@ -42,8 +42,8 @@ private:
     struct Target {
         std::unique_ptr<ProcessMemory> memory;
         std::unique_ptr<StackReader> reader;
-        std::unordered_map<std::uint64_t, pid_t> threads;  // by pthread id, where the version stores no other
-        std::int64_t searched_ns = 0;                      // when it was last looked for
+        std::unordered_map<std::uint64_t, pid_t> threads;  // by pthread id, for versions that store no system id
+        std::int64_t searched_ns = 0;                      // time of the last search
         int searches = 0;
         Search outcome = Search::none;
         StackCounts counted;

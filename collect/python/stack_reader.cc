@@ -8,12 +8,13 @@ namespace gpuprof::python {
 namespace {
 
 constexpr std::size_t kLongestName = 1024, kLongestPath = 4096, kLongestTable = 1 << 20;
-constexpr std::size_t kMostCodes = 50'000;  // remembered; programs have some ten thousand
+constexpr std::size_t kMostCodes = 50'000;  // cached; programs have several tens of thousands
 constexpr std::size_t kThreadStateSize = 400;
-constexpr int kAttempts = 3;  // a stack is torn when it changes just while it is read, which is rare twice
+constexpr int kAttempts = 3;  // a stack is torn if it changes while it is read, which rarely happens twice
 constexpr Address kLargestStackPiece = 256 * 1024;
 
-// PyASCIIObject.state: two bits interned, three bits of width, then whether the text follows the head, and is ASCII.
+// PyASCIIObject.state: two bits interned, three bits of width, then whether the text follows the header, and whether it
+// is ASCII.
 constexpr std::uint32_t kCompact = 1u << 5, kAscii = 1u << 6;
 std::uint32_t width_of(std::uint32_t state) { return (state >> 2) & 7; }
 
@@ -37,7 +38,7 @@ std::string decode(const std::string& raw, std::uint32_t width) {
     return text;
 }
 
-// The last part of a path; for the files that every package has, with the folder.
+// The last part of a path; for file names that every package has, with the folder.
 std::string short_file(const std::string& path) {
     std::size_t slash = path.rfind('/');
     if (slash == std::string::npos) return path;
@@ -47,7 +48,7 @@ std::string short_file(const std::string& path) {
     return path.substr(before == std::string::npos ? 0 : before + 1);
 }
 
-// Semicolons and line ends separate frames and lines elsewhere.
+// Semicolons and line feeds separate frames and lines elsewhere.
 void make_plain(std::string& text) {
     for (char& c : text)
         if (c == ';' || static_cast<unsigned char>(c) < ' ') c = ',';
@@ -83,7 +84,7 @@ std::optional<Address> StackReader::gil_holder(Address interpreter) {
 }
 
 bool StackReader::fill_state(Bytes& state, Address thread) {
-    // The structure may end less than that before the end of what is mapped.
+    // The structure may end up to this much before the end of the mapping.
     std::size_t least = layout_.datastack_chunk != kNone ? layout_.datastack_chunk + sizeof(Address) : 256;
     return state.fill(memory_, thread, kThreadStateSize) || state.fill(memory_, thread, least);
 }
@@ -113,8 +114,8 @@ Address StackReader::innermost(const Bytes& state) {
     return cframe != 0 ? memory_.pointer(cframe + layout_.cframe_frame).value_or(0) : 0;
 }
 
-// Since 3.11 most frames lie one behind the other in a piece of memory of their thread (_PyStackChunk: previous, size, top,
-// data), which is copied at once: cheaper than frame by frame, and of one moment.
+// Since 3.11 most frames are consecutive in a chunk of their thread (_PyStackChunk: previous, size, top, data). It is
+// copied at once, which is cheaper than reading frame by frame, and consistent.
 void StackReader::copy_stack(const Bytes& state, Address frame) {
     stack_.forget();
     if (layout_.datastack_chunk == kNone) return;
@@ -133,7 +134,7 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
     frames_.clear();
     Address frame = innermost(state);
     copy_stack(state, frame);
-    Address earlier = 0;  // a frame passed before: meeting it again is a circle
+    Address earlier = 0;  // an earlier frame: meeting it again means a cycle
     for (int i = 0; frame != 0; ++i) {
         if (--frames_left_ <= 0) return false;
         if (i == kMostFrames) {
@@ -154,7 +155,7 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
     return true;
 }
 
-// Whether it made sense; a frame of C adds nothing.
+// Returns whether the frame was plausible; a C frame adds nothing.
 bool StackReader::add_frame(const Bytes& frame) {
     if (layout_.frame_owner != kNone && frame.get<std::uint8_t>(layout_.frame_owner) == kOwnedByC) return true;
     Address address = frame.pointer(layout_.frame_code);

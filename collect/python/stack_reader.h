@@ -1,8 +1,8 @@
-// Reads the Python stacks of one CPython process: interpreters, their threads, each thread's frames, and of each frame the
-// function, file and line. Knows memory only by Memory, so it is tested and fuzzed on made-up memory. The process runs on
-// meanwhile: a stack whose pieces do not fit together (a frame without a code object, a text that is none) is left out and
-// counted. What fits may still mix two moments some microseconds apart.
-// Names of code objects are kept as long as the object's own fields stay the same.
+// Reads the Python stacks of one CPython process: interpreters, their threads, each thread's frames, and of each frame
+// the function, file and line. It accesses memory only through Memory, so tests and fuzzers can simulate it. The
+// process continues to run: an inconsistent stack (a frame without a code object, a text that is not one) is dropped
+// and counted. A consistent one may still mix two moments a few microseconds apart. Names of code objects are cached
+// while the object's own fields stay the same.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace gpuprof::python {
 
-// Where the process has what is looked for; 0 where that is not known (types are then not checked).
+// Addresses of the runtime structures; 0 if unknown (types are then not checked).
 struct Landmarks {
     Address runtime = 0, code_type = 0, text_type = 0, bytes_type = 0;
 };
 
 struct ThreadStack {
-    std::uint64_t native_id = 0;   // the system's id of the thread; 0 when the version does not store it
-    std::uint64_t pthread_id = 0;  // pthread_self() of it
-    std::string frames;            // "function (file:line)", the outermost first, joined by ';'
+    std::uint64_t native_id = 0;   // the system's thread id; 0 if the version does not store it
+    std::uint64_t pthread_id = 0;  // the thread's pthread_self()
+    std::string frames;            // "function (file:line)", outermost first, joined by ';'
     std::int32_t depth = 0;        // frames in `frames`
-    bool cut = false;              // there were more, further out
+    bool cut = false;              // outer frames are missing
     std::optional<bool> holds_gil;
 };
 
@@ -37,12 +37,12 @@ class StackReader {
 public:
     static constexpr int kMostFrames = 256;
     static constexpr int kMostThreads = 4096, kMostInterpreters = 64;
-    static constexpr int kMostWork = 65'536;  // frames looked at in one reading, of all threads
+    static constexpr int kMostWork = 65'536;  // maximum frames per reading, over all threads
 
     StackReader(Memory& memory, const Layout& layout, Landmarks landmarks)
         : memory_(memory), stack_(memory), layout_(layout), marks_(landmarks) {}
 
-    // The stacks of all threads that run Python code now; empty when nothing can be read (the process ended).
+    // The stacks of all threads that run Python code now; empty if nothing can be read (the process ended).
     const std::vector<ThreadStack>& read();
     const StackCounts& counts() const { return counts_; }
 
@@ -69,9 +69,9 @@ private:
     Layout layout_;
     Landmarks marks_;
     StackCounts counts_;
-    int threads_left_ = 0, frames_left_ = 0;  // to look at in this reading
+    int threads_left_ = 0, frames_left_ = 0;  // budget of this reading
     std::vector<ThreadStack> threads_;
-    std::vector<std::string> frames_;  // of the thread that is read, innermost first
+    std::vector<std::string> frames_;  // of the current thread, innermost first
     std::unordered_map<Address, Code> codes_;
     Bytes code_bytes_;
 };

@@ -130,7 +130,7 @@ def test_a_result_is_not_written_over(bench, tmp_path):
     (tmp_path / "mine.json").write_text("precious")
     done = bench(PLAIN, "bench_me.py", "--save", "mine.json")
     assert (done.status, done.text) == (2, "")
-    assert "mine.json is there already: take another name, or --force" in done.errors
+    assert "mine.json already exists; choose another name, or overwrite it with --force" in done.errors
     assert (tmp_path / "mine.json").read_text() == "precious"
     assert bench(PLAIN, "bench_me.py", "--save", "mine.json", "--force").status == 0
     assert json.loads((tmp_path / "mine.json").read_text())["document"] == "bench"

@@ -114,7 +114,7 @@ def test_share_of_the_peak(answers):  # noqa: F811
     assert counted["bytes_pct"] == pytest.approx(25, rel=1e-3)
     assert "at least 1200 GB/s (25 % of 4800 GB/s)" in counted["text"]
     assert (none["bytes_pct"], none["peak_source"]) == (None, None)
-    assert "no share of the peak: the bandwidth of Fake GPU is not known" in none["notes"]
+    assert "share of peak unknown: the bandwidth of Fake GPU is unknown" in none["notes"]
 
 
 def test_an_unknown_arithmetic(answers):  # noqa: F811
@@ -124,4 +124,4 @@ def test_an_unknown_arithmetic(answers):  # noqa: F811
         except Error as problem:
             print(json.dumps([problem.code, problem.message]))
     ''')
-    assert found == [2, "there is no peak for 'fp7'; there are fp64, fp64_tensor, fp32, tf32, fp16, bf16, fp8, fp4, int8"]
+    assert found == [2, "unknown number format 'fp7'; expected one of: fp64, fp64_tensor, fp32, tf32, fp16, bf16, fp8, fp4, int8"]

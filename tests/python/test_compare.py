@@ -145,7 +145,7 @@ def test_on_other_hardware_nothing_is_judged(program, tmp_path):
     base = recording(tmp_path / "base.json", 1)
     slow = recording(tmp_path / "slow.json", 2, factor=1.5, sms=114)
     outcome = program.run("compare", base, slow, "--fail-on", "step_p50>2%")
-    assert outcome.status == 0 and "not judged, because the hardware differs" in outcome.errors[0]
+    assert outcome.status == 0 and "not evaluated: the hardware differs" in outcome.errors[0]
 
 
 def test_repeats_decide_instead_of_steps(program, tmp_path):

@@ -93,7 +93,7 @@ def test_formats_agree():
 
 def test_limit_is_said():
     done = query(EXAMPLE, "SELECT name FROM kernel", "--limit", "3")
-    assert done.stdout.splitlines()[-1] == "... 3 rows shown; --limit 0 shows all"
+    assert done.stdout.splitlines()[-1] == "... only the first 3 rows shown; --limit 0 shows all"
     table = json.loads(query(EXAMPLE, "SELECT name FROM kernel", "--limit", "3", "--format", "json").stdout)["tables"][0]
     assert (table["row_count"], table["more"]) == (3, True)
 
@@ -106,11 +106,11 @@ def test_standard_input_holds_several_statements():
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("SELECT nam FROM kernel", "no such column: nam (character 8: nam FROM kernel); did you mean name"),
-        ("SELECT * FROM kernal", "no such table: kernal; did you mean kernel"),
+        ("SELECT nam FROM kernel", "no such column: nam (character 8: nam FROM kernel); did you mean 'name'"),
+        ("SELECT * FROM kernal", "no such table: kernal; did you mean 'kernel'"),
         ("SELEC", "syntax error"),
-        (".schema kernal", "'kernal'; did you mean kernel"),
-        (".nothing", "unknown command '.nothing'"),
+        (".schema kernal", "unknown table 'kernal'; did you mean 'kernel'"),
+        (".nothing", "'.nothing'"),
     ],
 )
 def test_wrong_sql_is_one_line(sql, said):

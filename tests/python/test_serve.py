@@ -128,7 +128,7 @@ def test_a_replay_is_labelled_and_its_end_is_not_health(program, tmp_path):
         server.wait_for(lambda seen: seen["gpu_profile_up", "0", None] == 0)
         assert ("gpu_profile_util_gpu_ratio", "0", None) not in server.samples()[0]
         status, _, text = server.ask("/healthz")
-        assert (status, text) == (503, "the recording has been played to its end\n")
+        assert (status, text) == (503, "the replayed recording has ended\n")
 
 
 def test_paths_methods_and_headers(program):

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <memory>
 
-// libevent's table of locks, which stay unset because the endpoint has one thread. Debian's archive reads it as if it were in
-// the same file, so that a module needs one of its own.
+// libevent's table of locks, which stays unset because the endpoint has one thread. Debian's static archive expects it
+// in the same linked object, so the module needs its own copy.
 extern "C" [[gnu::visibility("hidden")]] evthread_lock_callbacks evthread_lock_fns_;
 evthread_lock_callbacks evthread_lock_fns_{};
 
@@ -22,14 +22,14 @@ struct FreeContext {
 
 int accept_any(int, X509_STORE_CTX*) { return 1; }
 
-// A key that asks for a passphrase is refused: a server has nobody to ask.
+// Refuse keys that need a passphrase: a server cannot prompt for it.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 const char* prepare(SSL_CTX* context, const gpuprof_tls_options& options) {
     SSL_CTX_set_default_passwd_cb(context, no_passphrase);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_COMPRESSION);
     if (SSL_CTX_set_min_proto_version(context, options.min_version) != 1) return "min_version";
-    if (options.min_version < TLS1_2_VERSION) SSL_CTX_set_security_level(context, 0);  // asked for: TLS 1.1 needs SHA-1
+    if (options.min_version < TLS1_2_VERSION) SSL_CTX_set_security_level(context, 0);  // TLS 1.1 needs SHA-1
     if (SSL_CTX_use_certificate_chain_file(context, options.cert_file) != 1) return "cert_file";
     if (SSL_CTX_use_PrivateKey_file(context, options.key_file, SSL_FILETYPE_PEM) != 1) return "key_file";
     if (SSL_CTX_check_private_key(context) != 1) return "key_file does not belong to cert_file";
@@ -64,7 +64,7 @@ gpuprof_tls* gpuprof_tls_open(const gpuprof_tls_options* options, char* error, s
 bufferevent* gpuprof_tls_stream(gpuprof_tls* tls, event_base* base) {
     SSL* connection = SSL_new(tls->context.get());
     if (connection == nullptr) return nullptr;
-    // Frees `connection` also when it fails.
+    // Frees `connection` even on failure.
     bufferevent* stream =
         bufferevent_openssl_socket_new(base, -1, connection, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
     if (stream != nullptr) bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);

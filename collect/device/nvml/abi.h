@@ -1,5 +1,5 @@
-// The part of NVML that is called, declared here so that nothing of NVIDIA's is needed to build. Names, numbers and layouts
-// are those of the public interface (https://docs.nvidia.com/deploy/nvml-api); tests/python/test_nvml_abi.py compares sizes,
+// The part of NVML that is used, declared here so that building needs nothing from NVIDIA. Names, numbers and layouts
+// follow the public interface (https://docs.nvidia.com/deploy/nvml-api); tests/python/test_nvml_abi.py compares sizes,
 // offsets and constants with NVIDIA's own Python binding, nvidia-ml-py.
 // The prototypes are only declared: the functions come from the driver's library (api.h) or from tests/fakes/nvml.
 #pragma once
@@ -8,7 +8,8 @@
 
 namespace gpuprof::nvml {
 
-// NVML_ERROR_*. An enum type would make every number a library returns undefined behaviour, so plain constants.
+// NVML_ERROR_*. Plain constants, because with an enum type an unknown number from a library would be undefined
+// behaviour.
 using Return = unsigned int;
 inline constexpr Return kSuccess = 0, kUninitialized = 1, kInvalidArgument = 2, kNotSupported = 3, kNoPermission = 4,
                         kAlreadyInitialized = 5, kNotFound = 6, kInsufficientSize = 7, kInsufficientPower = 8,
@@ -25,7 +26,7 @@ inline constexpr unsigned kClockSm = 1, kClockMem = 2;
 inline constexpr unsigned kEccCorrected = 0, kEccUncorrected = 1, kEccVolatile = 0;
 inline constexpr unsigned kMigEnabled = 1;
 inline constexpr unsigned long long kEventXid = 8;
-inline constexpr unsigned long long kNotAvailable = ~0ULL;  // a value that a process reading does not have
+inline constexpr unsigned long long kNotAvailable = ~0ULL;  // marks a missing value in a process reading
 
 inline constexpr unsigned kGpmVersion = 1, kGpmMetricMax = 477;
 inline constexpr unsigned kGpmSmUtil = 2, kGpmSmOccupancy = 3, kGpmAnyTensorUtil = 5, kGpmDramBwUtil = 10,
@@ -46,7 +47,7 @@ struct MemoryV2 {
     unsigned version;
     unsigned long long total, reserved, free, used;
 };
-// A struct version is its size with the number of the version in the upper byte.
+// A struct version is its size, with the version number in the upper byte.
 inline constexpr unsigned kMemoryV2 = sizeof(MemoryV2) | 2u << 24;
 struct PciInfo {
     char bus_id_legacy[16];

@@ -1,4 +1,4 @@
-// Finding the library and its functions.
+// Finds the library and its functions.
 #include "collect/device/nvml/api.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace gpuprof::nvml {
 namespace {
 
 constexpr const char* kNames[] = {
-// The two or one names of each function, in the order of symbols.def.
+// The one or two names of each function, in the order of symbols.def.
 #define GPUPROF_NVML_NAMES(need, name, older) #name, older,
     GPUPROF_NVML_FUNCTIONS(GPUPROF_NVML_NAMES)
 #undef GPUPROF_NVML_NAMES
@@ -22,12 +22,12 @@ constexpr const char* kNames[] = {
 
 enum Need { optional, required };
 
-// Only the name with .so.1 is the driver's: without it is what a toolkit installs for linking. WSL keeps its own apart.
+// Only the name ending in .so.1 is the driver's; a toolkit installs the plain .so for linking. WSL has its own folder.
 Result<std::vector<std::string>> candidates() {
     std::string chosen = trusted_environment("GPUPROF_NVML");
     if (chosen.empty()) return std::vector<std::string>{"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
     if (chosen.front() != '/')
-        return Error{ExitCode::usage, fmt::format("GPUPROF_NVML={}: give an absolute path", chosen)};
+        return Error{ExitCode::usage, fmt::format("invalid GPUPROF_NVML '{}'; expected an absolute path", chosen)};
     return std::vector<std::string>{chosen};
 }
 
@@ -38,10 +38,9 @@ Result<Api> load_api(std::span<const std::string> avoid) {
     if (!names) return names.error();
     Result<Library> library = Library::open(*names);
     if (!library)
-        return Error{ExitCode::empty,
-                     fmt::format("NVML cannot be loaded ({}); install the NVIDIA driver, or in a container "
-                                 "set NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-                                 library.error().message)};
+        return Error{ExitCode::empty, fmt::format("cannot load NVML ({}); install the NVIDIA driver, or in a container "
+                                                  "set NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+                                                  library.error().message)};
     Api api;
     api.path = library->path();
     std::vector<SymbolSlot> slots;

@@ -1,6 +1,7 @@
-// The driver's library as a struct of functions, made from symbols.def. Every call of NVML goes through Function: it marks
-// the call for the watcher (call_mark.h), answers kFunctionNotFound for what the library lacks, and leaves alone what
-// hung or crashed before. One thread.
+// The driver's library as a struct of functions, generated from symbols.def. Every NVML call goes through Function. It
+// marks the call for the watcher (call_mark.h), returns kFunctionNotFound for functions that the library lacks, and
+// skips functions that hung or crashed before.
+// Single-threaded.
 #pragma once
 
 #include <span>
@@ -39,8 +40,8 @@ struct Api {
 #undef GPUPROF_NVML_MEMBER
 };
 
-// Loads libnvidia-ml.so.1, or what the environment's GPUPROF_NVML names (an absolute path; not looked at in a program with
-// raised privileges). Calls nothing in it.
+// Loads libnvidia-ml.so.1, or the absolute path in GPUPROF_NVML (ignored in a program with raised privileges). Calls
+// none of its functions.
 Result<Api> load_api(std::span<const std::string> avoid);
 
 }  // namespace gpuprof::nvml

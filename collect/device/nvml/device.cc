@@ -1,4 +1,4 @@
-// A turn: find the device again if it was lost, ask every query that is due, then see what the failures mean together.
+// One turn: finds a lost device again, runs every query that is due, then decides what the failures mean together.
 #include "collect/device/nvml/device.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace gpuprof::nvml {
 
 namespace {
 
-constexpr int kFalseLosses = 3;  // a query that cried wolf so often is left out
+constexpr int kFalseLosses = 3;  // after so many false reports a query is dropped
 
 MetricSet without(MetricSet set, MetricSet other) { return MetricSet(set.bits() & ~other.bits()); }
 
@@ -73,7 +73,7 @@ void SampledGpu::leave_out(MetricSet metrics, Return code) {
     if (metrics.empty()) return;
     left_out_ = left_out_ | metrics;
     bool because_mig = facts_.mig && (code == kNotSupported || code == kInvalidArgument);
-    absences_.add(metrics, because_mig ? "NVML does not give it for a MIG instance" : explain(code));
+    absences_.add(metrics, because_mig ? "NVML does not report it for a MIG instance" : explain(code));
 }
 
 void SampledGpu::say_once(Turn& turn, MetricSet metrics, std::string sentence) {
@@ -93,7 +93,7 @@ Return SampledGpu::collect(MetricSet due, Harvest& to) {
     if (turn.renew != kSuccess && turn.answered == 0) return turn.renew;
     for (const Failure& failure : turn.failures)
         say_once(turn, failure.metrics,
-                 fmt::format("{} does not report {} for now: {} failed, {}. It is asked again.", label(),
+                 fmt::format("{} temporarily does not report {}: {} failed, {}. The query will be retried.", label(),
                              names_of(failure.metrics), failure.function, explain(failure.code)));
     return kSuccess;
 }
@@ -133,8 +133,9 @@ void SampledGpu::take(MetricSet wanted, const Reading& answer, Turn& turn) {
         if (said_.insert(fmt::format("implausible {}", spec.name)).second)
             turn.to.faults.push_back(
                 {turn.reading.time, facts_.device, one, false,
-                 fmt::format("{} gave {} = {} {}, which cannot be; such values are left out.", label(), spec.name,
-                             value, too_much ? fmt::format("MiB of {}", *total) : std::string(name_of(spec.unit)))});
+                 fmt::format("{} reported an implausible value, {} = {} {}; such values are dropped.", label(),
+                             spec.name, value,
+                             too_much ? fmt::format("MiB of {}", *total) : std::string(name_of(spec.unit)))});
     }
 }
 
@@ -182,8 +183,8 @@ void SampledGpu::ask_processes(Turn& turn) {
     if (code == kSuccess) return;
     processes_work_ = reaction_to(code) != Reaction::absent;
     say_once(turn, {},
-             fmt::format("{} does not tell which processes use it{}: {}.", label(), processes_work_ ? " for now" : "",
-                         explain(code)));
+             fmt::format("{} does not report which processes use it{}: {}.", label(),
+                         processes_work_ ? " at the moment" : "", explain(code)));
 }
 
 void SampledGpu::lose(std::size_t by_query, Return code, Turn& turn) {
@@ -202,10 +203,10 @@ void SampledGpu::lose(std::size_t by_query, Return code, Turn& turn) {
          facts_.device,
          {},
          true,
-         fmt::format("{} does not answer any more: {}. It is looked for again.", label(), explain(code))});
+         fmt::format("{} stopped responding: {}. The search for it continues.", label(), explain(code))});
 }
 
-// Whether anything answers beside the query that found the device lost.
+// Whether any query other than the one that found the device lost still works.
 Return SampledGpu::probe() {
     Return last = kNotSupported;
     for (std::size_t i = 0; i < queries().size(); ++i) {
@@ -227,7 +228,7 @@ bool SampledGpu::recover(Turn& turn) {
              facts_.device,
              {},
              true,
-             fmt::format("{} cannot be opened: {}. It is looked for again.", label(), explain(lost_code_))});
+             fmt::format("{} cannot be opened: {}. The search for it continues.", label(), explain(lost_code_))});
         search_.fail(turn.now);
         return false;
     }
@@ -246,7 +247,7 @@ bool SampledGpu::recover(Turn& turn) {
          facts_.device,
          {},
          false,
-         fmt::format("{} answers again after {:.1f} s.", label(), static_cast<double>(turn.now - lost_since_) / 1e9)});
+         fmt::format("{} responds again after {:.1f} s.", label(), static_cast<double>(turn.now - lost_since_) / 1e9)});
     return true;
 }
 

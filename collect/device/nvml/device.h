@@ -1,7 +1,7 @@
-// One selected device as NVML has it: asks what is due, keeps what works, and turns every return code into what to do
-// about it. Rules: a metric that will not work here is left out for good; one that may work later is asked again with
-// back-off; a device that is lost is looked for by its UUID with back-off, while others go on; when nothing at all answers
-// for a reason of the library's, the source starts the library anew.
+// A selected device, sampled with NVML: runs the queries that are due, keeps those that work, and turns every return
+// code into an action. A metric that will not work here is dropped for good. One that may work later is retried with
+// back-off. A lost device is searched for by its UUID with back-off, while others continue. If all queries fail because
+// of the library, the source restarts the library.
 #pragma once
 
 #include <optional>
@@ -20,23 +20,23 @@ namespace gpuprof::nvml {
 
 class SampledGpu {
 public:
-    // `gpu` is the identity of the GPU of a MIG instance, and equal to `self` otherwise.
+    // `gpu` is the identity of a MIG instance's GPU, and otherwise equal to `self`.
     SampledGpu(const Api& api, const Patience& patience, SampledDevice facts, Identity self, Identity gpu);
 
-    // Finds its handles; reads what is constant when that is not known yet.
+    // Finds the handles; reads the constants if they are unknown.
     Return find();
-    // One turn. Returns kSuccess, or the code for which the library must be started anew.
+    // One turn. Returns kSuccess, or the code that requires a restart of the library.
     Return collect(MetricSet due, Harvest& to);
-    // Before nvmlShutdown; handles are stale then until find().
+    // Call before nvmlShutdown; handles are stale until the next find().
     void release();
-    // find() failed: goes on as one that is lost, which is said in the next turn.
+    // find() failed: continues as a lost device; the next turn reports it.
     void begin_lost(Return code);
 
     const SampledDevice& facts() const { return facts_; }
     Device gpu() const { return gpu_handle_; }
-    // Errors since sampling began; absent where they cannot be watched.
+    // Errors since sampling began; absent if they cannot be watched.
     std::optional<double> xid_errors;
-    // Leaves metrics out from now on and says why at the end of the next turn.
+    // Drops metrics from now on; the end of the next turn reports why.
     void leave_out(MetricSet metrics, Return code);
 
 private:
@@ -51,8 +51,8 @@ private:
         TimeNs now = 0;  // monotonic
         Reading reading = {};
         int answered = 0;
-        Return renew = kSuccess;             // a code for which the library should be started anew
-        std::vector<Failure> failures = {};  // that may pass
+        Return renew = kSuccess;             // a code that requires a restart of the library
+        std::vector<Failure> failures = {};  // possibly temporary ones
     };
     void ask(Turn& turn);
     void ask_query(std::size_t index, MetricSet wanted, Turn& turn);
@@ -75,11 +75,11 @@ private:
     bool facts_known_ = false;
     MetricSet left_out_;
     Absences absences_;
-    std::vector<Backoff> retries_;   // per query; GPM comes after them
-    std::vector<int> false_losses_;  // per query: how often it said that the device is lost, and others answered
-    Backoff search_;                 // for the device when it is lost
-    Return lost_code_ = kSuccess;    // not kSuccess: lost
-    std::size_t lost_by_ = 0;        // the query that found out
+    std::vector<Backoff> retries_;   // per query; GPM follows them
+    std::vector<int> false_losses_;  // per query: how often it reported the device lost while others worked
+    Backoff search_;                 // for a lost device
+    Return lost_code_ = kSuccess;    // other than kSuccess: lost
+    std::size_t lost_by_ = 0;        // the query that detected it
     TimeNs lost_since_ = 0;
     Gpm gpm_;
     std::vector<std::pair<Metric, Return>> gpm_failed_;

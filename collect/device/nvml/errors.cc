@@ -1,5 +1,5 @@
-// The codes, one row each. What they mean is from the NVML API reference; the causes of 4, 9, 12, 18 and 999 are those that
-// people reported (container toolkit issues 48 and 1730, and the like).
+// The codes, one row each. Their meanings are from the NVML API reference; the causes of 4, 9, 12, 18 and 999 are from
+// public reports (container toolkit issues 48 and 1730, and similar).
 #include "collect/device/nvml/errors.h"
 
 #include <fmt/format.h>
@@ -19,48 +19,49 @@ struct Meaning {
 
 constexpr Meaning kMeanings[] = {
     {kSuccess, Reaction::none, "no error"},
-    {kUninitialized, Reaction::renew, "NVML is not initialised any more; it is started again"},
-    {kInvalidArgument, Reaction::absent, "NVML refuses this question for this device (invalid argument)"},
+    {kUninitialized, Reaction::renew, "NVML is no longer initialised"},
+    {kInvalidArgument, Reaction::absent, "NVML rejects this query for this device (invalid argument)"},
     {kNotSupported, Reaction::absent, "not supported by this device or its driver"},
     {kNoPermission, Reaction::absent,
-     "no permission; run as a user who may (root or CAP_SYS_ADMIN for some readings), or let the administrator allow "
+     "no permission; run as a privileged user (root or CAP_SYS_ADMIN for some metrics), or ask the administrator to "
+     "allow "
      "it"},
-    {kAlreadyInitialized, Reaction::retry, "NVML says it is already initialised"},
+    {kAlreadyInitialized, Reaction::retry, "NVML is already initialised"},
     {kNotFound, Reaction::absent, "NVML does not find it"},
-    {kInsufficientSize, Reaction::retry, "NVML wants a larger buffer"},
+    {kInsufficientSize, Reaction::retry, "NVML needs a larger buffer"},
     {kInsufficientPower, Reaction::lost, "the GPU has no external power; check its power cables"},
     {kDriverNotLoaded, Reaction::renew,
-     "the NVIDIA kernel driver is not loaded; load it (modprobe nvidia), or give the container the GPU (--gpus all)"},
-    {kTimeout, Reaction::retry, "the driver did not answer in time"},
-    {kIrqIssue, Reaction::retry, "the driver has trouble with the GPU's interrupts; see the kernel log (dmesg)"},
+     "the NVIDIA kernel driver is not loaded; load it (modprobe nvidia), or start the container with --gpus all"},
+    {kTimeout, Reaction::retry, "the driver timed out"},
+    {kIrqIssue, Reaction::retry, "the driver has a problem with the GPU's interrupts; see the kernel log (dmesg)"},
     {kLibraryNotFound, Reaction::renew,
-     "NVML misses another library of the driver; in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility"},
-    {kFunctionNotFound, Reaction::absent, "this driver's NVML has no function for it; a newer driver may"},
-    {kCorruptedInforom, Reaction::absent, "the GPU's own configuration memory (infoROM) is corrupted"},
+     "NVML cannot find another library of the driver; in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility"},
+    {kFunctionNotFound, Reaction::absent, "this driver's NVML lacks the function; a newer driver may have it"},
+    {kCorruptedInforom, Reaction::absent, "the GPU's configuration memory (infoROM) is corrupted"},
     {kGpuIsLost, Reaction::lost,
-     "the GPU is lost: it fell off the bus or cannot be reached; see the kernel log (dmesg, Xid 79) and reboot if it "
+     "the GPU is lost: it fell off the bus or is unreachable; see the kernel log (dmesg, Xid 79) and reboot if it "
      "stays"},
     {kResetRequired, Reaction::lost,
-     "the GPU needs a reset; end what uses it and run nvidia-smi --gpu-reset, or reboot"},
+     "the GPU needs a reset; stop the programs that use it and run nvidia-smi --gpu-reset, or reboot"},
     {kOperatingSystem, Reaction::retry,
-     "the operating system blocks the request; in a container its device cgroup may be the cause: restart the "
+     "the operating system blocks the request; in a container, its device cgroup may be the cause: restart the "
      "container"},
     {kLibRmVersionMismatch, Reaction::renew,
      "the driver was updated under a running system: reboot, or reload the kernel module"},
-    {kInUse, Reaction::retry, "the GPU is in use for something that excludes this"},
+    {kInUse, Reaction::retry, "the GPU is in exclusive use"},
     {kMemory, Reaction::retry, "out of memory"},
     {kNoData, Reaction::retry, "the driver has no data yet"},
-    {kInsufficientResources, Reaction::retry, "the driver is out of resources for this"},
-    {kArgumentVersionMismatch, Reaction::absent, "this driver wants another version of the question"},
-    {kDeprecated, Reaction::absent, "this driver does not answer it any more (deprecated)"},
+    {kInsufficientResources, Reaction::retry, "the driver is out of resources"},
+    {kArgumentVersionMismatch, Reaction::absent, "this driver expects another version of the query"},
+    {kDeprecated, Reaction::absent, "this driver no longer supports it (deprecated)"},
     {kNotReady, Reaction::retry, "the driver is not ready"},
-    {kGpuNotFound, Reaction::lost, "the GPU is not there any more; see the kernel log (dmesg)"},
-    {kInvalidState, Reaction::retry, "the GPU is in a state in which it cannot answer"},
+    {kGpuNotFound, Reaction::lost, "the GPU is gone; see the kernel log (dmesg)"},
+    {kInvalidState, Reaction::retry, "the GPU cannot respond in its current state"},
     {kUnknown, Reaction::renew,
-     "the driver says \"unknown error\"; in a container this is what systemctl daemon-reload on the host leaves "
-     "behind: "
-     "restart the container"},
-    {kAvoided, Reaction::absent, "the driver's function for it hung or crashed before and is left alone"},
+     "the driver reports \"unknown error\"; in a container, systemctl daemon-reload on the host causes this: restart "
+     "the "
+     "container"},
+    {kAvoided, Reaction::absent, "the driver's function hung or crashed before and is skipped"},
 };
 
 const Meaning* meaning_of(Return code) {
@@ -69,7 +70,7 @@ const Meaning* meaning_of(Return code) {
     return nullptr;
 }
 
-// The first word of `text` from `begin` on that looks like a version, 580.159.04.
+// The first word of `text`, from `begin`, that looks like a version such as 580.159.04.
 std::string_view version_in(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] < '0' || text[i] > '9') continue;
@@ -93,7 +94,7 @@ std::string explain(Return code) {
         if (code == kAvoided) return std::string(meaning->text);
         return fmt::format("{} (NVML code {})", meaning->text, code);
     }
-    return fmt::format("NVML gives a code that is not known here ({})", code);
+    return fmt::format("NVML returned an unknown code ({})", code);
 }
 
 std::string explain_mismatch(std::string_view proc_version, std::string_view library_path) {
@@ -103,7 +104,7 @@ std::string explain_mismatch(std::string_view proc_version, std::string_view lib
     std::string_view library =
         name == library_path.npos ? std::string_view{} : version_in(library_path.substr(name + 4));
     if (module.empty() && library.empty()) return explain(kLibRmVersionMismatch);
-    return fmt::format("the kernel module is version {} and the library {}; {}", module.empty() ? "unknown" : module,
+    return fmt::format("the kernel module has version {} and the library {}; {}", module.empty() ? "unknown" : module,
                        library.empty() ? "another" : library, explain(kLibRmVersionMismatch));
 }
 

@@ -1,4 +1,4 @@
-// What a return code of NVML means here: how to go on, and a sentence with the remedy.
+// The consequence of an NVML return code: a reaction, and a sentence with the remedy.
 #pragma once
 
 #include <string>
@@ -8,26 +8,26 @@
 
 namespace gpuprof::nvml {
 
-// Of our own, outside NVML's range: the function is on the list of those that hung or crashed before.
+// Our own code, outside NVML's range: the function hung or crashed before and is avoided.
 inline constexpr Return kAvoided = 0xFFFF0001u;
 
 enum class Reaction {
-    none,    // it worked
-    absent,  // it will not work here: leave it out from now on
-    retry,   // it may work later
-    renew,   // the library lost its driver, or never had it: shut down and start again
-    lost,    // this device is gone; others may go on
+    none,    // success
+    absent,  // will not work here: drop it
+    retry,   // may work later
+    renew,   // the library lost its driver, or never had it: shut down and restart
+    lost,    // this device is gone; others may continue
 };
 Reaction reaction_to(Return code);
 
-// What happened and what to do, to follow a colon: no capital, no full stop.
+// What happened and what to do, written to follow a colon: no capital, no full stop.
 std::string explain(Return code);
 
-// For code 18: the versions of the kernel module and of the library, as far as the text of /proc/driver/nvidia/version and
-// the library's path tell them.
+// For code 18: the versions of the kernel module and of the library, as far as /proc/driver/nvidia/version and the
+// library's path reveal them.
 std::string explain_mismatch(std::string_view proc_version, std::string_view library_path);
 
-// explain(code), with the versions read from this machine for code 18.
+// explain(code), with this machine's versions for code 18.
 std::string explain(Return code, std::string_view library_path);
 
 }  // namespace gpuprof::nvml

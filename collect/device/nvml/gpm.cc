@@ -1,11 +1,11 @@
-// The numbers of metrics are those of nvmlGpmMetricId_t; the test of abi.h compares them with NVIDIA's.
+// The metric numbers are those of nvmlGpmMetricId_t; the test of abi.h compares them with NVIDIA's.
 #include "collect/device/nvml/gpm.h"
 
 namespace gpuprof::nvml {
 
 namespace {
 
-// NVML gives rates in MiB/s.
+// NVML reports rates in MiB/s.
 constexpr double kMbPerMib = 1024.0 * 1024.0 / 1e6;
 
 struct GpmRow {

@@ -1,6 +1,6 @@
-// GPU performance metrics of Hopper and later: what the multiprocessors did between two samples of the driver's counters.
-// Reading takes a sample (0.8 ms on an H200) and answers the difference to the one before, so the first answers nothing.
-// Works beside CUPTI and other users; needs no privilege. A MIG instance is read through its GPU.
+// GPU performance metrics (GPM) of Hopper and later: SM activity between two samples of the driver's counters. Each
+// reading takes a sample (0.8 ms on an H200) and returns the difference to the previous one, so the first reading
+// returns nothing. Works alongside CUPTI and other users; needs no privileges. A MIG instance is read through its GPU.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@ public:
     Gpm(const Gpm&) = delete;
     Gpm& operator=(const Gpm&) = delete;
 
-    // Starts for a GPU, or one instance of it.
+    // Starts for a GPU, or for one instance of it.
     Return open(const Api& api, Device gpu, std::optional<unsigned> instance);
     bool is_open() const { return api_ != nullptr; }
-    // Sets what it can of `wanted`; metrics that failed go to `failed` with their codes.
+    // Sets the metrics of `wanted` that it can; failed ones go to `failed` with their codes.
     Return read(MetricSet wanted, Reading& to, std::vector<std::pair<Metric, Return>>& failed);
-    // Frees the samples; before nvmlShutdown.
+    // Frees the samples; call before nvmlShutdown.
     void close();
 
 private:

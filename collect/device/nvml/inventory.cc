@@ -1,4 +1,4 @@
-// Counting, opening, naming.
+// Counts, opens and names devices.
 #include "collect/device/nvml/inventory.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace gpuprof::nvml {
 
 namespace {
 
-// Text that a library wrote into `buffer`, as far as it is text: garbage must not reach sentences and files.
+// Text that a library wrote into `buffer`, up to the first invalid byte: garbage must not reach messages and files.
 std::string clean(const char* buffer, std::size_t bytes) {
     std::string text(buffer, std::find(buffer, buffer + bytes, '\0'));
     bool printable = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 127; });
@@ -47,7 +47,7 @@ std::string pci_bus_id_of(const Api& api, Device device) {
 Return list_devices(const Api& api, Inventory& to) {
     unsigned count = 0;
     if (Return code = api.nvmlDeviceGetCount_v2(&count); code != kSuccess) return code;
-    constexpr unsigned kMostDevices = 1024;  // more is not a count
+    constexpr unsigned kMostDevices = 1024;  // more is not a plausible count
     if (count > kMostDevices) return kUnknown;
     for (unsigned i = 0; i < count; ++i) {
         ListedDevice device;

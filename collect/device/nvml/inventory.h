@@ -1,4 +1,5 @@
-// The devices that NVML lists, with their MIG instances, and how a device is found again when its handle went stale.
+// The devices that NVML lists, with their MIG instances, and how to find a device again after its handle became
+// invalid.
 #pragma once
 
 #include <vector>
@@ -9,29 +10,29 @@
 namespace gpuprof::nvml {
 
 struct ListedDevice {
-    unsigned index = 0;  // NVML's
+    unsigned index = 0;  // in NVML's order
     Return code = kSuccess;
-    Device handle = nullptr;  // null when `code` says why
+    Device handle = nullptr;  // null if failed; `code` says why
     std::vector<Device> mig;  // in the order of facts.mig_uuids
     MachineDevice facts;
 };
 
 struct Inventory {
     std::vector<ListedDevice> devices;
-    std::vector<unsigned> forbidden;  // indices this process may not open; CUDA does not count them either
+    std::vector<unsigned> forbidden;  // indices that this process may not open; CUDA does not count them either
 };
 
-// Lists the machine's devices by PCI address. The code is that of counting them.
+// Lists the machine's devices by PCI address. The code is the result of counting them.
 Return list_devices(const Api& api, Inventory& to);
 
-// A device by what stays the same: its UUID, or where NVML has none its index.
+// Finds a device by its permanent identity: its UUID, or its index if NVML reports no UUID.
 struct Identity {
     std::string uuid;
     unsigned index = 0;
 };
 Return find_device(const Api& api, const Identity& identity, Device& device);
 
-// Texts of a device; empty when NVML has none.
+// Texts of a device; empty if NVML has none.
 std::string name_of(const Api& api, Device device);
 std::string uuid_of(const Api& api, Device device);
 std::string pci_bus_id_of(const Api& api, Device device);

@@ -1,5 +1,6 @@
-// NVML as a source: opens the library, chooses devices, turns the devices' turns into one, and starts the library anew when
-// it lost its driver. The library stays initialised when a source ends: the next region of this process then starts at once.
+// NVML as a source: opens the library, selects devices, combines their turns into one, and restarts the library after
+// it lost its driver. The library stays initialised when a source ends, so that the next region of this process starts
+// without delay.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace nvml {
 
 namespace {
 
-// nvmlInit counts its calls, and only as many nvmlShutdown end it.
+// nvmlInit counts its calls; the same number of nvmlShutdown calls ends it.
 int initialised = 0;
 
 Return start(const Api& api) {
@@ -77,8 +78,9 @@ Status NvmlSource::choose(const SourceRequest& request) {
         add(inventory.devices[static_cast<std::size_t>(selected.machine)], selected);
     notes_ = selection->notes;
     if (!inventory.forbidden.empty())
-        notes_.push_back(fmt::format("{} of the driver's GPUs may not be opened by this process and {} left out.",
-                                     inventory.forbidden.size(), inventory.forbidden.size() == 1 ? "is" : "are"));
+        notes_.push_back(fmt::format("this process may not open {} of the driver's GPUs; {} skipped.",
+                                     inventory.forbidden.size(),
+                                     inventory.forbidden.size() == 1 ? "it is" : "they are"));
     watched_.resize(gpus_.size(), nullptr);
     return {};
 }
@@ -139,7 +141,7 @@ void NvmlSource::count_errors(Harvest& to) {
                                  gpu->facts().device,
                                  {},
                                  false,
-                                 fmt::format("GPU {} reported {}; the kernel log (dmesg) has details.",
+                                 fmt::format("GPU {} reported {}; see the kernel log (dmesg) for details.",
                                              gpu->facts().device, describe_xid(event.xid))});
         }
 }
@@ -153,7 +155,7 @@ void NvmlSource::go_down(Return code, Harvest& to) {
          -1,
          {},
          true,
-         fmt::format("The driver stopped answering: {}. NVML is started anew.", explain(code, api_.path))});
+         fmt::format("The driver stopped responding: {}. NVML is being restarted.", explain(code, api_.path))});
     for (auto& gpu : gpus_) gpu->release();
     errors_.close();
     std::fill(watched_.begin(), watched_.end(), nullptr);
@@ -176,7 +178,7 @@ bool NvmlSource::come_up(Harvest& to) {
          -1,
          {},
          false,
-         fmt::format("NVML was started anew after {:.1f} s.", static_cast<double>(now - down_since_) / 1e9)});
+         fmt::format("NVML was restarted after {:.1f} s.", static_cast<double>(now - down_since_) / 1e9)});
     return true;
 }
 
@@ -188,7 +190,7 @@ Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const P
     Result<Api> api = load_api(request.avoid);
     if (!api) return api.error();
     if (Return code = start(*api); code != kSuccess)
-        return Error{exit_code_of(code), fmt::format("NVML does not start: {}", explain(code, api->path))};
+        return Error{exit_code_of(code), fmt::format("NVML failed to start: {}", explain(code, api->path))};
     auto source = std::make_unique<NvmlSource>(std::move(*api), patience);
     if (Status chosen = source->choose(request); !chosen) return chosen.error();
     return std::unique_ptr<DeviceSource>(std::move(source));

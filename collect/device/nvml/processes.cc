@@ -16,7 +16,7 @@ constexpr std::size_t kLongestEntry = 32;
 constexpr unsigned kPidMost = 1u << 22;  // PID_MAX_LIMIT of Linux
 constexpr double kMib = 1024.0 * 1024.0;
 
-// Bytes per entry: `declared`, or the next longer layout when more than that was written.
+// Bytes per entry: `declared`, or the next longer layout if more was written.
 std::size_t entry_bytes_of(const std::vector<unsigned char>& buffer, std::size_t count, std::size_t declared) {
     std::size_t end = std::min(buffer.size(), count * kLongestEntry);
     while (end > 0 && buffer[end - 1] == kPattern) --end;
@@ -44,7 +44,7 @@ Return Processes::list(const Listing& function, std::size_t entry_bytes, Device 
         buffer_.assign(room * kLongestEntry, kPattern);
         auto count = static_cast<unsigned>(room);
         Return code = function(device, &count, buffer_.data());
-        if (code == kInsufficientSize) {  // processes start while one asks
+        if (code == kInsufficientSize) {  // processes may start during the call
             room = std::min<std::size_t>(std::size_t{count} * 2 + 8, 1 << 16);
             continue;
         }
@@ -82,7 +82,7 @@ Return Processes::list_graphics(const Api& api, Device device, std::optional<dou
     return code;
 }
 
-// The driver keeps samples of some seconds; those since the last turn are averaged for each process.
+// The driver keeps several seconds of samples; those since the last turn are averaged per process.
 Return Processes::utilization(const Api& api, Device device, TimeNs time, Uses& to) {
     constexpr unsigned kRoomAtFirst = 128;
     if (samples_.empty()) samples_.resize(kRoomAtFirst);
@@ -94,7 +94,7 @@ Return Processes::utilization(const Api& api, Device device, TimeNs time, Uses& 
         count = static_cast<unsigned>(samples_.size());
         code = api.nvmlDeviceGetProcessUtilization(device, samples_.data(), &count, since_us_);
     }
-    if (code == kNotFound) return kSuccess;  // nothing ran
+    if (code == kNotFound) return kSuccess;  // no process ran
     if (code != kSuccess) return code;
     std::map<unsigned, std::pair<double, int>> sums;
     for (std::size_t i = 0; i < std::min<std::size_t>(count, samples_.size()); ++i) {
@@ -118,7 +118,7 @@ Return Processes::read(const Api& api, Device device, std::optional<double> tota
     return worked ? kSuccess : codes[0];
 }
 
-// Looking through all of /proc takes milliseconds, so it is done once for an id.
+// Searching all of /proc takes milliseconds, so each id is looked up once.
 std::int64_t Processes::local(unsigned pid) {
     constexpr std::size_t kMostRemembered = 4096;
     if (local_.size() > kMostRemembered) local_.clear();

@@ -1,7 +1,7 @@
-// Which processes use a device: memory of compute and graphics processes, and the share of time each kept it busy.
-// The layout of a process entry differs between drivers of one function name (R530 and early R535 have longer ones, gpustat
-// issue 102 and nvitop tell of it), so the buffer is filled with a pattern first and the length is read off what was
-// overwritten.
+// Which processes use a device: memory of compute and graphics processes, and the share of time that each one kept it
+// busy. The layout of a process entry differs between drivers under one function name (R530 and early R535 have longer
+// entries; see gpustat issue 102 and nvitop).
+// The buffer is therefore filled with a pattern first, and the entry length follows from what was overwritten.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ namespace gpuprof::nvml {
 
 class Processes {
 public:
-    // Appends what processes use now; memory over `total_mb` is left out. The code is of the first call that failed, when
-    // no call worked.
+    // Appends the current use by processes; memory above `total_mb` is dropped. If no call worked, returns the first
+    // failed call's code.
     Return read(const Api& api, Device device, std::optional<double> total_mb, TimeNs time, std::int32_t number,
                 std::vector<ProcessReading>& to);
 
@@ -37,13 +37,13 @@ private:
     std::int64_t local(unsigned pid);
 
     std::map<unsigned, std::int64_t> local_;
-    unsigned long long since_us_ = 0;  // newest sample of utilisation seen
+    unsigned long long since_us_ = 0;  // newest utilisation sample so far
     std::vector<unsigned char> buffer_;
     std::vector<ProcessUtilization> samples_;
 };
 
-// NVML gives process ids of the host. The number that /proc (`proc_root`) has for it: itself, or of the one process whose
-// NSpid line has it; itself when neither is known.
+// NVML reports process ids of the host. Returns the corresponding id in /proc (`proc_root`): the same id, or that of
+// the only process whose NSpid line contains it; the same id if neither exists.
 std::int64_t local_pid(std::int64_t pid, const std::string& proc_root);
 
 }  // namespace gpuprof::nvml

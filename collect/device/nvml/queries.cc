@@ -1,5 +1,5 @@
-// Units as NVML has them (bytes, milliwatts, millijoules) become those of metrics.def here and nowhere else.
-// Not asked for: PCIe throughput, which takes the driver 20 ms a call.
+// The only place that converts NVML's units (bytes, milliwatts, millijoules) to those of metrics.def.
+// PCIe throughput is not queried, because the driver takes 20 ms per call.
 #include "collect/device/nvml/queries.h"
 
 namespace gpuprof::nvml {
@@ -117,7 +117,7 @@ Return read_memory(const Api& api, Device device, Memory& memory) {
     MemoryV2 newer{};
     newer.version = kMemoryV2;
     Return code = api.nvmlDeviceGetMemoryInfo_v2(device, &newer);
-    // Version 1 counts what the driver reserves as used; better than nothing.
+    // Version 1 counts memory that the driver reserves as used; still better than nothing.
     if (reaction_to(code) == Reaction::absent) return api.nvmlDeviceGetMemoryInfo(device, &memory);
     memory = {newer.total, newer.free, newer.used};
     return code;

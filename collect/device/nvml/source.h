@@ -1,4 +1,4 @@
-// What open_nvml() (collect/device/source.h) rests on, with the waiting times open to tests.
+// The implementation of open_nvml() (collect/device/source.h), with waiting times that tests can set.
 #pragma once
 
 #include "collect/device/source.h"
@@ -6,8 +6,8 @@
 namespace gpuprof::nvml {
 
 struct Patience {
-    DurNs query_first = 100'000'000, query_most = 10'000'000'000;      // a metric that failed
-    DurNs device_first = 500'000'000, device_most = 30'000'000'000;    // a device that is lost
+    DurNs query_first = 100'000'000, query_most = 10'000'000'000;      // a failed metric
+    DurNs device_first = 500'000'000, device_most = 30'000'000'000;    // a lost device
     DurNs library_first = 500'000'000, library_most = 30'000'000'000;  // a library that lost its driver
 };
 

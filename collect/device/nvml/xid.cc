@@ -1,4 +1,4 @@
-// Meanings are from NVIDIA's "Xid Errors" (https://docs.nvidia.com/deploy/xid-errors), in few words.
+// Meanings are abridged from NVIDIA's "Xid Errors" (https://docs.nvidia.com/deploy/xid-errors).
 #include "collect/device/nvml/xid.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ Return XidWatch::watch(const Api& api, Device gpu) {
 }
 
 std::vector<XidEvent> XidWatch::poll() {
-    constexpr int kMostAtOnce = 64;  // a storm of errors must not hold up sampling; the rest comes next time
+    constexpr int kMostAtOnce = 64;  // a storm of errors must not delay sampling; the rest follows next time
     std::vector<XidEvent> events;
     for (int i = 0; set_ && i < kMostAtOnce; ++i) {
         EventData data{};
@@ -34,18 +34,18 @@ void XidWatch::close() {
 
 std::string describe_xid(unsigned long long xid) {
     switch (xid) {
-        case 13: return "Xid 13 (a kernel did something illegal)";
-        case 31: return "Xid 31 (a kernel touched memory that is not mapped)";
+        case 13: return "Xid 13 (illegal operation in a kernel)";
+        case 31: return "Xid 31 (MMU fault: a kernel accessed unmapped memory)";
         case 43: return "Xid 43 (a program's work on the GPU was stopped)";
-        case 45: return "Xid 45 (work was cleaned up after an earlier error or a killed program)";
-        case 48: return "Xid 48 (a double-bit memory error)";
-        case 63: return "Xid 63 (a memory row was remapped)";
-        case 64: return "Xid 64 (a memory row could not be remapped)";
-        case 74: return "Xid 74 (an NVLink error)";
+        case 45: return "Xid 45 (clean-up after an earlier error or a killed program)";
+        case 48: return "Xid 48 (double-bit memory error)";
+        case 63: return "Xid 63 (memory row remapped)";
+        case 64: return "Xid 64 (memory row remapping failed)";
+        case 74: return "Xid 74 (NVLink error)";
         case 79: return "Xid 79 (the GPU fell off the bus)";
-        case 94: return "Xid 94 (a memory error that was contained)";
-        case 95: return "Xid 95 (a memory error that was not contained; the GPU needs a reset)";
-        case 119: return "Xid 119 (the GPU's own processor, GSP, does not answer)";
+        case 94: return "Xid 94 (contained memory error)";
+        case 95: return "Xid 95 (uncontained memory error; the GPU needs a reset)";
+        case 119: return "Xid 119 (the GSP of the GPU does not respond)";
         default: return fmt::format("Xid {}", xid);
     }
 }

@@ -1,5 +1,5 @@
-// Counts the critical errors (Xid) that the driver reports for GPUs while sampling, by an event set that is polled and
-// never waited for.
+// Counts the critical errors (Xid) that the driver reports for GPUs during sampling, with an event set that is polled
+// without waiting.
 #pragma once
 
 #include <map>
@@ -24,9 +24,9 @@ public:
 
     // Watches a GPU from now on.
     Return watch(const Api& api, Device gpu);
-    // What happened since the last poll.
+    // The events since the last poll.
     std::vector<XidEvent> poll();
-    void close();  // before nvmlShutdown
+    void close();  // call before nvmlShutdown
 
 private:
     const Api* api_ = nullptr;

@@ -1,6 +1,6 @@
-// replay:FILE plays a recorded series as if it happened now: each reading comes when as much time has passed since the
-// start as lay between it and the first one in the recording. replay:FILE@max gives all of it at once, with the times of
-// the recording. Always labelled: it shows what sampling looks like where there is no GPU, and tests known numbers.
+// replay:FILE replays a recorded series at its original speed. replay:FILE@max delivers all of it at once, with the
+// recorded times. The output is always labelled as a replay. It shows sampling on machines without a GPU, and tests
+// with known numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,10 +57,10 @@ public:
     std::vector<std::string> notes() const override {
         double seconds = static_cast<double>(series_.readings.back().time - series_.readings.front().time) / 1e9;
         std::vector<std::string> notes{
-            fmt::format("replayed from {} ({:.2f} s, {} readings){}: nothing of this was measured on this machine now",
-                        file_, seconds, series_.readings.size(), at_once_ ? ", all at once" : "")};
+            fmt::format("replayed from {} ({:.2f} s, {} readings){}, not measured on this machine", file_, seconds,
+                        series_.readings.size(), at_once_ ? ", all at once" : "")};
         if (series_.bad_lines > 0)
-            notes.push_back(fmt::format("{} lines of {} are no readings and were left out", series_.bad_lines, file_));
+            notes.push_back(fmt::format("{} lines of {} are not readings and were skipped", series_.bad_lines, file_));
         return notes;
     }
 
@@ -78,7 +78,7 @@ Result<std::string> read_file(const std::string& path) {
     if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
     std::streamoff size = file.tellg();
     if (size < 0 || size > kLargest)
-        return Error{ExitCode::unreadable, fmt::format("{} is no file that can be replayed (at most 1 GiB)", path)};
+        return Error{ExitCode::unreadable, fmt::format("cannot replay {}: not a regular file of at most 1 GiB", path)};
     std::string text(static_cast<std::size_t>(size), '\0');
     file.seekg(0);
     file.read(text.data(), size);
@@ -93,7 +93,8 @@ Result<std::set<std::int32_t>> wanted_devices(const std::string& devices) {
     std::istringstream words(devices);
     for (std::string word; std::getline(words, word, ',');) {
         if (word.empty() || word.size() > 4 || word.find_first_not_of("0123456789") != std::string::npos)
-            return Error{ExitCode::usage, fmt::format("{} is no device of a recorded series (0, 1, ... or all)", word)};
+            return Error{ExitCode::usage,
+                         fmt::format("invalid device '{}'; a recorded series has devices 0, 1, ... or all", word)};
         wanted.insert(std::stoi(word));
     }
     return wanted;
@@ -113,7 +114,7 @@ Result<std::unique_ptr<DeviceSource>> open_replay(const SourceRequest& request) 
     if (!series.ok()) return series.error();
     auto source = std::make_unique<ReplaySource>(std::move(*series), file, at_once, *wanted);
     if (source->devices().empty())
-        return Error{ExitCode::usage, fmt::format("{} has no readings of device {}", file, request.devices)};
+        return Error{ExitCode::usage, fmt::format("no readings of device {1} in {0}", file, request.devices)};
     return std::unique_ptr<DeviceSource>(std::move(source));
 }
 

@@ -1,7 +1,7 @@
-// The text of `nvidia-smi --query-gpu=... --format=csv`: fields by the names in its header, in any order. A pure function of
-// lines; hostile text gives problems, never wrong numbers. What it tolerates, because it was seen: units in headers or
-// after values, [N/A] and its relatives, quoted values, a decimal comma where it cannot be anything else, repeated headers,
-// messages between the rows.
+// Parses the text of `nvidia-smi --query-gpu=... --format=csv`: fields by the names in its header, in any order. A pure
+// function of lines; hostile text yields problems, never wrong numbers. It tolerates variants seen in practice: units
+// in headers or after values, [N/A] and similar, quoted values, an unambiguous decimal comma, repeated headers,
+// messages between rows.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace gpuprof::smi {
 
 struct Row {
     std::int32_t index = -1;
-    std::optional<std::int32_t> count;  // of GPUs in the machine
+    std::optional<std::int32_t> count;  // number of GPUs in the machine
     std::string uuid, name, pci_bus_id;
     bool mig = false;
     std::optional<double> power_limit_w, sm_clock_max_mhz, mem_clock_max_mhz;
@@ -24,22 +24,22 @@ struct Row {
     struct Trouble {
         Metric metric;
         Problem problem;
-        std::string text;  // as nvidia-smi wrote it
+        std::string text;  // as printed by nvidia-smi
     };
     std::vector<Trouble> troubles;
 };
 
 class Table {
 public:
-    // Takes the next line (without its end). A row, or nothing: it was a header, or a message (see message()).
+    // Takes the next line (without its end). Returns a row, or nothing for a header or a message (see message()).
     std::optional<Row> take(std::string_view line);
-    // The last line that was neither a header nor a row; "" when there was none.
+    // The last line that was neither a header nor a row; "" if there was none.
     const std::string& message() const { return message_; }
 
 private:
     bool take_header(const std::vector<std::string>& cells);
 
-    std::vector<std::string> columns_;  // names in the header, units removed
+    std::vector<std::string> columns_;  // names from the header, without units
     std::string message_;
 };
 

@@ -22,7 +22,7 @@ namespace gpuprof::smi {
 
 namespace {
 
-// The environment with one locale, so that numbers and messages are those that the parser knows.
+// The environment with a fixed locale, so that numbers and messages have the form that the parser expects.
 std::vector<std::string> plain_environment() {
     std::vector<std::string> variables;
     for (char** variable = environ; *variable; ++variable) {
@@ -41,7 +41,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return result;
 }
 
-// What the child has open: nothing, its output, its output.
+// The child's descriptors: no input, and both outputs into the pipe.
 void set_files(posix_spawn_file_actions_t& files, int output) {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
@@ -84,7 +84,7 @@ Process& Process::operator=(Process&& other) noexcept {
 Result<Process> Process::start(const std::string& program, const std::vector<std::string>& arguments) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return Error{ExitCode::internal, fmt::format("no pipe for {}: {}", program, std::strerror(errno))};
+        return Error{ExitCode::internal, fmt::format("cannot create a pipe for {}: {}", program, std::strerror(errno))};
     std::vector<std::string> words{program}, variables = plain_environment();
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv = pointers(words), envp = pointers(variables);
@@ -101,11 +101,11 @@ Result<Process> Process::start(const std::string& program, const std::vector<std
     fcntl(process.output_, F_SETFL, O_NONBLOCK);
     if (error == 0) return process;
     process.pid_ = -1;
-    return Error{ExitCode::unreadable, fmt::format("{} cannot be started: {}", program, std::strerror(error))};
+    return Error{ExitCode::unreadable, fmt::format("cannot start {}: {}", program, std::strerror(error))};
 }
 
 bool Process::read(std::string& to, DurNs timeout) {
-    constexpr std::size_t kMostAtOnce = 1 << 20;  // a babbling program must not hold up sampling
+    constexpr std::size_t kMostAtOnce = 1 << 20;  // a babbling program must not delay sampling
     if (output_ < 0) return false;
     pollfd wanted{output_, POLLIN, 0};
     if (timeout > 0) poll(&wanted, 1, static_cast<int>(timeout / 1'000'000));

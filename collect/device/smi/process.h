@@ -1,6 +1,6 @@
-// A child process whose output is read without waiting: nvidia-smi. Started without a shell, with LC_ALL=C, no input, no
-// descriptors of ours, default signals, in a process group of its own (Ctrl-C is for the target). Both its output streams
-// come as one text. Nothing here waits for a process that the driver holds: a killed one is reaped when it can be.
+// A child process whose output is read without waiting: nvidia-smi. It starts without a shell, with LC_ALL=C, no input,
+// none of our descriptors, default signals, and its own process group (Ctrl-C is for the target). Both output streams
+// arrive as one text. Nothing here waits for a process that the driver holds: a killed one is reaped when possible.
 #pragma once
 
 #include <sys/types.h>
@@ -22,9 +22,9 @@ public:
     Process& operator=(Process&& other) noexcept;
 
     static Result<Process> start(const std::string& program, const std::vector<std::string>& arguments);
-    // Appends what has come; false at the end of its output. Waits up to `timeout` for something to come.
+    // Appends available output; false at its end. Waits up to `timeout` for new output.
     bool read(std::string& to, DurNs timeout);
-    // "exit status 9" or "signal 11", when it ended; waits a moment for that.
+    // "exit status 9" or "signal 11" if it has ended; waits briefly for that.
     std::optional<std::string> ending();
     bool running() const { return pid_ > 0; }
     void kill();
@@ -34,7 +34,7 @@ private:
     int output_ = -1;
 };
 
-// nvidia-smi by PATH (not in a program with raised privileges), /usr/bin and the folder of WSL; "" when there is none.
+// Path of nvidia-smi: from PATH (not in a program with raised privileges), /usr/bin or WSL's folder; "" if not found.
 std::string find_nvidia_smi();
 
 }  // namespace gpuprof::smi

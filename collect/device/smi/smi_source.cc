@@ -1,5 +1,5 @@
-// nvidia-smi as a source: chooses devices from its first rows, turns later rows into readings of the time they arrived (its
-// own timestamp is local time without a zone), starts it again when it ends or falls silent.
+// nvidia-smi as a source: selects devices from the first rows, turns later rows into readings at their arrival time
+// (its own timestamp is local time without a zone), and restarts it when it ends or falls silent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,27 +18,28 @@ namespace smi {
 
 namespace {
 
-constexpr DurNs kShortestInterval = 50'000'000;  // one query takes nvidia-smi some ms of a core
+constexpr DurNs kShortestInterval = 50'000'000;  // one query costs nvidia-smi a few ms of CPU time
 
 std::string reason_for(const Row::Trouble& trouble) {
     switch (trouble.problem) {
-        case Problem::unsupported: return fmt::format("nvidia-smi shows {}", trouble.text);
+        case Problem::unsupported: return fmt::format("nvidia-smi prints {}", trouble.text);
         case Problem::no_permission:
-            return fmt::format("nvidia-smi shows {}; run as a user who may, or let the administrator allow it",
-                               trouble.text);
+            return fmt::format(
+                "nvidia-smi prints {}; run as a user with permission, or ask the administrator to allow it",
+                trouble.text);
         case Problem::unknown_error:
-            return fmt::format("nvidia-smi shows {}; in a container, restart it if this stays", trouble.text);
-        case Problem::unreadable: return fmt::format("nvidia-smi shows \"{}\", which cannot be read", trouble.text);
-        case Problem::implausible: return fmt::format("nvidia-smi shows {}, which cannot be", trouble.text);
+            return fmt::format("nvidia-smi prints {}; in a container, restart it if this persists", trouble.text);
+        case Problem::unreadable: return fmt::format("nvidia-smi prints \"{}\", an unreadable value", trouble.text);
+        case Problem::implausible: return fmt::format("nvidia-smi prints {}, an implausible value", trouble.text);
         case Problem::reset_required: return "the GPU needs a reset; run nvidia-smi --gpu-reset, or reboot";
-        case Problem::lost: return "the GPU is lost; see the kernel log (dmesg) and reboot if it stays";
+        case Problem::lost: return "the GPU is lost; see the kernel log (dmesg) and reboot if this persists";
     }
     return trouble.text;
 }
 
 bool is_loss(Problem problem) { return problem == Problem::reset_required || problem == Problem::lost; }
 
-// A number that changes must not make the same trouble a new one every time.
+// The kind of a problem, so that a changing number does not count as a new one each time.
 std::string kind_of(const Row::Trouble& trouble) {
     return fmt::format("{} {}", spec_of(trouble.metric).name, static_cast<int>(trouble.problem));
 }
@@ -79,7 +80,7 @@ private:
     std::vector<SampledDevice> devices_;
     std::vector<State> states_;
     std::vector<std::string> notes_;
-    std::vector<Row> rows_;  // of this turn, and the first ones
+    std::vector<Row> rows_;  // of this turn, and the initial ones
     TimeNs heard_ = 0, down_since_ = 0;
     bool gave_up_ = false;
 };
@@ -104,7 +105,7 @@ Status SmiSource::choose(const std::vector<Row>& rows, const SourceRequest& requ
         device.sm_clock_max_mhz = row.sm_clock_max_mhz;
         device.mem_clock_max_mhz = row.mem_clock_max_mhz;
         if (row.mig)
-            note(fmt::format("GPU {} is divided into MIG instances, which nvidia-smi does not sample one by one.",
+            note(fmt::format("GPU {} is divided into MIG instances, which nvidia-smi cannot sample individually.",
                              device.device));
         devices_.push_back(std::move(device));
     }
@@ -113,7 +114,7 @@ Status SmiSource::choose(const std::vector<Row>& rows, const SourceRequest& requ
     heard_ = monotonic_ns();
     for (State& state : states_) state.seen = heard_;
     for (std::size_t i = 0; i < devices_.size(); ++i)
-        states_[i].absences.add(stream_.refused(), "this nvidia-smi has no field for it");
+        states_[i].absences.add(stream_.refused(), "this nvidia-smi lacks the field");
     rows_ = rows;
     return {};
 }
@@ -133,7 +134,7 @@ void SmiSource::collect(MetricSet, Harvest& to) {
                                  -1,
                                  {},
                                  false,
-                                 fmt::format("nvidia-smi answers again after {:.1f} s.",
+                                 fmt::format("nvidia-smi responds again after {:.1f} s.",
                                              static_cast<double>(now - down_since_) / 1e9)});
         heard_ = now;
         down_since_ = 0;
@@ -144,7 +145,7 @@ void SmiSource::collect(MetricSet, Harvest& to) {
     if (!open) return fail(stream_.ending(), now, to);
     if (now - heard_ > silence_) {
         stream_.kill();
-        return fail(fmt::format("no answer for {:.1f} s", static_cast<double>(now - heard_) / 1e9), now, to);
+        return fail(fmt::format("no output for {:.1f} s", static_cast<double>(now - heard_) / 1e9), now, to);
     }
     watch(now, to);
 }
@@ -180,15 +181,14 @@ void SmiSource::tell(const Row& row, std::size_t position, Harvest& to) {
 void SmiSource::lose(std::size_t position, std::string_view why, Harvest& to) {
     if (std::exchange(states_[position].lost, true)) return;
     std::int32_t device = devices_[position].device;
-    to.faults.push_back(
-        {realtime_ns(), device, {}, true, fmt::format("GPU {} does not answer any more: {}.", device, why)});
+    to.faults.push_back({realtime_ns(), device, {}, true, fmt::format("GPU {} stopped responding: {}.", device, why)});
 }
 
-// Devices that rows come for no more while others go on.
+// Detects devices without rows while others continue.
 void SmiSource::watch(TimeNs now, Harvest& to) {
     for (std::size_t i = 0; i < states_.size(); ++i)
         if (now - states_[i].seen > silence_ && now - heard_ < silence_)
-            lose(i, "nvidia-smi does not list it now; see the kernel log (dmesg)", to);
+            lose(i, "nvidia-smi no longer lists it; see the kernel log (dmesg)", to);
 }
 
 void SmiSource::fail(std::string_view why, TimeNs now, Harvest& to) {
@@ -197,14 +197,14 @@ void SmiSource::fail(std::string_view why, TimeNs now, Harvest& to) {
     if (down_since_ == 0) {
         down_since_ = now;
         to.faults.push_back(
-            {realtime_ns(), -1, {}, true, fmt::format("nvidia-smi ended ({}); it is started again.", why)});
+            {realtime_ns(), -1, {}, true, fmt::format("nvidia-smi ended ({}) and is being restarted.", why)});
     } else if (gave_up_) {
-        to.faults.push_back({realtime_ns(),
-                             -1,
-                             {},
-                             true,
-                             fmt::format("nvidia-smi failed {} times in a row ({}) and is not started any more.",
-                                         restart_.failures(), why)});
+        to.faults.push_back(
+            {realtime_ns(),
+             -1,
+             {},
+             true,
+             fmt::format("nvidia-smi failed {} times in a row ({}); giving up.", restart_.failures(), why)});
     }
 }
 
@@ -213,25 +213,25 @@ void SmiSource::fail(std::string_view why, TimeNs now, Harvest& to) {
 Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience) {
     std::string program = find_nvidia_smi();
     if (program.empty()) {
-        std::string missing = "nvidia-smi is neither in PATH nor in /usr/bin or /usr/lib/wsl/lib";
-        if (request.backend == "smi")  // else NVML has said so
+        std::string missing = "nvidia-smi not found in PATH, /usr/bin or /usr/lib/wsl/lib";
+        if (request.backend == "smi")  // otherwise NVML's error says so
             missing +=
                 "; install the driver's utilities, or in a container set NVIDIA_DRIVER_CAPABILITIES=compute,utility";
         return Error{ExitCode::empty, missing};
     }
     if (std::find(request.avoid.begin(), request.avoid.end(), "nvidia-smi") != request.avoid.end())
-        return Error{ExitCode::empty, program + " hung before and is left alone"};
+        return Error{ExitCode::empty, program + " hung before and is skipped"};
     DurNs interval = std::max(request.interval, kShortestInterval);
     Stream stream(program, interval);
     Result<std::vector<Row>> rows = stream.open(patience.start);
-    if (!rows) return Error{ExitCode::empty, fmt::format("{} gives no rows ({})", program, rows.error().message)};
+    if (!rows) return Error{ExitCode::empty, fmt::format("{} printed no rows ({})", program, rows.error().message)};
     auto source = std::make_unique<SmiSource>(std::move(stream), patience, interval);
     if (Status chosen = source->choose(*rows, request); !chosen) return chosen.error();
     source->note(
-        "nvidia-smi gives no energy counter, no GPM metrics, no Xid errors and no use by process; a reading's time "
-        "is when its row arrived.");
+        "nvidia-smi reports no energy counter, GPM metrics, Xid errors or use by process; the time of a reading "
+        "is the arrival of its row.");
     if (interval > request.interval)
-        source->note(fmt::format("nvidia-smi is asked every {} ms; a shorter interval would cost too much.",
+        source->note(fmt::format("nvidia-smi is sampled every {} ms; a shorter interval would cost too much CPU time.",
                                  interval / 1'000'000));
     return std::unique_ptr<DeviceSource>(std::move(source));
 }

@@ -1,4 +1,4 @@
-// Starting, adapting the query, splitting into lines.
+// Starts nvidia-smi, adapts the query, splits lines.
 #include "collect/device/smi/stream.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace gpuprof::smi {
 namespace {
 
 constexpr DurNs kPoll = 50'000'000;
-// As nvidia-smi words it; the name of the field stands before, in quotes.
+// nvidia-smi's wording; the name of the field precedes it, in quotes.
 constexpr std::string_view kRefusal = "is not a valid field to query";
 
 }  // namespace
@@ -43,7 +43,7 @@ Status Stream::restart() {
 }
 
 bool Stream::read(std::vector<Row>& to, DurNs timeout) {
-    constexpr std::size_t kMostKept = 1 << 16;  // of a line without an end, and of messages
+    constexpr std::size_t kMostKept = 1 << 16;  // for an unfinished line, and for messages
     bool open = process_.read(buffer_, timeout);
     if (!open && !buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
     std::size_t begin = 0;
@@ -61,12 +61,13 @@ bool Stream::read(std::vector<Row>& to, DurNs timeout) {
 }
 
 std::string Stream::ending() {
-    std::string how = process_.ending().value_or("closed output");
+    std::string how = process_.ending().value_or("closed its output");
     process_.kill();
     return table_.message().empty() ? how : fmt::format("{}: {}", how, table_.message());
 }
 
-// Rows until all GPUs were listed once. Without their count a second row of one GPU shows that it has begun anew.
+// Reads rows until every GPU was listed once. If their count is unknown, a second row of the same GPU shows that a new
+// round began.
 Result<std::vector<Row>> Stream::first_rows(TimeNs deadline) {
     std::vector<Row> rows;
     while (monotonic_ns() < deadline) {
@@ -95,7 +96,7 @@ bool Stream::exchange(std::size_t position) {
     return !asked_.empty();
 }
 
-// Exchanges the fields that the messages name; false when they name none.
+// Replaces the fields that the messages name; false if they name none.
 bool Stream::drop_refused() {
     bool any = false;
     for (std::size_t at = said_.find(kRefusal); at != said_.npos; at = said_.find(kRefusal, at + 1)) {
@@ -113,7 +114,7 @@ bool Stream::drop_refused() {
     return any;
 }
 
-// Asks for each field beside the index, once; those that give no row are exchanged, then dropped.
+// Queries each field once, together with the index; a field without a row is replaced, then dropped.
 bool Stream::probe_each(TimeNs deadline) {
     std::size_t before = asked_.size();
     for (std::size_t i = 1; i < asked_.size();) {

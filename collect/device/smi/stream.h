@@ -1,6 +1,6 @@
-// One long-lived `nvidia-smi --query-gpu=... --format=csv,nounits -lms N`: starting it with fields that it accepts, and
-// reading rows. An unknown field makes nvidia-smi refuse the whole query, so fields it names are exchanged for their older
-// name or dropped, and when it names none each field is tried alone.
+// One long-lived `nvidia-smi --query-gpu=... --format=csv,nounits -lms N`: starts it with accepted fields and reads
+// rows. An unknown field makes nvidia-smi refuse the whole query. A field that it names is replaced by its older name
+// or dropped; if it names none, each field is tried alone.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ class Stream {
 public:
     Stream(std::string program, DurNs interval);
 
-    // Starts it and waits until `timeout` for rows of all GPUs; fields that are not accepted are in refused().
+    // Starts it and waits up to `timeout` for rows of all GPUs; refused() lists the fields that were not accepted.
     Result<std::vector<Row>> open(DurNs timeout);
-    // Starts it again after it ended or was killed.
+    // Restarts it after it ended or was killed.
     Status restart();
-    // Rows that have come, without waiting; false when it has ended.
+    // Available rows, without waiting; false if it has ended.
     bool read(std::vector<Row>& to) { return read(to, 0); }
     bool running() const { return process_.running(); }
     void kill() { process_.kill(); }
-    // Why it ended, e.g. "exit status 9: NVIDIA-SMI has failed".
+    // Why it ended, such as "exit status 9: NVIDIA-SMI has failed".
     std::string ending();
     MetricSet refused() const { return refused_; }
 

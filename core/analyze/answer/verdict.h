@@ -1,4 +1,4 @@
-// The verdict: the one thing that limits the recorded run, or that it cannot be told. It compares the parts of the window
+// The verdict: the one limiter of the recorded run, or "cannot tell". It compares the parts of the window
 // (facts/shares.h) after taking out what the recorder made itself, and abstains rather than guesses.
 #pragma once
 

@@ -93,7 +93,7 @@ class Machine:
             there = os.access(self.programs / "storm", os.X_OK)
             return None if there else f"CUDA programs were not packed: {self.pack.get('no_programs', 'nothing was compiled')}"
         if need == "cupti":
-            return None if self.cupti() else "libcupti was not found beside PyTorch or JAX, nor in a CUDA toolkit"
+            return None if self.cupti() else "libcupti not found beside PyTorch or JAX, nor in a CUDA toolkit"
         return None if shutil.which(need) else f"{need} is not installed"
 
     def _asked(self, name, ask, prefix):

@@ -20,7 +20,7 @@ TEST(Suggest, is_silent_when_nothing_is_close) {
     EXPECT_EQ(did_you_mean("", kWords), "");
     EXPECT_EQ(did_you_mean(std::string(100000, 'k'), kWords), "");
     EXPECT_EQ(did_you_mean("idel", std::span(kWords).subspan(4)), "");
-    EXPECT_EQ(did_you_mean("idles", kWords), "; did you mean idle?");
+    EXPECT_EQ(did_you_mean("idles", kWords), "; did you mean 'idle'?");
 }
 
 }  // namespace

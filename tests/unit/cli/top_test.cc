@@ -94,7 +94,7 @@ TEST(TopLayout, says_what_is_wrong) {
     view.trouble = "the sampler died";
     view.paused = true;
     std::string text = text_of(lay_out(drawn.state, view));
-    EXPECT_NE(text.find("no sample in time"), text.npos) << text;
+    EXPECT_NE(text.find("no recent sample"), text.npos) << text;
     EXPECT_NE(text.find("the sampler died"), text.npos);
     EXPECT_NE(text.find("paused"), text.npos);
     drawn.fault({}, true, "GPU 0 fell off the bus");

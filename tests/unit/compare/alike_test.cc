@@ -114,7 +114,7 @@ TEST(StepsAlike, NoneWhenOneSideHasNone) {
     EXPECT_EQ(compared.word(), Word::cannot_tell);
     bool said = false;
     for (const Trust::Statement& each : compared.comparability.statements)
-        said |= each.warning && each.text.find("BASE has steps, NEW has none") != std::string::npos;
+        said |= each.warning && each.text.find("BASE has steps, but NEW has none") != std::string::npos;
     EXPECT_TRUE(said);
 }
 

@@ -101,9 +101,9 @@ TEST(NvmlFaults, GarbageIsLeftOutAndSaid) {
     NvmlStage stage("device\ngarbage nvmlDeviceGetUtilizationRates\ngarbage nvmlDeviceGetPowerUsage\n");
     Harvest harvest = stage.collect();
     EXPECT_EQ(sentences(harvest),
-              "GPU 0 gave util.gpu = 4294967295 %, which cannot be; such values are left out.\n"
-              "GPU 0 gave util.mem = 4294967295 %, which cannot be; such values are left out.\n"
-              "GPU 0 gave power = 4294967.295 W, which cannot be; such values are left out.\n");
+              "GPU 0 reported an implausible value, util.gpu = 4294967295 %; such values are dropped.\n"
+              "GPU 0 reported an implausible value, util.mem = 4294967295 %; such values are dropped.\n"
+              "GPU 0 reported an implausible value, power = 4294967.295 W; such values are dropped.\n");
     EXPECT_FALSE(harvest.readings.at(0).get(Metric::power));
     EXPECT_EQ(sentences(stage.collect()), "");
 }
@@ -122,7 +122,7 @@ TEST(NvmlFaults, ValuesThatCannotBe) {
     EXPECT_TRUE((bad.readings.at(0).present & left_out).empty());
     EXPECT_EQ(good.readings.at(0).present & left_out, left_out);
     EXPECT_EQ(bad.faults.size(), 5u);
-    EXPECT_NE(sentences(bad).find("mem.used = 1001 MiB of 1000, which"), std::string::npos) << sentences(bad);
+    EXPECT_NE(sentences(bad).find("mem.used = 1001 MiB of 1000;"), std::string::npos) << sentences(bad);
 }
 
 TEST(NvmlFaults, NoPermissionNamesTheRemedyOnce) {
@@ -142,9 +142,9 @@ TEST(NvmlFaults, ATimeoutPasses) {
     EXPECT_FALSE(failed.readings.at(0).get(Metric::power));
     EXPECT_TRUE(failed.readings.at(0).get(Metric::util_gpu));
     EXPECT_EQ(sentences(failed),
-              "GPU 0 does not report power for now: nvmlDeviceGetPowerUsage failed, the driver did not answer in time "
+              "GPU 0 temporarily does not report power: nvmlDeviceGetPowerUsage failed, the driver timed out "
               "(NVML code "
-              "10). It is asked again.\n");
+              "10). The query will be retried.\n");
     EXPECT_EQ(sentences(stage.collect()), "");
     EXPECT_TRUE(stage.collect().readings.at(0).get(Metric::power));
 }
@@ -158,7 +158,7 @@ TEST(NvmlFaults, AGpuThatDisappearsAndComesBack) {
         for (const Fault& fault : harvest.faults) {
             EXPECT_EQ(fault.device, 0) << fault.sentence;
             if (fault.lost) ++lost;
-            if (fault.sentence.starts_with("GPU 0 answers again")) ++back;
+            if (fault.sentence.starts_with("GPU 0 responds again")) ++back;
         }
         ASSERT_FALSE(harvest.readings.empty());
         EXPECT_EQ(harvest.readings.back().get(Metric::util_gpu), 60);
@@ -176,10 +176,9 @@ TEST(NvmlFaults, AGpuThatIsLostForGood) {
     std::string said;
     for (int i = 0; i < 60; ++i) said += sentences(harvest = stage.collect());
     EXPECT_TRUE(harvest.readings.empty());
-    EXPECT_EQ(
-        said,
-        "GPU 0 does not answer any more: the GPU is lost: it fell off the bus or cannot be reached; see the kernel log "
-        "(dmesg, Xid 79) and reboot if it stays (NVML code 15). It is looked for again.\n");
+    EXPECT_EQ(said,
+              "GPU 0 stopped responding: the GPU is lost: it fell off the bus or is unreachable; see the kernel log "
+              "(dmesg, Xid 79) and reboot if it stays (NVML code 15). The search for it continues.\n");
 }
 
 TEST(NvmlFaults, AGpuThatIsLostFromTheStart) {
@@ -204,8 +203,8 @@ TEST(NvmlFaults, ALibraryThatLosesItsDriver) {
             for (const Fault& fault : harvest.faults) lost |= fault.lost && fault.device == -1;
         }
         EXPECT_TRUE(lost) << code;
-        EXPECT_NE(said.find("The driver stopped answering: "), std::string::npos) << said;
-        EXPECT_NE(said.find("NVML was started anew after "), std::string::npos) << said;
+        EXPECT_NE(said.find("The driver stopped responding: "), std::string::npos) << said;
+        EXPECT_NE(said.find("NVML was restarted after "), std::string::npos) << said;
         ASSERT_EQ(harvest.readings.size(), 1u) << code << said;
         EXPECT_EQ(harvest.readings[0].get(Metric::util_gpu), 40);
     }
@@ -213,12 +212,12 @@ TEST(NvmlFaults, ALibraryThatLosesItsDriver) {
 
 TEST(NvmlFaults, WhyNvmlDoesNotStart) {
     const std::pair<int, const char*> cases[] = {
-        {4, "NVML does not start: no permission"},
-        {9, "NVML does not start: the NVIDIA kernel driver is not loaded"},
+        {4, "NVML failed to start: no permission"},
+        {9, "NVML failed to start: the NVIDIA kernel driver is not loaded"},
         {12,
-         "NVML does not start: NVML misses another library of the driver; in a container set "
+         "NVML failed to start: NVML cannot find another library of the driver; in a container set "
          "NVIDIA_DRIVER_CAPABILITIES=compute,utility"},
-        {15, "NVML does not start: the GPU is lost"},
+        {15, "NVML failed to start: the GPU is lost"},
         {18, "the driver was updated under a running system: reboot, or reload the kernel module"},
         {999, "systemctl daemon-reload"},
     };
@@ -228,13 +227,12 @@ TEST(NvmlFaults, WhyNvmlDoesNotStart) {
         EXPECT_NE(stage.error().find(text), std::string::npos) << stage.error();
         EXPECT_EQ(stage.opened.error().code, code == 4 ? ExitCode::not_permitted : ExitCode::empty);
     }
-    EXPECT_EQ(NvmlStage("driver 580\n").error(), "the driver lists no GPU");
+    EXPECT_EQ(NvmlStage("driver 580\n").error(), "the driver reports no GPU");
     NvmlStage missing("device\n", all_devices(), "/nonexistent/libnvidia-ml.so.1");
-    EXPECT_NE(missing.error().find("NVML cannot be loaded (/nonexistent/libnvidia-ml.so.1: cannot open"),
-              std::string::npos)
+    EXPECT_NE(missing.error().find("cannot load NVML (/nonexistent/libnvidia-ml.so.1: cannot open"), std::string::npos)
         << missing.error();
     EXPECT_EQ(NvmlStage("device\n", all_devices(), "libnvidia-ml.so.1").error(),
-              "GPUPROF_NVML=libnvidia-ml.so.1: give an absolute path");
+              "invalid GPUPROF_NVML 'libnvidia-ml.so.1'; expected an absolute path");
 }
 
 TEST(NvmlFaults, MismatchNamesBothVersions) {
@@ -242,7 +240,7 @@ TEST(NvmlFaults, MismatchNamesBothVersions) {
         nvml::explain_mismatch(
             "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu\nGCC version: gcc 12.2.0\n",
             "/usr/lib/libnvidia-ml.so.580.159.04"),
-        "the kernel module is version 570.86.15 and the library 580.159.04; the driver was updated under a running "
+        "the kernel module has version 570.86.15 and the library 580.159.04; the driver was updated under a running "
         "system: reboot, or reload the kernel module (NVML code 18)");
     EXPECT_EQ(nvml::explain_mismatch("", ""), nvml::explain(18));
 }
@@ -252,10 +250,9 @@ TEST(NvmlFaults, WhatHungBeforeIsLeftAlone) {
     Harvest harvest = stage.collect();
     EXPECT_EQ(harvest.readings.at(0).get(Metric::util_gpu), 40);
     EXPECT_EQ(sentences(harvest),
-              "GPU 0 does not report power: the driver's function for it hung or crashed before and is left alone.\n");
+              "GPU 0 does not report power: the driver's function hung or crashed before and is skipped.\n");
     NvmlStage none("device\nhang nvmlInit_v2\n", avoiding("nvmlInit_v2"));
-    EXPECT_EQ(none.error(),
-              "NVML does not start: the driver's function for it hung or crashed before and is left alone");
+    EXPECT_EQ(none.error(), "NVML failed to start: the driver's function hung or crashed before and is skipped");
 }
 
 TEST(NvmlFaults, AStubLibraryIsRefused) {

@@ -115,7 +115,7 @@ TEST(NvmlSource, MigInstancesHaveMemoryAndGpmButNoUtilisation) {
     EXPECT_EQ(
         first.faults[0].sentence,
         "GPU 0 does not report util.gpu, util.mem, power, energy, temp, clock.sm, clock.mem, pstate, "
-        "throttle.reasons, pcie.gen, pcie.width, ecc.corrected and ecc.uncorrected: NVML does not give it for a MIG "
+        "throttle.reasons, pcie.gen, pcie.width, ecc.corrected and ecc.uncorrected: NVML does not report it for a MIG "
         "instance.");
     EXPECT_TRUE(second.faults.empty()) << sentences(second);
 }
@@ -131,9 +131,10 @@ TEST(NvmlSource, ALibraryOfTenFunctions) {
     EXPECT_EQ(
         sentences(first),
         "GPU 0 does not report power, energy, temp, clock.sm, clock.mem, pstate, throttle.reasons, pcie.gen, "
-        "pcie.width, ecc.corrected, ecc.uncorrected, xid.errors and gpm.*: this driver's NVML has no function for it; "
-        "a newer driver may (NVML code 13).\n"
-        "GPU 0 does not tell which processes use it: this driver's NVML has no function for it; a newer driver may "
+        "pcie.width, ecc.corrected, ecc.uncorrected, xid.errors and gpm.*: this driver's NVML lacks the function; "
+        "a newer driver may have it (NVML code 13).\n"
+        "GPU 0 does not report which processes use it: this driver's NVML lacks the function; a newer driver may have "
+        "it "
         "(NVML code 13).\n")
         << sentences(first);
     EXPECT_EQ(sentences(second), "");
@@ -201,8 +202,8 @@ TEST(NvmlSource, CountsXids) {
     EXPECT_EQ(first.readings.at(0).get(Metric::xid_errors), 0);
     EXPECT_EQ(first.readings.at(1).get(Metric::xid_errors), 2);
     EXPECT_EQ(sentences(first),
-              "GPU 1 reported Xid 79 (the GPU fell off the bus); the kernel log (dmesg) has details.\n"
-              "GPU 1 reported Xid 13 (a kernel did something illegal); the kernel log (dmesg) has details.\n");
+              "GPU 1 reported Xid 79 (the GPU fell off the bus); see the kernel log (dmesg) for details.\n"
+              "GPU 1 reported Xid 13 (illegal operation in a kernel); see the kernel log (dmesg) for details.\n");
 }
 
 }  // namespace

@@ -56,31 +56,31 @@ TEST(Selection, TheListEndsAtWhatNamesNothing) {
     Result<Selection> selection = select_devices(four_gpus(), {"all", true, "1,9,2", true});
     ASSERT_TRUE(selection);
     ASSERT_FALSE(selection->notes.empty());
-    EXPECT_EQ(selection->notes[0],
-              "CUDA_VISIBLE_DEVICES=1,9,2: \"9\" names no device of this machine; CUDA ignores it and what follows.");
+    EXPECT_EQ(
+        selection->notes[0],
+        "CUDA_VISIBLE_DEVICES=1,9,2: \"9\" matches no device of this machine; CUDA ignores it and all later entries.");
 }
 
 TEST(Selection, NothingVisibleIsAnError) {
     for (std::string_view visible : {"", "-1", "9", "none", "0,0", "GPU-a"})
         EXPECT_EQ(select("0", visible), "error: CUDA_VISIBLE_DEVICES=" + std::string(visible) +
-                                            " shows none of the 4 GPUs to the target; unset it or name a device");
-    EXPECT_EQ(shown(select_devices({}, {"0", false, "", false})), "error: the driver lists no GPU");
+                                            " hides all 4 GPUs from the target; unset it or name a device");
+    EXPECT_EQ(shown(select_devices({}, {"0", false, "", false})), "error: the driver reports no GPU");
 }
 
 TEST(Selection, WishesThatCannotBe) {
-    EXPECT_EQ(select_of_all("4"), "error: device 4: the target sees 4 devices, numbered from 0");
-    EXPECT_EQ(select("1", "2"), "error: device 1: the target sees 1 device, numbered from 0");
-    EXPECT_EQ(select_of_all("-1"), "error: device -1: the target sees 4 devices, numbered from 0");
-    EXPECT_EQ(select_of_all("x"), "error: device \"x\": give all, or numbers and UUIDs separated by commas");
-    EXPECT_EQ(select_of_all("0,"), "error: device \"\": give all, or numbers and UUIDs separated by commas");
-    EXPECT_EQ(select_of_all("1.5"), "error: device \"1.5\": give all, or numbers and UUIDs separated by commas");
+    EXPECT_EQ(select_of_all("4"), "error: unknown device '4'; the target sees 4 devices, numbered from 0");
+    EXPECT_EQ(select("1", "2"), "error: unknown device '1'; the target sees 1 device, numbered from 0");
+    EXPECT_EQ(select_of_all("-1"), "error: unknown device '-1'; the target sees 4 devices, numbered from 0");
+    EXPECT_EQ(select_of_all("x"), "error: invalid device 'x'; expected all, or numbers and UUIDs separated by commas");
+    EXPECT_EQ(select_of_all("0,"), "error: invalid device ''; expected all, or numbers and UUIDs separated by commas");
+    EXPECT_EQ(select_of_all("1.5"),
+              "error: invalid device '1.5'; expected all, or numbers and UUIDs separated by commas");
     EXPECT_EQ(select_of_all("99999999999999999999"),
-              "error: device \"99999999999999999999\": give all, or numbers and UUIDs separated by commas");
+              "error: invalid device '99999999999999999999'; expected all, or numbers and UUIDs separated by commas");
     EXPECT_EQ(select_of_all("GPU-aa"),
-              "error: device GPU-aa: no GPU or MIG instance, or more than one, has a UUID that begins so; nvidia-smi "
-              "-L lists them");
-    EXPECT_EQ(select("GPU-aaaa", "1,2"),
-              "error: device GPU-aaaa is not among the devices that CUDA_VISIBLE_DEVICES shows");
+              "error: device 'GPU-aa' matches no GPU or MIG instance, or more than one; nvidia-smi -L lists the UUIDs");
+    EXPECT_EQ(select("GPU-aaaa", "1,2"), "error: device 'GPU-aaaa' is hidden by CUDA_VISIBLE_DEVICES");
 }
 
 TEST(Selection, MigInstancesStandForTheirGpu) {
@@ -99,7 +99,7 @@ TEST(Selection, NotesSayWhatIsNotSampledAndWhatIsAmbiguous) {
     Result<Selection> one = select_devices(four_gpus(), {"2", false, "", false});
     ASSERT_TRUE(one);
     ASSERT_EQ(one->notes.size(), 1u);
-    EXPECT_EQ(one->notes[0], "3 visible devices were not sampled: 0, 1 and 3; --device all samples every one.");
+    EXPECT_EQ(one->notes[0], "3 visible devices were not sampled: 0, 1 and 3; --device all samples all devices.");
     std::vector<MachineDevice> mixed = {{"H200", "GPU-a", {}}, {"L4", "GPU-b", {}}};
     auto notes = [&](const DeviceWish& wish) { return select_devices(mixed, wish)->notes.size(); };
     EXPECT_EQ(notes({"all", false, "", false}), 1u);

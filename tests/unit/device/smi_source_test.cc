@@ -107,7 +107,7 @@ TEST(SmiSource, UnknownFieldsAreExchangedOrDropped) {
     ASSERT_TRUE(stage.until([&] { return !stage.values(Metric::util_gpu).empty(); }));
     EXPECT_EQ(stage.values(Metric::throttle).size(), stage.values(Metric::util_gpu).size());
     EXPECT_TRUE(stage.values(Metric::ecc_corrected).empty());
-    EXPECT_EQ(stage.said(), "GPU 0 does not report ecc.corrected: this nvidia-smi has no field for it.\n");
+    EXPECT_EQ(stage.said(), "GPU 0 does not report ecc.corrected: this nvidia-smi lacks the field.\n");
 }
 
 TEST(SmiSource, UnknownFieldsThatAreNotNamedAreFound) {
@@ -115,7 +115,7 @@ TEST(SmiSource, UnknownFieldsThatAreNotNamedAreFound) {
     ASSERT_TRUE(stage.opened) << stage.error();
     ASSERT_TRUE(stage.until([&] { return !stage.values(Metric::power).empty(); }));
     EXPECT_TRUE(stage.values(Metric::pstate).empty());
-    EXPECT_EQ(stage.said(), "GPU 0 does not report pstate: this nvidia-smi has no field for it.\n");
+    EXPECT_EQ(stage.said(), "GPU 0 does not report pstate: this nvidia-smi lacks the field.\n");
 }
 
 TEST(SmiSource, WhatIsNotSupportedIsSaidInOneSentence) {
@@ -124,20 +124,18 @@ TEST(SmiSource, WhatIsNotSupportedIsSaidInOneSentence) {
     ASSERT_TRUE(stage.opened) << stage.error();
     ASSERT_TRUE(stage.until([&] { return stage.values(Metric::util_gpu).size() >= 3; }));
     EXPECT_TRUE(stage.values(Metric::power).empty());
-    EXPECT_EQ(
-        stage.said(),
-        "GPU 0 does not report power and pcie.gen: nvidia-smi shows [N/A].\n"
-        "GPU 0 does not report temp: nvidia-smi shows [Unknown Error]; in a container, restart it if this stays.\n");
+    EXPECT_EQ(stage.said(),
+              "GPU 0 does not report power and pcie.gen: nvidia-smi prints [N/A].\n"
+              "GPU 0 does not report temp: nvidia-smi prints [Unknown Error]; in a container, restart it if this "
+              "persists.\n");
 }
 
 TEST(SmiSource, AGpuThatNeedsAResetAndOneThatIsGone) {
     SmiStage stage("gpu\ngpu\nseries 0 power.draw 100 [GPU_requires_reset] 100\ndrop 1 after 3\n");
     ASSERT_TRUE(stage.opened) << stage.error();
-    ASSERT_TRUE(stage.until([&] {
-        return stage.has("GPU 1 does not answer any more: nvidia-smi does not list it now");
-    })) << stage.said();
-    EXPECT_TRUE(
-        stage.has("GPU 0 does not answer any more: the GPU needs a reset; run nvidia-smi --gpu-reset, or reboot."));
+    ASSERT_TRUE(stage.until([&] { return stage.has("GPU 1 stopped responding: nvidia-smi no longer lists it"); }))
+        << stage.said();
+    EXPECT_TRUE(stage.has("GPU 0 stopped responding: the GPU needs a reset; run nvidia-smi --gpu-reset, or reboot."));
     EXPECT_EQ(stage.values(Metric::util_gpu, 1).size(), 3u);
 }
 
@@ -145,11 +143,11 @@ TEST(SmiSource, AProgramThatDiesIsStartedAgain) {
     for (std::string end : {"exit 3 NVML:_Driver/library_version_mismatch", "crash", "hang"}) {
         SmiStage stage("gpu\nset 0 utilization.gpu 40\n" + end + " after 2 start 1\n");
         ASSERT_TRUE(stage.opened) << stage.error();
-        ASSERT_TRUE(stage.until([&] { return stage.has("nvidia-smi answers again after"); })) << end << stage.said();
-        EXPECT_TRUE(stage.has(end == "crash" ? "nvidia-smi ended (signal 9); it is started again."
+        ASSERT_TRUE(stage.until([&] { return stage.has("nvidia-smi responds again after"); })) << end << stage.said();
+        EXPECT_TRUE(stage.has(end == "crash" ? "nvidia-smi ended (signal 9) and is being restarted."
                               : end == "hang"
-                                  ? "nvidia-smi ended (no answer for 0."
-                                  : "nvidia-smi ended (exit status 3: NVML: Driver/library version mismatch); it is"))
+                                  ? "nvidia-smi ended (no output for 0."
+                                  : "nvidia-smi ended (exit status 3: NVML: Driver/library version mismatch) and is"))
             << stage.said();
         EXPECT_TRUE(stage.all.faults[0].lost);
         std::size_t before = stage.values(Metric::util_gpu).size();
@@ -162,28 +160,28 @@ TEST(SmiSource, AProgramThatDoesNotComeBackIsGivenUp) {
         "gpu\nexit 9 gone after 2 start 1\nexit 9 gone start 2\nexit 9 gone start 3\nexit 9 gone start 4\nexit 9 gone "
         "start 5\n");
     ASSERT_TRUE(stage.opened) << stage.error();
-    ASSERT_TRUE(stage.until([&] { return stage.has("is not started any more"); })) << stage.said();
+    ASSERT_TRUE(stage.until([&] { return stage.has("giving up"); })) << stage.said();
     EXPECT_EQ(stage.said(),
-              "nvidia-smi ended (exit status 9: gone); it is started again.\n"
-              "nvidia-smi failed 4 times in a row (exit status 9: gone) and is not started any more.\n");
+              "nvidia-smi ended (exit status 9: gone) and is being restarted.\n"
+              "nvidia-smi failed 4 times in a row (exit status 9: gone); giving up.\n");
 }
 
 TEST(SmiSource, WhyItCannotBeHad) {
-    EXPECT_NE(SmiStage("").error().find("/nvidia-smi gives no rows (exit status 6: No devices were found)"),
+    EXPECT_NE(SmiStage("").error().find("/nvidia-smi printed no rows (exit status 6: No devices were found)"),
               std::string::npos);
     EXPECT_NE(SmiStage("gpu\nexit 18 Failed_to_initialize_NVML:_Driver/library_version_mismatch\n")
                   .error()
-                  .find("gives no rows (exit status 18: Failed to initialize NVML: Driver/library version mismatch)"),
+                  .find("printed no rows (exit status 18: Failed to initialize NVML: Driver/library version mismatch)"),
               std::string::npos);
     SourceRequest request = SmiStage::all_devices();
     request.devices = "3";
-    EXPECT_EQ(SmiStage("gpu\n", request).error(), "device 3: the target sees 1 device, numbered from 0");
+    EXPECT_EQ(SmiStage("gpu\n", request).error(), "unknown device '3'; the target sees 1 device, numbered from 0");
     std::string path = getenv("PATH");
     setenv("PATH", "/nonexistent", 1);
     Result<std::unique_ptr<DeviceSource>> none = open_smi(request);
     setenv("PATH", path.c_str(), 1);
     if (none) GTEST_SKIP() << "this machine has nvidia-smi in /usr/bin";
-    EXPECT_EQ(none.error().message.find("nvidia-smi is neither in PATH nor"), 0u) << none.error().message;
+    EXPECT_EQ(none.error().message.find("nvidia-smi not found in PATH"), 0u) << none.error().message;
 }
 
 }  // namespace

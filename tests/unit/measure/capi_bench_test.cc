@@ -92,7 +92,7 @@ TEST(CBench, FallsBackToTheHostAndSaysWhy) {
     double value = 2;
     gpuprof_bench_work work = work_of(square_root, &value);
     ASSERT_EQ(gpuprof_bench_run(bench.bench, &work), 0);
-    EXPECT_NE(std::string(gpuprof_bench_json(bench.bench)).find("there is no CUDA driver here"), std::string::npos);
+    EXPECT_NE(std::string(gpuprof_bench_json(bench.bench)).find("no CUDA driver found"), std::string::npos);
     Bench strict(quick_options("cuda"));
     EXPECT_EQ(strict.code, 3);
     unsetenv("GPUPROF_CUDA");
@@ -120,7 +120,7 @@ TEST(CBench, RefusesWhatMakesNoSense) {
     EXPECT_EQ(gpuprof_bench_run(nullptr, &work), 2);
     work = work_of([](void*) { return 9; });
     EXPECT_EQ(gpuprof_bench_run(bench.bench, &work), 4);
-    EXPECT_STREQ(gpuprof_last_error(), "'work' ended the benchmark: its call answered 9");
+    EXPECT_STREQ(gpuprof_last_error(), "'work' ended the benchmark: its call returned 9");
 }
 
 TEST(CBench, JudgesSamplesFromAnywhere) {

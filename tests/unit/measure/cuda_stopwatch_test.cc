@@ -58,7 +58,7 @@ TEST(CudaStopwatch, LetsGoOfWorkThatWaits) {
 
 TEST(CudaStopwatch, FollowsTheContext) {
     SimStage stage("kernel 0 constant 5000");
-    EXPECT_EQ(lap_of([] {}).error().message.rfind("cuCtxGetCurrent answered 201: no context is current", 0), 0U);
+    EXPECT_EQ(lap_of([] {}).error().message.rfind("cuCtxGetCurrent returned 201: ", 0), 0U);
     stage.function<int(const char*, int)>("fake_cuda_set")("current", 0);
     EXPECT_TRUE(lap_of([] {}).ok());
 }

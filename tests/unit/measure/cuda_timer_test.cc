@@ -89,7 +89,7 @@ TEST(CudaTimer, SaysWhyThereIsNoGraph) {
     Work other{.name = "other", .call = one_kernel};
     found = stage.run(std::span(&other, 1), {.stream = kStream, .graph = true});
     ASSERT_FALSE(found.ok());
-    EXPECT_NE(found.error().message.find("put nothing on the stream"), std::string::npos) << found.error().message;
+    EXPECT_NE(found.error().message.find("enqueued nothing on the stream"), std::string::npos) << found.error().message;
 }
 
 TEST(CudaTimer, GoesOnWithoutTheBlockingKernelWhenTheWorkWaits) {
@@ -146,7 +146,7 @@ TEST(CudaTimer, ColdNeedsMemoryAndSaysSo) {
     SimStage stage("memory 1000000");
     auto timer = stage.timer();
     ASSERT_FALSE(timer.ok());
-    EXPECT_NE(timer.error().message.find("hot cache, which needs no buffer"), std::string::npos);
+    EXPECT_NE(timer.error().message.find("out of memory"), std::string::npos);
     EXPECT_TRUE(stage.timer({.cold = false}).ok());
 }
 
@@ -165,7 +165,7 @@ TEST(CudaTimer, LetsGoOfTheStreamWhenTheWorkFails) {
         Work work{.name = "bad", .call = fails_later};
         auto found = run(std::span(&work, 1), **timer, {}, {});
         ASSERT_FALSE(found.ok());
-        EXPECT_EQ(found.error().message, "'bad' ended the benchmark: its call answered 7");
+        EXPECT_EQ(found.error().message, "'bad' ended the benchmark: its call returned 7");
     }
     TimeNs before = SimStage::now();
     SimStage::synchronize();
@@ -204,7 +204,7 @@ TEST(CudaTimer, NoDriverIsOneSentence) {
     auto timer = make_cuda_timer({});
     unsetenv("GPUPROF_CUDA");
     ASSERT_FALSE(timer.ok());
-    EXPECT_NE(timer.error().message.find("there is no CUDA driver here"), std::string::npos);
+    EXPECT_NE(timer.error().message.find("no CUDA driver found"), std::string::npos);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(Statistics, FewSamplesHaveNoIntervalAndSayWhy) {
     EXPECT_EQ(fewest_for(0.99), 8U);
     Statistics found = statistics_of(std::vector<double>{1, 2, 3, 4, 5});
     EXPECT_FALSE(found.median_interval);
-    EXPECT_EQ(found.no_interval_because, "5 samples, worth 5 independent ones; an interval of 95 % needs 6");
+    EXPECT_EQ(found.no_interval_because, "5 samples, equivalent to 5 independent ones; a 95 % interval needs 6");
     EXPECT_FALSE(statistics_of({}).median_interval);
     EXPECT_EQ(statistics_of({}).count, 0U);
 }
