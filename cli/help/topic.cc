@@ -75,7 +75,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kHelpCommand;
-const Command kHelpCommand{"help",    "About this program",
+const Command kHelpCommand{"help",    "Setup and reference",
                            "[TOPIC]", "Show a page of the documentation, or list all pages.",
                            declare,   [] { return std::vector<Choices>{{"TOPIC", names_of(help_pages())}}; }};
 

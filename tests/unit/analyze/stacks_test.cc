@@ -76,7 +76,7 @@ TEST(Stacks, NameWhatPythonDidInIdleGaps) {
     EXPECT_EQ(idle.text(row, "python"), "6 of 7 samples in augment (data.py:31)");
     ReadTable findings(trace, "findings");
     std::size_t finding = findings.find("id", "input-pipeline");
-    EXPECT_NE(findings.text(finding, "evidence").find("Sampled meanwhile: 6 of 7 samples in augment (data.py:31)"),
+    EXPECT_NE(findings.text(finding, "evidence").find("Sampled during this time: 6 of 7 samples in augment (data.py:31)"),
               std::string::npos);
 }
 
@@ -138,7 +138,7 @@ TEST(PythonCalls, NameWhatPythonDidInIdleGaps) {
     std::string said = "40.0 us of 78.0 us of Python calls in read (io.py:7)";
     EXPECT_EQ(idle.text(idle.find("cause", "input pipeline"), "python"), said);
     ReadTable findings(trace, "findings");
-    EXPECT_NE(findings.text(findings.find("id", "input-pipeline"), "evidence").find("Python meanwhile: " + said),
+    EXPECT_NE(findings.text(findings.find("id", "input-pipeline"), "evidence").find("Python during this time: " + said),
               std::string::npos);
 }
 
