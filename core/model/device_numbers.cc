@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-// Surest first: what is claimed first keeps its ordinal.
+// Most reliable first: what is claimed first keeps its ordinal.
 enum class Claim { by_uuid, by_use, by_description };
 
 struct Device {
@@ -18,7 +18,7 @@ struct Device {
     Claim claim;
 };
 
-// Those that name a device, not the table that describes them.
+// The tables that refer to a device, not the one that describes it.
 template <class AllTables, class Visit>
 void each_device_column(AllTables& tables, Visit visit) {
     tables.each_table([&](const TableSpec&, auto& table) {
