@@ -1,4 +1,4 @@
-// What a byte is in ASCII, whatever the locale: bytes beyond ASCII are none of these.
+// Character classes of ASCII, independent of the locale. Bytes beyond ASCII belong to none of them.
 #pragma once
 
 namespace gpuprof {

@@ -1,4 +1,4 @@
-// Readings of the system's clocks in ns.
+// Readings of the system clocks, in ns.
 #pragma once
 
 #include <ctime>
@@ -12,9 +12,9 @@ inline TimeNs clock_ns(clockid_t clock) {
     clock_gettime(clock, &now);
     return TimeNs{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
-// Never steps: for lengths of time and deadlines.
+// Never steps: for durations and deadlines.
 inline TimeNs monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
-// The clock of recordings: CUPTI's timestamps equal it on Linux.
+// The clock of recordings: CUPTI's timestamps use it on Linux.
 inline TimeNs realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
 }  // namespace gpuprof

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kHidden = "***";
 
-// Letters, digits and what joins them to names: a run of these is looked at as a whole.
+// Letters, digits and the characters that join them into names. A run of these is examined as a whole.
 bool in_run(char c) noexcept { return is_alphanumeric(c) || c == '_' || c == '-' || c == '.'; }
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_quote(char c) noexcept { return c == '"' || c == '\'' || c == '`'; }
@@ -22,7 +22,7 @@ bool is_scheme(std::string_view word) noexcept {
     return false;
 }
 
-// Programs that take a password by an option of one letter; glued to it ("-psecret"), as the next word, or both.
+// Programs with a one-letter option for a password: attached to it ("-psecret"), as the next word, or both.
 struct PasswordOption {
     std::string_view program;
     char letter;
@@ -32,7 +32,7 @@ constexpr PasswordOption kPasswordOptions[] = {{"mysql", 'p', true, false},     
                                                {"mysqladmin", 'p', true, false}, {"mariadb", 'p', true, false},
                                                {"sshpass", 'p', true, true},     {"redis-cli", 'a', false, true}};
 
-// Text of limited length; what does not fit is refused and noted.
+// Text of limited length. What does not fit is rejected, and the overflow is noted.
 class Line {
 public:
     Line(char* to, std::size_t capacity) noexcept : to_(to), capacity_(capacity) {}
@@ -51,7 +51,7 @@ private:
     bool full_ = false;
 };
 
-// Goes over the arguments from left to right. What a word says about the next one is carried over, also to the next argument.
+// Scans the arguments from left to right. What a word says about the next word carries over, also to the next argument.
 class Scrubber {
 public:
     explicit Scrubber(Line& line) noexcept : line_(line) {}
@@ -78,7 +78,7 @@ private:
         return at_ == 0 || ends_shell_word(text_[at_ - 1]) || is_quote(text_[at_ - 1]) || text_[at_ - 1] == '[' ||
                text_[at_ - 1] == ',';
     }
-    // Whether an option stands here, which is not the value of the one before.
+    // Whether an option starts here that is not the value of the option before it.
     bool is_option() const noexcept { return peek(at_) == '-' && (peek(at_ + 1) == '-' || peek(at_ + 2) == '\0'); }
 
     void show_to(std::size_t end) noexcept { line_.put(text_.substr(at_, end - at_)), at_ = end; }
@@ -108,9 +108,9 @@ private:
         hide_to(end);
     }
 
-    // "name:password" loses the password; "1000:1000", which is a user's and a group's number, nothing.
+    // "name:password" loses the password. "1000:1000" is a user and group id and stays.
     void user_and_password() noexcept {
-        constexpr std::size_t kLongestName = 256;  // the same text may be looked at again
+        constexpr std::size_t kLongestName = 256;  // the same text may be examined again
         std::size_t end = at_;
         while (end < text_.size() && end < at_ + kLongestName && !is_blank(text_[end])) ++end;
         std::size_t colon = at_;
@@ -123,7 +123,7 @@ private:
         hide_to(end);
     }
 
-    // Where the shell's word ends that begins at `i` or goes on there; quotes keep it together.
+    // End of the shell word that begins or continues at `i`; quotes keep it together.
     std::size_t end_of_word(std::size_t i) const noexcept {
         if (!shell_) return text_.size();
         char quote = '\0';
@@ -142,10 +142,10 @@ private:
         return text_.size();
     }
 
-    // The value of NAME=, where the name began at `begin`. An argument that is nothing but NAME=VALUE ends with its value.
+    // The value of NAME=, where the name begins at `begin`. If the argument is only NAME=VALUE, the value ends with it.
     std::size_t end_of_value(std::size_t begin, std::size_t i) const noexcept {
         char before = begin > 0 ? text_[begin - 1] : '\0';
-        if (before == '?' || before == '&') {  // of an address
+        if (before == '?' || before == '&') {  // in a URL
             while (i < text_.size() && !is_blank(text_[i]) && !is_quote(text_[i]) && text_[i] != '&' && text_[i] != '#')
                 ++i;
             return i;
@@ -159,7 +159,7 @@ private:
         return end == std::string_view::npos ? text_.size() : end;
     }
 
-    // A run of name characters: shown, but for a token in it, and with what it says about what follows.
+    // A run of name characters: shown, except for a token in it, and with what it says about the text that follows.
     void run() noexcept {
         std::size_t begin = at_, end = at_;
         bool starts_word = at_word_start();
@@ -211,7 +211,7 @@ private:
         return true;
     }
 
-    // Behind the quote that closes what the one at `i` opens.
+    // After the quote that closes the one at `i`.
     std::size_t end_of_quoted(std::size_t i) const noexcept {
         char quote = text_[i];
         for (++i; i < text_.size() && text_[i] != quote; ++i)
@@ -219,7 +219,7 @@ private:
         return i < text_.size() ? i + 1 : text_.size();
     }
 
-    // A header goes to the end of its quotes or argument; one that stands free in a shell's line has one word, or two.
+    // A header extends to the end of its quotes or argument. Unquoted in a shell line, it has one or two words.
     std::size_t end_of_header(std::size_t begin, std::size_t value) noexcept {
         if (quote_ != '\0') return end_of_quote(value);
         if (begin == 0 && whole_) return text_.size();
@@ -228,7 +228,7 @@ private:
         return end;
     }
 
-    // "-psecret" after mysql; notes the programs that are known for it.
+    // "-psecret" after mysql; notes the programs with such an option.
     bool password_option(std::string_view run) noexcept {
         for (const PasswordOption& option : kPasswordOptions) {
             if (run == option.program) program_ = &option;
@@ -243,7 +243,7 @@ private:
         return false;
     }
 
-    // At "://": who logs in, up to the "@". A password may hold a "/", then what follows the ":" is no port.
+    // At "://": the credentials up to the "@". A password may contain "/"; then the text after ":" is not a port.
     void address() noexcept {
         show_to(at_ + 3);
         if (last_at_ == std::string_view::npos || last_at_ < at_) return;
@@ -266,14 +266,14 @@ private:
 
     Line& line_;
     Next next_ = Next::shown;
-    bool after_shell_option_ = false;  // the argument before was -c
+    bool after_shell_option_ = false;  // the previous argument was -c
     const PasswordOption* program_ = nullptr;
-    // Of the argument:
+    // State of the current argument:
     std::string_view text_;
     std::size_t at_ = 0, last_at_ = 0;
-    char quote_ = '\0';   // in which at_ stands
-    bool shell_ = false;  // it may be a line for a shell, whose words end at blanks
-    bool whole_ = false;  // it may be one value
+    char quote_ = '\0';   // the quote that encloses at_
+    bool shell_ = false;  // may be a shell command line, whose words end at blanks
+    bool whole_ = false;  // may be a single value
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-// Of full-width forms too: Excel takes them for the others.
+// Full-width forms too: Excel treats them like the others.
 bool begins_formula(char32_t value) {
     return std::u32string_view(U"=+-@\t\n\r\uFF1D\uFF0B\uFF0D\uFF20").find(value) != std::u32string_view::npos;
 }

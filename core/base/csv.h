@@ -1,4 +1,4 @@
-// Fields of CSV as RFC 4180 has them, and the rule for texts in them that docs/reference/formats/csv.md states.
+// Fields of CSV as in RFC 4180, and the escaping of texts that docs/formats/csv.md specifies.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace gpuprof {
 
-// `text` as harmless in a spreadsheet and on a terminal. What would begin a formula (= + - @, a tab, a line end, or their full-width
-// forms) and is no number gets an apostrophe in front, and so does what begins with an apostrophe: taking one away gives the text
-// back. Broken UTF-8 and control characters except tabs and line feeds become U+FFFD.
+// `text`, made harmless in a spreadsheet and on a terminal. A text that would start a formula (= + - @, tab, line end,
+// or their full-width forms) and is not a number gets a leading apostrophe, as does one that starts with an apostrophe;
+// removing one restores the text. Invalid UTF-8 and control characters except tab and line feed become U+FFFD.
 std::string harmless_text(std::string_view text);
 
-// Appends a text as one field, harmless, between quotes where it needs them. An empty one is nothing: what that means is the
-// writer's choice.
+// Appends a harmless text as one field, quoted if necessary. An empty text appends nothing; its meaning is up to the
+// writer.
 void append_csv_text(std::string& line, std::string_view text);
 
-// The fields of one record, quotes taken off. False when a quote is still open at the end: the record goes on in the next line,
-// or is none.
+// The fields of one record, without quotes. False if a quote is still open at the end: the record continues on the next
+// line or is malformed.
 bool split_csv(std::string_view record, std::vector<std::string>& fields);
 
 }  // namespace gpuprof

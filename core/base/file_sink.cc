@@ -26,7 +26,7 @@ void FileSink::put(std::string_view bytes) {
     if (error_ == 0)
         whole_ += size;
     else if (published_ && ftruncate(file_.fd(), whole_) != 0)
-        return;  // no file, or one that cannot be mended
+        return;  // no file, or one that cannot be repaired
 }
 
 Status FileSink::status() const {
@@ -37,7 +37,7 @@ Status FileSink::status() const {
 Status FileSink::publish() {
     flush();
     if (Status written = status(); !written.ok()) return written;
-    // A second try could succeed although bytes were lost: an error of fsync is reported once.
+    // A second attempt could succeed although bytes were lost: fsync reports an error only once.
     if (!published_ && publishing_) publishing_ = file_.publish();
     published_ = publishing_.ok();
     return publishing_;

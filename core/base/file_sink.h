@@ -1,6 +1,6 @@
-// A sink into a file or standard output. A file appears whole or not at all, when the sink is closed (output_file.h); a sink
-// that is not closed, or failed, leaves what was there before. A reader that went away (EPIPE) is no error: the rest is not
-// wanted. Every other failure to write is one, and is reported when the sink is closed.
+// A sink into a file or standard output. A file appears whole or not at all, when the sink is closed (output_file.h).
+// If the sink is not closed, or fails, the previous file stays. A reader that went away (EPIPE) is not an error: it
+// does not want the rest. Any other write failure is reported when the sink is closed.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ public:
     FileSink& operator=(FileSink&&) = delete;
 
     bool failed() const override { return error_ != 0; }
-    // Gives the file its name before it is complete, with what was written so far. From then on it holds only what was written
-    // between two flushes: a failure in the middle of that is cut off.
+    // Gives the file its name before it is complete, with what was written so far. From then on the file contains only
+    // complete flushes: a failure inside one is truncated.
     Status publish();
-    // Writes what is left; whether everything was written, from the beginning.
+    // Writes the rest. Returns whether everything was written, from the beginning.
     Status close();
-    // As OutputFile::part(); for who writes there by name.
+    // As OutputFile::part(), for callers that write there by name.
     const std::string& part() const { return file_.part(); }
-    // After a failure: leaves what was written under another name. The path, or "" when there is none.
+    // After a failure: keeps the written bytes under another name. Returns the path, or "" if there is none.
     std::string keep_part() { return file_.keep_part(); }
 
 private:
@@ -37,9 +37,9 @@ private:
 
     OutputFile file_;
     int error_ = 0;      // errno of the first failure
-    Status publishing_;  // why the file did not get its name, when that was tried
+    Status publishing_;  // why the file did not get its name, if that failed
     bool published_ = false;
-    off_t whole_ = 0;  // bytes up to the end of the last put() that succeeded
+    off_t whole_ = 0;  // bytes up to the end of the last successful put()
 };
 
 }  // namespace gpuprof

@@ -8,9 +8,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLongest = 64 * 1024;  // hostile names run to megabytes
+constexpr std::size_t kLongest = 64 * 1024;  // hostile names can be megabytes long
 
-// Without what stands in < > and ( ), which may be nested. `(anonymous namespace)` goes too: it is a namespace.
+// Without the text inside < > and ( ), which may be nested. `(anonymous namespace)` goes too: it is a namespace.
 std::string without_brackets(std::string_view name) {
     std::string out;
     int depth = 0;

@@ -6,11 +6,11 @@
 
 namespace gpuprof {
 
-// What is no mangled name, or a hostile one, stays as it is.
+// Demangles `name`. Names that are not mangled, or hostile, stay unchanged.
 std::string demangled(std::string_view name);
 
-// The function alone: demangled, without return type, namespaces, template arguments and parameters. Names that are not of
-// C++, and those of operators, stay whole.
+// The function name alone: demangled, without return type, namespaces, template arguments and parameters. Names from
+// other languages, and those of operators, stay whole.
 std::string short_name(std::string_view name);
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// The name of this machine, as keys of processes have it.
+// The name of this machine, as used in the keys of processes.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace gpuprof {
 
-// "" when the system does not tell.
+// "" if the system does not report one.
 inline std::string host_name() {
     std::array<char, 4096> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";

@@ -1,5 +1,5 @@
-// The numbers everything is made of: times, rows and interned strings.
-// Times are integer nanoseconds. Absence of a row or a string is a value of its own, never 0.
+// The numeric types used everywhere: times, rows and interned strings. Times are integer nanoseconds. An absent row or
+// string has a value of its own, never 0.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 namespace gpuprof {
 
 using TimeNs = std::int64_t;  // a point in time, ns, on the capture's clock
-using DurNs = std::int64_t;   // a length of time, ns; may be 0, never negative in a Trace
+using DurNs = std::int64_t;   // a duration, ns; may be 0, never negative in a Trace
 
-// The length from one time to another, whatever numbers a damaged file has for them; the trace builder judges it.
+// The time from one point to another, for any values that a damaged file has; the trace builder checks it.
 constexpr DurNs span_between(TimeNs from, TimeNs to) {
     return static_cast<DurNs>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
 }

@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-// The escape of a byte, or 0 when it may stand as it is.
+// The escape of a byte, or 0 if it needs none.
 char short_escape(unsigned char byte) {
     switch (byte) {
         case '"': return '"';
@@ -105,7 +105,7 @@ void JsonWriter::next_line() {
 
 void JsonWriter::quoted(std::string_view value) {
     sink_.write("\"");
-    std::size_t plain = 0;  // start of the part not written yet
+    std::size_t plain = 0;  // start of the part not yet written
     for (std::size_t i = 0; i < value.size();) {
         auto byte = static_cast<unsigned char>(value[i]);
         char escape = short_escape(byte);

@@ -1,8 +1,8 @@
-// Writes one JSON document into a Sink, piece by piece. What comes out is always valid JSON, whatever goes in: strings are
-// repaired to UTF-8 (U+FFFD), NaN and infinities become null. Integers are exact, reals the shortest text that reads
-// back as the same double, always with a point or an exponent, so that a reader sees the same type in every row.
-// Containers down to `depth` put each member on a line of its own; deeper ones stay on one line.
-// The caller keeps the grammar: a key before each value of an object, an end for each begin. Spec: RFC 8259.
+// Writes one JSON document into a Sink, piece by piece. The output is always valid JSON, whatever the input: strings
+// are repaired to UTF-8 (U+FFFD), NaN and infinities become null. Integers are exact. Reals are the shortest text that
+// reads back as the same double, always with a point or an exponent, so that readers see the same type in every row.
+// Containers down to `depth` put each member on its own line; deeper ones stay on one line. The caller keeps the
+// grammar: a key before each value of an object, an end for each begin. Spec: RFC 8259.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace gpuprof {
 
-// Appends the shortest text of a finite double that reads back equal, with a point or an exponent.
+// Appends the shortest text of a finite double that reads back as equal, with a point or an exponent.
 void append_real(std::string& out, double value);
 
 class JsonWriter {
@@ -31,7 +31,7 @@ public:
     void real(double value);
     void boolean(bool value);
     void null();
-    // A value that is JSON already; the caller has checked it.
+    // A value that is already JSON; the caller has checked it.
     void raw(std::string_view json);
 
     // A key and its value.

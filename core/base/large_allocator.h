@@ -1,5 +1,5 @@
-// An allocator for containers that grow to hundreds of megabytes: large blocks ask for huge pages, because touching memory
-// for the first time costs more than what is computed there. Small blocks are the usual ones.
+// An allocator for containers that grow to hundreds of megabytes. Large blocks request huge pages, because touching
+// memory for the first time costs more than the computation on it. Small blocks are allocated as usual.
 #pragma once
 
 #include <cstddef>

@@ -17,8 +17,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kMostLinks = 40;            // as the kernel has it
-constexpr std::size_t kMostOfName = 200;  // of NAME_MAX, 255: the rest is for what makes the part's name its own
+constexpr int kMostLinks = 40;            // the kernel's limit
+constexpr std::size_t kMostOfName = 200;  // of NAME_MAX, 255: the rest makes the part's name unique
 constexpr int kMostTries = 100;
 
 ExitCode code_of(int error) {
@@ -61,13 +61,13 @@ std::optional<std::string> read_link(const std::string& path) {
     return std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-// Some file systems do not know how to synchronise; there is nothing to report then.
+// Some file systems do not support synchronization; there is nothing to report then.
 int sync_error(int fd) {
     if (fsync(fd) == 0) return 0;
     return errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
 }
 
-// A folder that may be written but not read cannot be opened, and is not synchronised.
+// A folder that is writable but not readable cannot be opened, and is not synchronized.
 int sync_folder(const std::string& file) {
     int folder = ::open(file.substr(0, file.rfind('/') + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return 0;
@@ -78,9 +78,9 @@ int sync_folder(const std::string& file) {
 
 }  // namespace
 
-// Where a path leads to.
+// The target of a path.
 struct OutputFile::Place {
-    std::string folder, name;  // of a regular file, there or not; name "": of something else
+    std::string folder, name;  // of a regular file, existing or not; name "": not a regular file
     std::optional<struct stat> old;
 
     static Result<Place> of(const std::string& path);
@@ -95,7 +95,7 @@ Result<OutputFile::Place> OutputFile::Place::of(const std::string& path) {
         if (name.empty() || name == "." || name == "..") return Place{};
         std::optional<std::string> folder = real_path(slash == std::string::npos ? "." : at.substr(0, slash + 1));
         if (!folder) return cannot_write(path, errno);
-        // Links below /proc stand for what is open already, also for files that have no name any more.
+        // Links below /proc denote open files, including files that no longer have a name.
         if (folder->starts_with("/proc/")) return Place{};
         if (*folder == "/") folder->clear();
         Place place{*folder, name, std::nullopt};
@@ -123,7 +123,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, const OutputOptions
     if (place->name.empty()) return open_as_is(path, options);
     OutputFile file;
     file.name_ = path;
-    // A rename would not ask whether the file may be written.
+    // A rename would not check whether the file is writable.
     if (place->old && faccessat(AT_FDCWD, place->path().c_str(), W_OK, AT_EACCESS) != 0) return file.failure(errno);
     if (Status made = file.make_part(*place, options); !made.ok()) return made.error();
     return file;
@@ -151,14 +151,14 @@ Status OutputFile::make_part(const Place& place, const OutputOptions& options) {
     }
     if (fd_ < 0 && place.old && code_of(errno) == ExitCode::not_permitted)
         return Error{ExitCode::not_permitted,
-                     fmt::format("cannot replace {}: no file can be created in its folder ({}), and a file is only "
-                                 "replaced as a whole; write to another folder",
+                     fmt::format("cannot replace {}: no file can be created in its folder ({}), and files are only "
+                                 "replaced whole; write to another folder",
                                  name_, std::strerror(errno))};
     if (fd_ < 0) return failure(errno);
     final_ = place.path();
     if (!place.old) return {};
     mode = place.old->st_mode & 0777;
-    // Whoever could read it goes on to; nobody else begins to.
+    // Whoever could read it still can; nobody else can.
     if (fchown(fd_, place.old->st_uid, place.old->st_gid) != 0 &&
         fchown(fd_, static_cast<uid_t>(-1), place.old->st_gid) != 0)
         mode &= ~mode_t{0070};
@@ -185,10 +185,9 @@ Status OutputFile::named(bool renamed) {
     part_.clear();
     int error = sync_folder(final_);
     if (error == 0) return {};
-    return Error{code_of(error),
-                 fmt::format("{} was written, but its folder was not synchronised: {}; losing power now "
-                             "may lose the file",
-                             name_, std::strerror(error))};
+    return Error{code_of(error), fmt::format("{} was written, but its folder was not synchronized: {}; a power failure "
+                                             "may lose the file",
+                                             name_, std::strerror(error))};
 }
 
 Status OutputFile::publish() {

@@ -1,11 +1,11 @@
-// A file that is written whole or not at all. Bytes go to another name in the same folder and take the final name when they
-// are complete and on the disk; until then, and after any failure or death, what had the name before is untouched.
+// A file that is written whole or not at all. Bytes go to another name in the same folder, which becomes the final name
+// when they are complete and on disk. Until then, and after any failure, the previous file of that name is untouched.
 //
 //   .NAME.part-Ab12Cd    while it is written; a process that is killed leaves it
 //   NAME                 after fsync, close, rename and fsync of the folder
 //
-// Symbolic links are followed: the file they lead to is replaced. What is not a regular file (a pipe, a device, a descriptor
-// below /proc) cannot be replaced: it is opened and written as it is.
+// Symbolic links are followed: their target is replaced. A target that is not a regular file (a pipe, a device, a
+// descriptor below /proc) cannot be replaced: it is opened and written directly.
 #pragma once
 
 #include <functional>
@@ -16,34 +16,35 @@
 namespace gpuprof {
 
 struct OutputOptions {
-    // A new file is readable by its owner alone, else as the umask says. A file that is replaced keeps its mode and group.
+    // A new file is readable only by its owner, or as the umask says. A replaced file keeps its mode and group.
     bool owner_only = false;
-    // The file has its name from the beginning: for what others read while it grows.
+    // The file has its name from the beginning, for readers that follow it while it grows.
     bool in_place = false;
-    // Called with the part's path before it exists, for whoever removes it when a signal ends the program.
+    // Called with the part's path before it exists, so that a signal handler can remove it.
     std::function<void(const std::string&)> announce = {};
 };
 
 class OutputFile {
 public:
     static Result<OutputFile> open(const std::string& path, const OutputOptions& options = {});
-    // An open descriptor that is written as it is and never closed here; `name` is for messages.
+    // An open descriptor that is written directly and never closed here; `name` is for messages.
     OutputFile(std::string name, int fd) : name_(std::move(name)), fd_(fd), borrowed_(true) {}
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;
-    // Without a publish() or close() that succeeded, the part is removed and nothing has happened.
+    // Without a successful publish() or close(), the part is removed and nothing has happened.
     ~OutputFile();
 
     int fd() const { return fd_; }
-    // Where the bytes are as long as the file does not have its name; "" when there is no such place.
+    // Path of the bytes while the file does not have its name; "" if there is none.
     const std::string& part() const { return part_; }
-    // Gives the file its name now; it can be written further. Once is enough.
+    // Gives the file its name now; it can still be written. Call it once.
     Status publish();
-    // publish() of what is new: if the name was taken in the meantime, what has it stays and this part is given up.
+    // publish() for new files: if the name was taken in the meantime, that file stays and this part is
+    // discarded.
     Status publish_unless_there();
-    // publish(), and no more writing. Further calls do nothing.
+    // publish(), then no more writing. Further calls do nothing.
     Status close();
-    // Leaves the part where it is, without the final name. Its path, or "".
+    // Leaves the part in place, without the final name. Returns its path, or "".
     std::string keep_part();
     Error failure(int error) const;
 
@@ -55,7 +56,7 @@ private:
     Status named(bool renamed);
 
     std::string name_;          // as the user wrote it
-    std::string part_, final_;  // absolute; "" when there is nothing to rename
+    std::string part_, final_;  // absolute; "" if there is nothing to rename
     int fd_ = -1;
     bool borrowed_ = false;
 };

@@ -1,5 +1,5 @@
-// Runs independent tasks on a few threads and waits for all of them. Tasks are taken in order, one at a time, so that uneven
-// ones balance. Where the system refuses a thread, the others do its work.
+// Runs independent tasks on a few threads and waits for all of them. Threads take tasks in order, one at a time, which
+// balances uneven ones. If the system refuses a thread, the others do its work.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-// How many threads a computation may use here: at least 1, at most 8.
+// Number of threads that a computation may use here: 1 to 8.
 unsigned usual_threads();
 
 // Calls run(task, worker) for every task below `tasks`; worker is below `threads`. The calling thread is worker 0.

@@ -1,4 +1,4 @@
-// Where programs lie: others as a shell finds them, and our own.
+// Where programs are: others as a shell finds them, and our own.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace gpuprof {
 
-// The first of `folders` (a value of PATH) that has `program` to run, with its name; "" when none has. They are looked at below
-// `root`, which is not part of the answer. Only absolute folders are looked at: what lies in the current one may be anybody's.
+// Path of an executable `program` in the first of `folders` (a value of PATH) that has one, or "". Folders are searched
+// below `root`, which the answer omits. Only absolute folders count: anybody may have put files into the current one.
 std::string find_in_path(std::string_view program, std::string_view folders, const std::string& root = "");
 
-// A program that a variable or we ourselves name: a name with a slash is the file, another is looked for in PATH as above.
+// A program named by a variable or by us: a name with a slash is the file, any other is searched in PATH as above.
 std::string find_program(std::string_view name);
 
-// Where the running program's file is.
-// Its absolute path, links resolved; "" when the system does not tell.
+// Absolute path of the running program's file,
+// links resolved; "" if the system does not report it.
 std::string own_program();
 
 }  // namespace gpuprof

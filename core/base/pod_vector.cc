@@ -7,8 +7,8 @@
 
 namespace gpuprof {
 
-// Whole pages around the range: were the first one left out, the mapping would fall into two areas of different advice,
-// which mremap refuses to move together, and realloc would copy instead.
+// Whole pages around the range. Without the first one, the mapping would split into two areas with different advice;
+// mremap refuses to move them together, and realloc would copy instead.
 void advise_huge_pages(void* begin, std::size_t bytes) {
     static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     std::uintptr_t first = reinterpret_cast<std::uintptr_t>(begin) / page * page;

@@ -1,8 +1,8 @@
-// A growing array of trivially copyable values on realloc. Traces hold hundreds of millions of column values:
-// realloc lets the system move pages instead of copying them, capacity that was never touched costs no memory, and
-// values are not zeroed before they are written. Large arrays ask for huge pages: touching gigabytes for the first time
-// costs more than computing what is written there. Not for types with constructors.
-// Out of memory ends the process with one line: no caller could go on.
+// A growing array of trivially copyable values, based on realloc. Traces hold hundreds of millions of column values:
+// realloc lets the system move pages instead of copying them, untouched capacity costs no memory, and values are not
+// zeroed before they are written. Large arrays request huge pages: touching gigabytes for the first time costs more
+// than computing their contents. Not for types with constructors. Out of memory ends the process with one line: no
+// caller could continue.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace gpuprof {
 
-// Asks the system to back the whole pages of a range with huge ones; without effect where it does not do that.
+// Asks the system to back the whole pages of a range with huge pages; no effect if it does not support them.
 void advise_huge_pages(void* begin, std::size_t bytes);
 
 template <class T>
@@ -50,7 +50,7 @@ public:
         if (size_ == capacity_) grow(size_ + 1);
         data_[size_++] = value;
     }
-    // Grows with values that are not initialised; the caller writes them.
+    // Grows by uninitialized values, which the caller writes.
     void resize(std::size_t n) {
         if (n > capacity_) grow(n);
         size_ = n;

@@ -1,4 +1,4 @@
-// A thread of ours inside somebody's program: it must never take a signal that is meant for the program around it.
+// A thread of ours inside another program: it must never take a signal that is meant for that program.
 #pragma once
 
 #include <pthread.h>

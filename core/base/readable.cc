@@ -26,14 +26,14 @@ std::string with_separators(std::string digits) {
     return digits;
 }
 
-// Three significant digits, none of them after the point once there are three before it.
+// Three significant digits, and no decimals once three digits precede the point.
 std::string three_digits(double value) {
     double size = std::fabs(value);
     int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
     return with_separators(fmt::format("{:.{}f}", value, decimals));
 }
 
-// In the largest unit that leaves at least 1 before the point. The smallest unit is exact: it has no fraction to show.
+// In the largest unit that leaves at least 1 before the point. The smallest unit is exact: it has no fraction.
 std::string scaled(double value, std::span<const Scale> scales, std::string_view suffix = {}) {
     const Scale* scale = scales.data();
     for (const Scale& larger : scales)
@@ -43,7 +43,7 @@ std::string scaled(double value, std::span<const Scale> scales, std::string_view
     return fmt::format("{} {}{}", number, scale->unit, suffix);
 }
 
-// A number in the unit that follows it, or in `unit` when none does.
+// A number in the unit that follows it, or in `unit` if none does.
 std::optional<double> number_with_unit(std::string_view text, std::span<const Scale> scales, std::string_view unit) {
     double number = 0;
     std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,7 +1,7 @@
-// Numbers as people read them: three significant digits with a unit.
+// Numbers for people: three significant digits with a unit.
 //   durations  512 ns, 12.3 us, 4.56 ms, 1.23 s      bytes  640 B, 1.50 MiB (powers of 1024)
 //   counts     1,234,567                              rates  1.23 TFLOP/s, 4.5 GB/s (powers of 1000)
-// For sentences and text reports; machine formats never pass through here.
+// For sentences and text reports; machine formats never use them.
 #pragma once
 
 #include <concepts>
@@ -18,16 +18,17 @@ std::string readable_duration(Integer ns) {
     return readable_duration(static_cast<double>(ns));
 }
 std::string readable_bytes(double bytes);
-// The reverse, for options: "640", "640 B", "1.5 MiB"; absent when it is no size from 1 B to 1 EiB.
+// The reverse, for options: "640", "640 B", "1.5 MiB"; absent unless it is a size from 1 B to 1 EiB.
 std::optional<std::uint64_t> bytes_of_text(std::string_view text);
-// "464ms", "20 us", "1.5 s", "300ns" in ns; a number without a unit is in `unit` of these four. Absent when it is no such time, or negative.
+// "464ms", "20 us", "1.5 s" or "300ns" in ns; a bare number is in `unit`, one of these. Absent if invalid or
+// negative.
 std::optional<double> duration_of_text(std::string_view text, std::string_view unit);
 std::string readable_count(std::int64_t count);
 // A value in powers of 1000 of `unit`, e.g. (1.2e12, "FLOP/s") -> 1.20 TFLOP/s.
 std::string readable_scaled(double value, std::string_view unit);
-// Two significant digits without an exponent, for what a value may be off by: "0.052", "5.2", "217".
+// Two significant digits without an exponent, for uncertainties: "0.052", "5.2", "217".
 std::string readable_deviation(double value);
-// One decimal, no sign; "<0.1" for what is not zero but would read so.
+// One decimal, no sign; "<0.1" for nonzero values that would round to 0.
 std::string readable_percent(double percent);
 
 }  // namespace gpuprof

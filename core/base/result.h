@@ -1,5 +1,5 @@
-// Errors as values. Core functions return Result<T> or Status, never throw and never print.
-// A message says what is wrong, where (file, offset, row) and what to do, in one line.
+// Errors as values. Core functions return Result<T> or Status; they never throw or print. A message says in one line
+// what is wrong, where (file, offset, row) and what to do.
 #pragma once
 
 #include <cstdlib>

@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-// A name with one of these in it is secret unless its last word is one of kHarmlessEnds.
+// A name that contains one of these is secret, unless its last word is in kHarmlessEnds.
 constexpr std::string_view kSecretParts[] = {"password",  "passwd",     "passphrase", "apikey",   "accesskey",
                                              "secretkey", "privatekey", "credential", "authtoken"};
 constexpr std::string_view kHarmlessEnds[] = {"file",   "path", "stdin", "length", "len",  "policy",
@@ -19,10 +19,10 @@ constexpr std::string_view kHarmlessEnds[] = {"file",   "path", "stdin", "length
 // Names that end with one of these are secret.
 constexpr std::string_view kSecretEnds[] = {"token",   "auth", "oauth", "authorization", "pass", "bearer", "cookie",
                                             "cookies", "jwt",  "creds", "cred",          "psk",  "otp",    "pat"};
-// Words that may follow the one that decides: API_TOKEN_PROD.
+// Words that may follow the decisive one: API_TOKEN_PROD.
 constexpr std::string_view kVariants[] = {"value",  "prod",    "production", "dev", "staging", "test",   "ci",
                                           "header", "default", "new",        "old", "raw",     "base64", "b64"};
-// What makes a token, a pass or a key an ordinary thing: eos_token, low_pass.
+// What makes a token, a pass or a key harmless: eos_token, low_pass.
 constexpr std::string_view kOrdinary[] = {
     "eos",   "bos",   "pad",     "mask",    "cls",    "sep",    "unk", "stop",  "start", "end",    "begin",
     "image", "video", "audio",   "special", "prefix", "suffix", "per", "by",    "next",  "prev",   "cross",
@@ -38,7 +38,8 @@ bool among(std::string_view word, Words words) noexcept {
 }
 bool has(std::string_view text, std::string_view part) noexcept { return text.find(part) != std::string_view::npos; }
 
-// The words of a name in lower case: "--dbPassword_2" is "db", "password". Of a very long name its end, which decides.
+// The words of a name in lower case: "--dbPassword_2" is "db", "password". For a very long name only its end, which
+// decides.
 class NameWords {
 public:
     explicit NameWords(std::string_view name) noexcept {
@@ -91,7 +92,7 @@ bool ends_in_secret(const NameWords& words) noexcept {
 struct TokenShape {
     std::string_view prefix;
     std::size_t least;        // characters after it
-    std::string_view others;  // characters there besides letters and digits
+    std::string_view others;  // characters allowed besides letters and digits
     bool upper_only = false;
 };
 constexpr TokenShape kTokens[] = {

@@ -14,7 +14,8 @@ bool needs_no_quotes(char c) {
     return is_alphanumeric(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
 }
 
-// Between the quotes of $'...'. Bytes as three octal digits: "\x" would take further digits along in some shells.
+// Between the quotes of $'...'. Bytes as three octal digits: in some shells "\x" would also consume the digits that
+// follow.
 std::string escaped(std::string_view word) {
     std::string out;
     while (!word.empty()) {
@@ -37,7 +38,7 @@ std::string escaped(std::string_view word) {
     return out;
 }
 
-// What the escape at `i` stands for; `i` moves to its last character.
+// What the escape at `i` denotes; `i` moves to its last character.
 char unescaped(std::string_view words, std::size_t& i) {
     char c = ++i < words.size() ? words[i] : '\\';
     if (c == 'n') return '\n';
@@ -63,7 +64,7 @@ bool can_be_shown(std::string_view word) {
 }  // namespace
 
 std::string shell_quoted(std::string_view word) {
-    // "=ls" is a path for zsh.
+    // zsh expands "=ls" to a path.
     if (!word.empty() && word[0] != '=' && std::all_of(word.begin(), word.end(), needs_no_quotes))
         return std::string(word);
     if (!can_be_shown(word)) return fmt::format("$'{}'", escaped(word));

@@ -1,7 +1,7 @@
 // Where written bytes go: a file, a pipe, a string. Writers of reports and exports write into a Sink in small pieces;
-// it hands them on in large ones, so that a table of any length needs no string of its size.
-// A sink that failed swallows the rest: writers need not check each write, only long loops should ask failed().
-// The owner flushes at the end and asks the concrete sink what went wrong. Not thread-safe.
+// it passes them on in large ones, so that a table of any length needs no string of that size. After a failure a sink
+// ignores the rest: writers need not check each write, only long loops should ask failed(). The owner flushes at the
+// end and asks the concrete sink for the error. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ private:
     std::string buffer_;
 };
 
-// Keeps everything; for tests and for small texts.
+// Keeps everything; for tests and small texts.
 class StringSink final : public Sink {
 public:
     const std::string& text() {

@@ -1,6 +1,7 @@
-// A database of SQLite by its descriptor, "/proc/self/fd/N": also of a file that has no name any more. SQLite's own layer for files
-// follows links before it opens one, and then opens no link: neither leads anywhere where there is no name. This layer reads and
-// writes the descriptor, for one connection at a time and without locks; what else SQLite opens, such as a file to sort in, is left to its own.
+// An SQLite database opened by its descriptor, "/proc/self/fd/N", for files that have no name. SQLite's own VFS
+// resolves links first and refuses to open links; neither works without a name. This VFS reads and writes the
+// descriptor, for one connection at a time and without locks. Other files, such as temporary files for sorting, are
+// left to SQLite.
 #pragma once
 
 #include <sqlite3.h>
@@ -17,7 +18,7 @@ namespace gpuprof {
 
 struct SqliteDescriptor {
     sqlite3_file base;
-    int fd;  // of whoever opened the database, who closes it later
+    int fd;  // belongs to the caller that opened the database and closes it later
 
     static int fd_of(sqlite3_file* file) { return reinterpret_cast<SqliteDescriptor*>(file)->fd; }
 
@@ -28,7 +29,7 @@ struct SqliteDescriptor {
             if (got < 0 && errno == EINTR) continue;
             if (got < 0) return SQLITE_IOERR_READ;
             if (got == 0) {
-                std::memset(bytes + done, 0, static_cast<std::size_t>(size - done));  // as SQLite asks for
+                std::memset(bytes + done, 0, static_cast<std::size_t>(size - done));  // required by SQLite
                 return SQLITE_IOERR_SHORT_READ;
             }
             done += static_cast<int>(got);
@@ -89,8 +90,8 @@ struct SqliteDescriptor {
     }
 };
 
-// Name of the layer, for sqlite3_open_v2. Registered once for the process, as SQLite has it. The descriptor must stay open as long as
-// the connection.
+// Name of the VFS, for sqlite3_open_v2. Registered once per process, as SQLite requires. The descriptor must stay open
+// as long as the connection.
 inline const char* sqlite_by_descriptor() {
     static const char* const name = [] {
         static sqlite3_vfs layer = *sqlite3_vfs_find(nullptr);

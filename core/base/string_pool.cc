@@ -47,7 +47,7 @@ void StringPool::clear() {
     block_left_ = bytes_ = 0;
 }
 
-// Linear probing in a power-of-two table; the slot that holds `text` or the free one where it belongs.
+// Linear probing in a power-of-two table: the slot that contains `text`, or the free slot for it.
 std::size_t StringPool::slot_of(std::string_view text, std::uint64_t hash) const {
     std::size_t mask = slots_.size() - 1;
     for (std::size_t i = hash & mask;; i = (i + 1) & mask) {

@@ -1,6 +1,6 @@
 // Interned strings: each distinct byte sequence has one StringId, dense from 0 in order of first use.
-// The bytes live in blocks that never move, so views stay valid for the life of the pool (moving the pool included).
-// Any bytes are allowed, NUL too; nothing is checked for UTF-8 here. Not thread-safe: one pool per thread, then merge.
+// The bytes are in blocks that never move, so views stay valid for the life of the pool (moving the pool included).
+// Any bytes are allowed, NUL too; UTF-8 is not checked here. Not thread-safe: one pool per thread, then merge.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace gpuprof {
 
 class StringPool {
 public:
-    // The id of `text`, added when it is not there yet.
+    // The id of `text`, added if it is new.
     StringId intern(std::string_view text);
     // The id of `text`, or kNoString.
     StringId find(std::string_view text) const;
     // The text of an id of this pool; "" for kNoString.
     std::string_view operator[](StringId id) const;
     std::size_t size() const { return views_.size(); }
-    // Bytes held by the texts, for memory accounting.
+    // Bytes used by the texts, for memory accounting.
     std::size_t bytes() const { return bytes_; }
-    // Back to no strings; every id and view of it is void.
+    // Removes all strings; all ids and views become invalid.
     void clear();
-    // Interns every string of `other`; answers its ids in this pool, by other's index.
+    // Interns every string of `other`. Returns their ids in this pool, indexed by the ids of `other`.
     std::vector<StringId> merge(const StringPool& other);
 
 private:

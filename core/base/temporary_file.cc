@@ -14,7 +14,7 @@ namespace {
 
 Error failed(std::string_view path, std::string_view why) {
     return {ExitCode::unreadable,
-            fmt::format("{} cannot be created or written: {}; set TMPDIR to another folder", path, why)};
+            fmt::format("cannot create or write {}: {}; set TMPDIR to another folder", path, why)};
 }
 
 std::string temporary_folder() {
@@ -24,7 +24,7 @@ std::string temporary_folder() {
 
 std::string pattern() { return temporary_folder() + "/gpu-profile-XXXXXX"; }
 
-// File systems without files that have no name give one that is taken away at once.
+// File systems that do not support unnamed files create a named one, which is removed at once.
 int open_nameless() {
     int fd = open(temporary_folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) return fd;

@@ -1,5 +1,5 @@
-// A file or a folder for a while: made in TMPDIR (/tmp without it), gone with its object. A file never has a name, so that it is
-// gone with the process, too, however that ends.
+// A temporary file or folder in TMPDIR (default /tmp), removed with its object. A file never has a name, so it also
+// disappears with the process, however the process ends.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ public:
     TemporaryFile& operator=(TemporaryFile&&) = delete;
     ~TemporaryFile();
 
-    // By which this process can open it: /proc/self/fd/N.
+    // The path by which this process can open it: /proc/self/fd/N.
     const std::string& path() const { return path_; }
     int fd() const { return fd_; }
     Status write(std::string_view bytes);
@@ -28,7 +28,7 @@ private:
     int fd_;
 };
 
-// With all that was put into it.
+// Removed with everything in it.
 class TemporaryFolder {
 public:
     static Result<TemporaryFolder> make();
@@ -40,7 +40,7 @@ public:
 
 private:
     explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-    std::string path_;  // "" when it was handed on
+    std::string path_;  // "" once ownership has moved
 };
 
 }  // namespace gpuprof

@@ -6,8 +6,8 @@
 namespace gpuprof {
 namespace {
 
-// The first byte says how many follow, and bounds the second one so that overlong forms, surrogates and values beyond
-// U+10FFFF are refused at once (Unicode standard, table 3-7).
+// The first byte determines how many follow, and limits the second one so that overlong forms, surrogates and values
+// above U+10FFFF are rejected at once (Unicode standard, table 3-7).
 struct Lead {
     int follow;
     unsigned char low, high;
@@ -28,7 +28,7 @@ struct Range {
     char32_t first, last;
 };
 
-// The blocks that matter in names; the full tables of Unicode (EastAsianWidth.txt, DerivedGeneralCategory.txt) are longer.
+// The blocks that matter in names; Unicode's full tables (EastAsianWidth.txt, DerivedGeneralCategory.txt) are longer.
 constexpr Range kZero[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
 constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},   {0xAC00, 0xD7A3},
                            {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},

@@ -1,5 +1,5 @@
-// Device time by where it was asked for: annotations and operators around a call, then the kernel, copy or fill that it submitted.
-// What no call is known of stands at the top.
+// Device time by origin: annotations and operators around a call, then the kernel, copy or fill that it submitted. Work
+// without a known call is at the top.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct CallTree {
     struct Node {
         std::uint32_t parent;  // comes before its children; kNone at the top
         std::string name;
-        std::int32_t device = -1;  // of device work; -1: a place on the host
-        DurNs device_ns = 0;       // of this node, without those below
-        std::int64_t count = 0;    // how often it ran on a device
+        std::int32_t device = -1;  // of device work; -1: a node on the host
+        DurNs device_ns = 0;       // exclusive of child nodes
+        std::int64_t count = 0;    // number of executions on a device
     };
     std::vector<Node> nodes;
 };

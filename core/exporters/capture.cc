@@ -1,6 +1,6 @@
-// The capture exporter: every table of a trace as our own file. What TraceBuilder::finish() derives is not stored, it is
+// The capture exporter: every table of a trace in our own format. What TraceBuilder::finish() derives is not stored but
 // derived again on reading, so that importing the file gives the same tables. Two facts are added to `meta`: the tool
-// that recorded, and the importer that read its file, unless the trace came from a capture and has them.
+// that recorded, and the importer that read its file, unless the trace came from a capture that has them.
 #include "core/exporters/capture.h"
 
 #include <type_traits>

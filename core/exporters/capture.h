@@ -1,4 +1,4 @@
-// The capture exporter with its writer's options in the caller's hand.
+// The capture exporter with writer options chosen by the caller.
 #pragma once
 
 #include "core/base/result.h"

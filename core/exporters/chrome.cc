@@ -1,6 +1,7 @@
-// The Chrome exporter: a trace in the JSON of Chrome's trace viewer as PyTorch's Kineto writes it, for Perfetto, chrome://tracing
-// and the scripts around them, and readable by our own Kineto importer. What that format has no place for is left out:
-// losses, clock pairs, the process of a device op (it follows from the submitting call), ranks but those of one process.
+// The Chrome exporter: a trace in Chrome's trace viewer JSON as PyTorch's Kineto writes it, for Perfetto,
+// chrome://tracing and related scripts, and readable by our own Kineto importer. The format has no place for losses,
+// clock pairs, the process of a device op (it follows from the submitting call) and ranks of more than one process;
+// these are omitted.
 #include <charconv>
 #include <set>
 #include <string>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr TimeNs kSecond = 1'000'000'000;
 
-// The start of the window's second: times since then have few digits.
+// The start of the window's second, so that times relative to it have few digits.
 TimeNs base_of(const Trace& trace) {
     TimeNs start = trace.window().start;
     return start - ((start % kSecond) + kSecond) % kSecond;
@@ -71,10 +72,10 @@ bool reserved(std::string_view key) {
     return key.starts_with("distributedInfo.");
 }
 
-// Facts of the header as they were; a whole number is written as one.
+// Facts of the header, unchanged; integers are written as numbers.
 void write_facts(const Trace& trace, JsonWriter& json) {
     const MetaTable& meta = trace.tables().meta;
-    std::set<StringId> written;  // recordings that were put together may say the same several times
+    std::set<StringId> written;  // joined recordings may repeat a fact
     for (Row row = 0; row < meta.rows; ++row) {
         if (!meta.key.has(row) || !meta.value.has(row) || reserved(trace.text(meta.key[row]))) continue;
         if (!written.insert(meta.key[row]).second) continue;

@@ -1,4 +1,4 @@
-// The columns of a trace's table as the format layer writes them, those without a value left out.
+// The columns of a trace's table in the form that the format layer writes, without those that have no values.
 #pragma once
 
 #include <vector>

@@ -53,14 +53,14 @@ void add_memory(const Trace& trace, std::vector<Counter>& all) {
     settle(counters, all);
 }
 
-// Processors in use, of whole processes: CPU time over time.
+// CPUs in use by whole processes: CPU time divided by time.
 void add_processors(const Trace& trace, std::vector<Counter>& all) {
     std::map<StringId, Counter> counters;
     const CpuSampleTable& c = trace.tables().cpu_sample;
     for (Row row = 0; row < c.rows; ++row) {
         if (c.thread.has(row) || !c.process.has(row) || c.dur[row] <= 0) continue;
         Counter& counter = counters[c.process[row]];
-        if (counter.points.empty()) counter = {{}, c.process[row], "processors in use", "processors"};
+        if (counter.points.empty()) counter = {{}, c.process[row], "CPUs in use", "CPUs"};
         double used =
             static_cast<double>(c.user_ns.value_or(row, 0)) + static_cast<double>(c.system_ns.value_or(row, 0));
         counter.points.emplace_back(c.time[row], used / static_cast<double>(c.dur[row]));

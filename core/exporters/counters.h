@@ -1,4 +1,4 @@
-// Everything of a trace that is a value over time: samples of devices, memory of a framework's allocator, processors in use.
+// All values of a trace over time: device samples, memory of a framework's allocator, CPUs in use.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace gpuprof {
 
 struct Counter {
-    std::optional<std::int32_t> device = {};  // whose it is: a device's, or else a process's
+    std::optional<std::int32_t> device = {};  // the owner: a device, or else a process
     StringId process = kNoString;             // its key
     std::string name, unit;
-    std::vector<std::pair<TimeNs, double>> points = {};  // in the order of time
+    std::vector<std::pair<TimeNs, double>> points = {};  // sorted by time
 };
 
 // Those of devices first, by device, then metric.

@@ -1,7 +1,7 @@
-// The CSV exporter: every table of a trace that has rows, one after the other in one file. A table begins with the line
-// "# NAME", then the column names, then one line per row; an empty line ends it. Columns without a single value are left
-// out. Fields as in RFC 4180 with line feeds; an absent value is an empty field, an empty text is "". Times and durations
-// are integer nanoseconds. Text is UTF-8 and harmless (core/base/csv.h); one that begins with "#" stands between quotes.
+// The CSV exporter: every table of a trace that has rows, one after the other in one file. A table starts with the line
+// "# NAME", then the column names, then one line per row; an empty line ends it. Columns without any value are omitted.
+// Fields are as in RFC 4180 with line feeds; an absent value is an empty field, an empty text is "". Times and
+// durations are integer nanoseconds. Text is UTF-8 and harmless (core/base/csv.h); text that starts with "#" is quoted.
 #include <fmt/format.h>
 
 #include <functional>

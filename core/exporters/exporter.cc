@@ -39,14 +39,14 @@ bool has_python(const Trace& trace) {
 constexpr std::string_view kEvents = "timestamped events", kWork = "kernels, copies or fills with times";
 
 constexpr Exporter kExporters[] = {
-    {"capture", "This program's own file: small, checksummed, keeps every column.", ".gpuprof", true, "rows", has_rows,
+    {"capture", "gpu-profile's own format: small, checksummed, keeps every column.", ".gpuprof", true, "rows", has_rows,
      export_capture},
     {"chrome", "Chrome trace JSON as PyTorch writes it, for Perfetto and chrome://tracing.", ".json", false, kEvents,
      has_events, export_chrome},
-    {"perfetto", "Perfetto's protobuf, for ui.perfetto.dev and its trace processor.", ".pftrace", true, kEvents,
+    {"perfetto", "Perfetto's protobuf, for ui.perfetto.dev and its trace_processor.", ".pftrace", true, kEvents,
      has_events, export_perfetto},
-    {"nsys", "SQLite as Nsight Systems exports it, for scripts that read that.", ".sqlite", true, kEvents, has_events,
-     export_nsys},
+    {"nsys", "SQLite as Nsight Systems exports it, for scripts that read such files.", ".sqlite", true, kEvents,
+     has_events, export_nsys},
     {"speedscope", "Threads, streams and Python stacks as timelines of speedscope.app.", ".speedscope.json", false,
      kEvents, has_events, export_speedscope},
     {"folded", "Device time in ns by range, operator and kernel, as folded stacks.", ".folded", false, kWork,
@@ -57,7 +57,7 @@ constexpr Exporter kExporters[] = {
      has_device_work, export_pprof},
     {"hatchet", "Device time by range, operator and kernel, JSON as Proton writes it.", ".hatchet", false, kWork,
      has_device_work, export_hatchet},
-    {"csv", "Every table as CSV, one after the other.", ".csv", false, "rows", has_rows, export_csv},
+    {"csv", "All tables as CSV, one after the other.", ".csv", false, "rows", has_rows, export_csv},
 };
 
 }  // namespace

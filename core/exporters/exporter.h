@@ -1,6 +1,6 @@
-// Exporters: a trace -> the bytes of some format. exporters() is the list of the product's exporters.
-// A new one is a file and a line in the array of exporter.cc. They never print; whether the bytes arrived is known by the
-// owner of the sink.
+// Exporters: a trace -> the bytes of some format. exporters() is the list of the product's exporters. A new one is a
+// file and a line in the array of exporter.cc. They never print; the owner of the sink knows whether the bytes were
+// written.
 #pragma once
 
 #include <span>
@@ -15,16 +15,16 @@ namespace gpuprof {
 struct Exporter {
     std::string_view name;
     std::string_view doc;
-    std::string_view suffix;  // usual end of a file name, with the dot
-    bool binary;              // not fit for a terminal
-    // What it writes of a trace; a trace without any of it has nothing to export.
+    std::string_view suffix;  // usual file name suffix, with the dot
+    bool binary;              // not suitable for a terminal
+    // What it writes; a trace without any of it has nothing to export.
     std::string_view content;
     bool (*has_content)(const Trace& trace);
     Status (*run)(const Trace& trace, Sink& sink);
 };
 
 std::span<const Exporter> exporters();
-// By name; null when there is none.
+// By name; null if unknown.
 const Exporter* find_exporter(std::string_view name);
 
 Status export_capture(const Trace& trace, Sink& sink);

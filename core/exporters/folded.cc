@@ -1,5 +1,6 @@
-// Folded stacks, one line each: frames from the outside in with `;` between them, a space, a number. flamegraph.pl, inferno and
-// speedscope read them. `;` inside a frame becomes `,`; line ends and tabs become spaces; the line is harmless as a field of CSV is.
+// Folded stacks, one line each: frames from outermost to innermost, separated by `;`, a space, a number. flamegraph.pl,
+// inferno and speedscope read them. `;` inside a frame becomes `,`; line ends and tabs become spaces; lines are
+// harmless, as CSV fields are.
 #include <fmt/format.h>
 
 #include <algorithm>

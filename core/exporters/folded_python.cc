@@ -1,6 +1,7 @@
-// Python stacks as folded stacks, the thread outermost: sampled stacks with how often each was met; without samples, the Python
-// calls that the framework's profiler recorded, with the time in ns of each stack's innermost call. Frames are
-// `function (file:line)` in both; in calls the line is that of the definition. Stacks that were cut begin with `...`.
+// Python stacks as folded stacks, with the thread as the outermost frame: sampled stacks with their sample counts or,
+// without samples, the Python calls that the framework's profiler recorded, with the exclusive time of each stack in
+// ns. Frames are `function (file:line)` in both; for calls, the line is that of the definition. Truncated stacks start
+// with `...`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ std::string frame(std::string_view name) {
 }
 
 std::string thread_frame(const Trace& trace, StringId thread) {
-    return "thread " + (thread == kNoString ? std::string("not known") : frame(trace.text(thread)));
+    return "thread " + (thread == kNoString ? std::string("unknown") : frame(trace.text(thread)));
 }
 
 void write_samples(const Trace& trace, Sink& sink) {
@@ -41,12 +42,12 @@ void write_samples(const Trace& trace, Sink& sink) {
     }
 }
 
-// The stacks of one thread's calls as a tree: each place has its function, and the time in it alone.
+// The stacks of one thread's calls as a tree: each node has its function and its exclusive time.
 class CallPaths {
 public:
     explicit CallPaths(const Trace& trace) : trace_(trace) {}
 
-    // `calls` in the order of sort_outer_first. Time belongs to the call that began last of those open.
+    // `calls` in the order of sort_outer_first. Time belongs to the open call that started last.
     void add(const std::vector<Placed>& calls) {
         TimeNs now = 0;
         auto spend = [&](TimeNs until) {
@@ -92,7 +93,7 @@ private:
         return known->second;
     }
     const Trace& trace_;
-    std::vector<Node> nodes_;  // a parent stands before its children
+    std::vector<Node> nodes_;  // a parent comes before its children
     std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> children_;
     std::vector<Open> open_;
 };

@@ -1,4 +1,5 @@
-// The tree of calls as Proton writes it, in Hatchet's JSON: nested nodes with a frame and metrics, then the devices. Times in ns.
+// The call tree as Proton writes it, in Hatchet's JSON: nested nodes with a frame and metrics, then the devices. Times
+// in ns.
 #include <string>
 #include <vector>
 
@@ -40,7 +41,7 @@ private:
         json_.begin_object();
     }
 
-    // Without recursion: a hostile recording may be deep.
+    // Without recursion: a hostile recording may be deeply nested.
     void write_below() {
         struct Open {
             std::size_t node, next = 0;
@@ -93,7 +94,7 @@ private:
     const Trace& trace_;
     JsonWriter& json_;
     CallTree tree_;
-    std::vector<std::vector<std::uint32_t>> below_;  // the last: of the top
+    std::vector<std::vector<std::uint32_t>> below_;  // the last entry: children of the root
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 struct Lane {
     std::vector<Placed> spans;
-    std::vector<TimeNs> open;  // ends of those that a later one may lie in
+    std::vector<TimeNs> open;  // ends of the spans that may enclose a later one
 
     bool takes(const Placed& span, Layout layout) {
         while (!open.empty() && open.back() <= span.start) open.pop_back();
@@ -21,7 +21,7 @@ void sort_outer_first(std::vector<Placed>& spans) {
     auto outer = [](const Placed& a, const Placed& b) {
         return a.start != b.start ? a.start < b.start : a.end > b.end;
     };
-    // Those of one table mostly are.
+    // Spans of one table usually are sorted.
     if (!std::is_sorted(spans.begin(), spans.end(), outer)) std::stable_sort(spans.begin(), spans.end(), outer);
 }
 

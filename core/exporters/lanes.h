@@ -1,4 +1,4 @@
-// Spans that overlap cannot stand on one track: they are laid out on as many lanes as it takes.
+// Overlapping spans cannot share a track: they are distributed over as many lanes as needed.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace gpuprof {
 
 struct Placed {
     TimeNs start, end;
-    std::uint32_t table;  // whatever the caller knows it by
+    std::uint32_t table;  // any number that identifies the table to the caller
     Row row;
 };
 
 enum class Layout {
-    nested,  // calls: one may lie inside another, on the same lane
-    flat,    // device work: what runs at the same time is side by side
+    nested,  // calls: one may be inside another on the same lane
+    flat,    // device work: spans that run at the same time are on separate lanes
 };
 
-// By start; of those that start together the longest first.
+// By start; among equal starts, longest first.
 void sort_outer_first(std::vector<Placed>& spans);
 
-// Each lane in the order of time, outer spans before what lies in them. Spans go to the first lane that has room.
+// Each lane in time order, outer spans before the spans inside them. A span goes to the first lane with room.
 std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout);
 
 }  // namespace gpuprof

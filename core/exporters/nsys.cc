@@ -1,5 +1,6 @@
-// The nsys exporter: a trace as the SQLite database that `nsys export --type sqlite` would write of it, schema 3.25, for scripts and
-// programs that read those. Operators become NVTX ranges of a domain of their own. Times count from the start of the window.
+// The nsys exporter: writes the SQLite database that `nsys export --type sqlite` would write for a trace, schema 3.25,
+// for scripts and programs that read those. Operators become NVTX ranges in a separate domain. Times count from the
+// start of the window.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -44,7 +45,7 @@ public:
 
 private:
     std::int64_t since(TimeNs time) const { return time - zero_; }
-    // Names are written once all that refers to them is.
+    // Names are written after everything that refers to them.
     std::int64_t name(const Column<StringId>& column, Row row) {
         if (!column.has(row)) return named("[unknown]");
         std::int64_t& id = numbers_[index_of(column[row])];
@@ -68,7 +69,7 @@ private:
         return known == tids_.end() ? std::nullopt : std::optional(known->second);
     }
 
-    // Ids have 24 bits. Those that have more, or that two share, get numbers from the top.
+    // Ids have 24 bits. Ids that need more, or that two threads share, get numbers from the top of the range.
     void number_hosts() {
         constexpr std::int64_t kTop = 0xFFFFFF;
         std::set<std::int64_t> taken;
@@ -189,7 +190,7 @@ private:
         for (Row row = 0; row < v.rows; ++row)
             out_.insert("CUPTI_ACTIVITY_KIND_OVERHEAD", since(v.start[row]), since(v.start[row] + v.dur[row]), 0,
                         thread(v.thread, row), std::nullopt, name(v.name, row), kUnknownOverhead);
-        // Of the driver's; those of a framework's own allocator say how much it had in all.
+        // Device memory from the driver only; events of a framework's own allocator carry its totals.
         const MemoryEventTable& m = tables_.memory_event;
         constexpr std::int32_t kCuda = 1;
         constexpr int kDevice = 2;
@@ -200,7 +201,7 @@ private:
                             m.stream.get(row));
     }
 
-    // As autograd wrote it: the name, then the facts of the call.
+    // As autograd writes it: the name, then the facts of the call.
     std::string range_text(Row row) const {
         const RangeTable& r = tables_.range;
         std::string said(text(r.name, row).value_or(""));
@@ -211,7 +212,7 @@ private:
         return said;
     }
 
-    // Ranges and operators. A domain is made known by an event of its own in each process, a category likewise.
+    // Ranges and operators. Each process announces its domains and categories with an event.
     void write_annotations() {
         constexpr int kPushPop = 59, kDomain = 75, kCategory = 33;
         std::map<std::string_view, std::int64_t> domains, categories;
@@ -288,8 +289,8 @@ private:
     const Tables& tables_;
     nsys::Writer& out_;
     TimeNs zero_;
-    std::map<StringId, std::int64_t> pids_, tids_;  // by key; the second are GlobalIds
-    std::vector<std::int64_t> numbers_;             // in StringIds, by string of the trace; -1: not there yet
+    std::map<StringId, std::int64_t> pids_, tids_;  // by key; tids_ are GlobalIds
+    std::vector<std::int64_t> numbers_;             // in StringIds, by string of the trace; -1: not yet written
     std::unordered_map<StringId, std::int64_t> short_names_;
     std::unordered_map<std::string, std::int64_t> strings_;
 };
@@ -302,7 +303,7 @@ Status export_nsys(const Trace& trace, Sink& sink) {
     Export(trace, *writer).write();
     if (Status status = writer->finish(); !status) return status;
     std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(writer->path().c_str(), "rb"), std::fclose);
-    if (!file) return Error{ExitCode::unreadable, fmt::format("{}: cannot be read again", writer->path())};
+    if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read back {}", writer->path())};
     std::string piece(1 << 20, '\0');
     while (std::size_t got = std::fread(piece.data(), 1, piece.size(), file.get())) {
         sink.write(std::string_view(piece).substr(0, got));

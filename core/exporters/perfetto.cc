@@ -1,6 +1,6 @@
-// The Perfetto exporter: a trace in the protobuf format of ui.perfetto.dev and its trace processor. Processes with their threads,
-// devices with their streams, counters; arrows lead from a call to the device work that it submitted. Times are integer
-// nanoseconds of UTC, on Perfetto's boot clock and on its real-time clock alike.
+// The Perfetto exporter: a trace in the protobuf format of ui.perfetto.dev and its trace_processor. Processes with
+// their threads, devices with their streams, counters; arrows lead from a call to the device work that it submitted.
+// Times are integer nanoseconds of UTC, both on Perfetto's boot clock and on its real-time clock.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Export {
 public:
     Export(const Trace& trace, Sink& sink)
         : trace_(trace), tables_(trace.tables()), sink_(sink), start_(trace.whole().start) {
-        if (start_ < 0) shift_ = -start_;  // the format knows no time before its zero
+        if (start_ < 0) shift_ = -start_;  // the format has no negative times
         for (Row row = 0; row < tables_.sample.rows; ++row) start_ = std::min(start_, tables_.sample.time[row]);
         for (Row row = 0; row < tables_.memory_event.rows; ++row)
             start_ = std::min(start_, tables_.memory_event.time[row]);
@@ -94,7 +94,7 @@ private:
         write_packet(sink_, packet);
     }
 
-    // An arrow leads from a call to each device op that it submitted; it is named by the call.
+    // An arrow leads from a call to each device op that it submitted; its id is the call's number.
     void find_flows() {
         submits_.assign(tables_.api_call.rows, false);
         const Links& links = trace_.links();
@@ -150,10 +150,11 @@ private:
             spans.erase(mine);
         }
         for (auto& [key, rest] : spans)
-            write_lanes(track(0, "thread not known"), "overlapping", std::move(rest), Layout::nested);
+            write_lanes(track(0, "unknown thread"), "overlapping", std::move(rest), Layout::nested);
     }
 
-    // Readers know a process by its id. One that another has, of another host, becomes one that no system gives.
+    // Readers identify a process by its pid. A pid already used by a process of another host becomes one that no system
+    // assigns.
     std::int32_t number_process(StringId process, std::int64_t pid) {
         std::int64_t mine = pid >= 0 && pid <= INT32_MAX ? pid : INT32_MAX;
         for (std::int64_t next = INT32_MAX; !taken_pids_.insert(mine).second; --next) mine = next;
@@ -164,7 +165,7 @@ private:
         return known == pids_.end() ? 0 : known->second;
     }
 
-    // The first lane is the track itself, others lie below it.
+    // The first lane is the track itself, others are below it.
     void write_lanes(std::uint32_t own, std::string_view others, std::vector<Placed> spans, Layout layout) {
         std::vector<std::vector<Placed>> lanes = lay_out(std::move(spans), layout);
         for (std::size_t i = 0; i < lanes.size(); ++i)
@@ -307,14 +308,14 @@ private:
         }
     }
 
-    static constexpr std::uint32_t kDescriptions = 0x7FFFFFFF;  // the sequence of all that is no event
+    static constexpr std::uint32_t kDescriptions = 0x7FFFFFFF;  // the sequence of everything that is not an event
     const Trace& trace_;
     const Tables& tables_;
     Sink& sink_;
     TimeNs start_, shift_ = 0;
     std::uint32_t tracks_ = 0;
     std::map<StringId, std::uint32_t> processes_;  // tracks, by key
-    std::map<StringId, std::int32_t> pids_;        // as the file has them
+    std::map<StringId, std::int32_t> pids_;        // as in the file
     std::set<std::int64_t> taken_pids_;
     std::map<std::int32_t, std::uint32_t> devices_;
     std::vector<bool> submits_;  // whether a call submitted work

@@ -1,4 +1,4 @@
-// The tree of calls as a profile of pprof (profile.proto, gzip): device time in ns and the number of launches, by stack.
+// The call tree as a pprof profile (profile.proto, gzip): device time in ns and the number of launches, by stack.
 // Source of the field numbers: proto/profile.proto of github.com/google/pprof.
 #include <zlib.h>
 
@@ -49,7 +49,7 @@ private:
     std::vector<std::string> texts_;
 };
 
-// One function and one location for each name; its number is that of the name.
+// One function and one location for each name, with the same number as the name.
 std::string profile_of(const Trace& trace) {
     CallTree tree = call_tree(trace);
     Strings strings;
@@ -65,7 +65,7 @@ std::string profile_of(const Trace& trace) {
     for (const CallTree::Node& node : tree.nodes) names.push_back(static_cast<std::uint64_t>(strings.of(node.name)));
     for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
         if (tree.nodes[i].count == 0) continue;
-        std::vector<std::uint64_t> stack;  // the innermost first
+        std::vector<std::uint64_t> stack;  // innermost first
         for (std::uint32_t at = i; at != CallTree::kNone; at = tree.nodes[at].parent) stack.push_back(names[at]);
         std::array<std::int64_t, 2> values{tree.nodes[i].count, tree.nodes[i].device_ns};
         pbf_writer written(writer, profile::sample);

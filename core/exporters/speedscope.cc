@@ -1,5 +1,5 @@
-// The speedscope exporter: a timeline for each thread and each stream, and the Python stacks of each thread by samples. Times are ns
-// since the start of the recording. What overlaps without nesting stands in a timeline beside.
+// The speedscope exporter: a timeline for each thread and each stream, and the sampled Python stacks of each thread.
+// Times are ns since the start of the recording. Spans that overlap without nesting go to an additional timeline.
 // Format: https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources.
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ private:
         json_.end_object();
     }
 
-    // `table` of what is placed is the frame.
+    // The `table` of a placed span is the frame.
     void write_timelines(const std::string& name, std::vector<Placed> spans, Layout layout) {
         std::size_t number = 0;
         for (const std::vector<Placed>& lane : lay_out(std::move(spans), layout)) {
@@ -99,7 +99,7 @@ private:
                 KeyOf&& key) {
         for (Row row = 0; row < table.rows; ++row)
             spans[key(row)].push_back({table.start[row], table.start[row] + table.dur[row],
-                                       static_cast<std::uint32_t>(frame(named(names, row, "not named"))), row});
+                                       static_cast<std::uint32_t>(frame(named(names, row, "unnamed"))), row});
     }
 
     void write_threads() {
@@ -113,7 +113,7 @@ private:
         add(tables_.api_call);
         add(tables_.os_call);
         for (auto& [thread, mine] : spans)
-            write_timelines(fmt::format("thread {}", thread == kNoString ? "not known" : trace_.text(thread)),
+            write_timelines(fmt::format("thread {}", thread == kNoString ? "unknown" : trace_.text(thread)),
                             std::move(mine), Layout::nested);
     }
 
@@ -144,7 +144,7 @@ private:
             if (s.stack.has(row)) threads[s.thread.value_or(row, kNoString)].push_back(row);
         for (const auto& [thread, rows] : threads) {
             begin_profile("sampled",
-                          fmt::format("Python, thread {}", thread == kNoString ? "not known" : trace_.text(thread)),
+                          fmt::format("Python, thread {}", thread == kNoString ? "unknown" : trace_.text(thread)),
                           "none", std::ssize(rows));
             json_.key("samples");
             json_.begin_array();

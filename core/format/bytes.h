@@ -1,8 +1,8 @@
-// Little-endian bytes of the capture file: appended to a string, read back by a cursor that cannot leave its range.
-// A ByteCursor never fails half-way: once a read did not fit, ok() stays false and everything after it reads as zero, so
-// decoders check once at the end of a group of reads. Counts read from a file are to be compared with left() before
-// anything of that size is allocated.
-// Varints are LEB128: 7 bits a byte, low bits first, at most 10 bytes. Signed values are zigzag-coded before.
+// Little-endian bytes of the capture file: appended to a string, read by a cursor that cannot leave its range. A
+// ByteCursor never fails half-way: once a read did not fit, ok() stays false and every later read returns zero, so
+// decoders check once after a group of reads. Compare counts read from a file with left() before allocating that
+// much. Varints are LEB128: 7 bits per byte, low bits first, at most 10 bytes. Signed values are zigzag-coded
+// first.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline void put_signed(std::string& out, std::int64_t value) { put_varint(out, z
 // Length as varint, then the bytes.
 void put_text(std::string& out, std::string_view text);
 
-// `bytes` holds at least 4.
+// `bytes` has at least 4 bytes.
 std::uint32_t load_u32(const char* bytes);
 
 class ByteCursor {
@@ -42,7 +42,7 @@ public:
     std::uint64_t varint();
     std::int64_t signed_varint() { return unzigzag(varint()); }
     std::string_view text() { return take(varint()); }
-    // The next `size` bytes; empty when there are fewer.
+    // The next `size` bytes; empty if there are fewer.
     std::string_view take(std::uint64_t size);
 
 private:

@@ -152,15 +152,16 @@ Status CapturePart::close() {
     return status_;
 }
 
-// The file knows better why writing failed than who wrote into it.
+// The file knows the cause of the failure better than the writer.
 void CapturePart::give_up(const Status& file) {
     if (file || given_up_) return;
     given_up_ = true;
     std::string part = file_.keep_part();
-    status_ = part.empty() ? file
-                           : Error{file.error().code, fmt::format("{}; what was written until then is in {}, which "
-                                                                  "gpu-profile report reads",
-                                                                  file.error().message, part)};
+    status_ = part.empty()
+                  ? file
+                  : Error{file.error().code, fmt::format("{}; everything written before the error is in {}, which "
+                                                         "gpu-profile report can read",
+                                                         file.error().message, part)};
 }
 
 }  // namespace gpuprof

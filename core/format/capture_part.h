@@ -1,7 +1,7 @@
-// A capture file that grows while something is observed: rows of any tables of the schema are gathered and written as whole
-// chunks, so that a killed process leaves what it had flushed. Columns are named as in tables.def; what a row does not set
-// is absent. After a failure of the file nothing more is written, and flush() and close() say what it was. One thread.
-// Its owner alone can read it: names, paths and command lines are in it.
+// A capture file that grows during observation: rows of any tables of the schema are collected and written as whole
+// chunks, so that a killed process leaves what it had flushed. Columns have the names of tables.def; columns that a row
+// does not set are absent. After a failure of the file nothing more is written, and flush() and close() return the
+// error. One thread. Only the owner can read the file: it contains names, paths and command lines.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class RowBuffer {
 public:
     explicit RowBuffer(const TableSpec& spec);
 
-    // Begins a row; set() is of the row begun last. A column the table does not have, or of another type, is a defect.
+    // Starts a row; set() applies to the last one started. A column that the table lacks, or of another type, is a
+    // defect.
     RowBuffer& add();
     RowBuffer& set(std::string_view column, std::int64_t value);
     RowBuffer& set(std::string_view column, StringId text);
@@ -52,34 +53,34 @@ private:
 
 class CapturePart {
 public:
-    // When the file has its name: at once, so that it can be read while it grows (a part of a recording), or when it is
-    // closed, in place of what was there (a file that a user named). What a user named and could not be completed stays
-    // beside it under another name, which close() says; a killed process leaves that, too.
+    // When the file gets its name: at once, so that others can read it while it grows (a part of a recording), or on
+    // close, replacing the previous file (a file named by the user). If the user's file could not be completed, it
+    // stays under another name, which close() reports; a killed process leaves it too.
     enum class Named { at_once, when_closed };
 
-    // `tool` is what a reader is told wrote it.
+    // `tool` is the name of the writer that readers will see.
     static Result<std::unique_ptr<CapturePart>> open(const std::string& file, std::string_view tool,
                                                      Named named = Named::at_once);
-    // As close(); but what a user named and was neither closed nor published is given up.
+    // As close(); but a file named by the user that was neither closed nor published is discarded.
     ~CapturePart();
     CapturePart(const CapturePart&) = delete;
     CapturePart& operator=(const CapturePart&) = delete;
 
-    // Good until the next flush.
+    // Valid until the next flush.
     StringId intern(std::string_view text) { return strings_.intern(text); }
     RowBuffer& table(std::string_view name);
     void add_fact(std::string_view key, std::string_view value);
     void add_loss(std::string_view kind, std::int64_t count, std::string_view place);
 
-    // Writes rows that came as columns, at once; for those that are too many to be set one by one.
+    // Writes rows that are already columns, at once; for tables too large to be set value by value.
     void write(const TableView& rows);
 
-    // Rows that wait to be written.
+    // Number of rows not yet written.
     std::size_t waiting() const;
     Status flush();
     // Writes the rows so far and gives the file its name, as close() does; more may follow.
     Status publish();
-    // Writes the rest and the end.
+    // Writes the remaining rows and the end chunk.
     Status close();
 
 private:

@@ -1,12 +1,12 @@
-// The frame of the capture file: a sequence of chunks, each with a header that is checked by itself and a payload.
+// The frame of the capture file: a sequence of chunks, each with a header with its own checksum and a payload.
 //
 //   0        8      12       16         20            24           28
 //   | magic  | kind | length | sequence | payload crc | header crc | payload ... |
 //
-// All numbers are little endian. `length` is that of the payload; `sequence` counts the chunks of a part from 0, and a
-// part begins with a chunk of kind `begin`. The header's CRC covers the 24 bytes before it, so a length is believed only
-// when it is what was written. CRC is CRC-32 of zlib and gzip. What a payload holds: core/format/table_chunk.h.
-// Specified in docs/reference/capture-format.md.
+// All numbers are little-endian. `length` is that of the payload. `sequence` counts the chunks of a part from 0; a part
+// starts with a chunk of kind `begin`. The header's CRC covers the 24 bytes before it, so a length is trusted only if
+// it is intact. The CRC is CRC-32 as in zlib and gzip. Payloads: core/format/table_chunk.h. Specified in
+// docs/format.md.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ namespace gpuprof {
 
 inline constexpr std::string_view kChunkMagic{"\x89gpuprof", 8};
 inline constexpr std::size_t kChunkHeaderBytes = 28;
-// No chunk is larger; a header that claims more is damage.
+// No chunk is larger; a header that claims more is damaged.
 inline constexpr std::uint32_t kMaxPayloadBytes = 256u << 20;
 
 enum class ChunkKind : std::uint32_t {
     begin = 1,  // the first chunk of a part: facts about the file
     table = 2,  // rows of one table
-    end = 3,    // the last chunk of a part that was closed in order: how many rows it holds
-    // What a collector leaves while a program runs, raw; core/format/spool.h.
+    end = 3,    // the last chunk of a part that was closed properly: its row counts
+    // Raw data that a collector writes while a program runs; core/format/spool.h.
     spool_process = 16,
     spool_activity = 17,
     spool_names = 18,
@@ -51,7 +51,7 @@ std::uint32_t checksum(std::string_view bytes);
 
 // The 28 bytes of the header of `payload`.
 std::string encode_header(ChunkKind kind, std::uint32_t sequence, std::string_view payload);
-// The header at the start of `bytes`; nothing when there are too few, or magic, checksum or length are not right.
+// The header at the start of `bytes`; absent if there are too few bytes, or magic, checksum or length is wrong.
 std::optional<ChunkHeader> decode_header(std::string_view bytes);
 
 }  // namespace gpuprof

@@ -7,14 +7,16 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
-// A wrong payload is searched for chunks inside it (a capture that was cut off, with another behind it). Input made to
-// nest such payloads would be checked over and over; beyond this many times what was read the whole payload is skipped.
+// A damaged payload is searched for chunks inside it (a truncated capture with another one after it). A hostile input
+// could nest such payloads and be checked over and over; beyond this multiple of the bytes read, damaged payloads are
+// skipped whole.
 constexpr std::uint64_t kPatience = 16;
 constexpr std::uint64_t kPatienceFrom = std::uint64_t{16} << 20;
 
 }  // namespace
 
-// Makes `bytes` bytes available in window(), or all there are. The buffer follows what arrives, not what is asked for.
+// Makes `bytes` bytes available in window(), or all that remain. The buffer grows with the bytes received, not with the
+// requested size.
 Status ChunkReader::want(std::size_t bytes) {
     while (window().size() < bytes && !at_end_) {
         if (begin_ > 0 && begin_ >= window().size()) {
@@ -33,7 +35,7 @@ Status ChunkReader::want(std::size_t bytes) {
     return {};
 }
 
-// Moves to the next sound header, or to the end.
+// Moves to the next valid header, or to the end.
 Status ChunkReader::find_header() {
     while (true) {
         if (Status status = want(kPiece); !status) return status;
@@ -55,7 +57,7 @@ void ChunkReader::lose(Gap gap) {
     gaps_.push_back(gap);
 }
 
-// Counts what is missing before the chunk that was found at offset_.
+// Counts what is missing before the chunk found at offset_.
 void ChunkReader::settle(const ChunkHeader& found) {
     bool new_part = found.sequence < expected_ || found.is(ChunkKind::begin) || !open_;
     std::uint64_t missing = new_part ? found.sequence : found.sequence - expected_;

@@ -1,8 +1,8 @@
-// Reads the chunks of a capture in order, from any input that is read once. What comes out was written whole: header and
-// payload have the right checksums. After damage it goes on at the next sound header, so that a flipped bit costs one
-// chunk, and a capture that was cut off can have another one behind it.
-// Everything between is counted: by sequence numbers where they tell, else as one. A part that stops within a chunk is cut; one
-// whose last chunk is whole but is no end chunk is unended. Memory is that of the largest chunk; time is linear in the input, hostile input included.
+// Reads the chunks of a capture in order, from any input that can be read once. It returns only intact chunks: header
+// and payload have the right checksums. After damage it continues at the next valid header, so that a flipped bit costs
+// one chunk, and a truncated capture can be followed by another one. Gaps are counted: by sequence number where
+// possible, otherwise as one. A part that stops within a chunk is cut; one whose last chunk is complete but not an end
+// chunk is unended. Memory is that of the largest chunk; time is linear in the input, hostile input included.
 #pragma once
 
 #include <cstddef>
@@ -36,16 +36,16 @@ class ChunkReader {
 public:
     struct Gap {
         enum Kind { damaged, cut, unended } kind;
-        std::uint64_t chunks;    // how many are missing, as far as is known
-        std::uint64_t offset;    // where in the input
+        std::uint64_t chunks;    // number of missing chunks, as far as known
+        std::uint64_t offset;    // position in the input
         ChunkHeader after = {};  // the last whole chunk before it
     };
 
     explicit ChunkReader(ByteInput& input) : input_(input) {}
 
-    // The next whole chunk; false at the end. An error is one of the input.
+    // The next whole chunk; false at the end. An error is an error of the input.
     Result<bool> next(RawChunk& into);
-    // What was missing so far.
+    // Everything missing so far.
     const std::vector<Gap>& gaps() const { return gaps_; }
     std::uint64_t offset() const { return offset_; }
 
@@ -62,8 +62,8 @@ private:
 
     ByteInput& input_;
     PodVector<char> buffer_;
-    std::size_t begin_ = 0;     // of what is not consumed, in the buffer
-    std::uint64_t offset_ = 0;  // of the same place, in the input
+    std::size_t begin_ = 0;     // start of the unconsumed bytes in the buffer
+    std::uint64_t offset_ = 0;  // their position in the input
     bool at_end_ = false;       // the input has no more bytes than the buffer
     std::uint64_t wasted_ = 0;  // bytes of payloads whose checksum was wrong
 
@@ -72,7 +72,7 @@ private:
     bool open_ = false;           // within a part that has not ended
     bool losing_ = false;         // bytes were skipped since the last whole chunk
     Gap lost_{};
-    std::uint64_t lost_extent_ = 0;  // end of the chunk that was to be there, by its header
+    std::uint64_t lost_extent_ = 0;  // end of the expected chunk, by its header
     std::vector<Gap> gaps_;
 };
 

@@ -1,5 +1,5 @@
-// Decodes byte planes to values: the loop that opening a large capture consists of. Each width has its own loop, so
-// that the compiler sees a fixed number of planes.
+// Decodes byte planes to values: the loop that dominates opening a large capture. Each width has its own loop, so that
+// the number of planes is a compile-time constant.
 #include <bit>
 
 #include "core/format/table_chunk.h"
@@ -50,7 +50,7 @@ void fill(T* out, std::size_t rows, T value) {
     for (std::size_t row = 0; row < rows; ++row) out[row] = value;
 }
 
-// `entry` is called only for places inside the dictionary.
+// `entry` is called only for indexes inside the dictionary.
 template <class T, class Entry>
 bool decode_dictionary(const ChunkColumn& column, const char* planes, std::size_t rows, std::size_t entries, T* out,
                        Entry&& entry) {

@@ -29,7 +29,7 @@ void append_planes(Planes& planes, const std::uint64_t* numbers, std::size_t row
     }
 }
 
-// The column's values as 64-bit numbers; what an absent row holds does not matter.
+// The column's values as 64-bit numbers; the values of absent rows do not matter.
 template <class T>
 void widen(const void* values, std::size_t first, std::vector<std::int64_t>& into) {
     const T* from = static_cast<const T*>(values) + first;
@@ -69,7 +69,7 @@ void ColumnEncoder::read_numbers(const ColumnView& column, std::size_t first, st
         if (!column.has(first + row)) numbers_[row] = numbers_[row - 1];
 }
 
-// Turns the string ids in numbers_ into places in dictionary_.
+// Turns the string ids in numbers_ into indexes of dictionary_.
 void ColumnEncoder::read_codes(const ColumnView& column, const StringPool& strings, std::size_t first,
                                std::size_t rows) {
     read_numbers(column, first, rows);
@@ -86,10 +86,10 @@ void ColumnEncoder::read_codes(const ColumnView& column, const StringPool& strin
     for (StringId id : dictionary_) code_of_[index_of(id)] = 0;
 }
 
-// Fills distinct_ and code_; false when the values are too many for a dictionary to pay.
+// Fills distinct_ and code_; false if there are too many values for a dictionary to pay off.
 bool ColumnEncoder::find_distinct() {
     constexpr std::size_t kSlots = 1024;
-    std::array<std::uint16_t, kSlots> slots{};  // place in distinct_ + 1
+    std::array<std::uint16_t, kSlots> slots{};  // index in distinct_ + 1
     distinct_.clear();
     code_.resize(numbers_.size());
     for (std::size_t row = 0; row < numbers_.size(); ++row) {

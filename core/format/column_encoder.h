@@ -1,6 +1,7 @@
-// Encodes the columns of one chunk: picks an encoding by the data and appends a record to the front (what the column is
-// and how to read it) and byte planes to the values. Picking is by trial where the result is compressed: the first rows of
-// each candidate are compressed and the smallest wins, because what zstd makes of a column cannot be told from its range.
+// Encodes the columns of one chunk: picks an encoding for the data, then appends a record to the front (what the column
+// is and how to read it) and byte planes to the values. If the result is compressed, the encoding is picked by trial:
+// the first rows are compressed with each candidate and the smallest wins, because the range of a column does not
+// predict how well zstd compresses it.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,9 @@
 
 namespace gpuprof {
 
-// Plain view of a column: `values` points to int64 (Time, Dur, I64), int32, double or StringId, by type. Validity
-// bits, lowest first, are null when every row is present. A string of kNoString is absent whatever the bits say; every
-// other id must be one of the pool the column is written with.
+// Plain view of a column: `values` points to int64 (Time, Dur, I64), int32, double or StringId, by type. Validity bits,
+// lowest first, are null if every row is present. A kNoString string is absent whatever the bits say; every other id
+// must belong to the pool that is written with the column.
 struct ColumnView {
     std::string_view name;
     ColumnType type = ColumnType::I64;
@@ -33,16 +34,16 @@ struct ColumnView {
 };
 
 enum class Aim : std::uint8_t {
-    smallest,   // once compressed
-    narrowest,  // as it is, without trials
+    smallest,   // after compression
+    narrowest,  // as is, without trials
 };
 
 class ColumnEncoder {
 public:
     explicit ColumnEncoder(Aim aim = Aim::smallest) : aim_(aim) {}
 
-    // Encodes rows [first, first + rows) of `column`, whose strings are of `strings`. A column without a present value in
-    // these rows is left out; whether it was encoded. rows > 0.
+    // Encodes rows [first, first + rows) of `column`, whose strings belong to `strings`. Skips a column without values
+    // in these rows; returns whether it was encoded. rows > 0.
     bool encode(const ColumnView& column, const StringPool& strings, std::size_t first, std::size_t rows,
                 std::string& front, Planes& values);
 
@@ -62,11 +63,11 @@ private:
 
     Aim aim_;
     std::vector<std::int64_t> numbers_;   // the column's values; absent rows repeat the row before
-    std::vector<std::uint64_t> coded_;    // what the chosen encoding makes of them
-    std::vector<std::int64_t> distinct_;  // of numbers_, in order of first use, when they are few
-    std::vector<std::uint8_t> code_;      // per row, its place in distinct_
+    std::vector<std::uint64_t> coded_;    // as stored by the chosen encoding
+    std::vector<std::int64_t> distinct_;  // of numbers_, in order of first use, if they are few
+    std::vector<std::uint8_t> code_;      // per row, its index in distinct_
     std::vector<StringId> dictionary_;    // of a string column, in order of first use
-    std::vector<std::uint32_t> code_of_;  // per StringId, its place in dictionary_ + 1; 0 = not in it
+    std::vector<std::uint32_t> code_of_;  // per StringId, its index in dictionary_ + 1; 0 = not in it
     Compressor trial_{1};
 };
 

@@ -1,6 +1,7 @@
-// Where the fields of CUPTI's activity records lie. CUPTI only ever adds fields at the end, so one offset serves every
-// version from 11.8 to 13.0. What differs is how long a record is, which the collector finds out as it walks a buffer: the
-// version does not tell (11.8 and 12.1 both call themselves 18, with kernels of 200 and 208 bytes). Source: cupti_activity.h of the packages nvidia-cuda-cupti 11.8, 12.1, 12.4, 12.8 and 13.0.
+// Offsets of the fields in CUPTI's activity records. CUPTI only adds fields at the end, so one offset serves every
+// version from 11.8 to 13.0. Record lengths differ; the collector finds them while walking a buffer, because the
+// version does not determine them (11.8 and 12.1 both report 18, with kernels of 200 and 208 bytes). Source:
+// cupti_activity.h of the packages nvidia-cuda-cupti 11.8, 12.1, 12.4, 12.8 and 13.0.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +29,13 @@ enum class Kind : std::uint32_t {
     jit = 52,
 };
 
-// A field of type T at a fixed place.
+// A field of type T at a fixed offset.
 template <class T>
 struct Field {
     using type = T;
     std::uint32_t offset;
 };
-// In no record, and so always 0.
+// In no record, so always 0.
 inline constexpr Field<std::uint64_t> kNowhere{~std::uint32_t{0}};
 
 namespace kernel {
@@ -65,7 +66,7 @@ inline constexpr Field<std::uint32_t> cbid{4}, process{24}, thread{28}, correlat
 inline constexpr Field<std::uint64_t> start{8}, end{16};
 }  // namespace api
 namespace overhead {
-inline constexpr Field<std::uint32_t> what{4}, object{8}, thread{16};  // thread: when the object is a thread (2)
+inline constexpr Field<std::uint32_t> what{4}, object{8}, thread{16};  // thread: if the object is a thread (2)
 inline constexpr Field<std::uint64_t> start{24}, end{32};
 }  // namespace overhead
 namespace device {
@@ -100,7 +101,7 @@ namespace marker {
 inline constexpr Field<std::uint64_t> time{8};
 }  // namespace marker
 
-// Where a kind of record has times; at 0, where the kind stands, it has none. The first is the start, the second the end.
+// Offsets of the start and end times of a kind of record. Offset 0, which holds the kind, means none.
 struct TimesOfKind {
     Kind kind;
     Field<std::uint64_t> at[5];
@@ -125,7 +126,7 @@ inline constexpr const TimesOfKind* times_of(Kind kind) {
     return nullptr;
 }
 
-// One record inside a buffer. Reading past its end gives 0.
+// One record inside a buffer. Reads past its end return 0.
 class Record {
 public:
     explicit Record(std::string_view bytes) : bytes_(bytes) {}

@@ -1,7 +1,7 @@
-// How the values of one column of a chunk are stored. Every encoding but `constant` makes one unsigned number of `width`
-// bytes per row, and the numbers are stored as byte planes: first the lowest byte of every row, then the next byte of
-// every row, and so on. Planes cost no bit-fiddling to read, and their upper ones, nearly constant, vanish in zstd; a plane
-// of codes keeps the repetition of a training loop visible to it, which packed bits would hide.
+// How the values of one column of a chunk are stored. Every encoding except `constant` yields one unsigned number of
+// `width` bytes per row, stored as byte planes: first the lowest byte of every row, then the next byte of every row,
+// and so on. Planes need no bit operations to read, and the nearly constant upper ones vanish in zstd. A plane of codes
+// keeps the repetition of a training loop visible to zstd, which packed bits would hide.
 //
 //   constant      no numbers; the value is the parameter
 //   offset        value = parameter + number
@@ -10,8 +10,8 @@
 //   dictionary    value = entry `number` of the parameter, a list
 //   plain         the number is the bit pattern (f64)
 //
-// Arithmetic is modulo 2^64, so every sequence of bytes decodes to something. An absent row repeats the row before.
-// The codes are part of the file; new ones are added at the end. Specified in docs/reference/capture-format.md.
+// Arithmetic is modulo 2^64, so every sequence of bytes decodes to something. An absent row repeats the previous row.
+// The codes are part of the file; new ones are added at the end. Specified in docs/format.md.
 #pragma once
 
 #include <cstddef>
@@ -33,10 +33,10 @@ static_assert(static_cast<int>(ColumnType::Time) == 0 && static_cast<int>(Column
               static_cast<int>(ColumnType::F64) == 4 && static_cast<int>(ColumnType::Str) == 5);
 inline constexpr std::uint8_t kColumnTypes = 6;
 
-// The widest chunk, which bounds what a damaged or hostile file can make a reader allocate at once.
+// The widest chunk; limits what a damaged or hostile file can make a reader allocate at once.
 inline constexpr std::size_t kMaxChunkRows = std::size_t{1} << 20;
 
-// Byte planes, one after the other, and where each ends: the compressor starts afresh there.
+// Byte planes, one after the other, and the end of each, where the compressor resets its statistics.
 struct Planes {
     std::string bytes;
     std::vector<std::size_t> ends;

@@ -1,5 +1,5 @@
-// Some rows of a table as the payload of a chunk (table_chunk.h reads it). Two steps, so that a writer can look at the size of what
-// was encoded before it is compressed.
+// Rows of a table as the payload of a chunk (table_chunk.h reads it). Two steps, so that a writer can check the encoded
+// size before compression.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@ class PayloadEncoder {
 public:
     explicit PayloadEncoder(Aim aim = Aim::smallest) : encoder_(aim) {}
 
-    // Encodes rows [first, first + rows) of `table`; rows > 0. Columns without a value in them are left out.
+    // Encodes rows [first, first + rows) of `table`; rows > 0. Columns without a value in them are skipped.
     void encode(const TableView& table, const StringPool& strings, std::size_t first, std::size_t rows);
 
-    // Of what was encoded last, before compression.
+    // Size of the last encoding, before compression.
     std::size_t raw_size() const { return front_.size() + values_.bytes.size(); }
     std::size_t largest_section() const { return std::max(front_.size(), values_.bytes.size()); }
     // Its payload; without a compressor the sections are stored as they are.

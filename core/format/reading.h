@@ -1,4 +1,4 @@
-// The metrics of one device at one moment, as they are sampled and as recorded series hold them.
+// The metrics of one device at one time, as sampled and as stored in recorded series.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@
 
 namespace gpuprof {
 
-// What is unsupported, refused, implausible or not due is absent, never 0.
+// Values that are unsupported, not permitted, implausible or not due are absent, never 0.
 struct Reading {
     TimeNs time = 0;          // CLOCK_REALTIME, when the reading began
     std::int32_t device = 0;  // as users number it
     MetricSet present;
-    std::array<double, kMetricCount> values{};  // in the metric's unit; 0 where absent
+    std::array<double, kMetricCount> values{};  // in the metric's unit; 0 if absent
 
     void set(Metric metric, double value) {
         present.add(metric);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
-// What a column of the file means.
+// The meaning of a column.
 struct CsvColumn {
     enum class Kind { skipped, time, device, metric } kind = Kind::skipped;
     Metric metric{};
@@ -69,7 +69,7 @@ std::optional<double> number_in(std::string_view cell) {
     return value;
 }
 
-// Seconds since the epoch have more digits than a double: the fraction is read on its own.
+// Seconds since the epoch have more digits than a double: the fraction is parsed separately.
 std::optional<TimeNs> time_in(std::string_view cell) {
     constexpr double kLatest = 9e9;  // seconds, the year 2255
     std::size_t point = cell.find('.');
@@ -87,7 +87,7 @@ std::optional<TimeNs> time_in(std::string_view cell) {
     return cell.front() == '-' ? ns - fraction : ns + fraction;
 }
 
-// False when the line is no reading.
+// False if the line is not a reading.
 bool read_line(std::string_view line, const std::vector<CsvColumn>& columns, Reading& reading) {
     bool timed = false, sound = true;
     each_cell(line, [&](std::size_t index, std::string_view cell) {
@@ -134,9 +134,10 @@ Result<RecordedSeries> parse_series(std::string_view text, std::string_view name
             if (!is_heading(columns))
                 return Error{
                     ExitCode::unreadable,
-                    fmt::format("{} is no recorded series: its first line must name time_s and metrics such as "
-                                "util_gpu, separated by commas",
-                                name)};
+                    fmt::format(
+                        "cannot read {}: not a recorded series; its first line must name time_s and metrics such as "
+                        "util_gpu, separated by commas",
+                        name)};
             continue;
         }
         Reading reading;
@@ -145,7 +146,8 @@ Result<RecordedSeries> parse_series(std::string_view text, std::string_view name
         else
             ++series.bad_lines;
     }
-    if (series.readings.empty()) return Error{ExitCode::unreadable, fmt::format("{} holds no readings", name)};
+    if (series.readings.empty())
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: the series has no readings", name)};
     std::stable_sort(series.readings.begin(), series.readings.end(),
                      [](const Reading& a, const Reading& b) { return a.time < b.time; });
     return series;

@@ -1,6 +1,6 @@
-// The raw chunks of a spool file: what the injected library appends while a program runs, without joining or decoding
-// anything. A spool is a capture file: the same frame, any prefix valid, several of them in a row valid. Each begins with
-// a process chunk. Numbers are little endian and unaligned; text is UTF-8 as the program gave it.
+// The raw chunks of a spool file, which the injected library appends while a program runs, without joining or decoding
+// anything. A spool is a capture file: it has the same frame, any prefix is valid, and so are several in a row. Each
+// starts with a process chunk. Numbers are little-endian and unaligned; text is UTF-8 as given by the program.
 //
 //   spool_process   { key text, value text }...        facts of the process: pid, host, command, rank, ...
 //   spool_activity  u32 n  { u32 kind  u32 bytes } x n  records    one buffer of CUPTI activity records, as CUPTI left it, and
@@ -21,20 +21,20 @@
 
 namespace gpuprof::spool {
 
-// Whose ids a spool_names entry names.
+// The kind of ids that a spool_names entry names.
 enum class NameSpace : std::uint8_t {
     pointer = 0,      // a string's address in the program (kernel names)
     runtime_api = 1,  // a callback id
     driver_api = 2,
 };
 
-// Why something is missing.
+// Why records are missing.
 enum class Lost : std::uint8_t {
     cupti_dropped = 0,  // CUPTI had no buffer to write to
     nvtx_full = 1,      // a thread annotated faster than the library could write
     too_long = 2,       // text was cut
-    unwritten = 3,      // something could not be written: disk full, too large, no memory
-    kept_buffers = 4,   // buffers of records that CUPTI did not give back at the end
+    unwritten = 3,      // could not be written: disk full, too large, no memory
+    kept_buffers = 4,   // buffers of records that CUPTI did not return at the end
     late_windows = 5,   // openings of the window that the program did not wait for: its first work may be missing
 };
 
@@ -44,19 +44,19 @@ enum class NvtxOp : std::uint8_t {
     start,
     end,
     mark,
-    string_name,    // `range` is a handle of a registered string, the text what it stands for
+    string_name,    // `range` is the handle of a registered string, the text its value
     domain_name,    // `range` is a domain's handle
     thread_name,    // `range` is a thread id of the system
     category_name,  // `range` is a category of `domain`
     stream_name,    // `range` is a stream's id, `domain` its context's
     attributes,  // of the event that follows: `range` the payload's bits, `text` the category, `detail` the payload's type
-    reset,       // recording paused at `time`: what was open on this thread ended there
+    reset,       // recording paused at `time`: everything open on this thread ended there
 };
 // Where an event's text is.
 enum class TextKind : std::uint8_t { none, inline_text, registered };
 
-// One annotation. `range` ties end to start. `text` is the length of the text that follows, or the
-// handle of a registered string. Events are padded to 8 bytes. What is shorter than an event, or has the time 0, is padding.
+// One annotation. `range` links the end to the start. `text` is the length of the text that follows, or the handle of a
+// registered string. Events are padded to 8 bytes. Anything shorter than an event, or with time 0, is padding.
 struct NvtxEvent {
     std::uint32_t bytes;  // of the whole event, text and padding included
     NvtxOp op;

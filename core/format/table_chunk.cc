@@ -5,7 +5,7 @@
 namespace gpuprof {
 namespace {
 
-// Moving a PodVector keeps its bytes where they are, so views into it stay valid when a TableChunk is moved.
+// Moving a PodVector does not move its bytes, so views into it stay valid when a TableChunk is moved.
 bool read_validity(ByteCursor& front, std::size_t rows, std::vector<std::uint64_t>& into) {
     std::uint8_t form = front.u8();
     if (form == 0) return front.ok();
@@ -27,7 +27,7 @@ bool sound_width(const ChunkColumn& column) {
     }
 }
 
-// Strings and reals have their own encodings beside `constant`; integers have the others.
+// Strings and reals have encodings of their own besides `constant`; integers have the others.
 bool fits(ColumnType type, Encoding encoding) {
     if (encoding == Encoding::constant) return true;
     if (type == ColumnType::Str) return encoding == Encoding::dictionary;

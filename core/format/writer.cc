@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-// A chunk that becomes larger is cut in two, unless it is a single row.
+// A larger chunk is split in two, unless it is a single row.
 constexpr std::size_t kLargeChunk = std::size_t{16} << 20;
 
 Error failure(std::string message) { return {ExitCode::internal, std::move(message)}; }
@@ -26,13 +26,13 @@ CaptureWriter::CaptureWriter(Sink& sink, WriterOptions options)
 template <class Step>
 Status CaptureWriter::guarded(Step&& step) noexcept {
     try {
-        if (failed_) return failure("the capture was not written: an earlier chunk failed");
+        if (failed_) return failure("cannot write the capture: an earlier chunk failed");
         Status status = step();
         failed_ = !status.ok();
         return status;
     } catch (...) {
         failed_ = true;
-        return failure("out of memory");
+        return failure("cannot write the capture: out of memory");
     }
 }
 
@@ -88,7 +88,7 @@ Status CaptureWriter::write_rows(ChunkKind kind, const TableView& table, const S
         return status ? write_rows(kind, table, strings, first + half, rows - half) : status;
     }
     if (encoder_.largest_section() >= kMaxSectionBytes)
-        return failure(fmt::format("a row of table {} is too large for a capture", table.name));
+        return failure(fmt::format("cannot write the capture: a row of table {} is too large", table.name));
     Status status = write_chunk(kind, encoder_.payload(&zstd_));
     if (status && kind == ChunkKind::table) rows_[std::string(table.name)] += static_cast<std::int64_t>(rows);
     return status;
@@ -96,12 +96,12 @@ Status CaptureWriter::write_rows(ChunkKind kind, const TableView& table, const S
 
 Status CaptureWriter::write_chunk(ChunkKind kind, std::string_view payload) {
     if (payload.size() > kMaxPayloadBytes)
-        return failure(
-            fmt::format("a row of {} bytes is too large for a capture (limit {})", payload.size(), kMaxPayloadBytes));
+        return failure(fmt::format("cannot write the capture: a row of {} bytes exceeds the limit of {} bytes",
+                                   payload.size(), kMaxPayloadBytes));
     sink_.write(encode_header(kind, sequence_++, payload));
     sink_.write(payload);
     sink_.flush();
-    if (sink_.failed()) return failure("the capture could not be written: the disk is full or the output was closed");
+    if (sink_.failed()) return failure("cannot write the capture: the disk is full or the output was closed");
     return {};
 }
 

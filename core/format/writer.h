@@ -1,8 +1,8 @@
-// Writes a capture: begin(), any number of write(), end(). Each call leaves whole chunks in the sink and flushes it, so that
-// a killed process leaves a capture that lacks only what it had not written yet. Nothing throws; after an error every
-// further call answers it again and writes nothing, and what is in the sink stays a valid capture.
-// A table is cut into chunks of rows; columns without a value in those rows are left out. Times should rise within a
-// table: that is what their encoding is good at. One writer per file and thread.
+// Writes a capture: begin(), any number of write(), end(). Each call leaves whole chunks in the sink and flushes it, so
+// that a killed process leaves a capture that lacks only what was not yet written. Nothing throws; after an error every
+// further call returns it again and writes nothing, and the sink still has a valid capture. A table is split into
+// chunks of rows; columns without a value in those rows are skipped. Times should rise within a table, because their
+// encoding relies on it. One writer per file and thread.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace gpuprof {
 struct WriterOptions {
     int level = 3;                         // of zstd
     std::size_t rows_per_chunk = 1 << 16;  // at most kMaxChunkRows
-    std::string producer = "gpu-profile";  // what the begin chunk names as the writing program
+    std::string producer = "gpu-profile";  // the writing program named in the begin chunk
 };
 
 class CaptureWriter {
@@ -31,12 +31,12 @@ public:
     explicit CaptureWriter(Sink& sink, WriterOptions options = {});
 
     Status begin() noexcept;
-    // Writes every row; strings of the columns are ids of `strings`.
+    // Writes every row; string columns have ids of `strings`.
     Status write(const TableView& table, const StringPool& strings) noexcept;
     Status end() noexcept;
 
 private:
-    // Runs `step` unless an earlier one failed; what it throws (out of memory) becomes an error.
+    // Runs `step` unless an earlier one failed; an exception (out of memory) becomes an error.
     template <class Step>
     Status guarded(Step&& step) noexcept;
     Status write_rows(ChunkKind kind, const TableView& table, const StringPool& strings, std::size_t first,
@@ -51,7 +51,7 @@ private:
     PayloadEncoder encoder_;
     Compressor zstd_;
     std::uint32_t sequence_ = 0;
-    std::map<std::string, std::int64_t, std::less<>> rows_;  // written, by table
+    std::map<std::string, std::int64_t, std::less<>> rows_;  // rows written, by table
     bool failed_ = false;
 };
 

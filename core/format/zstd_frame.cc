@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-// A plane shorter than this shares the code table of its neighbour: a table of its own costs more than it gains.
+// A plane shorter than this shares its neighbor's code table: a separate table costs more than it saves.
 constexpr std::size_t kOwnTable = 2048;
 
 }  // namespace

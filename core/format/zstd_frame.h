@@ -1,4 +1,4 @@
-// Sections of a payload, compressed with zstd (RFC 8878) where that makes them smaller. A section whose stored size is
+// Sections of a payload, compressed with zstd (RFC 8878) if that makes them smaller. A section whose stored size equals
 // its raw size is not compressed. Contexts are kept between calls; one object per thread.
 #pragma once
 
@@ -25,8 +25,8 @@ public:
     Compressor(const Compressor&) = delete;
     Compressor& operator=(const Compressor&) = delete;
 
-    // `raw` compressed, or `raw` itself when that is no longer. Statistics start afresh at each of `ends`, offsets
-    // in rising order: the planes of a column differ too much to share a code table.
+    // `raw` compressed, or `raw` itself if that is not longer. Statistics are reset at each of `ends`, ascending
+    // offsets: the planes of a column differ too much to share a code table.
     std::string_view compress(std::string_view raw, std::span<const std::size_t> ends = {});
 
 private:
@@ -41,7 +41,7 @@ public:
     Decompressor(const Decompressor&) = delete;
     Decompressor& operator=(const Decompressor&) = delete;
 
-    // Writes exactly `raw_size` bytes to `into`; false when `stored` does not hold them.
+    // Writes exactly `raw_size` bytes to `into`; false if `stored` does not decode to them.
     bool decompress(std::string_view stored, char* into, std::size_t raw_size);
 
 private:

@@ -5,7 +5,7 @@
 namespace gpuprof {
 namespace {
 
-// Moves past `expected`, if it is there.
+// Moves past `expected` if it is next.
 bool take(std::string_view& text, std::string_view expected) {
     if (!text.starts_with(expected)) return false;
     text.remove_prefix(expected.size());

@@ -1,5 +1,5 @@
-// The pieces a Source is made of: a ByteStream is bytes in order, once; PeekableSource puts a look at the first 64 KiB in front
-// of one. Decompressors are ByteStreams over ByteStreams.
+// The building blocks of a Source: a ByteStream delivers bytes in order, once; PeekableSource adds access to the first
+// 64 KiB of one. Decompressors are ByteStreams over ByteStreams.
 #pragma once
 
 #include "core/base/pod_vector.h"
@@ -47,17 +47,17 @@ private:
 // A file, a pipe or standard input as it is.
 Result<std::unique_ptr<ByteStream>> open_file_bytes(const std::string& file, const ReadLimits& limits);
 
-// What a decompressor gives, up to the limits of reading: a file of a few megabytes can unpack to terabytes.
+// The output of a decompressor, up to the read limits: a file of a few megabytes can decompress to terabytes.
 std::unique_ptr<ByteStream> cap_unpacked(std::unique_ptr<ByteStream> unpacked, const std::string& name,
                                          const ReadLimits& limits);
 
-// Inflates gzip (RFC 1952) as a stream, any number of members. What a damaged or cut off file still gives is delivered; damaged()
-// tells. Zero padding after the last member is allowed, as gzip(1) allows it.
+// Inflates gzip (RFC 1952) as a stream with any number of members. Delivers everything before damage or truncation,
+// which damaged() reports. Zero padding after the last member is allowed, as gzip(1) allows it.
 bool is_gzip(std::string_view head);
 std::unique_ptr<ByteStream> open_gzip(std::unique_ptr<Source> compressed);
 
-// Decompresses zstd (RFC 8878) as a stream, any number of frames. What a damaged or cut off file still gives is delivered; damaged()
-// tells. Skippable frames are skipped.
+// Decompresses zstd (RFC 8878) as a stream with any number of frames. Delivers everything before damage or truncation,
+// which damaged() reports. Skippable frames are skipped.
 bool is_zstd(std::string_view head);
 std::unique_ptr<ByteStream> open_zstd(std::unique_ptr<Source> compressed);
 

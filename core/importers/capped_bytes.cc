@@ -15,10 +15,11 @@ public:
         if (!got.ok()) return got;
         given_ += *got;
         if (given_ > limits_.by_size())
-            return refuse(fmt::format("{} GiB", limits_.unpack_gib), "--unpack-gib raises the limit");
+            return refuse(fmt::format("{} GiB", limits_.unpack_gib),
+                          "raise the limit with --unpack-gib if you trust the file");
         if (given_ > limits_.by_ratio(own_bytes()))
             return refuse(fmt::format("{} times its compressed size", limits_.unpack_ratio),
-                          "if you trust it, --unpack-ratio raises the limit");
+                          "raise the limit with --unpack-ratio if you trust the file");
         return got;
     }
     bool damaged() const override { return unpacked_->damaged(); }
@@ -26,7 +27,8 @@ public:
 
 private:
     Error refuse(std::string_view limit, std::string_view remedy) const {
-        return {ExitCode::unreadable, fmt::format("{}: unpacks to more than {}; {}", name_, limit, remedy)};
+        return {ExitCode::unreadable,
+                fmt::format("cannot read {}: decompresses to more than {}; {}", name_, limit, remedy)};
     }
 
     std::unique_ptr<ByteStream> unpacked_;

@@ -1,5 +1,6 @@
-// Reads our own capture files (docs/reference/capture-format.md). Whole chunks are read, whatever lies between is counted; see
-// core/format/chunk_reader.h for what damage costs. Decodes on several threads; the result does not depend on them.
+// Reads our own capture files (docs/format.md). Whole chunks are read, everything between them is counted;
+// core/format/chunk_reader.h says what damage costs. Decodes on several threads; the result does not depend on their
+// number.
 #include "core/importers/formats.h"
 
 #include <fmt/format.h>
@@ -31,8 +32,9 @@ private:
     Source& source_;
 };
 
-// Rows of each table by the chunks' preambles, without reading the chunks; up to the first place that is not sound. No
-// more than the file has bytes: recordings take several bytes a row, and what a hostile file claims must cost nothing.
+// Number of rows of each table by the chunks' preambles, without reading the chunks, up to the first invalid place. The
+// count never exceeds the file's size in bytes: recordings need several bytes per row, and a hostile file's claims must
+// cost nothing.
 std::map<std::string, std::size_t, std::less<>> expected_rows(int fd, std::uint64_t size) {
     std::map<std::string, std::size_t, std::less<>> rows;
     char bytes[kChunkHeaderBytes + 128];
@@ -52,7 +54,7 @@ std::map<std::string, std::size_t, std::less<>> expected_rows(int fd, std::uint6
     return rows;
 }
 
-// A process that was killed leaves whole chunks without an end: it is not its file that was cut.
+// A killed process leaves whole chunks without an end chunk; its file was not truncated.
 Loss loss_of(const ChunkReader::Gap& gap) {
     switch (gap.kind) {
         case ChunkReader::Gap::damaged: return Loss::damaged_chunk;
@@ -63,7 +65,7 @@ Loss loss_of(const ChunkReader::Gap& gap) {
 }
 
 struct Group {
-    std::deque<RawChunk> chunks;  // a deque: what is placed points into them
+    std::deque<RawChunk> chunks;  // a deque, because placed chunks point into it
     Status status;
 };
 
@@ -102,7 +104,7 @@ private:
         }
     }
 
-    // Decodes `group` and reads `next` meanwhile.
+    // Decodes `group` while reading `next`.
     Status decode(const Group& group, Group& next) {
         std::vector<PlacedChunk> placed;
         MemoryLimit limit(source_);
@@ -135,7 +137,7 @@ private:
                         fmt::format("{}: byte {}: kind {}", source_.name(), raw.offset, raw.header.kind));
             return;
         }
-        end_spool();  // whose rows end here: those of the table are filled later
+        end_spool();  // its rows end here: those of the table are filled later
         if (std::optional<PlacedChunk> chunk = tables_.place(raw)) placed.push_back(std::move(*chunk));
     }
 
@@ -174,7 +176,7 @@ private:
 
 int sniff_capture(std::string_view head) {
     if (head.substr(0, kChunkMagic.size()) == kChunkMagic) return 100;
-    // The first header may be the one that was damaged.
+    // The first header may be the damaged one.
     for (std::size_t at = head.find(kChunkMagic); at != std::string_view::npos; at = head.find(kChunkMagic, at + 1))
         if (decode_header(head.substr(at))) return 90;
     return 0;

@@ -56,7 +56,7 @@ void CaptureTables::place_rows(const TableSpec& spec, Table& table, PlacedChunk&
     }
 }
 
-// False when the table has no such column, or the chunk had it before.
+// False if the table has no such column, or the chunk already had it.
 template <class Table>
 bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, PlacedChunk& placed, std::size_t source) {
     auto expected = expected_.find(table_spec.name);

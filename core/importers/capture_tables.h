@@ -1,8 +1,8 @@
-// Puts the chunks of a capture into the tables of a Batch. place() is called in the order of the file: it makes room for a
+// Puts the chunks of a capture into the tables of a Batch. place() is called in file order: it reserves space for a
 // chunk's rows and interns its strings, so that the result does not depend on threads. fill() then decodes the values
-// straight to their place; calls for different chunks may run side by side, but not with place(). Columns go by name:
-// what this version does not know is counted and skipped, what the file does not have is absent.
-// drop_failed() at the end takes out the rows of chunks that turned out to be unsound.
+// in place; calls for different chunks may run concurrently, but not with place(). Columns are matched by name:
+// unknown ones are counted and skipped, missing ones are absent. drop_failed() finally removes the rows of damaged
+// chunks.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace gpuprof {
 
-// A column to be filled: where it comes from and where it goes.
+// A column to fill: its source and its destination.
 struct ColumnFill {
     std::size_t source;  // its index in the chunk
     std::variant<Column<std::int64_t>*, Column<std::int32_t>*, Column<double>*, Column<StringId>*> target;
@@ -36,7 +36,7 @@ struct PlacedChunk {
     std::vector<ColumnFill> fills;
 };
 
-// What one thread needs to fill.
+// The working memory of one thread's fill().
 struct FillScratch {
     Decompressor zstd;
     PodVector<char> values;
@@ -46,16 +46,16 @@ class CaptureTables {
 public:
     CaptureTables(Batch& batch, std::string file) : batch_(batch), file_(std::move(file)) {}
 
-    // Says how many rows each table will have, as far as the file tells; only to save moving them as tables grow.
+    // Announces the rows of each table, as far as the file tells; only to avoid moving them as tables grow.
     void expect(std::map<std::string, std::size_t, std::less<>> rows) { expected_ = std::move(rows); }
-    // Makes room for a chunk of kind `table`; nothing when it cannot be used, which is counted. `raw` must outlive
-    // the placed chunk.
+    // Reserves space for a chunk of kind `table`; absent if it cannot be used, which is counted. `raw` must outlive the
+    // placed chunk.
     std::optional<PlacedChunk> place(const RawChunk& raw);
     static bool fill(const PlacedChunk& placed, FillScratch& scratch);
-    // Notes that fill() refused `placed`.
+    // Records that fill() rejected `placed`.
     void fail(const PlacedChunk& placed);
     void drop_failed();
-    // Rows placed so far, by table, including those of tables this version does not know.
+    // Rows placed so far, by table, including those of tables unknown to this version.
     const std::map<std::string, std::int64_t, std::less<>>& rows() const { return rows_; }
 
 private:

@@ -58,7 +58,7 @@ pid_t start(const std::vector<std::string>& arguments, int input, int output, bo
     return child;
 }
 
-// The exit status, as shells say it.
+// The exit status in the shell's convention.
 int wait_for(pid_t child) {
     if (child < 0) return 127;
     int status = 0;
@@ -67,13 +67,13 @@ int wait_for(pid_t child) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// What it prints goes to `output`, what it complains of is not shown.
+// Its standard output goes to `output`; its standard error is discarded.
 int run(const std::vector<std::string>& arguments, int output = -1) {
     return wait_for(start(arguments, -1, output, false));
 }
 
-// Takes a folder away as soon as this process is gone, also when it is killed: a shell that waits for the end of a pipe whose other end
-// only this process has.
+// Removes a folder as soon as this process ends, even if it is killed: a shell waits for the end of a pipe whose other
+// end only this process has.
 class Keeper {
 public:
     explicit Keeper(const std::string& folder) {
@@ -95,7 +95,7 @@ private:
     pid_t child_ = -1;
 };
 
-// nsys writes by name only.
+// nsys writes only to named files.
 Result<std::unique_ptr<Source>> export_nsys(const std::string& tool, const std::string& whole, const std::string& file,
                                             const ReadLimits& limits, int& status) {
     Result<TemporaryFolder> folder = TemporaryFolder::make();
@@ -123,18 +123,22 @@ bool is_closed_report(std::string_view file, std::string_view head) { return clo
 Result<std::unique_ptr<Source>> export_closed(const std::string& file, std::string_view head,
                                               const ReadLimits& limits) {
     const Closed& closed = *closed_of(file, head);
-    std::string by_hand = fmt::format("a report that only {} can read; export it: {}", closed.tool, closed.command);
-    auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", file, why)}; };
-    if (file == "-") return fail(by_hand + " (a file, not a pipe)");
+    std::string by_hand =
+        fmt::format("only {} can read this format; export the report: {}", closed.tool, closed.command);
+    auto fail = [&](std::string_view why) {
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", file, why)};
+    };
+    if (file == "-") return fail(by_hand + " (FILE must be a file, not a pipe)");
     std::string tool = find_program(closed.tool);
     if (tool.empty()) return fail(fmt::format("{} ({} is not on PATH)", by_hand, closed.tool));
-    std::string whole = std::filesystem::absolute(file).string();  // a name that begins with a dash is no option
+    std::string whole =
+        std::filesystem::absolute(file).string();  // absolute, so that a name with a leading dash is not an option
     int status = 0;
     Result<std::unique_ptr<Source>> source = closed.tool == "nsys" ? export_nsys(tool, whole, file, limits, status)
                                                                    : export_ncu(tool, whole, file, limits, status);
     if (status != 0)
         return fail(
-            fmt::format("{} could not export it (exit status {}); try: {}", closed.tool, status, closed.command));
+            fmt::format("{} failed to export it (exit status {}); try: {}", closed.tool, status, closed.command));
     return source;
 }
 

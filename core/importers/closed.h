@@ -1,6 +1,6 @@
-// Reports that only their maker's tool can read: .nsys-rep and .ncu-rep. That tool is run where it is on PATH, and what it exports is
-// opened; where it is not, the error says how to export. Reports are known by the ending of their names and, for those of
-// Nsight Compute, by how they begin.
+// Reports that only their vendor's tool can read: .nsys-rep and .ncu-rep. The tool is run if it is on PATH, and its
+// export is opened; otherwise the error says how to export. Reports are recognized by file name suffix and, for Nsight
+// Compute, by their first bytes.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace gpuprof {
 // Whether `file` is such a report.
 bool is_closed_report(std::string_view file, std::string_view head);
 
-// What its maker's tool made of it. Nothing of it is left behind, however the program ends: a file without a name, or a folder that a
-// process of its own takes away when this one is gone.
+// The export of the vendor's tool. Nothing of it remains, however the program ends: it is a file without a name, or a
+// folder that a separate process removes when this one is gone.
 Result<std::unique_ptr<Source>> export_closed(const std::string& file, std::string_view head, const ReadLimits& limits);
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// How CUPTI numbers what this program names, for every format that has those numbers.
+// CUPTI's numbers for things that this program names, for every format that uses those numbers.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace gpuprof::cuda {
 
-// Source: CUpti_ActivityMemcpyKind. Empty when unknown.
+// Source: CUpti_ActivityMemcpyKind. Empty if unknown.
 inline std::string_view copy_kind(std::int64_t kind) {
     constexpr std::string_view kNames[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                            "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
@@ -21,13 +21,13 @@ inline std::string_view memory_kind(std::int64_t kind) {
     return kind >= 0 && kind < std::ssize(kNames) ? kNames[kind] : "unknown";
 }
 
-// Source: CUpti_ActivitySynchronizationType. Empty when unknown.
+// Source: CUpti_ActivitySynchronizationType. Empty if unknown.
 inline std::string_view sync_kind(std::int64_t type) {
     constexpr std::string_view kNames[] = {"", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
     return type >= 0 && type < std::ssize(kNames) ? kNames[type] : std::string_view();
 }
 
-// "cudaLaunchKernel_v7000" is cudaLaunchKernel in the version of CUDA 7.0.
+// "cudaLaunchKernel_v7000" is cudaLaunchKernel as of CUDA 7.0.
 inline std::string_view without_version(std::string_view name) {
     std::size_t at = name.rfind("_v");
     if (at == std::string_view::npos || at + 2 == name.size()) return name;

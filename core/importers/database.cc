@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kLongestValue = 256 << 20;  // bytes
 
-// All of the source as a plain file.
+// The whole source as a plain file.
 Result<TemporaryFile> unpacked(Source& source) {
     Result<TemporaryFile> file = TemporaryFile::make();
     if (!file.ok()) return file.error();
@@ -56,18 +56,19 @@ std::string beginning_of(const std::string& path, std::size_t size) {
     return bytes;
 }
 
-// What an interrupted writer left beside the file, so that the file alone is not what was written; "" when it is.
-// Source: https://www.sqlite.org/fileformat2.html, 3 and 4. A log has frames when its header and that of a frame have the same salt.
+// What an interrupted writer left next to the file, so that the file alone is incomplete; "" if nothing.
+// Source: https://www.sqlite.org/fileformat2.html, 3 and 4. A log has frames if its header and a frame's header have
+// the same salt.
 std::string unfinished(const std::string& path) {
     constexpr std::size_t kLogHeader = 32, kFrameHeader = 24, kSaltInHeader = 16, kSaltInFrame = 8, kSaltBytes = 8;
     std::string log = beginning_of(path + "-wal", kLogHeader + kFrameHeader);
     bool is_log = log.starts_with("\x37\x7f\x06\x82") || log.starts_with("\x37\x7f\x06\x83");
     if (is_log && log.size() == kLogHeader + kFrameHeader &&
         log.compare(kSaltInHeader, kSaltBytes, log, kLogHeader + kSaltInFrame, kSaltBytes) == 0)
-        return "its latest changes are still in {0}-wal; write them into the file: sqlite3 {0} 'PRAGMA "
+        return "its latest changes are still in {0}-wal; merge them: sqlite3 {0} 'PRAGMA "
                "wal_checkpoint(TRUNCATE)'";
     if (beginning_of(path + "-journal", 8) == "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
-        return "its writer was interrupted and left {0}-journal; undo the unfinished change: sqlite3 {0} 'PRAGMA "
+        return "its writer was interrupted and left {0}-journal; roll back the unfinished change: sqlite3 {0} 'PRAGMA "
                "schema_version'";
     return "";
 }
@@ -80,7 +81,7 @@ std::string quoted(std::string_view name) {
 
 Error unreadable(std::string_view file, sqlite3* database) {
     return {ExitCode::unreadable,
-            fmt::format("{}: not a readable SQLite database: {}", file, sqlite3_errmsg(database))};
+            fmt::format("cannot read {}: not a valid SQLite database: {}", file, sqlite3_errmsg(database))};
 }
 
 }  // namespace
@@ -99,12 +100,13 @@ Result<Database> Database::open(Source& source) {
     std::string path = fmt::format("/proc/self/fd/{}", source.plain_fd());
     if (source.plain_fd() < 0) {
         Result<TemporaryFile> file = unpacked(source);
-        if (!file.ok()) return Error{file.error().code, fmt::format("{}: {}", source.name(), file.error().message)};
+        if (!file.ok())
+            return Error{file.error().code, fmt::format("cannot read {}: {}", source.name(), file.error().message)};
         database.copy_.emplace(std::move(*file));
         path = database.copy_->path();
     } else if (std::string why = unfinished(path_of(source.plain_fd())); !why.empty()) {
         return Error{ExitCode::unreadable,
-                     fmt::format("{}: {}", source.name(), fmt::format(fmt::runtime(why), source.name()))};
+                     fmt::format("cannot read {}: {}", source.name(), fmt::format(fmt::runtime(why), source.name()))};
     }
     sqlite3* handle = nullptr;
     int code = sqlite3_open_v2(fmt::format("file:{}?immutable=1", path).c_str(), &handle,
@@ -118,8 +120,7 @@ Result<Database> Database::open(Source& source) {
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
     sqlite3_exec(handle, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-4096", nullptr, nullptr,
                  nullptr);
-    constexpr std::uint64_t kSmallestRow =
-        5;  // bytes: two of its place on the page, its length, its number, its header
+    constexpr std::uint64_t kSmallestRow = 5;  // bytes: two in the page's cell array, its length, its id, its header
     struct stat file {};
     auto size = stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
     database.most_rows_ = size / kSmallestRow;
@@ -147,7 +148,7 @@ Status Database::list_tables(const std::string& name) {
                   all("SELECT name FROM sqlite_schema WHERE type = 'view' OR (type = 'table' AND rootpage = 0)", "",
                       [&](const char* view) { computed_.insert(view); });
     if (!listed) return unreadable(name, handle());
-    // Generated columns (hidden 2 and 3) would have the file's own expressions computed.
+    // Generated columns (hidden 2 and 3) would evaluate the file's own expressions.
     for (auto& [table, columns] : columns_)
         (void)all("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0", table,
                   [&columns = columns](const char* column) { columns.insert(column); });
@@ -172,7 +173,7 @@ std::unique_ptr<sqlite3_stmt, Scan::Finalize> Scan::statement(const std::string&
     return std::unique_ptr<sqlite3_stmt, Finalize>(statement);
 }
 
-// In the order of the table itself, with the number of each row where rows have one.
+// In the order of the table itself, with the row id if rows have one.
 bool Scan::prepare() {
     if (known_ == nullptr || wanted_.empty() || database_.over_memory()) return false;
     std::string columns = fmt::format("{}", fmt::join(wanted_, ",")), table = quoted(table_);
@@ -194,7 +195,7 @@ void Scan::lose_rest(std::string_view why) {
     losses_.lose(Loss::damaged_table, fmt::format("{}, after {} rows: {}", table_, rows_, why));
 }
 
-// What comes first from a row id on, without its values.
+// The first row id from a given one on, without reading values.
 Scan::Found Scan::look(std::int64_t row_id) {
     if (!look_)
         look_ = statement(fmt::format("SELECT _rowid_ FROM {} NOT INDEXED WHERE _rowid_ >= ?1 ORDER BY _rowid_ LIMIT 1",
@@ -205,8 +206,8 @@ Scan::Found Scan::look(std::int64_t row_id) {
     return code == SQLITE_ROW ? Found::row : code == SQLITE_DONE ? Found::end : Found::damage;
 }
 
-// Row ids follow one another in what nsys writes, so the end of a damaged page is found by looking ever further on, then in halves.
-// What was jumped over is counted by its ids. Damaged pages with whole ones between them may be taken for one.
+// Row ids are consecutive in nsys exports, so the end of a damaged page is found by exponential, then binary search.
+// Skipped rows are counted by their ids. Damaged pages with intact ones between them may be taken for one.
 bool Scan::skip_damage(std::string_view why) {
     constexpr int kMostRepairs = 10'000;
     constexpr std::int64_t kFarthest = std::int64_t{1} << 44;
@@ -223,7 +224,7 @@ bool Scan::skip_damage(std::string_view why) {
     }
     if (look(sound) == Found::end) return lose_rest(why), false;
     std::int64_t next = sqlite3_column_int64(look_.get(), 0);
-    bool same_again = next == last + 1 && sound == next;  // the page is sound, a value of the row is not
+    bool same_again = next == last + 1 && sound == next;  // the page is intact, but a value of the row is not
     std::int64_t from = same_again ? next : next - 1;
     losses_.lose(Loss::damaged_table, fmt::format("{}, after {} rows: {}", table_, rows_, why),
                  static_cast<std::uint64_t>(from - last));
@@ -255,7 +256,7 @@ bool Scan::next() {
         if (code == SQLITE_ROW && !circle) return take_row();
         if (code == SQLITE_DONE) return end();
         if (circle) {
-            lose_rest("its pages form a circle");
+            lose_rest("its pages form a cycle");
             return end();
         }
         if (!skip_damage(sqlite3_errmsg(database_.handle()))) return end();
@@ -264,7 +265,7 @@ bool Scan::next() {
 
 std::optional<std::int64_t> Scan::integer(Field field) {
     if (!field) return std::nullopt;
-    // One call that finds the column instead of two; the connection has one thread, so its values need no protection.
+    // One call that finds the column instead of two; the connection has one thread, so its values need no locking.
     sqlite3_value* value = sqlite3_column_value(statement_.get(), field.place);
     int type = sqlite3_value_type(value);
     if (type == SQLITE_INTEGER) return sqlite3_value_int64(value);

@@ -1,6 +1,6 @@
-// A SQLite database that came from elsewhere, read once and table by table. Nothing in it is trusted: it is opened read-only and
-// without its views, triggers and virtual tables. Rows on damaged pages are left out and counted; those behind them are read.
-// What lies beside the file because a writer was interrupted (FILE-wal, FILE-journal) is not applied: the file is refused then.
+// A foreign SQLite database, read once and table by table. Its contents are not trusted: it is opened read-only and
+// without its views, triggers and virtual tables. Rows on damaged pages are skipped and counted; the rows after them
+// are read. If an interrupted writer left FILE-wal or FILE-journal, they are not applied: the file is rejected.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ bool is_sqlite(std::string_view head);
 
 class Database {
 public:
-    // A plain file is read where it lies; anything else is put into a temporary file without a name first.
+    // A plain file is read in place; anything else is first copied to a temporary file without a name.
     static Result<Database> open(Source& source);
     Database(Database&&) noexcept = default;
     Database& operator=(Database&&) = delete;
@@ -35,16 +35,16 @@ public:
     bool has(const std::string& table) const { return columns_.contains(table); }
     // Names of the columns of each ordinary table.
     const std::map<std::string, std::set<std::string>>& tables() const { return columns_; }
-    // Views and virtual tables: what would be computed when it is read, by SQL of the file's own.
+    // Views and virtual tables, which reading would compute with the file's own SQL.
     const std::set<std::string>& computed() const { return computed_; }
     sqlite3* handle() const { return database_.get(); }
     // Whether the file is shorter than its own header says.
     bool truncated() const { return truncated_; }
-    // More rows than the file has room for come from pages that are named more than once, or in a circle.
+    // If a table has more rows than fit the file, some pages are referenced repeatedly or in a cycle.
     std::uint64_t most_rows() const { return most_rows_; }
-    // What rows made of it may take in memory.
+    // Memory limit for the rows created from it.
     std::uint64_t most_memory() const { return most_memory_; }
-    // A reader of rows met that limit; no rows come any more.
+    // A reader reached that limit; no more rows follow.
     bool over_memory() const { return over_memory_; }
     void set_over_memory() const { over_memory_ = true; }
 
@@ -55,7 +55,7 @@ private:
     Database() = default;
     Status list_tables(const std::string& name);
 
-    std::optional<TemporaryFile> copy_;  // of what is not a plain file; open as long as the database
+    std::optional<TemporaryFile> copy_;  // of a source that is not a plain file; open as long as the database
     std::unique_ptr<sqlite3, Close> database_;
     std::map<std::string, std::set<std::string>> columns_;
     std::set<std::string> computed_;
@@ -64,13 +64,13 @@ private:
     bool truncated_ = false;
 };
 
-// One pass over a table, in the order of the file:
+// One pass over a table, in file order:
 //
 //     Scan scan(database, "KERNEL", batch);
 //     auto start = scan.column("start");
 //     while (scan.next()) use(scan.integer(start));
 //
-// A table or column that is not there gives no rows or values. Values of another type are absent and counted (bad_number).
+// A missing table or column yields no rows or values. Values of another type are absent and counted (bad_number).
 class Scan {
 public:
     struct Field {
@@ -83,10 +83,10 @@ public:
     Field column(const char* name);
     bool next();
     std::optional<std::int64_t> integer(Field field);
-    // As integer; nothing, and counted, where it does not fit.
+    // As integer; absent, and counted, if it does not fit.
     std::optional<std::int32_t> narrow(Field field);
     std::optional<double> real(Field field);
-    // Valid until the next row; empty where absent.
+    // Valid until the next row; empty if absent.
     std::string_view text(Field field);
     std::uint64_t rows() const { return rows_; }
 
@@ -112,7 +112,7 @@ private:
     std::unique_ptr<sqlite3_stmt, Finalize> statement_, look_;
     std::uint64_t rows_ = 0;
     bool has_ids_ = false;      // of rows
-    std::int64_t last_id_ = 0;  // of the last row, or the last one that was given up
+    std::int64_t last_id_ = 0;  // of the last row, or the last one that was skipped
     int repairs_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// Nothing is opened that could wait for ever or never end. A device is refused: opening some does something, and /dev/zero has no
-// end. A named pipe is opened without waiting for who writes it, and read with a limit on each wait. What is standard input under
-// another name (/dev/stdin) is read like it: whoever started the program decides how long it waits.
+// Opens nothing that could block forever or never end. Devices are rejected: opening some has side effects, and
+// /dev/zero is endless. A named pipe is opened without waiting for its writer, and every wait has a limit. Other names
+// of standard input (/dev/stdin) are read like standard input: whoever started the program decides how long it waits.
 #include "core/importers/byte_stream.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ public:
             ssize_t got = ::read(fd_, into + done, size - done);
             if (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_s_ >= 0))) continue;
             if (got < 0)
-                return Error{ExitCode::unreadable, fmt::format("{}: cannot be read: {}", name_, std::strerror(errno))};
+                return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", name_, std::strerror(errno))};
             if (got == 0) break;
             done += static_cast<std::size_t>(got);
         }
@@ -55,7 +55,7 @@ public:
     std::uint64_t own_bytes() const override { return std::max(size_, read_.load(std::memory_order_relaxed)); }
 
 private:
-    // Until there is something to read, or the end.
+    // Waits until there is something to read, or the end.
     Status wait() const {
         if (wait_s_ < 0) return {};
         pollfd waited{fd_, POLLIN, 0};
@@ -63,10 +63,11 @@ private:
         do ready = poll(&waited, 1, static_cast<int>(std::min(wait_s_ * 1000, 1e9)));
         while (ready < 0 && errno == EINTR);
         if (ready != 0) return {};
-        return Error{ExitCode::unreadable,
-                     fmt::format("{}: a pipe through which nothing came for {} s; --pipe-wait waits longer, and - "
-                                 "(standard input) without limit",
-                                 name_, wait_s_)};
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("cannot read {}: no data from the pipe for {} s; raise the limit with --pipe-wait, or use - "
+                        "(standard input), which has no limit",
+                        name_, wait_s_)};
     }
 
     int fd_;
@@ -78,7 +79,7 @@ private:
 
 bool is_device(const struct stat& status) { return S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode); }
 
-// Whether the file is standard input by another name; a regular file is itself, read from its beginning.
+// Whether the file is another name of standard input; a regular file is itself, read from its beginning.
 bool is_standard_input(const struct stat& status) {
     struct stat input {};
     return !S_ISREG(status.st_mode) && fstat(STDIN_FILENO, &input) == 0 && input.st_dev == status.st_dev &&
@@ -88,7 +89,8 @@ bool is_standard_input(const struct stat& status) {
 Result<std::unique_ptr<ByteStream>> standard_input(const std::string& name) {
     struct stat status {};
     if (fstat(STDIN_FILENO, &status) == 0 && is_device(status) && isatty(STDIN_FILENO) == 0)
-        return Error{ExitCode::unreadable, fmt::format("{}: standard input is a device; pipe a file into it", name)};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: standard input is a device; pipe a file into it", name)};
     return std::unique_ptr<ByteStream>(std::make_unique<FileBytes>(STDIN_FILENO, name, 0, kNoLimit));
 }
 
@@ -96,17 +98,18 @@ Result<std::unique_ptr<ByteStream>> standard_input(const std::string& name) {
 
 Result<std::unique_ptr<ByteStream>> open_file_bytes(const std::string& file, const ReadLimits& limits) {
     if (file == "-") return standard_input(file);
-    auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", file, why)}; };
+    auto fail = [&](std::string_view why) {
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", file, why)};
+    };
     struct stat status {};
-    if (stat(file.c_str(), &status) != 0)
-        return fail(errno == ENOENT ? "no such file" : fmt::format("cannot be opened: {}", std::strerror(errno)));
-    if (S_ISDIR(status.st_mode)) return fail("is a directory; name the trace file in it");
+    if (stat(file.c_str(), &status) != 0) return fail(errno == ENOENT ? "no such file" : std::strerror(errno));
+    if (S_ISDIR(status.st_mode)) return fail("it is a directory; name the trace file in it");
     if (is_standard_input(status)) return standard_input(file);
-    if (is_device(status)) return fail("is a device; name a file, or - for standard input");
-    if (S_ISSOCK(status.st_mode)) return fail("is a socket; name a file, or - for standard input");
+    if (is_device(status)) return fail("it is a device; name a file, or - for standard input");
+    if (S_ISSOCK(status.st_mode)) return fail("it is a socket; name a file, or - for standard input");
     bool pipe = S_ISFIFO(status.st_mode);
     int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
-    if (fd < 0) return fail(fmt::format("cannot be opened: {}", std::strerror(errno)));
+    if (fd < 0) return fail(std::strerror(errno));
     auto size = S_ISREG(status.st_mode) && fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
     return std::unique_ptr<ByteStream>(std::make_unique<FileBytes>(fd, file, size, pipe ? limits.pipe_wait : kNoLimit));
 }

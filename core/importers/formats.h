@@ -1,5 +1,5 @@
-// The importers of the list (importer.cc): how sure each is that bytes are its own, and the reading of them. What a format is, and where
-// it is described, stands at the top of each file.
+// The importers of the list (importer.cc): how sure each is that bytes are its own, and how it reads them. The top of
+// each file describes the format and names its specification.
 #pragma once
 
 #include <string_view>

@@ -24,7 +24,7 @@ public:
     Result<std::size_t> read(char* into, std::size_t size) override {
         std::size_t done = 0;
         while (done < size && !ended_) {
-            // First without more input: what was read already may hold more than there was room for.
+            // First without more input: the last read may have more output than there was room for.
             std::size_t got = inflate_into(into + done, size - done);
             done += got;
             if (got > 0 || stream_.avail_in > 0) continue;
@@ -59,7 +59,7 @@ private:
         return room - stream_.avail_out;
     }
 
-    // Between members: skips padding; false when there is no other member here.
+    // Between members: skips padding; false if no member follows.
     bool begin_member() {
         while (stream_.avail_in > 0 && *stream_.next_in == 0) {
             ++stream_.next_in;

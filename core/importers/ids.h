@@ -1,4 +1,4 @@
-// Ids as tools write them: 0 says that there is none.
+// Ids as tools write them: 0 means none.
 #pragma once
 
 #include <cstdint>

@@ -13,16 +13,16 @@ constexpr Importer kImporters[] = {
     {"capture", "gpu-profile capture, *.gpuprof", sniff_capture, import_capture},
     {"kineto", "PyTorch profiler (Kineto) Chrome trace, JSON", sniff_kineto, import_kineto},
     {"nsys", "Nsight Systems export, SQLite", sniff_nsys, import_nsys},
-    {"nsys_stats", "Nsight Systems, cuda_gpu_trace of nsys stats, CSV", sniff_nsys_stats, import_nsys_stats},
+    {"nsys_stats", "Nsight Systems cuda_gpu_trace (nsys stats), CSV", sniff_nsys_stats, import_nsys_stats},
     {"ncu", "Nsight Compute, CSV", sniff_ncu, import_ncu},
-    {"smi", "log of nvidia-smi, --query-gpu CSV, dmon or -q -x", sniff_smi, import_smi},
+    {"smi", "nvidia-smi log: --query-gpu CSV, dmon or -q -x", sniff_smi, import_smi},
     {"torch_snapshot", "PyTorch CUDA memory snapshot, pickle", sniff_torch_snapshot, import_torch_snapshot},
     {"torch_timeline", "PyTorch raw memory timeline, JSON", sniff_torch_timeline, import_torch_timeline},
     {"xplane", "JAX and TensorFlow profile (XProf), xplane.pb", sniff_xplane, import_xplane},
     {"xprof_json", "JAX and TensorFlow trace (XProf), JSON", sniff_xprof_json, import_xprof_json},
     {"proton", "Proton (Triton) or Hatchet tree, JSON", sniff_proton, import_proton},
-    {"pprof", "pprof profile, such as JAX's device memory", sniff_pprof, import_pprof},
-    {"series", "samples of gpu-profile --csv", sniff_series, import_series},
+    {"pprof", "pprof profile, e.g. of JAX device memory", sniff_pprof, import_pprof},
+    {"series", "samples written by gpu-profile --csv", sniff_series, import_series},
 };
 
 const Importer* recognise(std::string_view head) {
@@ -47,10 +47,12 @@ std::string known_formats() {
 Error unrecognised(Source& source) {
     if (source.head().empty())
         return {ExitCode::unreadable,
-                fmt::format("{}: {}", source.name(),
-                            source.damaged() ? "damaged: nothing in it could be decompressed" : "empty")};
-    return {ExitCode::unreadable, fmt::format("{}: not a trace gpu-profile knows ({}); gzip and zstd are recognised",
-                                              source.name(), known_formats())};
+                fmt::format(
+                    "cannot read {}: {}", source.name(),
+                    source.damaged() ? "the compressed data is damaged; copy the file again" : "the input is empty")};
+    return {ExitCode::unreadable,
+            fmt::format("cannot read {}: unknown format; supported: {}; gzip and zstd are decompressed", source.name(),
+                        known_formats())};
 }
 
 // Null: the error that says so.

@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-// The parser keeps two words and an index for a value, and the texts once more.
+// For each value the parser keeps two words and an index, and all texts once more.
 std::size_t parsed_bytes(std::string_view text) {
     constexpr std::size_t kOfValue = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t);
     auto begins_value = [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; };
@@ -39,14 +39,14 @@ Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t de
     simdjson::error_code error = parse(root);
     if (error == simdjson::SUCCESS) return root;
     JsonPrefix prefix = whole_prefix(text_, deepest);
-    bool whole = prefix.closing.empty() && prefix.ends == text_.size();  // such as one that nests too deep
+    bool whole = prefix.closing.empty() && prefix.ends == text_.size();  // e.g. nested too deeply
     bool ends_early = prefix.ends == text_.size() && !whole;
-    std::string why = ends_early ? fmt::format("cut off at byte {}", text_.size())
+    std::string why = ends_early ? fmt::format("unexpected end of file at byte {}", text_.size())
                                  : fmt::format("damaged at byte {} of {}", prefix.ends, text_.size());
     text_.resize(prefix.whole);
     text_ += prefix.closing;
     if (whole || prefix.whole == 0 || parse(root) != simdjson::SUCCESS)
-        return Error{ExitCode::unreadable, fmt::format("{}: cannot be read: {}", source.name(),
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(),
                                                        ends_early ? why : simdjson::error_message(error))};
     cut_ = std::move(why);
     return root;

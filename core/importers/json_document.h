@@ -1,6 +1,6 @@
-// A JSON document in memory, for formats that are small or that nest; traces of gigabytes have a reader of their own (kineto/scan.h).
-// Nested at most kDeepest values deep, and at most 4 GiB long, which simdjson asks for. Of one that is damaged or cut off, what comes
-// before is read.
+// A JSON document in memory, for formats that are small or nested; traces of gigabytes have their own reader
+// (kineto/scan.h). Values may nest kDeepest deep, and the document may be 4 GiB long, simdjson's limit. Of a damaged or
+// truncated document, the part before the damage is read.
 #pragma once
 
 #include <simdjson.h>
@@ -15,11 +15,11 @@ class JsonDocument {
 public:
     static constexpr std::size_t kDeepest = 1024;
 
-    // Reads all of `source`. Values point into this object. `deepest` as in json_prefix.h.
+    // Reads all of `source`. Values point into this object. `deepest` is that of json_prefix.h.
     Result<simdjson::dom::element> read(Source& source, std::size_t deepest);
-    // Where reading stopped in a document that is not whole; "" of one that is.
+    // Where reading stopped in an incomplete document; "" if it is complete.
     const std::string& cut() const { return cut_; }
-    // What it takes in memory, at most.
+    // Upper bound of its memory use.
     std::size_t bytes() const { return bytes_; }
 
 private:

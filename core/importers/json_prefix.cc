@@ -69,7 +69,7 @@ private:
         prefix_.whole = at_;
         open_at_whole_ = open_.size();
     }
-    // Behind the closing quote; false within the string when it has none.
+    // After the closing quote; false if the string has none.
     bool string() {
         for (std::size_t at = at_ + 1; at < text_.size(); ++at) {
             if (static_cast<unsigned char>(text_[at]) < ' ') return at_ = at, false;
@@ -80,7 +80,7 @@ private:
         }
         return at_ = text_.size(), false;
     }
-    // A number, true, false or null; what it is, the parser checks.
+    // A number, true, false or null; the parser checks which.
     bool scalar() {
         std::size_t end = text_.find_first_not_of("+-.0123456789abcdefghijklmnopqrstuvwxyzE", at_);
         if (end == at_) return false;

@@ -1,4 +1,5 @@
-// The part of a damaged or cut off JSON document that is whole: up to the last complete value, with the brackets closed that are open there.
+// The intact part of a damaged or truncated JSON document: up to the last complete value, plus the missing closing
+// brackets.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +9,13 @@
 namespace gpuprof {
 
 struct JsonPrefix {
-    std::size_t whole = 0;  // bytes up to the last complete value; 0 when there is none
-    std::size_t ends = 0;   // where the document stops making sense: its size when it is cut off
-    std::string closing;    // what makes it a document
+    std::size_t whole = 0;  // bytes up to the last complete value; 0 if there is none
+    std::size_t ends = 0;   // where the document becomes invalid: its size if it is truncated
+    std::string closing;    // what completes the document
 };
 
-// Values that lie deeper than `deepest` are kept only within a complete value of that depth: of {"events": [{...}, {...}]}, 2 keeps whole
-// events. Numbers count as complete when something follows them.
+// Values deeper than `deepest` are kept only within a complete value of that depth: in {"events": [{...}, {...}]}, 2
+// keeps whole events. A number is complete only if something follows it.
 JsonPrefix whole_prefix(std::string_view text, std::size_t deepest);
 
 }  // namespace gpuprof

@@ -1,6 +1,6 @@
-// Importer of the traces that the PyTorch profiler (Kineto) writes: Chrome trace JSON, as an object with "traceEvents" or a bare
-// array, of every schema since PyTorch 1.8, from NVIDIA, AMD and CPU-only machines. Times become exact integer nanoseconds, with
-// baseTimeNanoseconds added. Broken files are read as far as they are whole; everything else is a loss.
+// Importer for the traces of the PyTorch profiler (Kineto): Chrome trace JSON, as an object with "traceEvents" or a
+// bare array, in every schema since PyTorch 1.8, from NVIDIA, AMD and CPU-only machines. Times become exact integer
+// nanoseconds, with baseTimeNanoseconds added. Damaged files are read up to the damage; everything else is a loss.
 // Format: https://github.com/pytorch/kineto, libkineto/src/output_json.cpp.
 #include "core/importers/formats.h"
 
@@ -21,7 +21,7 @@ std::string_view without_space(std::string_view text) {
     return text;
 }
 
-// Ends with an error once the events need more memory than they may; pieces are read ahead on other threads.
+// Fails once the events exceed the memory limit; other threads read pieces ahead.
 class StoppableSource final : public Source {
 public:
     explicit StoppableSource(Source& source) : source_(source) {}

@@ -1,4 +1,4 @@
-// The lines of a text input, one after another, with a bound on how long one may be.
+// The lines of a text input, one after another, with a maximum length.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ public:
 
     explicit Lines(Source& source) : source_(source) {}
 
-    // The next line without its end ("\n" or "\r\n"), valid until the next call; nothing at the end or after an error.
-    // What goes beyond kLongest is left off and counted in cut().
+    // The next line without its end ("\n" or "\r\n"), valid until the next call; absent at the end or after an error.
+    // Text beyond kLongest is dropped and counted in cut().
     std::optional<std::string_view> next();
-    // Why reading stopped; fine at the end of the input.
+    // Why reading stopped; success at the end of the input.
     const Status& status() const { return status_; }
-    // Whether the last line had its end; one that has none may be cut off.
+    // Whether the last line had its line end; without one it may be truncated.
     bool ended() const { return ended_; }
     std::uint64_t number() const { return number_; }  // of the last line, from 1
     std::uint64_t cut() const { return cut_; }

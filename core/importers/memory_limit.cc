@@ -14,10 +14,10 @@ std::uint64_t bytes_of(const Batch& batch) {
 }
 
 Error MemoryLimit::error() const {
-    return {ExitCode::unreadable,
-            fmt::format(
-                "{}: its contents need more than {:.2f} GiB of memory; if you trust it, --memory-gib raises the limit",
-                source_.name(), static_cast<double>(bytes()) / ReadLimits::kGiB)};
+    return {ExitCode::unreadable, fmt::format("cannot read {}: its contents need more than {:.2f} GiB of memory; raise "
+                                              "the limit with --memory-gib if you "
+                                              "trust the file",
+                                              source_.name(), static_cast<double>(bytes()) / ReadLimits::kGiB)};
 }
 
 }  // namespace gpuprof

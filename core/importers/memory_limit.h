@@ -1,5 +1,5 @@
-// How much memory the contents of an input may take, by the limits of reading: a few bytes can stand for a row of a hundred, and a
-// format may let one value be named any number of times. Readers ask while they read, and stop with the error.
+// How much memory the contents of an input may take, from the read limits: a few bytes can encode a row of a hundred
+// bytes, and a format may repeat a value by reference. Readers ask while they read, and stop with the error.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ public:
 
     std::uint64_t bytes() const { return source_.limits().memory(source_.own_bytes()); }
     bool is_below(std::uint64_t needed) const { return bytes() < needed; }
-    // The same of a batch and what is held `besides`; looks once in a thousand calls, so that every row may ask.
+    // The same for a batch plus `besides` bytes; checks once in a thousand calls, so that every row may ask.
     bool is_below(const Batch& batch, std::uint64_t besides = 0) {
         if (++calls_ % 1024 != 0) return false;
         return is_below(bytes_of(batch) + besides);

@@ -1,6 +1,6 @@
-// Importer of what `ncu --csv` prints, with `--page raw` (one line a launch, one column a metric) and `--page details` (one line a
-// metric), mixed with what the program itself and ncu wrote to the same output. A metric without a value is not there; rules
-// (the advice of ncu) are not taken over. There is no timeline in these files: a launch has a duration and no start.
+// Importer for the output of `ncu --csv`, with `--page raw` (one line per launch, one column per metric) or `--page
+// details` (one line per metric), mixed with output of the program and of ncu. A metric without a value is absent;
+// rules (the advice of ncu) are not imported. These files have no timeline: a launch has a duration but no start.
 // Format: https://docs.nvidia.com/nsight-compute/NsightComputeCli, "Page raw", "Print CSV"; no specification.
 #include "core/importers/formats.h"
 
@@ -14,7 +14,7 @@
 namespace gpuprof {
 namespace {
 
-// Calls take(line) for each line of `text` until it answers true.
+// Calls take(line) for each line of `text` until it returns true.
 template <class Take>
 bool any_line(std::string_view text, Take take) {
     while (!text.empty()) {
@@ -39,7 +39,7 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
     Lines lines(source);
     std::vector<std::string> fields;
     MemoryLimit limit(source);
-    std::string record;  // begun with a quote that was not closed yet
+    std::string record;  // starts with a quote that is not closed yet
     std::uint64_t begun = 0;
     while (auto line = lines.next()) {
         if (line->starts_with("==WARNING==") || line->starts_with("==ERROR=="))
@@ -47,7 +47,7 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
         bool begins = line->starts_with('"');
         if (begins && !record.empty()) batch.lose(Loss::malformed_event, fmt::format("line {}", begun));
         if (begins) record.clear();
-        if (!begins && record.empty()) continue;  // what the program or ncu printed
+        if (!begins && record.empty()) continue;  // output of the program or of ncu
         if (begins) begun = lines.number();
         if (!record.empty()) record += '\n';
         record += *line;
@@ -61,9 +61,9 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
     if (lines.cut() > 0) batch.lose(Loss::malformed_event, "lines over 16 MiB", lines.cut());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     if (!reader.any_table())
-        return Error{
-            ExitCode::unreadable,
-            fmt::format("{}: output of Nsight Compute without a table; run ncu with --csv --page raw", source.name())};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: Nsight Compute output without a table; run ncu with --csv --page raw",
+                                 source.name())};
     reader.finish();
     builder.set_tool("Nsight Compute");
     builder.append(std::move(batch));

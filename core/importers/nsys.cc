@@ -1,7 +1,7 @@
-// Importer of the SQLite databases that `nsys export --type sqlite` writes, schema 2.x to 3.x. A table that is not there was not
-// collected; tables carry no index and are read in one pass each, in the order of the file. Times are ns since the start of the
+// Importer for the SQLite databases that `nsys export --type sqlite` writes, schema 2.x to 3.x. A missing table was not
+// collected; tables have no index and are read in one pass each, in file order. Times are ns since the start of the
 // session and become ns of UTC by TARGET_INFO_SESSION_START_TIME. Environment variables and program output, which these
-// files hold too, are not taken over.
+// files also contain, are not imported.
 // Format: https://docs.nvidia.com/nsight-systems/UserGuide, "SQLite Schema Reference".
 #include "core/importers/formats.h"
 
@@ -12,7 +12,7 @@
 
 namespace gpuprof {
 
-// Which tables are in it is known only when it is open.
+// The tables of a database are known only once it is open.
 int sniff_nsys(std::string_view head) { return is_sqlite(head) ? 50 : 0; }
 
 Status import_nsys(Source& source, TraceBuilder& builder) {
@@ -21,18 +21,20 @@ Status import_nsys(Source& source, TraceBuilder& builder) {
     bool known =
         database->has("StringIds") || database->has("META_DATA_EXPORT") || database->computed().contains("StringIds");
     if (!known)
-        return Error{
-            ExitCode::unreadable,
-            fmt::format("{}: a SQLite database, but not of Nsight Systems (it has no table StringIds)", source.name())};
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: not an Nsight Systems database: no table "
+                                                       "StringIds; export the report with nsys export --type "
+                                                       "sqlite",
+                                                       source.name())};
     Batch batch;
     nsys::Reader reader(*database, batch);
     reader.read();
     if (database->over_memory()) return MemoryLimit(source).error();
     if (std::string view = reader.computed_table(); !view.empty())
-        return Error{ExitCode::unreadable,
-                     fmt::format("{}: {} is a view or a virtual table, and views of other people's files are not "
-                                 "evaluated; export the report again with nsys",
-                                 source.name(), view)};
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("cannot read {}: {} is a view or a virtual table, and views from foreign files are not "
+                        "evaluated; export the report again with nsys",
+                        source.name(), view)};
     if (database->truncated()) batch.lose(Loss::truncated, source.name());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     batch.tables.close();

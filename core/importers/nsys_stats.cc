@@ -1,6 +1,6 @@
-// Importer of CSV that `nsys stats` prints: the reports cuda_gpu_trace (what ran on devices) and cuda_api_trace (calls), one after
-// the other in any order, with what nsys says between them. A column is found by its name without the unit, the unit by what
-// stands in brackets behind it: "Start (ns)", "Start(nsec)", "Bytes (MB)". Other reports of the output are counted, not read.
+// Importer for CSV output of `nsys stats`: the reports cuda_gpu_trace (device activity) and cuda_api_trace (calls), one
+// after the other in any order, mixed with messages of nsys. Columns are found by their name without the unit, which is
+// in brackets: "Start (ns)", "Start(nsec)", "Bytes (MB)". Other reports are counted but not read.
 // Format: https://docs.nvidia.com/nsight-systems/UserGuide, "CUDA GPU Trace", "CUDA API Trace".
 #include "core/importers/formats.h"
 
@@ -25,7 +25,7 @@ namespace {
 using nsys_stats::Columns;
 using nsys_stats::Report;
 
-// "[CUDA memcpy Host-to-Device]", of older versions "[CUDA memcpy HtoD]".
+// "[CUDA memcpy Host-to-Device]", in older versions "[CUDA memcpy HtoD]".
 std::string_view copy_kind(std::string_view name) {
     struct Word {
         std::string_view written, kind;
@@ -43,7 +43,7 @@ class Reading {
 public:
     explicit Reading(Batch& batch) : batch_(batch) {}
 
-    // Takes a record of the output, whatever it is.
+    // Takes any record of the output.
     void take(const std::vector<std::string>& fields, std::uint64_t line) {
         if (Report report = Columns::report_of(fields); report != Report::none) {
             report_ = report;
@@ -52,15 +52,15 @@ public:
             if (report == Report::other) batch_.lose(Loss::unread_table, "another report of nsys stats");
             return;
         }
-        if (fields.size() == 1) report_ = Report::none;  // an empty line, or what nsys says, ends a report
+        if (fields.size() == 1) report_ = Report::none;  // an empty line or a message of nsys ends a report
         if (report_ == Report::none || report_ == Report::other) return;
         if (fields.size() == columns_.size() && (report_ == Report::gpu_trace ? work(fields) : call(fields))) return;
         batch_.lose(Loss::malformed_event, fmt::format("line {}", line));
     }
     bool any_table() const { return any_; }
 
-    // Work on devices has no process here, and each process numbers its calls from 1: of several, a number does not tell whose work
-    // it submitted.
+    // Device work has no process here, and each process numbers its calls from 1: with several processes, a number does
+    // not identify the call that submitted the work.
     void finish() {
         if (processes_.size() < 2) return;
         auto forget = [&](auto& table) {
@@ -84,7 +84,7 @@ private:
         return fits ? std::optional(static_cast<std::int32_t>(*value)) : std::nullopt;
     }
 
-    // False when the row has no usable times.
+    // False if the row has no usable times.
     bool work(const Fields& fields) {
         Tables& tables = batch_.tables;
         std::string_view name = columns_.text(fields, "Name");
@@ -218,7 +218,7 @@ int sniff_nsys_stats(std::string_view head) {
         std::size_t end = std::min(head.find('\n'), head.size());
         std::string_view line = head.substr(0, end);
         if (line.ends_with('\r')) line.remove_suffix(1);
-        // A header begins with its first column; to split each line of any file would be slow.
+        // A header starts with its first column; splitting each line of any file would be slow.
         bool begins = line.starts_with("Start") || line.starts_with("\"Start");
         if (begins && split_csv(line, fields))
             if (Report report = Columns::report_of(fields); report == Report::gpu_trace || report == Report::api_trace)
@@ -236,10 +236,10 @@ Status import_nsys_stats(Source& source, TraceBuilder& builder) {
     MemoryLimit limit(source);
     bool cut_off = false;
     while (auto line = lines.next()) {
-        // nsys ends each line: one without an end is cut off, and its last field may be, too.
+        // nsys ends each line: a line without an end is truncated, and its last field may be too.
         cut_off = !lines.ended();
         if (cut_off) break;
-        if (!split_csv(*line, fields)) fields.assign(2, {});  // no row: a quote is open
+        if (!split_csv(*line, fields)) fields.assign(2, {});  // not a row: a quote is open
         reading.take(fields, lines.number());
         if (limit.is_below(batch)) return limit.error();
     }
@@ -249,7 +249,7 @@ Status import_nsys_stats(Source& source, TraceBuilder& builder) {
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     if (!reading.any_table())
         return Error{ExitCode::unreadable,
-                     fmt::format("{}: output of nsys stats without a trace; run nsys stats --report "
+                     fmt::format("cannot read {}: nsys stats output without a trace; run nsys stats --report "
                                  "cuda_gpu_trace,cuda_api_trace --format csv",
                                  source.name())};
     reading.finish();

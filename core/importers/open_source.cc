@@ -24,8 +24,8 @@ private:
     std::string_view rest_;
 };
 
-// The source itself, or with a decompressor before it when its first bytes ask for one. What it gives is taken as it is: one that was
-// compressed twice is not unpacked twice.
+// The source itself, or a decompressor before it if its first bytes require one. Its output is taken as it is: a file
+// that was compressed twice is not decompressed twice.
 Result<std::unique_ptr<Source>> decoded(std::unique_ptr<PeekableSource> source) {
     if (Status status = source->fill(); !status) return status.error();
     std::string name = source->name();

@@ -12,13 +12,13 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// The opcodes that name or call code, or reach outside the file.
+// The opcodes that name or call code, or refer to anything outside the file.
 constexpr std::pair<unsigned char, const char*> kRefused[] = {
     {'c', "GLOBAL"}, {0x93, "STACK_GLOBAL"}, {'R', "REDUCE"},     {'b', "BUILD"},        {'i', "INST"},
     {'o', "OBJ"},    {0x81, "NEWOBJ"},       {0x92, "NEWOBJ_EX"}, {0x82, "EXT1"},        {0x83, "EXT2"},
     {0x84, "EXT4"},  {'P', "PERSID"},        {'Q', "BINPERSID"},  {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"}};
 
-// How many bytes of length stand before the bytes of a text; 0 for opcodes without.
+// How many length bytes precede the bytes of a text; 0 for opcodes without a length.
 struct Counted {
     unsigned char opcode;
     std::size_t length_bytes;
@@ -41,13 +41,13 @@ public:
             if (refused_) return Error{ExitCode::unreadable, why_};
             if (!sound) return put_together(at_ == bytes_.size() || !why_.empty() ? cut_off() : damaged());
             if (pickle_.memory_ + stack_.capacity() * sizeof stack_[0] > most_memory_)
-                return Error{ExitCode::internal, "too much memory"};
+                return Error{ExitCode::internal, "needs too much memory"};
         }
         return std::move(pickle_);
     }
 
 private:
-    std::string cut_off() const { return fmt::format("the pickle is cut off at byte {}", begun_); }
+    std::string cut_off() const { return fmt::format("unexpected end of the pickle at byte {}", begun_); }
     std::string damaged() const { return fmt::format("the pickle is damaged at byte {}", begun_); }
 
     bool fail_cut_off() { return why_ = cut_off(), false; }
@@ -85,7 +85,7 @@ private:
         pickle_.containers_.push_back(std::move(items));
         return push({kind, static_cast<std::int64_t>(pickle_.containers_.size() - 1)});
     }
-    // The values above `from`, taken off.
+    // Removes and returns the values above `from`.
     std::vector<PickleValue> above(std::size_t from) {
         std::vector<PickleValue> items(stack_.begin() + static_cast<std::ptrdiff_t>(from), stack_.end());
         stack_.resize(from);
@@ -123,7 +123,7 @@ private:
         std::size_t mark = 0;
         return pop_mark(mark) && extend(mark, into_dictionary);
     }
-    // Numbers of places follow one another in what Python writes; others are kept apart.
+    // Memo indexes are consecutive in what Python writes; others are kept separately.
     bool remember(std::uint64_t place) {
         constexpr std::size_t kOfNode = 32;  // of a hash table, besides the value
         if (!has(1)) return false;
@@ -139,7 +139,7 @@ private:
         return known != sparse_memo_.end() && push(known->second);
     }
 
-    // Two's complement, little-endian. One that does not fit 64 bits is nothing.
+    // Two's complement, little-endian. A number that does not fit 64 bits is absent.
     bool long_integer(std::size_t size) {
         std::string_view raw;
         if (!take(size, raw)) return false;
@@ -192,7 +192,7 @@ private:
     bool step(unsigned char opcode) {
         for (auto [refused, name] : kRefused)
             if (opcode == refused) {
-                why_ = fmt::format("the pickle would run or name code ({} at byte {}); only plain values are read",
+                why_ = fmt::format("the pickle would run or name code ({} at byte {}); only plain values are supported",
                                    name, begun_);
                 refused_ = true;
                 return false;
@@ -206,7 +206,7 @@ private:
         std::uint64_t number = 0;
         switch (opcode) {
             case 0x80: return little_endian(1, number) && number <= 5;  // PROTO
-            case 0x95: return little_endian(8, number);                 // FRAME; what it bounds is read anyway
+            case 0x95: return little_endian(8, number);                 // FRAME; its contents are read anyway
             case '.': return stop();
             case '(': return marks_.push_back(stack_.size()), true;
             case '0': return drop();
@@ -275,14 +275,15 @@ private:
     std::vector<PickleValue>& items_of(const PickleValue& container) {
         return pickle_.containers_[static_cast<std::size_t>(container.bits)];
     }
-    // Puts `value` into a list, or drops it: a tuple or dictionary without its key takes nothing.
+    // Appends `value` to a list, or drops it: a tuple or a dictionary without a key takes nothing.
     void give(const PickleValue& container, const PickleValue& value) {
         if (!is_container(container)) return;
         pickle_.open_.insert(container.bits);
         if (container.kind == Kind::list || container.kind == Kind::set) items_of(container).push_back(value);
     }
-    // What stood above a mark, or above the root, into the container below it. In a dictionary keys and values alternate; a container
-    // where a key should be is the only element of the list before it, which was to be appended to it next.
+    // Moves the values above a mark, or above the root, into the container below. In a dictionary, keys and values
+    // alternate; a container in place of a key is the only element of the list before it, to which it was about to be
+    // appended.
     void fill(const PickleValue& container, const std::vector<PickleValue>& values) {
         pickle_.open_.insert(container.bits);
         if (container.kind != Kind::dictionary) {
@@ -299,7 +300,7 @@ private:
             }
         }
     }
-    // The pickle as far as it was read.
+    // The pickle up to where it was read.
     Result<Pickle> put_together(std::string why) {
         if (stack_.empty() || !is_container(stack_.front())) return Error{ExitCode::unreadable, why};
         for (std::size_t mark = 0; !marks_.empty();) {

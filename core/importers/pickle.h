@@ -1,9 +1,9 @@
-// A pickle (protocols 0 to 5) as plain values: None, numbers, texts, bytes, lists, tuples, sets and dictionaries of these. Whatever
-// would name or call code, or ask for something outside the file, is refused: reading a pickle here runs nothing.
-// Values form a graph, since a pickle may name one twice or within itself; a reader that follows names of its own format
-// down a fixed number of levels is safe. Memory is in proportion to the bytes of the pickle, and bounded.
-// Of a pickle that is cut off or damaged, what was read so far is put together: values go where the next opcodes would have put them,
-// and the containers that were still being filled are marked as open.
+// A pickle (protocols 0 to 5) as plain values: None, numbers, texts, bytes, lists, tuples, sets and dictionaries of
+// these. Pickles that name or call code, or refer to anything outside the file, are rejected: reading a pickle here
+// runs nothing. Values form a graph, since a pickle may refer to a value twice or within itself; a reader that follows
+// names of its own format down a fixed number of levels is safe. Memory is proportional to the size of the pickle, and
+// bounded. A truncated or damaged pickle is completed with the values read so far: they go where the next opcodes would
+// have put them, and the containers still being filled are marked as open.
 // Format: CPython, Lib/pickletools.py.
 #pragma once
 
@@ -23,29 +23,29 @@ namespace gpuprof {
 struct PickleValue {
     enum class Kind : std::uint8_t { none, boolean, integer, real, text, bytes, list, tuple, set, dictionary };
     Kind kind = Kind::none;
-    // integer: the value, of one up to 2^64 - 1 the bit pattern; real: its bit pattern; texts and containers: an index.
+    // integer: the value, up to 2^64 - 1 as bit pattern; real: its bit pattern; texts and containers: an index.
     std::int64_t bits = 0;
 };
 
 class Pickle {
 public:
-    // `bytes` must outlive the result. The message says at which byte what was wrong or refused, without a file name; one that needs more
-    // than `most_memory` bytes is refused with ExitCode::internal.
+    // `bytes` must outlive the result. The message names the byte that was wrong or rejected, without a file name; a
+    // pickle that needs more than `most_memory` bytes is rejected with ExitCode::internal.
     static Result<Pickle> read(std::string_view bytes, std::uint64_t most_memory = UINT64_MAX);
 
-    // Why and where reading stopped in a pickle that is not whole; "" of one that is.
+    // Why and where reading stopped in an incomplete pickle; "" if it is complete.
     const std::string& cut() const { return cut_; }
     // Whether the container was still being filled there.
     bool is_open(const PickleValue& value) const {
         return value.kind >= PickleValue::Kind::list && open_.contains(value.bits);
     }
-    // What the values take in memory, about.
+    // Approximate memory of the values.
     std::uint64_t bytes() const { return memory_; }
 
     const PickleValue& root() const { return root_; }
-    // Elements of a list, tuple or set; keys and values in turn of a dictionary; nothing of anything else.
+    // Elements of a list, tuple or set; alternating keys and values of a dictionary; empty for anything else.
     std::span<const PickleValue> items(const PickleValue& value) const;
-    // The value of a key of a dictionary; None when there is no such key, or no dictionary.
+    // The value of a dictionary's key; None if there is no such key, or no dictionary.
     PickleValue find(const PickleValue& dictionary, std::string_view key) const;
     std::string_view text(const PickleValue& value) const;
     static std::optional<std::int64_t> integer(const PickleValue& value);

@@ -1,6 +1,6 @@
-// Importer of profiles of pprof (profile.proto): stacks with values, as the tree of their calls. JAX writes its device memory so
-// (jax.profiler.save_device_memory_profile). A place is a function with its file and line; the values of a stack belong to its
-// innermost place. Labels other than the device are not kept.
+// Importer for pprof profiles (profile.proto): stacks with values, as a call tree. JAX writes its device memory this
+// way (jax.profiler.save_device_memory_profile). A node is a function with its file and line; the values of a stack
+// belong to its innermost node. Labels other than the device are dropped.
 // Format: proto/profile.proto of github.com/google/pprof.
 #include "core/importers/formats.h"
 
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 constexpr std::size_t kDeepest = 10'000;  // frames of a stack
 
-// Numbers of the fields of profile.proto.
+// Field numbers of profile.proto.
 enum Profile : std::uint32_t { kSampleType = 1, kSample = 2, kLocation = 4, kFunction = 5, kText = 6, kTime = 9 };
 enum ValueType : std::uint32_t { kType = 1, kUnit = 2 };
 enum Sample : std::uint32_t { kLocations = 1, kValues = 2, kLabel = 3 };
@@ -45,7 +45,7 @@ class ProfileReader {
 public:
     ProfileReader(Batch& batch, const Source& source) : batch_(batch), limit_(source) {}
 
-    // Samples come before the texts that they use, so the profile is walked twice. False when it needs more memory than it may.
+    // Samples precede the texts that they use, so the profile is read twice. False if it exceeds the memory limit.
     bool read(std::string_view profile) {
         constexpr std::size_t kMostFramesOfByte = 64, kOfEntry = 64, kOfSum = 96;
         frames_left_ = kDeepest + kMostFramesOfByte * profile.size();
@@ -91,7 +91,7 @@ private:
         return index < texts_.size() ? texts_[index] : std::string_view();
     }
 
-    // The frames of a location, the innermost first: functions that were inlined are lines of the one that they are in.
+    // The frames of a location, innermost first: inlined functions are lines of the function that contains them.
     void add_frames(std::uint64_t id, std::vector<StringId>& frames) {
         auto known = locations_.find(id);
         std::string_view location = known == locations_.end() ? std::string_view() : known->second;
@@ -134,8 +134,8 @@ private:
             }
         }
         bool sound = !fields.damaged() && !frames.empty() && values.size() == types_.size();
-        frames_left_ -=
-            std::min(frames_left_, frames.size());  // a few bytes may name a place of a thousand lines again and again
+        frames_left_ -= std::min(
+            frames_left_, frames.size());  // a few bytes may refer to a location of a thousand lines again and again
         if (!sound) return batch_.lose(Loss::malformed_event, "Sample");
         if (frames.size() >= kDeepest) batch_.lose(Loss::too_deep, "Sample");
         std::int64_t at = kNone;
@@ -179,12 +179,12 @@ private:
     std::vector<Pair> types_;
     std::unordered_map<std::uint64_t, std::string_view> locations_, functions_;
     std::map<std::tuple<std::int64_t, StringId, std::int32_t>, std::int64_t> nodes_;
-    std::vector<std::vector<double>> sums_;  // by node and type; none where no stack ends
+    std::vector<std::vector<double>> sums_;  // by node and type; empty if no stack ends there
 };
 
 }  // namespace
 
-// It begins with the type of a value: two numbers of texts, and nothing else.
+// Starts with a value type: two string indexes and nothing else.
 int sniff_pprof(std::string_view head) {
     ProtobufFields profile(head);
     if (!profile.next() || profile.number() != kSampleType || profile.bytes().empty()) return 0;
@@ -201,7 +201,8 @@ Status import_pprof(Source& source, TraceBuilder& builder) {
     ProfileReader reader(batch, source);
     if (!reader.read(*bytes)) return MemoryLimit(source).error();
     if (!reader.any_type())
-        return Error{ExitCode::unreadable, fmt::format("{}: no profile of pprof (it has no values)", source.name())};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: not a pprof profile: it has no values", source.name())};
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("pprof");
     builder.append(std::move(batch));

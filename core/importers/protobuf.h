@@ -1,5 +1,5 @@
-// The wire format of protocol buffers, field by field and without copies. Nothing is trusted: a field that runs over the end of its
-// message ends the reading, and damaged() tells.
+// The wire format of protocol buffers, field by field and without copies. The input is not trusted: a field that
+// exceeds the end of its message ends the reading, and damaged() reports it.
 // Format: https://protobuf.dev/programming-guides/encoding.
 #pragma once
 
@@ -13,7 +13,7 @@ class ProtobufFields {
 public:
     explicit ProtobufFields(std::string_view message) : rest_(message) {}
 
-    // Moves to the next field; false at the end or at something broken.
+    // Moves to the next field; false at the end or at damage.
     bool next() {
         std::uint64_t tag = 0, size = 0;
         if (rest_.empty()) return false;
@@ -38,10 +38,10 @@ public:
     std::uint64_t value() const { return value_; }
     std::int64_t integer() const { return static_cast<std::int64_t>(value_); }
     double real() const { return std::bit_cast<double>(value_); }
-    // Of a text or a nested message.
+    // The bytes of a text or a nested message.
     std::string_view bytes() const { return bytes_; }
     bool is_bytes() const { return bytes_.data() != nullptr; }
-    // Every number of a repeated field, whether it is packed or each stands alone.
+    // Every number of a repeated field, packed or not.
     template <class Visit>
     void each_integer(Visit visit) {
         if (!is_bytes()) return visit(value_);

@@ -1,5 +1,5 @@
-// Importer of the trees that Proton (the profiler of Triton) writes for Hatchet, and of such trees by others: JSON, a list of roots
-// with `frame`, `metrics` and `children`, and what is known of the devices.
+// Importer for the trees that Proton (Triton's profiler) and others write for Hatchet: JSON, a list of roots with
+// `frame`, `metrics` and `children`, and facts about the devices.
 // Format: triton, third_party/proton; Hatchet's literal format, https://hatchet.readthedocs.io.
 #include "core/importers/formats.h"
 
@@ -35,10 +35,10 @@ std::optional<std::int32_t> device_number(const element& value) {
 
 class Forest {
 public:
-    // `besides` is what is held in memory apart from the rows.
+    // `besides` is the memory held apart from the rows.
     Forest(Batch& batch, Source& source, std::size_t besides) : batch_(batch), limit_(source), besides_(besides) {}
 
-    // Parents before their children, in the order of the file.
+    // Parents before their children, in file order.
     Status take(const element& root) {
         pending_.push_back({root, std::nullopt});
         while (!pending_.empty()) {
@@ -82,7 +82,7 @@ private:
         std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(first), pending_.end());
     }
 
-    // The unit of "time (ns)" stands in the name; "(inc)" says that children are in it, which is no unit.
+    // The unit of "time (ns)" is in the name; "(inc)" means that children are included and is not a unit.
     void metric(std::int64_t node, std::string_view name, const element& value) {
         double number = 0;
         if (value.get(number) != simdjson::SUCCESS || !std::isfinite(number))
@@ -143,12 +143,13 @@ Status import_proton(Source& source, TraceBuilder& builder) {
     if (!root.ok()) return root.error();
     simdjson::dom::array items;
     if (root->get(items) != simdjson::SUCCESS)
-        return Error{ExitCode::unreadable, fmt::format("{}: not a Hatchet tree: expected a JSON list", source.name())};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: not a Hatchet tree: expected a JSON list", source.name())};
     Batch batch;
     Forest forest(batch, source, document.bytes());
     for (element item : items) {
         element known;
-        // Of a tree that is cut off the root may have no frame yet: it stands behind the children.
+        // In a truncated tree the root may have no frame yet: it comes after the children.
         bool tree = item["frame"].get(known) == simdjson::SUCCESS || item["children"].get(known) == simdjson::SUCCESS;
         if (!tree) {
             forest.take_devices(item);

@@ -1,5 +1,5 @@
-// How far this process has come with the files that it reads, for a line of progress. Counters of the whole process: readers
-// of several files run side by side.
+// How much of its files this process has read, for a progress line. Process-wide counters: readers of several files run
+// concurrently.
 #pragma once
 
 #include <atomic>

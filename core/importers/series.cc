@@ -1,4 +1,5 @@
-// Importer of recorded series: samples of devices as CSV, as `gpu-profile --csv` writes and `--backend replay:FILE` plays them.
+// Importer for recorded series: device samples as CSV, as `gpu-profile --csv` writes and `--backend replay:FILE` plays
+// them.
 // Format: core/format/series_csv.h.
 #include "core/importers/formats.h"
 
@@ -23,7 +24,7 @@ int sniff_series(std::string_view head) { return is_series_heading(head.substr(0
 Status import_series(Source& source, TraceBuilder& builder) {
     Result<std::string> text = read_whole(source, kMostBytes);
     if (!text.ok()) return text.error();
-    // A line is a reading and a row for each of its metrics.
+    // A line is one reading and gives one row per metric.
     constexpr std::size_t kOfLine = sizeof(Reading) + 512;
     auto lines = static_cast<std::size_t>(std::count(text->begin(), text->end(), '\n'));
     if (MemoryLimit limit(source); limit.is_below(text->size() + lines * kOfLine)) return limit.error();

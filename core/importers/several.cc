@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two files of a folder that one tool makes of one recording; the second has nothing that the first lacks.
+// Two files in a folder that one tool wrote for one recording; the second adds nothing to the first.
 struct Twins {
     std::string_view kept, left_out;
 };
@@ -61,9 +61,12 @@ Status list_folder(const std::string& folder, std::vector<File>& files, Batch& a
         bool hidden = entry->path().filename().string().starts_with('.');
         if (!hidden && entry->is_regular_file(unknown)) found.insert(entry->path().string());
     }
-    auto fail = [&](std::string_view why) { return Error{ExitCode::unreadable, fmt::format("{}: {}", folder, why)}; };
-    if (failed) return fail(fmt::format("the folder cannot be read: {}", failed.message()));
-    if (found.empty()) return fail("a folder without files; those of folders in it are not read");
+    auto fail = [&](std::string_view why) {
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", folder, why)};
+    };
+    if (failed) return fail(failed.message());
+    if (found.empty())
+        return fail("the folder has no files; name the files or a folder that contains them (subfolders are not read)");
     std::set<std::string> names;
     for (const std::string& path : found) names.insert(uncompressed(path));
     for (const std::string& path : found)
@@ -90,11 +93,12 @@ Result<std::vector<File>> list_files(std::span<const std::string> paths, Batch& 
     }
     std::set<std::string_view> once;
     for (const File& file : files)
-        if (!once.insert(file.path).second) return Error{ExitCode::usage, fmt::format("{} is named twice", file.path)};
+        if (!once.insert(file.path).second)
+            return Error{ExitCode::usage, fmt::format("duplicate file '{}'; name each file once", file.path)};
     return files;
 }
 
-// Names that tell the files apart: without their folders where those are not needed for it, never with those that all share.
+// Distinct names for the files: without folders if base names suffice, and never with the folders that all share.
 std::vector<std::string> names_of(const std::vector<File>& files) {
     std::set<std::string> distinct;
     std::vector<std::string> names;
@@ -105,7 +109,7 @@ std::vector<std::string> names_of(const std::vector<File>& files) {
         auto differ = std::mismatch(shared.begin(), shared.end(), file.path.begin(), file.path.end());
         shared = shared.substr(0, static_cast<std::size_t>(differ.first - shared.begin()));
     }
-    std::size_t folders = shared.rfind('/') + 1;  // 0 where there is none
+    std::size_t folders = shared.rfind('/') + 1;  // 0 if there is none
     for (std::size_t i = 0; i < files.size(); ++i) names[i] = files[i].path.substr(folders);
     return names;
 }
@@ -157,9 +161,10 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
         }
     }
     if (parts.empty())
-        return Error{ExitCode::unreadable,
-                     fmt::format("{}: none of {} files is a recording that can be read{}{}", shell_quoted_files(given),
-                                 files->size(), first_error.empty() ? "" : "; the first: ", first_error)};
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("cannot read {}: none of the {} files is a readable recording{}{}", shell_quoted_files(given),
+                        files->size(), first_error.empty() ? "" : "; first error: ", first_error)};
     Origin origin{shell_quoted_files(given), shared(parts, &Origin::importer), shared(parts, &Origin::tool)};
     return joined(std::move(parts), std::move(origin), std::move(about));
 }

@@ -1,5 +1,5 @@
-// What users name as one recording: a file, a folder, or several of these, which are then the processes or ranks of one job. Of a
-// folder its own files are read, in the order of their names; those that begin with a dot are not.
+// What users name as one recording: a file, a folder, or several of these, which are the processes or ranks of one job.
+// Of a folder, only its own files are read, in name order, without hidden files.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@
 
 namespace gpuprof {
 
-// What a trace calls its files: as they were given, or without their folders, for what others will see.
+// The names of files in a trace: as given, or without their folders, for output that others will see.
 enum class Naming { as_given, base_names };
 
-// One that cannot be read is a loss of the trace; when none can, that is the error.
+// An unreadable file is a loss of the trace; if all are unreadable, that is the error.
 Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& limits = {},
                          Naming naming = Naming::as_given);
 Result<Trace> open_trace(const std::string& path, const ReadLimits& limits = {}, Naming naming = Naming::as_given);

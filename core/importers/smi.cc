@@ -1,6 +1,6 @@
-// Importer of logs of nvidia-smi: `--query-gpu=... --format=csv` with any fields, with or without units, `dmon` in both of its
-// formats, and `-q -x`. Their times are local and name no zone: they are taken as UTC, and the trace says so; a log without times gives
-// samples without times.
+// Importer for nvidia-smi logs: `--query-gpu=... --format=csv` with any fields, with or without units, `dmon` in both
+// of its formats, and `-q -x`. Their times are local and have no time zone: they are read as UTC, and the trace says
+// so; a log without times gives samples without times.
 // Format: nvidia-smi --help-query-gpu, nvidia-smi dmon --help.
 #include "core/importers/formats.h"
 
@@ -14,7 +14,7 @@
 
 namespace gpuprof {
 
-// Its first lines: a header may come after a message.
+// Its first lines: a message may precede the header.
 int sniff_smi(std::string_view head) {
     if (head.find(smi_log::kAnswerMark) != head.npos) return 90;
     constexpr int kLines = 5;
@@ -30,7 +30,7 @@ Status import_answers(Source& source, TraceBuilder& builder) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 30;
     Result<std::string> xml = read_whole(source, kMostBytes);
     if (!xml.ok()) return xml.error();
-    constexpr std::size_t kOfByte = 8;  // rows that a short element becomes
+    constexpr std::size_t kOfByte = 8;  // memory of the rows that a short element becomes
     if (MemoryLimit limit(source); limit.is_below(xml->size() * kOfByte)) return limit.error();
     Batch batch;
     builder.set_meta("sample_times", smi_log::read_answers(*xml, batch));
@@ -48,7 +48,7 @@ Status import_smi(Source& source, TraceBuilder& builder) {
     MemoryLimit limit(source);
     bool cut_off = false;
     while (auto line = lines.next()) {
-        // nvidia-smi ends each line: one without an end is cut off, and its last number may be, too.
+        // nvidia-smi ends each line: a line without an end is truncated, and its last number may be too.
         cut_off = !lines.ended();
         if (cut_off) break;
         log.take(*line, lines.number());
@@ -56,9 +56,9 @@ Status import_smi(Source& source, TraceBuilder& builder) {
     }
     if (!lines.status().ok()) return lines.status();
     if (!log.any())
-        return Error{ExitCode::unreadable, fmt::format("{}: {}", source.name(),
-                                                       cut_off ? "a log of nvidia-smi, cut off within its header"
-                                                               : "not a log of nvidia-smi")};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: {}", source.name(),
+                                 cut_off ? "the nvidia-smi log ends within its header" : "not an nvidia-smi log")};
     if (cut_off) batch.lose(Loss::truncated, fmt::format("line {}", lines.number()));
     if (lines.cut() > 0) batch.lose(Loss::malformed_event, "lines over 16 MiB", lines.cut());
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());

@@ -20,24 +20,25 @@ public:
     virtual Result<std::size_t> read(char* into, std::size_t size) = 0;
     // The first bytes (up to 64 KiB), without consuming them.
     virtual std::string_view head() = 0;
-    // What the user called it; "-" is standard input.
+    // The name given by the user; "-" is standard input.
     virtual const std::string& name() const = 0;
-    // Size in bytes of a plain, seekable, uncompressed file; 0 when not known.
+    // Size in bytes of a plain, seekable, uncompressed file; 0 if unknown.
     virtual std::uint64_t plain_size() const { return 0; }
     // File descriptor of a plain, seekable, uncompressed file for parallel pread; -1 otherwise.
     virtual int plain_fd() const { return -1; }
-    // Whether the compressed stream was damaged or cut off; what came before it was delivered.
+    // Whether the compressed stream was damaged or truncated; everything before that was delivered.
     virtual bool damaged() const { return false; }
-    // Bytes of the input itself, compressed as it is: its size, or how much was read so far where that is not known. Any thread may ask.
+    // Bytes of the input itself, before decompression: its size, or the bytes read so far if unknown. Any thread may
+    // ask.
     virtual std::uint64_t own_bytes() const = 0;
     virtual const ReadLimits& limits() const = 0;
 };
 
-// Opens a file, or standard input for "-" (and what is the same, such as /dev/stdin). ExitCode::unreadable: a folder, a device, a
-// missing or unreadable file. Reading fails where compressed input goes beyond `limits`, and where nothing comes through a named
-// pipe for as long as they say; process substitution, <(zcat FILE), is such a pipe.
+// Opens a file, or standard input for "-" (and its other names, such as /dev/stdin). ExitCode::unreadable: a folder, a
+// device, a missing or unreadable file. Reading fails if compressed input exceeds `limits`, or if a named pipe delivers
+// nothing for as long as they allow; process substitution, <(zcat FILE), is such a pipe.
 Result<std::unique_ptr<Source>> open_source(const std::string& file, const ReadLimits& limits = {});
-// The same of a file that users know by another name.
+// The same for a file that users know by another name.
 Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::string& name, const ReadLimits& limits);
 
 // The same over bytes in memory, which must outlive it. For tests and fuzzing.

@@ -110,7 +110,7 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         if (bytes < sizeof event) continue;  // padding
         std::memcpy(&event, whole.data(), sizeof event);
         if (event.time == 0) continue;
-        if (static_cast<TimeNs>(event.time) < 0) return false;  // no clock has come so far
+        if (static_cast<TimeNs>(event.time) < 0) return false;  // beyond any real clock
         std::string_view text;
         if (event.text_kind == spool::TextKind::inline_text) {
             if (event.text > bytes - sizeof event) return false;
@@ -150,7 +150,7 @@ bool SpoolDecoder::take_facts(std::string_view payload) {
     return cursor.ok();
 }
 
-// Facts of the recording become facts of the trace; those of several processes stand beside each other.
+// Facts of the recording become facts of the trace; those of several processes are listed together.
 void SpoolDecoder::add_facts() {
     MetaTable& table = batch_.tables.meta;
     for (const auto& [key, value] : facts_) {
@@ -198,7 +198,7 @@ void SpoolDecoder::finish() {
     add_threads();
     add_facts();
     resolve_external();
-    batch_.tables.close();  // a column is as long as its table, also where the last rows have no value
+    batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
     settle_clocks();
     leave_out_what_is_outside();
     count_left_out();

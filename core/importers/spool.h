@@ -1,5 +1,6 @@
-// Decodes the raw chunks that the collector of one process left (core/format/spool.h) into tables. Joins are left to the trace's links: here ids become names and records become rows.
-// What a killed process left open (annotations) ends with the last thing that is known of it.
+// Decodes the raw chunks that the collector of one process wrote (core/format/spool.h) into tables. Joins are left to
+// the trace's links: here ids become names and records become rows. Annotations that a killed process left open end at
+// its last known time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ public:
     SpoolDecoder(Batch& batch, std::string file);
 
     static bool takes(const ChunkHeader& header);
-    // Of a chunk it takes; one that is not sound is counted as damaged.
+    // Takes a chunk of its kinds; an invalid one is counted as damaged.
     void take(const RawChunk& chunk);
     // After the last chunk of the process.
     void finish();
@@ -75,11 +76,11 @@ private:
     std::unordered_map<std::uint32_t, StringId> threads_;
     std::vector<std::pair<Row, std::uint32_t>> allocations_;  // memory_event and correlation of its call
     std::unordered_map<std::int64_t, Row> call_of_;           // by correlation
-    std::map<std::string_view, std::uint64_t> left_out_;      // records without times, by the fact that says how many
+    std::map<std::string_view, std::uint64_t> left_out_;      // records without times, by the fact that counts them
     std::uint64_t whole_graphs_ = 0;
     std::map<std::string, std::string> facts_;
     std::vector<SpoolClock> clocks_;
-    std::map<TimeNs, TimeNs> windows_;  // when the window was open, from and until; 0: it had not closed
+    std::map<TimeNs, TimeNs> windows_;  // when the window was open, start and end; 0: it had not closed
     SpoolAnnotations annotations_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
     SpoolRows first_;                                           // of this process

@@ -29,7 +29,7 @@ std::string_view overhead_name(std::uint32_t kind) {
     }
 }
 
-// A row that lasts from one time of the record to another.
+// A row with a start and an end time from the record.
 template <class Table>
 Row add_span(Table& table, const cupti::Record& record, cupti::Field<std::uint64_t> from,
              cupti::Field<std::uint64_t> to) {
@@ -40,7 +40,7 @@ Row add_span(Table& table, const cupti::Record& record, cupti::Field<std::uint64
     return row;
 }
 
-// What is common to all device work.
+// The columns that all device work shares.
 template <class Table, class Fields>
 Row add_device_op(Table& table, const cupti::Record& record, const Fields& fields, StringId process) {
     Row row = add_span(table, record, fields.start, fields.end);
@@ -108,17 +108,17 @@ bool SpoolDecoder::take_activity(std::string_view payload) {
             case Kind::memory2: add_memory(record); break;
             case Kind::jit: add_jit(record); break;
             case Kind::graph_trace: add_graph(record); break;
-            default: break;  // recorded for others' sake; no table holds it
+            default: break;  // recorded for other clients; no table holds it
         }
     }
     return cursor.ok();
 }
 
-// Whether a record's times are there: CUPTI leaves both 0 when it could not take them, and the end when the work was still
-// running as its buffer was asked for. Such records are counted and left out, so that no sum holds them.
+// Whether a record has times. CUPTI leaves both at 0 if it could not take them, and the end at 0 if the work was still
+// running when its buffer was requested. Such records are counted and dropped, so that no sum includes them.
 bool SpoolDecoder::has_times(const cupti::Record& record, cupti::Field<std::uint64_t> start,
                              cupti::Field<std::uint64_t> end, const char* kind) {
-    // What is beyond 64 bits with a sign is no time either: no clock has come so far.
+    // A time beyond signed 64 bits is invalid too: no clock has reached it.
     auto is_time = [&](cupti::Field<std::uint64_t> field) { return static_cast<TimeNs>(record.get(field)) > 0; };
     if (!is_time(start))
         batch_.lose(Loss::untimed_op, file_);
@@ -202,7 +202,7 @@ void SpoolDecoder::add_overhead(const cupti::Record& record) {
     if (record.get(o::object) == kOfThread) table.thread.set(row, thread_key(record.get(o::thread)));
 }
 
-// Only when another client in the process asked for it.
+// Only if another client in the process requested it.
 void SpoolDecoder::add_sync(const cupti::Record& record) {
     namespace y = cupti::synchronization;
     SyncTable& table = batch_.tables.sync;
@@ -216,7 +216,7 @@ void SpoolDecoder::add_sync(const cupti::Record& record) {
     table.correlation.set(row, record.get(y::correlation));
 }
 
-// Device memory only: what the program allocates on the host is not the device's.
+// Device memory only: host allocations do not belong to the device.
 void SpoolDecoder::add_memory(const cupti::Record& record) {
     namespace m = cupti::memory2;
     constexpr std::uint32_t kAllocation = 1, kRelease = 2, kDevice = 3, kManaged = 5;
@@ -246,7 +246,7 @@ void SpoolDecoder::add_jit(const cupti::Record& record) {
     table.name.set(row, batch_.intern(operation > 0 && operation < std::size(kNames) ? kNames[operation] : "JIT"));
 }
 
-// At graph level a launch of a graph is all that is known of its work: one row, as long as the whole.
+// At graph level, only the whole launch of a graph is known: one row that spans it.
 void SpoolDecoder::add_graph(const cupti::Record& record) {
     if (!has_times(record, g::start, g::end, fact::kCountedGraphs)) return;
     KernelTable& table = batch_.tables.kernel;

@@ -54,7 +54,7 @@ void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, 
             }
             break;
         case NvtxOp::start:
-            // The end of one with the same id was lost; it was over by now.
+            // The end of the previous one with this id was lost; it was over by now.
             if (auto same = started_.find(event.range); same != started_.end())
                 close(same->second.first, same->second.second, time);
             started_[event.range] = {thread, open};
@@ -77,7 +77,7 @@ void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, 
     }
 }
 
-// What this thread had open ended at `time`. Each range is looked at once, however many resets there are.
+// Everything that this thread had open ended at `time`. Each range is visited once, however many resets there are.
 void SpoolAnnotations::reset(std::uint32_t thread, TimeNs time) {
     auto stack = stacks_.lower_bound({thread, 0});
     while (stack != stacks_.end() && stack->first.first == thread) {

@@ -1,6 +1,6 @@
-// The annotations of one process as ranges: pushes and pops per thread and domain, starts and ends by their handle, marks.
-// Texts, domains and categories may be named by another thread, later in the file, so rows are made at the end.
-// What a killed process left open ends with the last thing that is known of it.
+// The annotations of one process as ranges: pushes and pops per thread and domain, starts and ends by handle, marks.
+// Another thread may name texts, domains and categories later in the file, so rows are created at the end. Annotations
+// that a killed process left open end at its last known time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class SpoolAnnotations {
 public:
     explicit SpoolAnnotations(Batch& batch) : batch_(batch) {}
     void add(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text);
-    // Ends what is open at `last` and makes the rows. `thread_key` gives the key of a thread.
+    // Ends open annotations at `last` and creates the rows. `thread_key` returns the key of a thread.
     void finish(TimeNs last, const std::function<StringId(std::uint32_t)>& thread_key);
     // Names given to threads and streams.
     const std::map<std::uint32_t, StringId>& thread_names() const { return thread_names_; }
@@ -35,7 +35,7 @@ private:
     struct Open {
         TimeNs start;
         StringId text;
-        std::uint64_t handle;  // of the registered text, when `text` is none
+        std::uint64_t handle;  // of the registered text, if `text` is absent
         std::uint64_t domain;
         About about;
     };
@@ -52,7 +52,7 @@ private:
     Batch& batch_;
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Open>> stacks_;  // by thread and domain
     std::map<std::uint64_t, std::pair<std::uint32_t, Open>> started_;              // by range
-    std::map<std::uint32_t, std::vector<std::uint64_t>> started_by_;               // by thread, some of them ended
+    std::map<std::uint32_t, std::vector<std::uint64_t>> started_by_;               // by thread; some have ended
     std::map<std::uint32_t, About> about_next_;                                    // by thread
     std::unordered_map<std::uint64_t, StringId> texts_, domains_;
     std::map<std::pair<std::uint64_t, std::uint64_t>, StringId> categories_;  // by domain and number

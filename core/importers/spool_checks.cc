@@ -1,5 +1,5 @@
-// What the decoder does when a process's rows are all there: the clocks are brought together, and what it left out is counted.
-// Launches and kernels are compared where all importers pass (core/model/completeness.h).
+// What the decoder does once a process's rows are complete: it aligns the clocks and counts what it skipped. Launches
+// and kernels are compared for all importers in core/model/completeness.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-// The error of a device's clock in words: what is left between its bounds.
+// The error of a device's clock in words: the range between its bounds.
 std::string stated(const DeviceClock& clock) {
     DurNs moved = clock.move();
     std::string text = fmt::format("device {}: {}", clock.device,
@@ -50,7 +50,7 @@ void SpoolDecoder::count_left_out() {
     for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
 }
 
-// An allocation has no thread of its own; the call that made it has.
+// An allocation has no thread; the call that made it has.
 void SpoolDecoder::name_allocator(Row event, std::uint32_t correlation) {
     const ApiCallTable& calls = batch_.tables.api_call;
     if (call_of_.empty())

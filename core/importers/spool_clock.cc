@@ -18,8 +18,8 @@ void move_rows(Columns& column, Row first, std::size_t rows, DurNs by) {
                 row, static_cast<TimeNs>(static_cast<std::uint64_t>(column[row]) + static_cast<std::uint64_t>(by)));
 }
 
-// Copies to the host return when they are done, but for those that say otherwise. Copies to the device may return when their
-// bytes are staged.
+// Copies to the host return when they are done, except the asynchronous ones. Copies to the device may return when
+// their bytes are staged.
 bool waits_for_its_work(std::string_view call) {
     return call.find("Memcpy") != std::string_view::npos && call.find("Async") == std::string_view::npos;
 }
@@ -30,7 +30,7 @@ void bound(DeviceClock& clock, std::optional<DurNs> least, std::optional<DurNs> 
     if (most) clock.most = std::min(clock.most.value_or(*most), *most);
 }
 
-// A damaged file's numbers may be any; they wrap around as span_between's do.
+// A damaged file may have any numbers; they wrap around, as in span_between.
 TimeNs end_of(TimeNs start, DurNs dur) {
     return static_cast<TimeNs>(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(dur));
 }
@@ -78,7 +78,7 @@ private:
             submitted_.push_back({returned, end, table.device[row]});
         }
     }
-    // All work whose call had returned before a wait for the device began was done when the wait returned.
+    // All work whose call returned before a device synchronization started was done when the synchronization returned.
     void bound_by_waits() {
         const ApiCallTable& calls = batch_.tables.api_call;
         std::vector<Row> waits;
@@ -87,7 +87,7 @@ private:
         std::sort(waits.begin(), waits.end(), [&](Row a, Row b) { return calls.start[a] < calls.start[b]; });
         std::sort(submitted_.begin(), submitted_.end(),
                   [](const Submitted& a, const Submitted& b) { return a.called < b.called; });
-        if (clocks_.size() != 1) return;  // which device a wait is for is not known
+        if (clocks_.size() != 1) return;  // the device of a synchronization is unknown
         TimeNs latest = 0;
         std::size_t next = 0;
         for (Row wait : waits) {

@@ -1,6 +1,6 @@
-// The clocks of one recorded process, brought together: CUPTI's times, when they are not CLOCK_REALTIME; each device's
-// times, when work seems to start before the call that submitted it began or to end after a call that waited for it had
-// returned; and steps of CLOCK_REALTIME, which are only told. Times are moved by whole devices, never one by one.
+// Aligns the clocks of one recorded process: CUPTI's times, if they are not CLOCK_REALTIME; each device's times, if
+// work seems to start before its call started or to end after a call that waited for it returned; and steps of
+// CLOCK_REALTIME, which are only reported. Times are moved per device, never individually.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace gpuprof {
 
-// Readings at one moment; device 0: CUPTI had no clock.
+// Simultaneous readings; device 0: CUPTI had no clock.
 struct SpoolClock {
     TimeNs realtime;
     std::int64_t monotonic, device;
 };
 
-// Where the rows of one process begin.
+// Where the rows of one process start.
 struct SpoolRows {
     SpoolRows() = default;
     explicit SpoolRows(const Tables& tables)
@@ -31,18 +31,18 @@ struct SpoolRows {
     Row kernel = 0, memcpy = 0, memset = 0, api_call = 0, sync = 0, overhead = 0, memory_event = 0;
 };
 
-// The offset that CUPTI's clock has from CLOCK_REALTIME; absent when there is none to speak of (under a millisecond).
+// The offset of CUPTI's clock from CLOCK_REALTIME; absent if negligible (under a millisecond).
 std::optional<DurNs> cupti_offset(const std::vector<SpoolClock>& clocks);
-// Moves everything that CUPTI timed.
+// Moves all times from CUPTI.
 void move_cupti_times(Tables& tables, const SpoolRows& first, DurNs by);
-// By how much CLOCK_REALTIME stepped while recording, in total; 0 when less than a millisecond.
+// Total step of CLOCK_REALTIME during the recording; 0 if under a millisecond.
 DurNs clock_step(const std::vector<SpoolClock>& clocks);
 
-// What is known of one device's clock: the true time of its work is the recorded one plus something from `least` to `most`.
+// The error of one device's clock: the true time of its work is the recorded one plus something from `least` to `most`.
 struct DeviceClock {
     std::int32_t device = 0;
-    std::optional<DurNs> least, most;  // absent: nothing bounds it on that side
-    // The smallest move that agrees with both bounds, 0 when none is needed.
+    std::optional<DurNs> least, most;  // absent: unbounded on that side
+    // The smallest move that satisfies both bounds; 0 if no move is needed.
     DurNs move() const;
 };
 std::vector<DeviceClock> device_clocks(const Batch& batch, const SpoolRows& first);

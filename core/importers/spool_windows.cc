@@ -1,5 +1,6 @@
-// Recording only a part of a run: the collector leaves CUPTI's kinds on for a while after the window has closed, so that work in flight is
-// delivered. What belongs to no window is left out here: kept is what was going on while a window was open, and what was launched then.
+// Recording only a part of a run: the collector keeps CUPTI's kinds enabled for a while after the window has closed, so
+// that work in flight is delivered. Rows outside every window are dropped here: kept is what was running while a window
+// was open, and what was launched then.
 #include <algorithm>
 #include <unordered_set>
 
@@ -10,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-// Rows from `first` on that `belongs` says no to are dropped.
+// Drops rows from `first` on for which `belongs` returns false.
 template <class Table, class Belongs>
 void keep_rows(Table& table, Row first, Belongs&& belongs) {
     table.close();
@@ -33,7 +34,7 @@ bool SpoolDecoder::take_windows(std::string_view payload) {
     return cursor.ok();
 }
 
-// Whether a window was open at some moment of the span.
+// Whether a window was open at some time during the span.
 bool SpoolDecoder::in_window(TimeNs start, DurNs dur) const {
     auto after = windows_.upper_bound(static_cast<TimeNs>(std::uint64_t(start) + std::uint64_t(dur)));
     if (after == windows_.begin()) return false;

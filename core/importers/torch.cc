@@ -1,5 +1,5 @@
-// Importers of what PyTorch writes about memory: the snapshots of its CUDA allocator (`torch.cuda.memory._dump_snapshot`, a pickle of
-// plain values) and the raw memory timeline of its profiler (`export_memory_timeline`, JSON).
+// Importers for PyTorch's memory files: snapshots of its CUDA allocator (`torch.cuda.memory._dump_snapshot`, a pickle
+// of plain values) and the raw memory timeline of its profiler (`export_memory_timeline`, JSON).
 // Formats: pytorch, torch/cuda/memory.py and c10/cuda/CUDACachingAllocator.h; torch/profiler/_memory_profiler.py.
 #include "core/importers/formats.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 30;
 
-// One number of `[[time, action, bytes, category], ...]`; `at` moves behind it and what separates it from the next.
+// One number of `[[time, action, bytes, category], ...]`; `at` moves past it and its separator.
 bool next_number(std::string_view text, std::size_t& at, std::int64_t& value) {
     while (at < text.size() && (text[at] == ' ' || text[at] == ',' || text[at] == '\n' || text[at] == '\r')) ++at;
     auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
@@ -37,7 +37,7 @@ struct TimelineEvent {
     std::int64_t time, action, bytes, category;
 };
 
-// Source: torch/profiler/_memory_profiler.py, _CATEGORY_TO_INDEX; the last one is memory whose use is not known.
+// Source: torch/profiler/_memory_profiler.py, _CATEGORY_TO_INDEX; the last one is memory of unknown use.
 constexpr std::string_view kCategories[] = {"parameter",  "optimizer_state", "input",           "temporary",
                                             "activation", "gradient",        "autograd_detail", ""};
 
@@ -59,7 +59,7 @@ Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
     Result<std::string> bytes = read_whole(source, kMostBytes);
     if (!bytes.ok()) return bytes.error();
     auto fail = [&](std::string_view why) {
-        return Error{ExitCode::unreadable, fmt::format("{}: {}", source.name(), why)};
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(), why)};
     };
     MemoryLimit limit(source);
     Result<Pickle> pickle = Pickle::read(*bytes, limit.bytes() - std::min<std::uint64_t>(limit.bytes(), bytes->size()));
@@ -70,7 +70,7 @@ Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
     torch::Snapshot snapshot(*pickle, batch, kStackRoom + std::min<std::size_t>(64 * bytes->size(), limit.bytes() / 4),
                              limit.bytes() - std::min(limit.bytes(), bytes->size() + pickle->bytes()));
     if (!snapshot.read())
-        return fail(pickle->cut().empty() ? "a pickle, but not a memory snapshot of PyTorch (it has no segments)"
+        return fail(pickle->cut().empty() ? "not a PyTorch memory snapshot: the pickle has no segments"
                                           : pickle->cut());
     if (snapshot.over_limit()) return limit.error();
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
@@ -86,7 +86,7 @@ int sniff_torch_timeline(std::string_view head) {
     return known && event.action >= 1 && event.action <= 4 && event.category >= 0 && event.category <= 7 ? 80 : 0;
 }
 
-// Memory that was there before has the time -1: it takes the first time of the file.
+// Memory that existed before the recording has the time -1: it takes the first time of the file.
 Status import_torch_timeline(Source& source, TraceBuilder& builder) {
     Result<std::string> text = read_whole(source, kMostBytes);
     if (!text.ok()) return text.error();

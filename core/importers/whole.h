@@ -1,4 +1,4 @@
-// All of an input in memory, for formats that cannot be read in pieces.
+// A whole input in memory, for formats that cannot be read in pieces.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-// Fails when there are more than `most` bytes. `padding` zero bytes follow the text, outside its size, in its capacity.
+// Fails if there are more than `most` bytes. `padding` zero bytes follow the text, outside its size, in its capacity.
 Result<std::string> read_whole(Source& source, std::size_t most, std::size_t padding = 0);
 
 }  // namespace gpuprof

@@ -51,7 +51,7 @@ private:
     ZSTD_DStream* stream_;
     ZSTD_inBuffer in_{nullptr, 0, 0};
     bool within_frame_ = true;
-    bool holds_more_ = false;  // maybe: there was no room for more of what was read
+    bool holds_more_ = false;  // maybe: there was no room for all decompressed bytes
     bool ended_ = false, damaged_ = false;
 };
 

@@ -1,5 +1,5 @@
-// The first answer: trust, verdict, findings and a picture, as plain values between the analyses that make them and the
-// reports that show them.
+// The first answer: trust, verdict, findings and a picture, as plain values that analyses create and reports
+// show.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace gpuprof {
 
-// What the numbers rest on. Each statement is a sentence.
+// What the numbers are based on. Each statement is a sentence.
 struct Trust {
     struct Statement {
         bool warning = false;  // can change a conclusion
         std::string text;
-        bool damage = false;  // bytes of the input could not be read: said before everything else
+        bool damage = false;  // bytes of the input could not be read: shown before everything else
     };
     std::vector<Statement> statements;
 };
 
-// The closed list of verdicts, as docs/start/concepts.md explains them.
+// The closed list of verdicts; docs/concepts.md explains them.
 enum class Limit : std::uint8_t {
     compute,
     memory_bandwidth,
@@ -36,20 +36,20 @@ enum class Limit : std::uint8_t {
     allocation,
     host,
     healthy,   // near the device's own limit
-    mixed,     // no cause stands out
+    mixed,     // no dominant cause
     unknown,   // cannot tell
     profiler,  // only ever an alternative
 };
 // "compute-bound", "cannot tell", "the profiler", ...
 std::string_view name_of(Limit limit);
 
-// What a verdict or a finding rests on, the strongest first.
+// The evidence for a verdict or a finding, strongest first.
 enum class Basis : std::uint8_t {
     counters,  // measured by the device
-    shapes,    // recorded shapes of operators
+    shapes,    // recorded operator shapes
     launch,    // grids and blocks of launches
     timeline,  // what ran when
-    names,     // what kernels or ranges of these names do
+    names,     // what kernels or ranges of these names usually do
 };
 // "counters", "operator shapes", "launch shapes", "the timeline", "kernel names".
 std::string_view name_of(Basis basis);
@@ -58,8 +58,8 @@ enum class Weight { high, medium, low };  // severity and confidence
 
 std::string_view name_of(Weight weight);
 
-// One candidate explanation: the share of the window it accounts for, and how much of the window acting on it could give
-// back. Waiting is given back whole; how much faster kernels could be is not known without counters, so absent.
+// One candidate explanation: the share of the window it accounts for, and the share that acting on it could give back.
+// Waiting is fully recoverable. How much faster kernels could be is unknown without counters, so it is absent.
 struct Candidate {
     std::string name;
     double share_pct = 0;
@@ -68,13 +68,13 @@ struct Candidate {
 };
 
 struct Verdict {
-    std::string name;  // name_of(limit), or what a comparison says instead
+    std::string name;  // name_of(limit), or the word of a comparison
     Limit limit = Limit::unknown;
     void conclude(Limit found) { limit = found, name = name_of(found); }
     std::optional<double> share_pct;       // as in Candidate
     std::optional<double> gives_back_pct;  // as in Candidate
     std::string because;
-    // How sure it is, and what it rests on; absent of "cannot tell".
+    // The confidence and its basis; absent for "cannot tell".
     std::optional<Weight> confidence;
     std::optional<Basis> basis;
     std::vector<Candidate> alternatives;
@@ -93,7 +93,7 @@ struct Finding {
     std::string would_change_if;
 };
 
-// Busy time of one device over the window, in equal slices, each 0..1.
+// Busy share of one device in equal slices of the window, each 0..1.
 struct DevicePicture {
     std::int32_t device = 0;
     std::vector<double> busy;

@@ -1,5 +1,5 @@
 // One column of a trace table: values of one type, each present or absent.
-// A column without a single present value holds no memory; one without an absent value holds no validity bits.
+// A column without any value uses no memory; one without absent values has no validity bits.
 // Rows are filled in order: set(row, value) marks the rows it skips as absent.
 #pragma once
 
@@ -25,14 +25,14 @@ public:
         values_.push_back(value);
         ++size_;
     }
-    // Another value for a row that has one.
+    // Replaces the value of a row that has one.
     void change(Row row, T value) { values_[row] = value; }
-    // Makes room for `rows` rows in all, so that filling them moves nothing.
+    // Reserves space for `rows` rows in total, so that filling them moves nothing.
     void reserve(std::size_t rows) { values_.reserve(rows); }
     // Marks rows size() .. rows-1 absent.
     void pad(std::size_t rows);
 
-    // Back to no rows; memory is kept for the next ones.
+    // Removes all rows; memory is kept for the next ones.
     void clear() {
         values_.clear();
         valid_.clear();
@@ -42,7 +42,7 @@ public:
 
     std::size_t size() const { return size_; }
     bool has(Row row) const { return !absent_ || (!blank_ && ((valid_[row / 64] >> (row % 64)) & 1u)); }
-    // The value; T{} where absent. Ask has() first where that matters.
+    // The value; T{} if absent. Ask has() first where that matters.
     T operator[](Row row) const { return blank_ ? T{} : values_[row]; }
     T value_or(Row row, T other) const { return has(row) ? values_[row] : other; }
     std::optional<T> get(Row row) const { return has(row) ? std::optional<T>(values_[row]) : std::nullopt; }
@@ -50,7 +50,7 @@ public:
     // No row has a value; then values() is null.
     bool none_present() const { return blank_ || size_ == 0; }
 
-    // Raw storage for bulk work: size() values (null when none is present), and validity bits (null = all present).
+    // Raw storage for bulk work: size() values (null if all are absent), and validity bits (null = all present).
     const T* values() const { return values_.data(); }
     T* mutable_values() { return values_.data(); }
     const std::uint64_t* validity() const { return absent_ ? valid_.data() : nullptr; }
@@ -59,9 +59,9 @@ public:
     void append(const Column& other);
     // Appends n rows from raw storage; validity null = all present.
     void append(const T* values, const std::uint64_t* validity, std::size_t n);
-    // Appends n rows whose values the caller writes to mutable_values() before anyone reads them, T{} where absent.
+    // Appends n rows whose values the caller writes to mutable_values() before anyone reads them; T{} if absent.
     void extend(const std::uint64_t* validity, std::size_t n);
-    // Row i becomes what row order[i] was; rows not named are dropped.
+    // Row i becomes the old row order[i]; rows not named are dropped.
     void gather(const PodVector<Row>& order);
     std::size_t bytes() const { return values_.size() * sizeof(T) + valid_.size() * 8; }
 

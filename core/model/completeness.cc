@@ -18,19 +18,20 @@
 namespace gpuprof {
 namespace {
 
-// A copy or fill that returned this much faster than the fastest of its name that submitted work did nothing: writing a
-// command and telling the device takes microseconds (2.9 us or more on V100 to H200), returning for zero bytes a fraction of one.
+// A memcpy or memset call that returned this much faster than the fastest call of its name with work did nothing.
+// Writing a command and notifying the device takes microseconds (2.9 us or more on V100 to H200); returning for zero
+// bytes takes a fraction of one.
 constexpr double kEmptyPart = 0.5;
 constexpr DurNs kEmptyAtMost = 2000;
-// The same where no call of the name submitted work.
+// The same if no call of the name submitted work.
 constexpr DurNs kEmptyAlone = 1000;
-// More calls than this part of a process's, submitted to an idle device, are not in flight when a recording ends: records of them
-// were lost.
+// If more than this share of a process's calls, submitted to an idle device, have no work at the end of a recording,
+// that work was not in flight: its records were lost.
 constexpr double kEdgePart = 0.01;
-// Before and after every time of a trace.
+// Earlier and later than any time in a trace.
 constexpr TimeNs kFarAway = TimeNs{1} << 62;
 
-// A call that submits work, with those inside it.
+// A call that submits work, with the calls nested in it.
 struct Submitting {
     Row row;
     bool has_work;
@@ -62,7 +63,7 @@ private:
     using ByProcess = std::unordered_map<std::uint32_t, std::vector<Submitting>>;
 
     StringId process_of(Row call) const { return calls_.process.value_or(call, kNoString); }
-    // What a call submitted; one that failed submitted nothing.
+    // What a call submitted; a failed call submitted nothing.
     Submission kind_of(Row call) const {
         if (calls_.error.has(call)) return Submission::none;
         StringId name = calls_.name.value_or(call, kNoString);
@@ -76,7 +77,7 @@ private:
         found_.ops_uncheckable = links_.counts.ops_uncheckable;
     }
 
-    // What the recorder says it left out, added up over processes.
+    // What the recorder reports as skipped, added up over processes.
     std::uint64_t counted(std::string_view key) const {
         const MetaTable& meta = tables_.meta;
         std::uint64_t sum = 0;
@@ -141,7 +142,7 @@ private:
         }
     }
 
-    // Device work of a file of several processes that does not say whose it is may be that of any call with its id.
+    // In a file of several processes, device work without a process may belong to any call with its id.
     template <class Table>
     void note_orphans(const Table& ops, const PodVector<Row>& launches) {
         for (Row row = 0; row < ops.rows; ++row)
@@ -149,7 +150,7 @@ private:
                 orphans_.insert(ops.correlation[row]);
     }
 
-    // Calls of one id stand for one submission, though work is linked to the first of them only.
+    // Calls that share an id count as one submission, although work is linked only to the first of them.
     void share_work_of_duplicates() {
         std::unordered_map<std::uint32_t, std::unordered_set<std::int64_t>> done;
         for (Row row = 0; row < calls_.rows; ++row)
@@ -159,7 +160,8 @@ private:
                 has_work_[row] = 1;
     }
 
-    // When a stream of a process is being captured. Other threads may launch into the same capture, so it counts for all.
+    // When a stream of a process is being captured. Other threads may launch into the same capture, so it applies to
+    // all.
     void find_captures() {
         if (links_.counts.duplicate_correlations > 0) share_work_of_duplicates();
         if (begins_.empty() && ends_.empty()) return mark_graphs_being_made();
@@ -185,8 +187,8 @@ private:
         for (auto& [process, captures] : captures_) captures = unite(std::move(captures));
     }
 
-    // XProf does not record that a capture begins or ends, but that a graph is created: what its thread launches from then on goes
-    // into the graph, until a call that has work.
+    // XProf does not record when a capture begins or ends, only that a graph is created. What its thread launches from
+    // then on goes into the graph, until a call that has work.
     void mark_graphs_being_made() {
         if (creates_.empty()) return;
         std::unordered_map<std::uint32_t, bool> making;  // by thread
@@ -206,7 +208,7 @@ private:
                length_within(captures->second, {calls_.start[row], calls_.start[row] + 1}) > 0;
     }
 
-    // Of each process the submitting calls that no other one of their thread encloses, in order of time.
+    // For each process, the submitting calls that no other submitting call of their thread encloses, in time order.
     ByProcess outermost() {
         struct Open {
             TimeNs end;
@@ -301,7 +303,7 @@ private:
     bool any_ = false;                      // some call submits work
     PodVector<std::uint8_t> kind_of_name_;  // Submission by StringId
     std::unordered_set<std::uint32_t> begins_, ends_,
-        creates_;                                         // names of calls: a capture begins, ends; a graph is created
+        creates_;  // names of calls: a capture begins or ends; a graph is created
     PodVector<std::uint8_t> has_work_, is_graph_launch_;  // by call
     std::unordered_set<std::int64_t> orphans_;            // correlation ids of work without a process
     std::unordered_set<Row> into_graph_;
@@ -339,7 +341,7 @@ std::string Completeness::unknown_because() const {
         return fmt::format("{} {}", count, count == 1 ? one : more);
     };
     if (calls() == 0 && calls_uncheckable == 0)
-        return ops > 0 ? "no kernel launches were recorded" : "neither kernel launches nor device work were recorded";
+        return ops > 0 ? "no kernel launches were recorded" : "neither kernel launches nor device work was recorded";
     if (calls_uncheckable > 0)
         return counted(calls_uncheckable, "call that submits work has", "calls that submit work have") +
                " no correlation id";

@@ -1,11 +1,11 @@
-// Whether a trace holds the work that its calls submitted, and the calls that submitted its work. A recorder that drops
-// records seldom says so; a launch whose kernel is not there does. Computed by TraceBuilder::finish() once calls and device
-// work are linked, never stored in files.
+// Whether a trace has the work that its calls submitted, and the calls that submitted its work. A recorder rarely
+// reports the records that it drops; a launch without its kernel reveals them. Computed by TraceBuilder::finish() once
+// calls and device work are linked; never stored in files.
 //
-// A call inside another one of its thread (cuLaunchKernel inside cudaLaunchKernel) counts with the outer one. Left out are
-// calls during a stream capture (their work runs when the graph is launched) and copies and fills that returned too fast to
-// have submitted anything (zero bytes). Calls at the end of a recording whose work had to wait for earlier work until it ended, and
-// few others at its ends, are counted apart.
+// A call nested in another one of its thread (cuLaunchKernel in cudaLaunchKernel) counts with the outer one. Not
+// counted are calls during a stream capture (their work runs when the graph is launched), and copies and fills that
+// returned too fast to have submitted anything (zero bytes). Calls at the end of a recording whose work was still
+// waiting for earlier work, and a few others at both ends, are counted separately.
 #pragma once
 
 #include <array>
@@ -29,27 +29,28 @@ struct SubmittedWork {
 struct Completeness {
     std::array<SubmittedWork, kSubmissions> of;  // by Submission
 
-    std::uint64_t nodes_missing = 0;             // of graphs: that other launches of the same graph executed
-    std::uint64_t graph_launches_unchecked = 0;  // that have work, but nothing says how much they should have
+    std::uint64_t nodes_missing = 0;             // of graphs: executed by other launches of the same graph
+    std::uint64_t graph_launches_unchecked = 0;  // have work, but how much they should have is unknown
 
     std::uint64_t ops = 0;                // kernels, copies, fills
     std::uint64_t ops_before_calls = 0;   // submitted before the first recorded call of their process
-    std::uint64_t ops_without_call = 0;   // others whose call is not there though calls of their process are
+    std::uint64_t ops_without_call = 0;   // others whose call was not recorded although calls of their process were
     std::uint64_t ops_uncheckable = 0;    // of processes without recorded calls, or without a correlation id
     std::uint64_t calls_uncheckable = 0;  // that submit work but have no correlation id
-    bool endless_capture = false;         // a stream capture began and its end was not recorded
+    bool endless_capture = false;         // a stream capture began but its end was not recorded
 
     const SubmittedWork& operator[](Submission kind) const { return of[static_cast<std::size_t>(kind)]; }
     std::uint64_t calls() const;
     std::uint64_t without_work() const;
     std::uint64_t at_edge() const;
-    // How much of the work is known to be missing, 0..1: a lower bound, because a graph launch without nodes counts as one.
+    // Known share of missing work, 0..1: a lower bound, because a graph launch without nodes counts as one.
     double missing_share() const;
-    // Why nobody can say whether all work is there; "" when the check could be made.
+    // Why completeness cannot be determined; "" if it was checked.
     std::string unknown_because() const;
 };
 
-// Of closed tables, calls sorted by start. What the recorder itself left out and counted (facts.h) is not counted again.
+// For closed tables, calls sorted by start. Skips what the recorder itself dropped and counted
+// (facts.h).
 Completeness check_completeness(const Tables& tables, const Links& links, const StringPool& strings);
 
 }  // namespace gpuprof

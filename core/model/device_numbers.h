@@ -14,14 +14,14 @@
 
 namespace gpuprof {
 
-// From the ordinals of one recording to those of the job. Devices that it describes without having used them, and whose number
-// another GPU has, are not in it.
+// From the ordinals of one recording to those of the job. Devices that the recording describes but did not use are
+// missing if another GPU has their number.
 using DeviceNumbers = std::map<std::int32_t, std::int32_t>;
 
 // One for each of `recordings`.
 std::vector<DeviceNumbers> number_devices(const std::vector<NamedRecording>& recordings);
 
-// Another number for every device of `tables`.
+// Renumbers every device of `tables`.
 void renumber_devices(Tables& tables, const DeviceNumbers& numbers);
 
 }  // namespace gpuprof

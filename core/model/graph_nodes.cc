@@ -19,7 +19,7 @@ std::uint64_t mixed(std::uint64_t value) {
     return value ^ (value >> 31);
 }
 
-// What one launch of one graph executed. The signature does not depend on the order, which may differ between branches.
+// What one launch of one graph executed. The signature is independent of the order, which may differ between branches.
 struct Launch {
     Row call;
     std::int64_t graph;
@@ -82,7 +82,8 @@ private:
         of(tables_.memset, links_.memset_launch, [](Row) { return std::uint64_t{2} << 40; });
     }
 
-    // Launches, of unknown graphs, that executed what no other one did. Chance does not drop the same nodes twice.
+    // Launches, of unknown graphs, with nodes that no other launch executed. Random loss does not drop the same nodes
+    // twice.
     std::uint64_t alone(std::size_t begin, std::size_t end) const {
         std::uint64_t count = 0;
         for (std::size_t i = begin; i < end; ++i) {
@@ -95,7 +96,7 @@ private:
 
     void compare(std::size_t begin, std::size_t end, GraphNodes& found) {
         const Launch &first = launches_[begin], &last = launches_[end - 1];
-        bool whole = !first.numbered && first.nodes == 1;  // one row stands for the graph
+        bool whole = !first.numbered && first.nodes == 1;  // one row represents the graph
         if (first.signature == last.signature) {
             if (end - begin == 1 && !whole) ++found.unchecked;
             return;
@@ -111,7 +112,8 @@ private:
             found.missing += most * (end - begin) - nodes;
     }
 
-    // Graphs of which a launch executed a node more than once: bodies of conditional nodes, as often as their condition held.
+    // Graphs of which one launch executed a node more than once: bodies of conditional nodes, repeated while the
+    // condition held.
     const std::unordered_set<std::int64_t>& loops() {
         if (looked_for_loops_) return loops_;
         looked_for_loops_ = true;

@@ -15,7 +15,7 @@ struct GraphNodes {
     std::uint64_t unchecked = 0;  // launches that cannot be compared with another one
 };
 
-// `graph_launches`: of each api_call row whether it launches a graph.
+// `graph_launches`: for each api_call row, whether it launches a graph.
 GraphNodes check_graph_nodes(const Tables& tables, const Links& links, const PodVector<std::uint8_t>& graph_launches);
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
-// Interval algebra on the time axis: the base of every busy, idle, overlap and exposed figure.
-// An IntervalSet is sorted, disjoint and without touching or empty members, so its length is a plain sum and set
+// Interval algebra on the time axis: the basis of every busy, idle, overlap and exposed figure.
+// An IntervalSet is sorted and disjoint, without adjacent or empty members, so its length is a plain sum and set
 // operations are linear merges. Half-open: [start, end).
 #pragma once
 
@@ -22,21 +22,21 @@ struct Interval {
 using Intervals = std::vector<Interval, LargeAllocator<Interval>>;
 using IntervalSet = Intervals;
 
-// Makes `set` the union of itself and `next`, which must not start before any interval added earlier. Constant time.
+// Adds `next` to `set`; it must not start before any interval added earlier. Constant time.
 void add_merged(IntervalSet& set, Interval next);
-// The union of intervals in any order; empty ones vanish, touching ones become one.
+// The union of intervals in any order; empty ones are dropped, adjacent ones are merged.
 IntervalSet unite(Intervals intervals);
 // The union of two sets.
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
-// What lies in both.
+// The intersection.
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
-// What lies in a and not in b.
+// The difference: a without b.
 IntervalSet subtract(const IntervalSet& a, const IntervalSet& b);
-// What of `within` the set leaves free.
+// The complement of the set in `within`.
 IntervalSet complement(const IntervalSet& set, Interval within);
 // Sum of the lengths.
 DurNs length(const IntervalSet& set);
-// Length of what of the set lies inside `within`. Logarithmic plus the members touched.
+// Length of the set inside `within`. Logarithmic, plus the intersecting members.
 DurNs length_within(const IntervalSet& set, Interval within);
 
 }  // namespace gpuprof

@@ -16,7 +16,7 @@
 
 namespace gpuprof {
 
-// What it consists of, to be made part of another.
+// The parts of a recording, to be merged into another.
 Batch rows_of(Trace trace) {
     Batch rows;
     rows.tables = std::move(trace.tables_);
@@ -37,7 +37,7 @@ Batch parts_of(Trace trace) {
 
 namespace {
 
-// Further apart they are no parts of one job, and a trace would not hold both (trace_builder.cc).
+// Parts further apart than this do not belong to one job, and a trace would not hold both (trace_builder.cc).
 constexpr DurNs kFarthestStart = DurNs{10} * 24 * 3600 * 1'000'000'000;
 
 bool has_times(const Trace& trace) { return trace.whole().start != 0 || trace.whole().end != 0; }
@@ -50,7 +50,7 @@ std::set<std::string_view> hosts_of(const Trace& trace) {
     return hosts;
 }
 
-// What each part's times are moved by, and what is to be known of it.
+// The offset of each part's times, and what the user should know about it.
 std::vector<DurNs> place_in_time(const std::vector<PartOfJob>& parts, Batch& about) {
     std::vector<DurNs> moves(parts.size(), 0);
     TimeNs first = std::numeric_limits<TimeNs>::max(), last = std::numeric_limits<TimeNs>::min();
@@ -77,7 +77,7 @@ std::vector<DurNs> place_in_time(const std::vector<PartOfJob>& parts, Batch& abo
     return moves;
 }
 
-// Keys of processes and threads: those that mean something beyond the recording stay, others get its name before them.
+// Keys of processes and threads: globally valid keys stay, others get the recording's name as a prefix.
 class Keys {
 public:
     Keys(Batch& rows, std::string_view name) : rows_(rows), name_(name) {
@@ -135,7 +135,7 @@ void name_processes(Batch& rows, const Keys& keys, std::string_view file) {
     process.name = std::move(names);
 }
 
-// Device work and calls of no known process are of the file's own, so that they are not tied to those of another file.
+// Device work and calls without a process get one per file, so that they are not linked to those of another file.
 void adopt_strays(Batch& rows, std::string_view file) {
     StringId key = rows.intern(file);
     bool any = false;
@@ -156,7 +156,7 @@ void adopt_strays(Batch& rows, std::string_view file) {
     tables.process.close();
 }
 
-// Numbers that are told apart within one recording only begin after those of the parts before.
+// Numbers that are unique only within a recording continue after those of the previous parts.
 class Numbers {
 public:
     void move_apart(Tables& tables) {
@@ -189,7 +189,7 @@ void name_facts(Batch& rows, std::string_view file) {
     }
 }
 
-// Losses say the file they are of. Those that are found again when the job is put together are left out.
+// Losses name their file. Those that are found again when the job is joined are dropped.
 void name_losses(Batch& rows, std::string_view file) {
     LossTable& losses = rows.tables.loss;
     for (Row row = 0; row < losses.rows; ++row) {

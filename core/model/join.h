@@ -1,9 +1,10 @@
-// Several recordings as one trace: those of the processes or ranks of one job (docs/guides/several-files.md, decision 0015).
+// Several recordings as one trace: the processes or ranks of one job (docs/several-files.md, decision 0015).
 //
-// A process whose key is HOST:PID is the same process in every recording. The key of any other process says who it is within its
-// recording only, so the recording's name is put before it. Devices: device_numbers.h. Times stay as they are where every recording
-// has times of day; where not, each is moved so that all begin together, and that is a loss (no_common_clock). Facts about a
-// recording (meta) have its name before their key, except those that are of a process.
+// A process whose key is HOST:PID is the same process in every recording. Any other key is valid only within
+// its recording and gets its name as a prefix. Devices: device_numbers.h. Times stay unchanged if every
+// recording has wall-clock times; otherwise all parts are moved to a common start, which is a loss
+// (no_common_clock). Facts about a recording (meta) get its name as a prefix of their key; facts about
+// processes do not.
 #pragma once
 
 #include <string>
@@ -14,14 +15,14 @@
 namespace gpuprof {
 
 struct PartOfJob {
-    std::string name;  // of its file; each part has another
+    std::string name;  // of its file; unique
     Trace trace;
 };
 
-// What a trace consists of, to become part of another; without the losses that TraceBuilder::finish() finds again.
+// The contents of a trace, to be merged into another; without the losses that TraceBuilder::finish() finds again.
 Batch parts_of(Trace trace);
 
-// `about`: rows and losses of the job itself. There is at least one part.
+// `about`: rows and losses of the job itself. Needs at least one part.
 Trace joined(std::vector<PartOfJob> parts, Origin origin, Batch about);
 
 }  // namespace gpuprof

@@ -9,9 +9,9 @@
 namespace gpuprof {
 namespace {
 
-// The calls of one process by correlation id. Recorders number calls one after the other but do not record all of them, so
-// a bitmap says which ids are there and rows are stored for those only: the row of an id is at its rank, the number of
-// ids below it. Scattered ids fall back to a hash map.
+// The calls of one process by correlation id. Recorders number calls consecutively but do not record all of them, so a
+// bitmap holds the recorded ids and rows are stored only for those: the row of an id is at its rank, the number of ids
+// below it. Sparse ids fall back to a hash map.
 // Filled in three passes over the calls: note() each, prepare(), mark() each, rank(), add() each.
 class CallsById {
 public:
@@ -53,8 +53,8 @@ public:
 
 private:
     struct Word {
-        std::uint64_t present;  // which of 64 ids are there
-        Row below;              // how many ids before these
+        std::uint64_t present;  // which of 64 ids are present
+        Row below;              // number of ids before these
     };
     std::uint64_t offset_of(std::int64_t id) const {
         return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(lowest_);

@@ -38,7 +38,7 @@ public:
         } else if constexpr (kSamples<Table>) {
             return starts_inside(table.time[row]);
         } else if constexpr (std::is_same_v<Table, MemoryEventTable>) {
-            return table.time[row] < part_.end;  // what was allocated before lives on
+            return table.time[row] < part_.end;  // memory allocated before stays live
         } else if constexpr (requires { table.start, table.dur; }) {
             return reaches_in(table, row);
         } else {
@@ -64,9 +64,9 @@ private:
 
     Interval part_;
     TimeNs last_end_ = 0;
-    bool collectives_;                      // whether there are any, which alone ask for correlations
-    std::vector<bool> launches_;            // of calls: whether what it submitted is kept
-    PodVector<std::int64_t> correlations_;  // of kept work, in order
+    bool collectives_;                      // whether there are any; only they need correlations
+    std::vector<bool> launches_;            // of calls: whether the submitted work is kept
+    PodVector<std::int64_t> correlations_;  // of kept work, sorted
 };
 
 template <class Table>

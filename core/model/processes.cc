@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-// The one process of the calls, or else of the trace; kNoString when there are several or none.
+// The only process of the calls, or else of the trace; kNoString if there are several or none.
 StringId only_process(const Tables& tables) {
     std::set<StringId> processes;
     const ApiCallTable& calls = tables.api_call;

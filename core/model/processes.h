@@ -1,5 +1,5 @@
-// Gives device rows their process where a recorder names none (Kineto files them under the device): that of the call with
-// their correlation id. Several processes with a call of that id: the row stays without a process, since nothing tells which.
+// Gives device rows their process if the recorder names none (Kineto files them under the device): that of the call
+// with their correlation id. If several processes have a call with that id, the row stays without a process.
 #pragma once
 
 #include "core/base/string_pool.h"
@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-// Fills the absent values of `process` in kernel, memcpy, memset, sync and collective. A trace whose calls are all of one
+// Fills absent values of `process` in kernel, memcpy, memset, sync and collective. A trace whose calls belong to one
 // process, or that knows only one process, needs no matching.
 void adopt_processes(Tables& tables);
 

@@ -1,5 +1,5 @@
-// Secrets in what other recorders stored: command lines and facts about the recording. TraceBuilder::finish() removes them from
-// every trace, so that no report shows them and no export carries them on.
+// Secrets in data stored by other recorders: command lines and facts about the recording. TraceBuilder::finish()
+// removes them from every trace, so that no report shows them and no export contains them.
 #pragma once
 
 #include "core/base/string_pool.h"
@@ -7,8 +7,8 @@
 
 namespace gpuprof {
 
-// In process.name (Nsight Systems stores command lines there), process.command and meta.value; a value of `meta` whose key names a
-// secret is replaced as a whole.
+// In process.name (Nsight Systems stores command lines there), process.command and meta.value. A `meta` value whose key
+// names a secret is replaced whole.
 void remove_secrets(Tables& tables, StringPool& strings);
 
 }  // namespace gpuprof

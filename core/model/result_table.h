@@ -1,6 +1,6 @@
 // What every analysis returns: a small self-describing table (name, columns with type, unit and doc; rows of cells).
-// All reports, exporters and comparisons are written once, for this. Columns are declared as constant arrays beside the
-// analysis, so that the reference page can list them without running anything.
+// All reports, exporters and comparisons are written once, for this type. Columns are declared as constant arrays next
+// to the analysis, so that the reference page can list them without running anything.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ResultColumn {
     std::string_view doc;
 };
 
-// A cell to be added: absent, integer, real, text or boolean. Text is copied into the table.
+// A cell to add: absent, integer, real, text or boolean. Text is copied into the table.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view, bool>;
 inline constexpr Cell kAbsent{};
 
@@ -36,7 +36,7 @@ public:
     // `columns` must outlive the table (constant arrays do).
     ResultTable(std::string_view name, std::span<const ResultColumn> columns);
 
-    // Adds a row; one cell per column, of the column's type or absent (an integer is taken for a real column).
+    // Adds a row; one cell per column, absent or of the column's type (a real column accepts integers).
     void add_row(std::span<const Cell> cells);
     void add_row(std::initializer_list<Cell> cells) { add_row(std::span<const Cell>(cells.begin(), cells.size())); }
 
@@ -48,13 +48,13 @@ public:
     // The column of this name, or columns().size().
     std::size_t column(std::string_view name) const;
 
-    // Rows the analysis left out at the end because the reader's limit hides them anyway; counted in total_rows().
+    // Rows at the end that the analysis skipped because the row limit hides them anyway; included in total_rows().
     std::size_t omitted = 0;
     std::size_t total_rows() const { return rows_ + omitted; }
 
-    // A letter code that makes row handles such as k-12 (rows count from 1); empty when rows have no handle.
+    // Prefix of row handles such as k-12 (rows count from 1); empty if rows have no handle.
     std::string handle_prefix;
-    // Sentences the reader of the table must know (what is missing and why).
+    // Sentences that the reader of the table must know (what is missing and why).
     std::vector<std::string> notes;
 
 private:

@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-// Facts that are kept; every other one, such as what a program added to its trace, goes.
+// Facts that are kept; all others, such as metadata added by the program, are removed.
 constexpr std::string_view kOpenFacts[] = {fact::kTool,
                                            fact::kOnProgramThreads,
                                            fact::kOnOwnThread,
@@ -110,7 +110,7 @@ private:
 
 Trace scrubbed(Trace given, ScrubOptions options) {
     TraceBuilder builder({"scrubbed", given.origin().importer, given.origin().tool});
-    Batch old = parts_of(std::move(given)), clean;  // of its own strings: nothing of the old ones is left
+    Batch old = parts_of(std::move(given)), clean;  // `clean` has its own strings: nothing of the old ones remains
     Scrubber scrubber(old.strings, clean.strings, options);
     scrubber.learn(old.tables);
     scrubber.replace(old.tables);

@@ -1,6 +1,6 @@
-// A recording that can be shared: without the names of files, hosts and users and without command lines, and with other names for
-// ranges and kernels when that is asked for. Rows, numbers and times stay as they are. What is private is declared column by column
-// in core/schema/tables.def.
+// A recording that can be shared: without names of files, hosts and users, without command lines and, on request, with
+// made-up names for ranges and kernels. Rows, numbers and times stay unchanged. core/schema/tables.def declares for
+// each column what is private.
 #pragma once
 
 #include "core/model/scrub_names.h"

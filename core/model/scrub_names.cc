@@ -13,11 +13,11 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-// Programs and threads that tell nothing of whose they are.
+// Names of programs and threads that reveal nothing about their owner.
 constexpr std::string_view kPublicPrograms[] = {
     "python", "torchrun",       "bash",           "sh",        "env", "node", "java",
     "julia",  "pt_main_thread", "pt_data_worker", "MainThread"};
-// Packages whose files everyone has: the first folder, or the file, below site-packages or of a relative path.
+// Packages with publicly known files: the first folder or file below site-packages or of a relative path.
 constexpr std::string_view kPublicPackages[] = {"torch",
                                                 "torchvision",
                                                 "torchaudio",
@@ -56,7 +56,7 @@ constexpr std::string_view kPublicPackages[] = {"torch",
 constexpr std::string_view kPublicLibraries[] = {
     "libcuda", "libcu", "libc10",     "libtorch", "libpython", "libc.",   "libc-",   "libm.", "libstdc++",
     "libnccl", "libnv", "libpthread", "ld-linux", "[vdso]",    "[kernel", "libgomp", "libmkl"};
-// Names that frameworks give, not programs: with what follows them when that is public too.
+// Names given by frameworks, not programs; the flag says whether the text that follows is public too.
 struct FrameworkName {
     std::string_view begin;
     bool rest_is_public;
@@ -95,7 +95,7 @@ std::string_view extension(std::string_view path) {
     return short_one ? name.substr(point) : std::string_view();
 }
 
-// The part of a path that everyone has; "" for a file of the program's own.
+// The publicly known part of a path; "" for a file of the program's own.
 std::string_view public_part(std::string_view path) {
     if (path.starts_with('<')) return path;  // <string>, <frozen importlib._bootstrap>
     if (begins_with_any(base(path), kPublicLibraries)) return base(path);
@@ -120,7 +120,7 @@ bool is_plain_argument(std::string_view text) {
     return is_constant(text) || text.find_first_not_of("0123456789+-.eE, []()") == std::string_view::npos;
 }
 
-// Scalars as JSON without the texts among them: of each word, in quotes or not, what is plain.
+// Scalars as JSON without the strings among them: of each word, quoted or not, only the plain values.
 std::string plain_arguments(std::string_view json) {
     constexpr std::string_view kBetween = "[]{}:, ";
     std::string out;
@@ -162,7 +162,7 @@ std::string ScrubNames::replaced(std::string_view kind, std::string_view name, s
     return fmt::format("{}-{:0{}}{}", kind, names.find(name)->second, digits, ending);
 }
 
-// "HOST:PID/TID" as it is, with another host; other keys are numbers behind the name of a file, or numbers alone.
+// "HOST:PID/TID" keeps its form with another host; other keys are numbers after a file name, or only numbers.
 std::string ScrubNames::identity(std::string_view text) {
     const auto& hosts = numbers_["host"];
     for (std::size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1))
@@ -190,7 +190,7 @@ std::string ScrubNames::function(std::string_view name) {
     return options_.ranges && !builtin ? replaced("function", name) : std::string(name);
 }
 
-// "file(line): function" as Kineto writes it, or "function (file:line)", or "symbol (module)", or a name alone.
+// "file(line): function" from Kineto, "function (file:line)", "symbol (module)", or only a name.
 std::string ScrubNames::frame(std::string_view text) {
     if (std::size_t colon = text.find("): "); colon != std::string_view::npos) {
         std::size_t open = text.rfind('(', colon);

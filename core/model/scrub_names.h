@@ -1,6 +1,6 @@
-// Made-up names for real ones. A text of a column (core/schema/tables.def) is taken apart into what is public, which stays, and
-// names, which are replaced: the same name by the same one everywhere, "file-07.py", numbered in the order of the real ones, so
-// that rows which are sorted by name stay in their order. All texts are shown once (learn) before the first is replaced.
+// Made-up names for real ones. A text of a column (core/schema/tables.def) is split into its public parts, which stay,
+// and names, which are replaced: each name by the same one everywhere, such as "file-07.py", numbered in sort order, so
+// that rows sorted by name keep their order. All texts are shown once (learn) before the first one is replaced.
 #pragma once
 
 #include <map>
@@ -11,9 +11,9 @@
 
 namespace gpuprof {
 
-// What is replaced besides files, hosts, users and programs.
+// What to replace besides files, hosts, users and programs.
 struct ScrubOptions {
-    bool ranges = false;   // ranges, operators of the program's own, functions, modules
+    bool ranges = false;   // ranges, the program's own operators, functions, modules
     bool kernels = false;  // kernels
 };
 
@@ -21,12 +21,12 @@ class ScrubNames {
 public:
     explicit ScrubNames(ScrubOptions options) : options_(options) {}
 
-    // A host that keys of processes begin with.
+    // A host at the start of process keys.
     void learn_host(std::string_view host) { (void)replaced("host", host); }
     void learn(Privacy privacy, std::string_view text) { (void)scrub(privacy, text); }
-    // No name is learnt any more.
+    // Ends learning: no further names are accepted.
     void number();
-    // What stands for `text`; Privacy::fact and removed are the caller's.
+    // The replacement for `text`; Privacy::fact and removed are up to the caller.
     std::string scrub(Privacy privacy, std::string_view text);
 
 private:

@@ -1,5 +1,5 @@
-// What a CUDA or HIP call hands to the device, by its name. Names are those of the runtime and driver APIs (CUDA Runtime API and
-// CUDA Driver API references; HIP API reference); version suffixes (_v2, _ptsz, _v7000) are ignored.
+// What a CUDA or HIP call submits to the device, by its name. Names are from the runtime and driver APIs (CUDA Runtime
+// API and CUDA Driver API references; HIP API reference); version suffixes (_v2, _ptsz, _v7000) are ignored.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// The tables of a trace in memory, made from tables.def: one struct per table with one Column per declared column.
+// The tables of a trace in memory, generated from tables.def: one struct per table with one Column per declared column.
 // Code that knows a table uses its members (trace.kernel.start[row]); generic code walks each_table / each_column.
 //
 // Filling a row:   Row r = tables.kernel.add();  tables.kernel.start.set(r, t);  ...  (columns left out are absent)
-// Before reading, every table must have been closed (close() pads the columns to the same length).
+// Before reading, every table must be closed (close() pads the columns to the same length).
 #pragma once
 
 #include <string_view>
@@ -54,7 +54,7 @@ GPUPROF_TABLES(GPUPROF_STRUCT)
 #undef GPUPROF_VISIT
 #undef GPUPROF_STRUCT
 
-// Every table of a trace.
+// All tables of a trace.
 struct Tables {
 #define GPUPROF_TABLE_MEMBER(table, Type, doc) Type##Table table;
     GPUPROF_TABLES(GPUPROF_TABLE_MEMBER)
@@ -73,7 +73,7 @@ struct Tables {
     void close() {
         each_table([](const TableSpec&, auto& table) { table.close(); });
     }
-    // Back to no rows; memory is kept for the next ones.
+    // Removes all rows; memory is kept for the next ones.
     void clear() {
         each_table([](const TableSpec&, auto& table) { table.clear(); });
     }
@@ -82,7 +82,7 @@ struct Tables {
 // Appends the rows of `batch` to `into`, both closed; string ids are translated by `ids` (index = id in the batch).
 void append_tables(Tables& into, const Tables& batch, const std::vector<StringId>& ids);
 
-// Adds `by` to every time. Whatever a damaged file has for a time stays a number.
+// Adds `by` to every time. Any value in a damaged file remains a valid number.
 void shift_times(Tables& tables, DurNs by);
 
 }  // namespace gpuprof

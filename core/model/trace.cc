@@ -13,7 +13,7 @@ std::string_view Trace::meta(std::string_view key) const {
 Trace copy_of(const Trace& trace) {
     Trace copy;
     copy.tables_ = trace.tables_;
-    copy.strings_.merge(trace.strings_);  // into an empty pool: every string gets the id it had
+    copy.strings_.merge(trace.strings_);  // into an empty pool: every string keeps its id
     copy.links_ = trace.links_;
     copy.completeness_ = trace.completeness_;
     copy.origin_ = trace.origin_;

@@ -1,6 +1,6 @@
 // A trace: the immutable tables of one or more recordings, joined and sorted, with the links between their rows.
-// Made only by TraceBuilder::finish(). Every table with a start is sorted by (start, longest first); durations are not
-// negative; every `thread` and `process` key that is used has a row in its table.
+// Created only by TraceBuilder::finish(). Every table with a start is sorted by (start, longest first); durations are
+// not negative; every `thread` and `process` key has a row in its table.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ namespace gpuprof {
 
 // Where a trace came from, for the head of every report.
 struct Origin {
-    std::string file;      // as the user named it; "-" for standard input
+    std::string file;      // as named by the user; "-" for standard input
     std::string importer;  // name of the importer that read it
-    std::string tool;      // what recorded it, e.g. "torch.profiler"; empty when unknown
+    std::string tool;      // the recorder, e.g. "torch.profiler"; empty if unknown
 };
 
 struct Batch;
@@ -45,7 +45,7 @@ public:
     // First start to last end over every host and device event (metadata, flows and instants excluded).
     // Empty ({0, 0}) when there is no event.
     Interval window() const { return window_; }
-    // Times are shown from here: the start of the window, for a part (part.h) that of the whole.
+    // Origin of displayed times: the start of the window; for a part (part.h), that of the whole.
     TimeNs zero() const { return whole_.start; }
     Interval whole() const { return whole_; }
     bool is_part() const { return window_.start != whole_.start || window_.end != whole_.end; }
@@ -67,7 +67,7 @@ private:
     Interval window_, whole_;
 };
 
-// Another one with the same rows, strings and links; for two looks at one recording.
+// A second trace with the same rows, strings and links, for two views of one recording.
 Trace copy_of(const Trace& trace);
 
 }  // namespace gpuprof

@@ -14,12 +14,12 @@
 namespace gpuprof {
 namespace {
 
-// Times further from zero are refused: below this bound the difference of any two times fits DurNs.
+// Times further from zero are rejected: below this bound the difference of any two times fits DurNs.
 constexpr TimeNs kLatest = TimeNs{1} << 61;
-// 26 days. An event further from the middle of the recording has a broken time (a start of 0 is a known quirk of
-// drivers); it would stretch the window to years.
+// 26 days. An event further from the middle of the recording has a wrong time (a start of 0 is a known driver quirk);
+// it would stretch the window to years.
 constexpr DurNs kFarthest = DurNs{1} << 51;
-// The durations of a table sum to less than this, so that no sum over its rows can overflow.
+// The durations of a table add up to less than this, so that no sum over its rows can overflow.
 constexpr DurNs kLongestTotal = DurNs{1} << 61;
 
 bool in_range(TimeNs time) { return time > -kLatest && time < kLatest; }
@@ -30,7 +30,7 @@ constexpr bool kHasSpan = requires(Table t) {
     t.dur;
 };
 
-// The columns of a long table side by side: moving values is most of what finishing a trace costs.
+// Processes the columns of a long table in parallel: moving values is most of the cost of finishing a trace.
 template <class Table>
 void gather(Table& table, const PodVector<Row>& order) {
     constexpr std::size_t kLong = 100'000;
@@ -41,12 +41,12 @@ void gather(Table& table, const PodVector<Row>& order) {
     table.rows = order.size();
 }
 
-// Which spans of a table can be believed, given the middle of the recording.
+// Which spans of a table are plausible, given the middle of the recording.
 class SpanCheck {
 public:
     explicit SpanCheck(TimeNs middle) : middle_(middle) {}
 
-    // Whether the span lies in range and the table's total stays summable; such a span is counted in the total.
+    // Whether the span is in range and the table's total stays within bounds; the span is then added to the total.
     bool plausible(TimeNs start, DurNs dur) {
         if (!near(start) || !in_range(dur) || !near(start + dur)) return false;
         if (dur <= 0) return true;
@@ -92,8 +92,8 @@ void repair_spans(Table& table, std::string_view name, TimeNs middle, Batch& los
     if (kept.size() != table.rows) gather(table, kept);
 }
 
-// A stable sort for rows that are almost in order. Recorders write one thread after another, each in order of time, so a
-// table is a few ascending runs; merging neighbours costs one pass for each doubling, and nothing where they are in order.
+// A stable sort for rows that are almost in order. Recorders write one thread after another, each in time order, so a
+// table is a few ascending runs. Merging neighbors costs one pass per doubling, and nothing if they are in order.
 template <class Before>
 void merge_runs(PodVector<Row>& order, Before before) {
     std::vector<std::size_t> bounds{0};
@@ -114,7 +114,7 @@ void merge_runs(PodVector<Row>& order, Before before) {
     }
 }
 
-// Sorts by start, the longest first among equals, so that an enclosing span comes before what it encloses.
+// Sorts by start, longest first among equals, so that an enclosing span comes before the spans in it.
 template <class Table>
 void sort_by_start(Table& table) {
     const TimeNs* start = table.start.values();
@@ -154,7 +154,7 @@ TimeNs middle_of(const Tables& tables) {
     return *middle;
 }
 
-// The window of a recording without spans: that of what was sampled of its processes.
+// The window of a recording without spans: that of its process samples.
 Interval sampled_window(const CpuSampleTable& samples) {
     Interval window{0, 0};
     bool any = false;
@@ -168,7 +168,7 @@ Interval sampled_window(const CpuSampleTable& samples) {
     return window;
 }
 
-// The window of a recording of moments alone: from the first sample or allocation to the last.
+// The window of a recording without durations: from the first sample or allocation to the last.
 Interval window_of_moments(const Tables& tables) {
     Interval window{0, 0};
     bool any = false;
@@ -185,9 +185,9 @@ Interval window_of_moments(const Tables& tables) {
     return window;
 }
 
-// Captures that were concatenated describe a process, thread or device once per part; the last description of each
-// key wins, field by field. Sorted by key, so that the order does not depend on how the input came in pieces. Rows without a
-// key, of damaged files, are one.
+// Concatenated captures describe a process, thread or device once per part; the last description of each key wins,
+// field by field. Sorted by key, so that the order does not depend on how the input was split. Rows without a key, from
+// damaged files, become one.
 template <class Table, class Key, class Before>
 void merge_by_key(Table& table, Column<Key>& key, Before before) {
     std::vector<Row> order(table.rows);
@@ -265,7 +265,7 @@ void Batch::lose_named(Loss loss, std::string_view place, std::string_view name,
 }
 
 void Batch::LossCount::add(const LossCount& other) {
-    constexpr std::size_t kMostNames = 64;  // a damaged file may have a name of its own in every event
+    constexpr std::size_t kMostNames = 64;  // a damaged file may have a different name in every event
     if (count == 0) place = other.place;
     count += other.count;
     for (const auto& [name, times] : other.named)

@@ -1,6 +1,6 @@
-// Builds a Trace from batches of rows. Importers fill a Batch (or several, on several threads: a Batch owns its strings),
-// append them in the order of the input and finish. finish() repairs what conventions allow (counted as losses), sorts,
-// links and freezes; all decisions about order and joins live here, none in importers.
+// Builds a Trace from batches of rows. Importers fill one or more Batches (on several threads: a Batch owns its
+// strings), append them in input order and finish. finish() repairs what the conventions allow (counted as losses),
+// sorts, links and freezes; all decisions about order and joins are made here, none in importers.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace gpuprof {
 
-// Rows with their own strings: what one worker or one chunk produces.
+// Rows with their own strings: the output of one worker or one chunk.
 struct Batch {
     Tables tables;
     StringPool strings;
@@ -23,7 +23,7 @@ struct Batch {
     StringId intern(std::string_view text) { return strings.intern(text); }
     // Counts a loss; `place` (file, offset, row) is kept for the first of its kind.
     void lose(Loss loss, std::string_view place, std::uint64_t count = 1);
-    // The same of something that has a name (a category of events, a table): the loss says how many of each.
+    // The same for things that have a name (a category of events, a table): the loss lists the count of each name.
     void lose_named(Loss loss, std::string_view place, std::string_view name, std::uint64_t count = 1);
 
     struct LossCount {
@@ -32,12 +32,12 @@ struct Batch {
         std::map<std::string, std::uint64_t, std::less<>> named;
 
         void add(const LossCount& other);
-        // The place, then the names with their counts, the most frequent first.
+        // The place, then the names with their counts, most frequent first.
         std::string text() const;
     };
     std::array<LossCount, kLossKinds> losses;
 
-    // Back to nothing; memory is kept for what comes next.
+    // Removes everything; memory is kept for what comes next.
     void clear() {
         tables.clear();
         strings.clear();
@@ -51,23 +51,23 @@ public:
 
     // Takes the rows of `batch`, in order. The batch is empty afterwards.
     void append(Batch&& batch);
-    // The first to say wins: of a recording in parts, the one that put them together.
+    // The first call wins: in a recording of several parts, the tool that joined them.
     void set_tool(std::string tool) {
         if (trace_.origin_.tool.empty()) trace_.origin_.tool = std::move(tool);
     }
-    // What is added to every time of the appended rows, for recorders that write times since a base of their own. The importer
-    // sees to it that times and base stay within 2^61 ns of zero.
+    // An offset added to every time of the appended rows, for recorders whose times are relative to a base. The
+    // importer ensures that times and base stay within 2^61 ns of zero.
     void set_time_base(TimeNs base) { time_base_ = base; }
     void set_meta(std::string_view key, std::string_view value);
     void lose(Loss loss, std::string_view place, std::uint64_t count = 1) { rest_.lose(loss, place, count); }
 
-    // The finished trace. Never fails on bad rows; those are losses of the trace.
+    // The finished trace. Never fails on bad rows; those become losses of the trace.
     Trace finish() &&;
 
 private:
     Trace trace_;
     TimeNs time_base_ = 0;
-    Batch rest_;         // rows made here: meta and losses
+    Batch rest_;         // rows created here: meta and losses
     bool empty_ = true;  // no batch was appended yet; the first one is moved, not copied
 };
 

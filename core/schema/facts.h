@@ -1,34 +1,34 @@
-// Keys of the `meta` table that one part of gpu-profile writes and another reads; every other key is only shown.
+// Keys of the `meta` table that one part of gpu-profile writes and another reads. All other keys are only displayed.
 #pragma once
 
 namespace gpuprof::fact {
 
-// Who made the file; in a file merged from parts the first speaks for all.
+// The tool that wrote the file. In a file merged from parts, the first entry applies to all.
 inline constexpr const char* kTool = "tool";
 inline constexpr const char* kRecorderTool = "gpu-profile record";
 inline constexpr const char* kSamplerTool = "gpu-profile sampling";
 
-// Of the library inside a recorded process, one row per process: what it took, in ns of CPU time.
+// CPU time in ns used by the library inside a recorded process. One row per process.
 inline constexpr const char* kOnProgramThreads = "recorder_ns_on_program_threads";
 inline constexpr const char* kOnOwnThread = "recorder_ns_on_own_thread";
-// Another client of CUPTI in that process: records that it got as well; "1" when CUPTI was left to it.
+// Another CUPTI client in that process: the number of records it also received; "1" if CUPTI was left to it.
 inline constexpr const char* kGivenToOther = "records_given_to_other_client";
 inline constexpr const char* kYielded = "cupti_yielded";
-// CLOCK_REALTIME in ns when the window of the recording closed for the last time.
+// CLOCK_REALTIME in ns when the recording window last closed.
 inline constexpr const char* kWindowClosedAt = "window_closed_at";
 
-// How the clock of a device was laid beside the host's, as a sentence that has this word when its times were changed.
+// How a device's clock was aligned with the host's, as a sentence. It contains this word if times were changed.
 inline constexpr const char* kDeviceClock = "device_clock";
 inline constexpr const char* kClockMoved = "moved";
 
-// Records of a process that are missing from the tables and are counted as losses of another kind (untimed_op, unfinished_op); calls
-// also those outside the windows of the recording whose work reached into one.
+// Records of a process that are missing from the tables because another kind of loss counts them (untimed_op,
+// unfinished_op). For calls, also those outside the recording windows whose work reached into a window.
 inline constexpr const char* kCountedKernels = "kernels_counted_as_lost";
 inline constexpr const char* kCountedGraphs = "graphs_counted_as_lost";
 inline constexpr const char* kCountedCopies = "copies_counted_as_lost";
 inline constexpr const char* kCountedCalls = "calls_counted_as_lost";
 
-// Facts of processes: of a job read from several files there are several of each, and they are added up.
+// Facts about processes. A job read from several files has several of each; they are added up.
 inline constexpr const char* kOfProcesses[] = {kOnProgramThreads, kOnOwnThread,   kGivenToOther,
                                                kYielded,          kDeviceClock,   kCountedKernels,
                                                kCountedGraphs,    kCountedCopies, kCountedCalls};

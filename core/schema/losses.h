@@ -41,7 +41,7 @@ inline constexpr std::size_t kLossKinds = kLosses.size();
 
 constexpr const LossSpec& spec_of(Loss loss) { return kLosses[static_cast<std::size_t>(loss)]; }
 
-// The declaration of a kind by its name, or null for a kind of a newer version.
+// The declaration of a kind by its name; null for a kind of a newer version.
 constexpr const LossSpec* spec_named(std::string_view kind) {
     for (const LossSpec& spec : kLosses)
         if (spec.name == kind) return &spec;

@@ -1,5 +1,5 @@
-// What an option of the C interface is: how its number is read where 0 means the default, and what it is in other languages, where
-// times are seconds and nothing is None. Lists: measure/bench_options.def, collect/device/monitor_options.def.
+// The kinds of options in the C interface: which value selects the default, and how other languages see the option.
+// There, times are seconds and "none" is None. Lists: measure/bench_options.def, collect/device/monitor_options.def.
 #pragma once
 
 #include <cstdlib>
@@ -10,15 +10,15 @@ namespace gpuprof {
 
 enum class OptionKind {
     text,     // null: the default
-    ordinal,  // as it is
+    ordinal,  // the value itself
     whole,    // a count; 0: the default
-    share,    // of 1; 0: the default
+    share,    // a fraction of 1; 0: the default
     amount,   // a number; 0: unknown
-    span,     // a time as it is
-    time,     // 0: the default, -1: none, which is 0 in seconds
-    limit,    // a time that has no "none"; 0: the default
-    on,       // 1: yes
-    off,      // 1: not what the parameter says
+    span,     // a time; every value counts
+    time,     // 0: the default; -1: none, which is 0 s in other languages
+    limit,    // a time that cannot be "none"; 0: the default
+    on,       // 1: the parameter is true
+    off,      // 1: the parameter is false
 };
 
 constexpr std::string_view name_of(OptionKind kind) {
@@ -44,7 +44,7 @@ struct OptionSpec {
     std::string_view parameter, flag, value, doc;
 };
 
-// Of a list that has it.
+// The spec of an option that must be in the list.
 constexpr const OptionSpec& spec_of(std::span<const OptionSpec> list, std::string_view field) {
     for (const OptionSpec& spec : list)
         if (spec.field == field) return spec;

@@ -1,4 +1,4 @@
-// Bounds by unit, tighter for a few metrics: wide enough for any GPU of the next years, narrow enough for garbage.
+// Bounds by unit, tighter for a few metrics: wide enough for GPUs of the coming years, narrow enough to catch garbage.
 #include "core/schema/plausible.h"
 
 namespace gpuprof {
@@ -21,7 +21,7 @@ Bounds bounds_of(Metric metric) {
         default: break;
     }
     switch (spec_of(metric).unit) {
-        case Unit::percent: return {0, 101};  // GPM divides two counters that are not read at once
+        case Unit::percent: return {0, 101};  // GPM divides two counters that are not read at the same instant
         case Unit::mib: return {0, 1 << 24};
         case Unit::watt: return {0, 10'000};
         case Unit::celsius: return {0, 200};

@@ -1,12 +1,12 @@
-// Drivers sometimes answer success with nonsense (all bits set, values of another field). What cannot be true is left out
-// and said, never clamped.
+// Drivers sometimes report success with a nonsensical value (all bits set, or the value of another field). Implausible
+// values are dropped and reported, never clamped.
 #pragma once
 
 #include "core/schema/metrics.h"
 
 namespace gpuprof {
 
-// Whether a device can have this value at all. NaN cannot.
+// Whether a device can have this value at all. NaN is implausible.
 bool plausible(Metric metric, double value);
 
 }  // namespace gpuprof

@@ -1,23 +1,23 @@
-// What the texts of a column tell of people, machines and programs, and so what `gpu-profile scrub` does with them.
+// What a text column reveals about people, machines and programs, and so what `gpu-profile scrub` does with it.
 #pragma once
 
 namespace gpuprof {
 
 enum class Privacy {
-    open,       // a word of a closed list, a metric, a function of CUDA, a shape: kept
-    identity,   // the key of a process or thread: the host in it gets another name
-    host,       // replaced, as devices are
+    open,       // a word of a closed list, a metric, a CUDA function, a shape: kept
+    identity,   // the key of a process or thread: the host in it is renamed
+    host,       // replaced; the same for `device`
     device,     //
-    program,    // replaced, except for programs that everyone has (python3); threads likewise
+    program,    // replaced, except well-known programs (python3); the same for `thread`
     thread,     //
-    stack,      // frames with files, and functions; python_call.name is one frame
-    op,         // framework operators; those of frameworks themselves are kept
-    range,      // names in the program: kept unless asked for
+    stack,      // frames with files and functions; python_call.name is one frame
+    op,         // framework operators; the frameworks' own are kept
+    range,      // names chosen by the program: kept unless requested; the same for `kernel`
     kernel,     //
     scope,      // a range or a kernel
-    arguments,  // scalars as JSON; texts among them are removed
-    fact,       // of table meta: only keys that scrub knows are kept
-    removed,    // command lines, places of losses: nothing is kept
+    arguments,  // scalars as JSON; strings in them are removed
+    fact,       // table meta: only keys that scrub knows are kept
+    removed,    // command lines, places of losses: removed
 };
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
-// What reading one input may cost, from read_limits.def: a small file can unpack to any size, a few bytes can stand for a row of a
-// hundred, and a pipe may never be written to.
+// What reading one input may cost, from read_limits.def. A small file can decompress to any size, a few bytes can
+// encode a row of a hundred bytes, and a pipe may never receive data.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ struct ReadLimits {
 
     static constexpr double kMiB = 1 << 20, kGiB = 1 << 30;
 
-    // How many bytes a compressed input of `own` bytes may unpack to by its ratio.
+    // The decompressed size allowed by the ratio for a compressed input of `own` bytes.
     std::uint64_t by_ratio(std::uint64_t own) const {
         return bytes(std::max(64 * kMiB, unpack_ratio * static_cast<double>(own)));
     }
     std::uint64_t by_size() const { return bytes(unpack_gib * kGiB); }
-    // How many bytes of memory the contents of an input of `own` bytes may take.
+    // The memory in bytes that the contents of an input of `own` bytes may take.
     std::uint64_t memory(std::uint64_t own) const {
         return bytes(memory_gib > 0 ? memory_gib * kGiB : 768 * kMiB + 128 * static_cast<double>(own));
     }

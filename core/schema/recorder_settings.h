@@ -1,4 +1,4 @@
-// The settings of a recording as launcher and injected library share them, from recorder_settings.def.
+// The settings of a recording, shared by launcher and injected library, from recorder_settings.def.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace gpuprof {
 
-// Both record; only we do; the other does from when it begins.
+// Share: both clients record. Own: only ours. Yield: the other one, from the moment it starts.
 enum class CuptiPolicy { share, own, yield };
 
-// Always; inside an annotation; between cudaProfilerStart and Stop; from one iteration to another; between
-// gpu_profile.start() and stop().
+// When to record: always, inside an annotation, between cudaProfilerStart and cudaProfilerStop, between two iterations,
+// or between gpu_profile.start() and stop().
 enum class CaptureRange { always, nvtx, profiler_api, iterations, calls };
 
 struct RecorderSettings {
@@ -20,7 +20,7 @@ struct RecorderSettings {
 #undef GPUPROF_SETTING_MEMBER
 };
 
-// Visits the name and the value of each, as the struct given has it (const or not).
+// Calls visit(name, value) for each setting; `settings` may be const.
 template <class Settings, class Visit>
 constexpr void each_setting(Settings& settings, Visit&& visit) {
 #define GPUPROF_VISIT_SETTING(type, name, initial, doc) visit(#name, settings.name);

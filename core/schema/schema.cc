@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-// The third word of a column is a unit or, of a text alone, its privacy.
+// The third word of a column is its unit or, for texts only, its privacy.
 consteval ColumnSpec column(std::string_view name, ColumnType type, Unit unit, std::string_view doc) {
     return type == ColumnType::Str ? throw "a text column needs its privacy" : ColumnSpec{name, type, unit, doc};
 }

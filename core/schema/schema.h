@@ -1,5 +1,5 @@
-// What tables.def declares, as plain values that a program can walk: for the reference page, the capture file and
-// every generic reader and writer. No storage here; that is core/model/tables.h.
+// What tables.def declares, as plain values that a program can iterate: for the reference page, the capture file and
+// every generic reader and writer. Storage is in core/model/tables.h.
 #pragma once
 
 #include <span>
@@ -19,9 +19,9 @@ std::string_view name_of(ColumnType type);
 struct ColumnSpec {
     std::string_view name;
     ColumnType type;
-    Unit unit;  // none of a text
+    Unit unit;  // Unit::none for texts
     std::string_view doc;
-    Privacy privacy = Privacy::open;  // of a text
+    Privacy privacy = Privacy::open;  // texts only
 };
 
 struct TableSpec {
@@ -30,9 +30,9 @@ struct TableSpec {
     std::span<const ColumnSpec> columns;
 };
 
-// Every table, in the order of tables.def.
+// All tables, in the order of tables.def.
 std::span<const TableSpec> table_specs();
-// The one of a name that tables.def has; another is a defect.
+// The table with a name that tables.def declares; aborts for any other name.
 const TableSpec& table_spec(std::string_view name);
 
 }  // namespace gpuprof

@@ -1,12 +1,12 @@
-// What the bit set of throttle.reasons means. Source: the NVML reference, "NvmlClocksEventReasons" (nvml.h).
+// Meaning of the bits of throttle.reasons. Source: the NVML reference, "NvmlClocksEventReasons" (nvml.h).
 #pragma once
 
 #include <cstdint>
 
 namespace gpuprof {
 
-// Reasons that hold clocks down against the work's interest. Idle, application clocks, sync boost and display settings
-// are somebody's choice and not counted.
+// Reasons that lower clocks against the interest of the workload. Idle, application clocks, sync boost and display
+// settings are somebody's choice and do not count.
 struct Throttle {
     bool power = false, heat = false, hardware = false;
 };

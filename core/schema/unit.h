@@ -1,4 +1,4 @@
-// Units of columns, of traces and of results alike. A number in a report always has one.
+// Units of columns, in traces and results. Every number in a report has one.
 #pragma once
 
 #include <string_view>

@@ -218,7 +218,8 @@ def test_another_database_is_refused(program, tmp_path):
     file = tmp_path / "other.db"
     change(file, "CREATE TABLE things (a)")
     outcome = program.run("report", file)
-    assert outcome.status == 3 and outcome.errors == [f"gpu-profile: {file}: a SQLite database, but not of Nsight Systems (it has no table StringIds)"]
+    assert outcome.status == 3 and len(outcome.errors) == 1
+    assert str(file) in outcome.errors[0] and "StringIds" in outcome.errors[0]
 
 
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.7, 0.99])

@@ -47,7 +47,7 @@ def test_a_tree_of_many_levels(program, tmp_path):
 
     assert len(tables_of(program, write(tmp_path, deep(300)))["call_node"]) == 300
     outcome = program.run("report", write(tmp_path, deep(5000)))
-    assert outcome.status == 3 and "cannot be read" in outcome.errors[0]
+    assert outcome.status == 3 and "cannot read" in outcome.errors[0]
 
 
 def test_values_that_are_no_numbers(program, tmp_path):

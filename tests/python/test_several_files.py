@@ -122,12 +122,12 @@ def test_what_cannot_be_read_is_a_loss(program, ranks):
     (ranks / "folder").mkdir()
     losses = rows(program, ranks, "losses")
     by_kind = {kind: sorted(row["place"] for row in losses if row["kind"] == kind) for kind in {row["kind"] for row in losses}}
-    assert by_kind["unread_file"] == [f"{ranks}/empty.json: empty"]
+    assert by_kind["unread_file"] == [f"cannot read {ranks}/empty.json: the input is empty"]
     assert set(by_kind["foreign_file"]) == {"README.txt", "noise.gpuprof"}
     assert any("cut.json.gz" in place for place in by_kind["bad_compression"])
     assert {row["device"] for row in rows(program, ranks, "devices")} >= {0, 1}
     named = rows(program, RANKS[0], ranks / "README.txt", "losses")
-    assert "README.txt: not a trace" in next(row["place"] for row in named if row["kind"] == "unread_file")
+    assert "README.txt: unknown format" in next(row["place"] for row in named if row["kind"] == "unread_file")
 
 
 def test_one_recording_in_two_formats_counts_once(program):
@@ -138,11 +138,11 @@ def test_one_recording_in_two_formats_counts_once(program):
 
 
 @pytest.mark.parametrize(("prepare", "arguments", "status", "said"), [
-    (lambda f: None, ["."], 3, "a folder without files"),
-    (lambda f: (f / "inner").mkdir(), ["."], 3, "those of folders in it are not read"),
-    (lambda f: (f / "a.txt").write_text("x"), ["."], 3, "none of 1 files is a recording"),
-    (lambda f: (f / "a.json").write_text(""), [".", "devices"], 3, "the first: ./a.json: empty"),
-    (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "a.gz"], 2, "a.gz is named twice"),
+    (lambda f: None, ["."], 3, "no files"),
+    (lambda f: (f / "inner").mkdir(), ["."], 3, "subfolders are not read"),
+    (lambda f: (f / "a.txt").write_text("x"), ["."], 3, "none of the 1 files"),
+    (lambda f: (f / "a.json").write_text(""), [".", "devices"], 3, "./a.json: the input is empty"),
+    (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "a.gz"], 2, "duplicate file 'a.gz'"),
     (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "b.gz"], 2, "no analysis b.gz"),
 ])
 def test_clear_errors(program, tmp_path, monkeypatch, prepare, arguments, status, said):

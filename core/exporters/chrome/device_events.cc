@@ -1,5 +1,5 @@
-// ChromeEvents' device side: kernels, copies, fills, waits, projected ranges, and the arrows from their calls. As Kineto draws
-// them, the process of an event is the device and its thread the stream.
+// ChromeEvents' device side: kernels, copies, fills, waits, projected ranges, and the arrows from their calls. As in
+// Kineto, the process of an event is the device and its thread is the stream.
 #include <fmt/format.h>
 
 #include "core/exporters/chrome/events.h"
@@ -126,7 +126,8 @@ void ChromeEvents::device_ranges() {
     for (Row row = 0; row < range.rows; ++row) {
         open(device_head(range, row, "gpu_user_annotation", text_of(range.name, row)));
         number("External id", range.external_id, row);
-        // Its process and thread are device and stream. Holistic Trace Analysis takes what has the argument for a kernel.
+        // Its process and thread are device and stream. Holistic Trace Analysis takes events with the argument for
+        // kernels.
         if (!range.device.has(row)) number_or_null("device", range.device, row);
         if (!range.stream.has(row)) number_or_null("stream", range.stream, row);
         close();

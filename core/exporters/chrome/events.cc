@@ -75,7 +75,7 @@ void ChromeEvents::text(std::string_view key, const Column<StringId>& column, Ro
     if (column.has(row)) json_.member(key, trace_.text(column[row]));
 }
 
-// A list or an object as such, anything else as a string.
+// A list or an object as JSON, anything else as a string.
 void ChromeEvents::json_text(std::string_view key, const Column<StringId>& column, Row row) {
     if (!column.has(row)) return;
     std::string_view value = trace_.text(column[row]);
@@ -120,7 +120,7 @@ void ChromeEvents::names() {
     }
 }
 
-// The profiler's own span, which the Kineto importer keeps as two facts.
+// The profiler's own span, which the Kineto importer stores as two facts.
 void ChromeEvents::profiler_span() {
     std::string_view start = trace_.meta("profiler_span_start_ns"), dur = trace_.meta("profiler_span_dur_ns");
     if (start.empty() || dur.empty()) return;

@@ -1,7 +1,8 @@
-// Writes the rows of a trace as events of Chrome's trace format, with the categories and arguments of PyTorch's Kineto, so
-// that every viewer and script made for those files reads them. One function per table; the caller has opened the array.
-// Times are microseconds with three decimals since `base`, which keeps them exact in readers that use doubles.
-// Specs: the Trace Event Format document of the Chromium project; libkineto/src/output_json.cpp of pytorch/kineto.
+// Writes the rows of a trace as events of Chrome's trace format, with the categories and arguments of PyTorch's Kineto,
+// so that every viewer and script written for those files can read them. One function per table; the caller has opened
+// the array. Times are microseconds with three decimals since `base`, which keeps them exact in readers that use
+// doubles. Specs: the Trace Event Format document of the Chromium project; libkineto/src/output_json.cpp of
+// pytorch/kineto.
 #pragma once
 
 #include <unordered_map>
@@ -20,7 +21,7 @@ public:
     void write();
 
 private:
-    // Fields of an event; open() leaves it within its "args" object.
+    // Fields of an event; open() leaves the writer inside its "args" object.
     struct Head {
         std::string_view phase, category, name;
         std::int64_t pid, tid;
@@ -64,7 +65,7 @@ private:
     void shape(std::string_view key, const Column<std::int32_t>& x, const Column<std::int32_t>& y,
                const Column<std::int32_t>& z, Row row);
     void time(std::string_view key, std::int64_t ns);
-    // The same where readers take a number of the event's own in place of a missing one.
+    // The same for fields that readers replace by a number of the event itself when they are missing.
     template <class T>
     void number_or_null(std::string_view key, const Column<T>& column, Row row) {
         if (column.has(row)) return json_.member(key, static_cast<std::int64_t>(column[row]));

@@ -5,7 +5,7 @@
 namespace gpuprof {
 namespace {
 
-// Far above the ids of a system, so that they meet no real one.
+// Far above any system's ids, to avoid collisions.
 constexpr std::int64_t kMadeUp = std::int64_t{1} << 32;
 
 }  // namespace

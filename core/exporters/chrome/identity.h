@@ -1,5 +1,5 @@
 // The numbers by which Chrome's trace format names processes and threads. A trace names them by keys, which may be any
-// text; here each key gets its process or thread id where that is known and unique, else a number nobody else has.
+// text; here each key gets its process or thread id if that is known and unique, otherwise an unused number.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class ChromeIdentity {
 public:
     explicit ChromeIdentity(const Trace& trace);
 
-    // Of a key of `process` or `thread`; a key without a row there has pid -1, as Kineto writes what it does not know.
+    // For a key of `process` or `thread`; a key without a row has pid -1, Kineto's number for unknown processes.
     std::int64_t process(StringId key) const;
     HostId thread(StringId key) const;
 

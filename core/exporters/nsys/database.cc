@@ -35,7 +35,7 @@ Result<Writer> Writer::open() {
     sqlite3_open_v2(writer.path().c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                     sqlite_by_descriptor());
     writer.database_.reset(database);
-    // The file is ours alone and worth nothing before it is whole.
+    // The file is private and worthless until it is complete, so it needs no journal.
     writer.run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN");
     return writer;
 }

@@ -1,4 +1,4 @@
-// A SQLite database as it is written: a file for a while, one transaction, statements prepared once.
+// An SQLite database being written: a temporary file, one transaction, statements prepared once.
 #pragma once
 
 #include <array>
@@ -24,10 +24,10 @@ public:
     Writer(Writer&&) noexcept = default;
     ~Writer();
 
-    // Runs SQL; the first failure stays and ends all further work.
+    // Runs SQL; the first failure is kept and stops all further work.
     void run(const std::string& sql);
-    // One row, values in the order of the table's columns: numbers, texts, or optionals of them; an empty optional is NULL.
-    // A table is made with its first row.
+    // One row, values in the order of the table's columns: numbers, texts, or optionals of them; an empty optional is
+    // NULL. A table is created with its first row.
     template <class... Values>
     void insert(const char* table, const Values&... values) {
         if (!begin_row(table)) return;
@@ -35,7 +35,7 @@ public:
         end_row();
     }
     bool wrote(const char* table) const { return statements_.contains(table); }
-    // Commits; the whole file is at path() then.
+    // Commits; the complete file is then at path().
     Status finish();
     const std::string& path() const { return file_.path(); }
 

@@ -1,4 +1,4 @@
-// Numbers of the fields of Perfetto's trace format that are written here. Source: protos/perfetto/trace of
+// Numbers of the Perfetto trace format fields that the exporter writes. Source: protos/perfetto/trace of
 // github.com/google/perfetto (trace_packet, track_descriptor, track_event, interned_data, clock_snapshot).
 #pragma once
 

@@ -1,5 +1,5 @@
-// The packets of one track. Each track is a sequence of its own: its times are differences to the one before, its names are
-// numbers that it explains at their first use, and its number is said once.
+// The packets of one track. Each track is a separate sequence: its times are deltas, its names are numbers that it
+// defines at their first use, and its track number is written once.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace gpuprof::perfetto {
 
-// What is shown of an event beside its name. Keys are literals.
+// What is shown for an event besides its name. Keys are literals.
 struct Note {
     const char* key;
     std::int64_t number = 0;
-    std::string text{};  // instead of the number, when not empty
+    std::string text{};  // replaces the number if not empty
 };
 
 class Sequence {
 public:
-    // `number` counts from 1 and is the track's uuid as well; `start` comes before every event.
+    // `number` counts from 1 and is also the track's uuid; `start` is before every event.
     Sequence(Sink& sink, std::uint32_t number, TimeNs start);
 
     struct Event {
@@ -32,15 +32,15 @@ public:
         std::span<const Note> notes;
         std::uint64_t flow = 0;  // an arrow leads from the first event with this number to the others; 0: none
     };
-    // In the order of time.
+    // In time order.
     void begin(TimeNs time, const Event& event);
     void end(TimeNs time);
     void count(TimeNs time, double value);
 
 private:
-    // Literals by where they lie: a track has few, and looking through them is quicker than hashing one.
+    // Literals by address: a track has few, and a linear search is faster than hashing one.
     using Literals = std::vector<const char*>;
-    // The number of a text among those of its field, from 1; what was not known is explained in the packet that comes.
+    // The number of a text among those of its field, from 1; the next packet defines new ones.
     std::uint64_t number_of(std::string_view text, StringPool& known, std::uint32_t field);
     std::uint64_t number_of(const char* literal, Literals& known, std::uint32_t field);
     void explain(std::uint64_t number, std::string_view text, std::uint32_t field);
@@ -51,7 +51,7 @@ private:
     TimeNs last_;
     Literals categories_, keys_;
     StringPool names_, texts_;
-    std::string fresh_, event_, packet_, part_;  // built anew for each packet
+    std::string fresh_, event_, packet_, part_;  // rebuilt for each packet
 };
 
 // The packet `packet` as a piece of the file.

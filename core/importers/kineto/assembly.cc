@@ -22,7 +22,7 @@ void Assembly::take(ParsedPiece& piece) {
     }
     if (pending_.size() == 0) pending_offset_ = piece.offset;
     pending_.append(piece.bytes.begin(), piece.bytes.size());
-    // Twice as much each time, so that an item of many pieces is not scanned once for each of them.
+    // Doubles each time, so that an item of many pieces is not scanned once per piece.
     if (pending_.size() < wanted_ && !piece.last) return;
     pending_.seal();
     Block block;
@@ -68,7 +68,7 @@ void Assembly::note_threads(const Block& block) {
     }
 }
 
-// The end of an arrow meets its beginning by id; which of the two stands first in the file is open.
+// Arrow ends are matched by id; either one may come first in the file.
 void Assembly::take_flow_end(const FlowEnd& end, const Batch& rows) {
     auto& partners = open_flows_[end.begins ? 0 : 1];
     auto partner = partners.find(end.id);
@@ -92,15 +92,17 @@ void Assembly::take_flow_end(const FlowEnd& end, const Batch& rows) {
 
 Status Assembly::finish() {
     if (!has_events_)
-        return Error{ExitCode::unreadable,
-                     fmt::format("{}: not a trace: its {} bytes hold no \"traceEvents\"", file_, end_offset_)};
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("cannot read {}: not a trace: no \"traceEvents\" in its {} bytes", file_, end_offset_)};
     if (events_ == labels_ && foreign_ > 0) {
         foreign_kinds_.place.clear();
         return Error{
             ExitCode::unreadable,
-            fmt::format("{}: not a GPU trace: a Chrome trace whose {} events are all of kinds that gpu-profile "
-                        "does not read: {}; it reads traces of the PyTorch profiler",
-                        file_, foreign_, foreign_kinds_.text())};
+            fmt::format(
+                "cannot read {}: not a GPU trace: its {} events are of kinds that gpu-profile does not read: {}; "
+                "supported are traces of the PyTorch profiler",
+                file_, foreign_, foreign_kinds_.text())};
     }
     // A bare array may end without its bracket (Chrome's trace event format allows it), an object may not.
     bool open_end = state_ == State::events || state_ == State::header;

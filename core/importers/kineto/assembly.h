@@ -1,4 +1,4 @@
-// Brings the blocks of a file together in order: accepts what was parsed on a right guess, parses again what was not, pairs the
+// Combines the blocks of a file in order: accepts blocks parsed on a correct guess, parses the others again, pairs the
 // arrows, completes device ops from their calls, and names processes and threads.
 #pragma once
 
@@ -15,9 +15,9 @@ class Assembly {
 public:
     Assembly(std::string_view file, TraceBuilder& builder) : file_(file), builder_(builder) {}
 
-    // Takes the pieces in the order of the input.
+    // Takes the pieces in input order.
     void take(ParsedPiece& piece);
-    // After the last piece. Fails when the input was no trace.
+    // After the last piece. Fails if the input was not a trace.
     Status finish();
 
 private:
@@ -36,14 +36,14 @@ private:
     std::string_view file_;
     TraceBuilder& builder_;
     State state_ = State::start;
-    char before_ = ',';  // the last visible byte taken in; a comma stands for none
+    char before_ = ',';  // the last non-blank byte consumed; a comma means none
     bool is_object_ = false, has_events_ = false, cut_off_ = false;
-    PaddedBytes pending_;  // bytes of an item that goes on in the next piece
+    PaddedBytes pending_;  // bytes of an item that continues in the next piece
     std::uint64_t pending_offset_ = 0;
     std::size_t wanted_ = 0;  // bytes to gather before pending_ is parsed again
     std::uint64_t end_offset_ = 0;
 
-    Batch rest_;  // rows made or completed here
+    Batch rest_;  // rows created or completed here
     std::unordered_map<std::int64_t, LaunchNote> notes_;
     std::unordered_map<std::int64_t, FlowEnd> open_flows_[2];  // by whether they begin; threads are of rest_.strings
     std::vector<NameFact> names_;

@@ -1,5 +1,5 @@
-// What one block of a Kineto file says: rows, and the facts that can only be placed once the whole file was read.
-// Blocks are parsed on several threads, each into a Block of its own; kineto.cc brings them together in the order of the file.
+// The contents of one block of a Kineto file: rows, and facts that can be placed only after the whole file was read.
+// Blocks are parsed on several threads, each into a separate Block; kineto.cc combines them in file order.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace gpuprof::kineto {
 
-// Times of the file further from zero are refused, so that the time base can be added without overflow.
+// Times further from zero are rejected, so that the time base can be added without overflow.
 inline constexpr TimeNs kLatestTime = TimeNs{1} << 61;
 
-// One end of a fwdbwd arrow; its other end may stand anywhere in the file.
+// One end of a fwdbwd arrow; the other end may be anywhere in the file.
 struct FlowEnd {
     std::int64_t id;
     TimeNs time;
@@ -23,13 +23,13 @@ struct FlowEnd {
     bool begins;
 };
 
-// What a metadata event calls a process or thread.
+// The name that a metadata event gives a process or thread.
 struct NameFact {
-    std::string process, thread;  // keys; thread empty when the process is meant
+    std::string process, thread;  // keys; thread is empty for a process
     std::string name;
 };
 
-// What only the call knows of the device op it submits: ROCm writes size and shape there.
+// Facts that only the call has about its device op: ROCm writes size and shape there.
 struct LaunchNote {
     std::int64_t correlation;
     std::optional<std::int64_t> bytes, shared_bytes;
@@ -54,11 +54,11 @@ struct Block {
     bool is_object = false;     // the outermost value is an object
     bool has_events = false;    // the array of events has begun
     bool cut_off = false;       // the input ended inside an item
-    std::uint64_t events = 0;   // events that were understood, metadata included
-    std::uint64_t labels = 0;   // among them: metadata and arrows, which say nothing alone
+    std::uint64_t events = 0;   // events that were recognized, metadata included
+    std::uint64_t labels = 0;   // among them: metadata and arrows, which are useless alone
     std::uint64_t foreign = 0;  // events of kinds that are not used
 
-    // Back to nothing; the memory of the rows is kept for what comes next.
+    // Removes everything; the memory of the rows is kept.
     void clear() {
         Batch reused_rows = std::move(rows), reused_late = std::move(late);
         *this = Block{};

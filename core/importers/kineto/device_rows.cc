@@ -1,5 +1,5 @@
-// RowWriter's device side: kernels, copies, fills, synchronisation, device ranges, collectives, launch notes.
-// Device and stream of an event are its arguments of that name, else its pid and tid, which is where Kineto draws them.
+// RowWriter's device side: kernels, copies, fills, synchronization, device ranges, collectives, launch notes. Device
+// and stream of an event are its arguments of that name, otherwise its pid and tid, where Kineto draws it.
 #include <algorithm>
 
 #include "core/base/ascii.h"
@@ -10,7 +10,7 @@
 namespace gpuprof::kineto {
 namespace {
 
-// Up to three integers of a JSON array such as [16, 32, 1]; how many there were, 0 when it is no such array.
+// Up to three integers of a JSON array such as [16, 32, 1]. Returns how many there were; 0 if it is not such an array.
 std::size_t read_shape(std::string_view text, std::int64_t (&values)[3]) {
     static constexpr std::string_view kBlank = " \t\r\n";  // an indented file breaks arrays into lines
     if (text.size() < 2 || text.front() != '[' || text.back() != ']') return 0;
@@ -57,7 +57,7 @@ bool is_copy_kind(std::string_view kind) { return kind.size() == 4 && kind.subst
 
 }  // namespace
 
-// CUPTI writes all ones for "none" (CUPTI_SYNCHRONIZATION_INVALID_VALUE), Kineto prints it signed or unsigned.
+// CUPTI writes all ones for "none" (CUPTI_SYNCHRONIZATION_INVALID_VALUE); Kineto prints it signed or unsigned.
 template <class T>
 void RowWriter::put_ordinal(Column<T>& column, Row row, const Event& event, Field field) {
     std::optional<std::int64_t> value = integer(event, field);
@@ -89,7 +89,7 @@ void RowWriter::put_device_op(Table& table, Row row, const Event& event, Span sp
     put_stream(table.stream, row, event);
     put(table.correlation, row, event, Field::correlation);
     put(table.external_id, row, event, Field::external_id);
-    // Graph 0 is CUPTI's "in no graph".
+    // Graph 0 is CUPTI's "not in a graph".
     if (integer(event, Field::graph_id).value_or(0) == 0) return;
     put(table.graph_id, row, event, Field::graph_id);
     put(table.graph_node_id, row, event, Field::graph_node_id);

@@ -39,8 +39,8 @@ constexpr auto kArgKeys = table_of<Place::args>();
 constexpr std::string_view kPrinted[] = {GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_PRINTED) ""};
 #undef GPUPROF_KINETO_PRINTED
 
-// Reads the keys of one place. A recorder prints the keys of a kind of event in one order, so the two keys that followed the
-// last one before are tried first: a comparison instead of finding the key's end and looking it up.
+// Reads the keys of one place. A recorder prints the keys of a kind of event in one order, so the two keys that last
+// followed this one are tried first: a comparison is faster than finding the key's end and looking it up.
 template <Place place>
 class KeyReader {
 public:
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    // Moves p past the key `guess` when it is what stands there.
+    // Moves p past the key `guess` if it is next.
     static bool take(const char*& p, const char* end, Field guess) {
         std::string_view printed = kPrinted[static_cast<std::size_t>(guess)];
         if (guess == Field::unknown || p + printed.size() >= end || !same_bytes(p, printed.data(), printed.size()))
@@ -85,7 +85,7 @@ Scan read_field(const char*& p, const char* end, Field field, Event& event) {
     if (too_deep) {
         event.too_deep = true;
     } else {
-        event.put(field, value);  // an unknown field goes to a slot nobody reads
+        event.put(field, value);  // an unknown field goes to a slot that nobody reads
     }
     return Scan::ok;
 }

@@ -1,4 +1,4 @@
-// One event of a Chrome trace as slices of the input: every known field is a RawValue, nothing is decoded before somebody asks.
+// One event of a Chrome trace as slices of the input: every known field is a RawValue, decoded only on demand.
 // An Event is reused from event to event and refers to the block of input it was read from.
 #pragma once
 
@@ -17,7 +17,7 @@ inline constexpr std::size_t kFields = static_cast<std::size_t>(Field::unknown);
 static_assert(kFields < 64, "presence is one 64-bit mask");
 
 struct Event {
-    // By field, two fields that came after it before; see KeyReader in event.cc.
+    // For each field, the two fields that last followed it; see KeyReader in event.cc.
     using Followers = std::array<std::array<Field, 2>, kFields + 1>;
     Followers key_followers, arg_followers;
     Event() {
@@ -26,12 +26,12 @@ struct Event {
     }
 
     std::uint64_t present = 0;
-    bool too_deep = false;  // some value was nested too deep and was left out
+    bool too_deep = false;  // some value was nested too deeply and was skipped
     std::array<RawValue, kFields + 1> values;
 
     bool has(Field field) const { return (present >> static_cast<unsigned>(field) & 1) != 0; }
     const RawValue& operator[](Field field) const { return values[static_cast<std::size_t>(field)]; }
-    // The bytes of a field; "" when it is not there.
+    // The bytes of a field; "" if absent.
     std::string_view text(Field field) const { return has(field) ? (*this)[field].text() : std::string_view{}; }
     void put(Field field, const RawValue& value) {
         values[static_cast<std::size_t>(field)] = value;
@@ -39,16 +39,16 @@ struct Event {
     }
 };
 
-// Reads the event whose '{' is at p and moves p past its '}'. Of a key that stands twice, the last value counts.
-// On failure p is where reading stopped and the event is not to be used.
+// Reads the event whose '{' is at p and moves p past its '}'. If a key occurs twice, the last value counts.
+// On failure p is where reading stopped, and the event must not be used.
 Scan read_event(const char*& p, const char* end, Event& event);
 
-// Whether an event seems to begin at p: the last visible byte before p ends an item, then come a brace and a key that events begin
-// with. Looks at most kEventLook bytes past p.
+// Whether an event seems to start at p: the last non-blank byte before p ends an item, and a brace and a key that
+// events start with follow. Reads at most kEventLook bytes past p.
 inline constexpr std::ptrdiff_t kEventLook = 64;
 bool looks_like_event(char before, const char* p, const char* end);
 
-// The last visible byte of [begin, p), or `otherwise` when there is none.
+// The last non-blank byte of [begin, p), or `otherwise` if there is none.
 char last_visible(const char* begin, const char* p, char otherwise);
 
 }  // namespace gpuprof::kineto

@@ -97,7 +97,7 @@ void put_property(DeviceTable& device, Row row, Property property, const RawValu
     }
 }
 
-// Scans the values of the object or array `value`, which scan_nested accepted, and shows each to visit(key, value).
+// Scans the values of the object or array `value`, which scan_nested accepted, and passes each to visit(key, value).
 template <class Visit>
 void each_member(const RawValue& value, Visit visit) {
     const char* p = value.begin;
@@ -137,7 +137,7 @@ void add_meta(std::string_view key, const RawValue& value, Batch& rows) {
     meta.value.set(row, rows.intern(value.is_string() ? decode_string(value, scratch, clean) : value.text()));
 }
 
-// Whether the value is an integer, which is then put into `into`.
+// Whether the value is an integer, which is then stored in `into`.
 bool take_integer(const RawValue& value, std::optional<std::int64_t>& into) {
     std::int64_t n = 0;
     bool ok = parse_integer(value.text(), n) == Number::ok;

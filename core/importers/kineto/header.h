@@ -1,5 +1,5 @@
-// The members of a trace's outermost object other than "traceEvents": device properties, the job, the time base, and facts
-// about the recording, which become `meta` rows under the keys of the file (members of an object as object.member).
+// The members of a trace's outermost object other than "traceEvents": device properties, the job, the time base, and
+// facts about the recording, which become `meta` rows under their keys (members of an object as object.member).
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace gpuprof::kineto {
 
-// Takes in one member. What it does not understand becomes meta as it stands. False when a number it needs is none; it is
-// left absent then.
+// Takes one member. Members that it does not know become meta unchanged. False if a required number is invalid, which
+// is then left absent.
 bool read_header_member(std::string_view key, const RawValue& value, Block& block);
 
 }  // namespace gpuprof::kineto

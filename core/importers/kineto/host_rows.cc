@@ -129,7 +129,7 @@ void RowWriter::write_overhead(const Event& event, Span span) {
     Row row = overhead.add();
     overhead.start.set(row, span.start);
     overhead.dur.set(row, span.dur);
-    // Process -1 is how Kineto writes "not known".
+    // Kineto writes process -1 for "unknown".
     if (event.has(Field::pid) && !event.text(Field::pid).starts_with('-'))
         overhead.thread.set(row, host_thread(event).thread);
     put_text(overhead.name, row, event, Field::name, block_.rows);

@@ -1,6 +1,6 @@
-// A perfect hash over a few known texts, built at compile time: from the bytes of a JSON key to its enumerator in a few
-// cycles. The hash looks at the length and four bytes; a search at compile time finds multipliers without a
-// collision, so a lookup is one comparison.
+// A perfect hash over a few known texts, built at compile time: it maps the bytes of a JSON key to its enumerator in a
+// few cycles. The hash uses the length and four bytes; a compile-time search finds multipliers without a collision, so
+// a lookup is one comparison.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct KeyName {
     Enum value;
 };
 
-// Equality of two texts of n bytes in a few loads, where a call of memcmp would cost more than the comparison.
+// Equality of two texts of n bytes in a few loads; calling memcmp would cost more than the comparison.
 inline bool same_bytes(const char* a, const char* b, std::size_t n) {
     auto differ = [&]<class Word>(std::size_t at, Word) {
         Word x, y;

@@ -1,5 +1,5 @@
-// Walks the members of a JSON object and the elements of an array, in place and without recursion of its own.
-// `visit` is called with the cursor at the value and has to move it past.
+// Walks the members of a JSON object and the elements of an array, in place and without recursion. `visit` is called
+// with the cursor at the value and has to move it past the value.
 #pragma once
 
 #include "core/importers/kineto/scan.h"

@@ -9,7 +9,7 @@
 namespace gpuprof::kineto {
 namespace {
 
-// By the largest scale that anybody asks for: seconds as ns.
+// By the largest scale in use: seconds as ns.
 constexpr std::int64_t kPowers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
 
 // A decimal number taken apart: digits of `whole` then `fraction`, times 10^exponent.
@@ -39,11 +39,11 @@ bool all_digits(std::uint64_t chunk) {
     return (chunk & kHigh) == kThrees && ((chunk + 0x0606060606060606u) & kHigh) == kThrees;
 }
 
-// The value of the first n of the bytes at p, 1 <= n <= 8; false when one is no digit. Reads 8 bytes.
+// The value of the first n of the bytes at p, 1 <= n <= 8; false if one is not a digit. Reads 8 bytes.
 bool read_up_to_eight(const char* p, std::size_t n, std::int64_t& value) {
     std::uint64_t chunk;
     std::memcpy(&chunk, p, sizeof chunk);
-    // Zeros in front instead of whatever follows.
+    // Zeros in front replace the bytes that follow.
     unsigned shift = static_cast<unsigned>(64 - 8 * n);
     chunk = chunk << shift | (std::uint64_t{0x3030303030303030u} & ((std::uint64_t{1} << shift) - 1));
     if (!all_digits(chunk)) return false;
@@ -66,7 +66,7 @@ bool take_exponent(std::string_view& text, std::int64_t& exponent) {
     if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
     std::string_view digits = take_digits(text);
     if (digits.empty()) return false;
-    constexpr std::int64_t kHuge = 1'000'000'000;  // beyond any exponent that matters, and safe to add to
+    constexpr std::int64_t kHuge = 1'000'000'000;  // larger than any exponent that matters, and safe to add to
     for (char c : digits) exponent = exponent >= kHuge ? kHuge : exponent * 10 + (c - '0');
     if (negative) exponent = -exponent;
     return true;
@@ -137,7 +137,7 @@ Number parse_decimal(std::string_view text, int scale, std::int64_t& value) {
 }
 
 bool parse_padded_digits(std::string_view text, std::int64_t& value) {
-    // The bytes are taken as a number of the machine, first digit lowest.
+    // The bytes are loaded as a machine number, first digit lowest.
     if (std::endian::native != std::endian::little || text.empty() || text.size() > 16) return false;
     if (text.size() <= 8) return read_up_to_eight(text.data(), text.size(), value);
     std::int64_t high = 0, low = 0;

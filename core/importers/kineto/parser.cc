@@ -21,7 +21,7 @@ public:
     State state() const { return state_; }
 
 private:
-    // Takes in one item; false when the piece has no more.
+    // Takes one item; false if the piece has no more.
     bool step() {
         if (state_ == State::lost) return find_next();
         p_ = skip_space(p_, end_);
@@ -87,7 +87,7 @@ private:
         return true;
     }
 
-    // Something that is no event between events.
+    // Something between events that is not an event.
     bool foreign_item() {
         const char* item = p_;
         RawValue value;
@@ -126,7 +126,7 @@ private:
             at = find_stop(at, end_, nesting_stops);
             if (at >= end_) break;
             if (*at != '{' && *at != ']') continue;
-            // Near the end of a piece, what follows is needed to tell.
+            // Near the end of a piece, the next bytes are needed to decide.
             if (!piece_.last && end_ - at <= kEventLook) return stop_at(at);
             char before = last_visible(piece_.begin, at, piece_.before);
             if (looks_like_event(before, at, end_)) return go_on_at(at, State::events);

@@ -1,6 +1,7 @@
 // The state machine over the bytes of a Chrome trace: header members, then events, then header members again.
-// It works on a piece of the input, takes in whole items only (one member, one event), and says where it stopped; so a file can be
-// cut anywhere, given enough of it again. Broken parts are counted as losses and reading goes on at the next event.
+// It works on a piece of the input, takes only whole items (one member, one event), and reports where it stopped, so a
+// file can be cut anywhere as long as the rest is supplied again. Invalid parts are counted as losses, and reading
+// continues at the next event.
 //
 // The state after a piece depends on the state before it and its bytes alone. That is what lets kineto.cc parse pieces ahead of
 // time, assuming they begin with an event, and throw the result away when they did not.

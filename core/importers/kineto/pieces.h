@@ -1,4 +1,4 @@
-// Reads an input in pieces of about the same size, cut where an event seems to begin.
+// Reads an input in pieces of about the same size, cut where an event seems to start.
 // Not thread-safe; the pipeline calls it under its lock.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace gpuprof::kineto {
 
-// Bytes with the padding the scanner needs behind them.
+// Bytes followed by the padding that the scanner needs.
 class PaddedBytes {
 public:
     char* resize(std::size_t size) {
@@ -17,7 +17,7 @@ public:
         size_ = size;
         return bytes_.data();
     }
-    // Makes the padding; call it after the bytes were written.
+    // Creates the padding; call it after writing the bytes.
     void seal() { std::memset(bytes_.data() + size_, 0xFF, kScanPadding); }
     const char* begin() const { return bytes_.data(); }
     const char* end() const { return bytes_.data() + size_; }
@@ -44,14 +44,14 @@ public:
         std::uint64_t offset = 0;
         bool last = false;
     };
-    // Reads the next piece into `bytes`. Not to be called after the last one.
+    // Reads the next piece into `bytes`. Must not be called after the last one.
     Result<Next> read(PaddedBytes& bytes);
 
 private:
     Source& source_;
     std::size_t piece_bytes_;
     std::uint64_t offset_ = 0;
-    PodVector<char> carry_;  // read, but part of the next piece
+    PodVector<char> carry_;  // already read, but part of the next piece
 };
 
 }  // namespace gpuprof::kineto

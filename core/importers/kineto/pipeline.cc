@@ -25,7 +25,7 @@ void parse(std::string_view file, ParsedPiece& piece, State before) {
     piece.used = parse_piece(file, bytes, piece.after, piece.block);
 }
 
-// The workers and the pieces between them and the consumer. Piece number n waits in slot n % slots.
+// The workers, and the pieces between them and the consumer. Piece number n waits in slot n % slots.
 class Pipeline {
 public:
     Pipeline(Source& source, PieceReader& reader, unsigned workers)
@@ -34,7 +34,7 @@ public:
         try {
             for (unsigned i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
         } catch (const std::system_error&) {
-            // The system gives no more threads; those that started do, and without any the consumer works itself.
+            // If the system refuses a thread, the existing ones do the work; without any, the consumer does.
         }
     }
     ~Pipeline() {
@@ -46,7 +46,8 @@ public:
         for (std::thread& thread : threads_) thread.join();
     }
 
-    // The next piece in order, null after the last one or when reading failed. It is the caller's until the next call.
+    // The next piece in order; null after the last one or after a read error. It belongs to the caller until the next
+    // call.
     ParsedPiece* next() {
         std::unique_lock lock(mutex_);
         if (consumed_ > 0) ready_[(consumed_ - 1) % slots_.size()] = false;
@@ -101,7 +102,7 @@ private:
     std::vector<std::unique_ptr<ParsedPiece>> slots_;
     std::vector<bool> ready_;
     std::size_t taken_ = 0;     // pieces read
-    std::size_t consumed_ = 0;  // pieces handed out, the current one included
+    std::size_t consumed_ = 0;  // pieces delivered, the current one included
     bool ended_ = false, stopped_ = false;
     Status status_;
     std::vector<std::thread> threads_;

@@ -1,6 +1,6 @@
-// Parses an input on several threads and hands the pieces to one consumer in the order of the input.
-// Memory is bounded: only a few pieces are read ahead. Every piece but the first is parsed on the guess that it begins among the
-// events; the consumer decides whether the guess was right.
+// Parses an input on several threads and delivers the pieces to one consumer in input order. Memory is bounded: only a
+// few pieces are read ahead. Every piece but the first is parsed on the guess that it starts among the events; the
+// consumer decides whether the guess was right.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@ struct ParsedPiece {
     PaddedBytes bytes;
     std::uint64_t offset = 0;
     bool last = false;
-    State before = State::start;  // the state it was parsed from
+    State before = State::start;  // the state in which parsing started
     State after = State::start;
     std::size_t used = 0;
     Block block;
 };
 
-// How many threads parse, and how many bytes a piece has.
+// Number of parsing threads, and bytes per piece.
 struct PipelineShape {
     unsigned workers;
     std::size_t piece_bytes;
 };
 PipelineShape usual_shape();
 
-// Calls `consume` on the calling thread for each piece, in order. Fails when reading fails.
+// Calls `consume` on the calling thread for each piece, in order. Fails if reading fails.
 Status parse_all(Source& source, PipelineShape shape, const std::function<void(ParsedPiece&)>& consume);
 
 }  // namespace gpuprof::kineto

@@ -7,7 +7,7 @@
 
 namespace gpuprof::kineto {
 
-// Puts an integer field into a column; what is not there or does not fit stays absent.
+// Puts an integer field into a column; missing or out-of-range values stay absent.
 template <class T>
 void RowWriter::put(Column<T>& column, Row row, const Event& event, Field field) {
     std::optional<std::int64_t> value = integer(event, field);

@@ -27,7 +27,7 @@ enum class Category {
     other
 };
 
-// The names of today, then those of the first Kineto releases (PyTorch 1.8).
+// The current names, then those of the first Kineto releases (PyTorch 1.8).
 constexpr KeyName<Category> kCategoryNames[] = {
     {"cpu_op", Category::op},
     {"user_annotation", Category::range},
@@ -74,7 +74,7 @@ void RowWriter::write(const Event& event, std::uint64_t offset) {
         case 'i':
         case 'I':
             if (event.text(Field::name) == "[memory]") return write_memory_event(event);
-            // The two marks Kineto puts around every recording.
+            // The two marks that Kineto puts around every recording.
             if (event.text(Field::name) == "Record Window End" ||
                 event.text(Field::name).starts_with("Iteration Start"))
                 return;
@@ -172,7 +172,7 @@ void RowWriter::put_text(Column<StringId>& column, Row row, const Event& event, 
     column.set(row, &batch == &block_.rows ? intern(text) : batch.intern(text));
 }
 
-// A cache keyed by a sample of the bytes, in front of the pool: it saves hashing names of a thousand bytes.
+// A cache in front of the pool, keyed by a sample of the bytes: it avoids hashing names of a thousand bytes.
 StringId RowWriter::intern(std::string_view text) {
     if (text.size() < 8) return block_.rows.intern(text);
     std::uint64_t first, middle, last;

@@ -1,6 +1,6 @@
 // From an Event to rows: which table a category fills, and which field fills which column.
-// One writer fills one Block; it remembers the names and threads seen last, because they repeat.
-// Process of a device op: Kineto does not say; TraceBuilder finds it through the submitting call.
+// One writer fills one Block; it remembers the most recent names and threads, because they repeat.
+// Kineto does not record the process of a device op; TraceBuilder finds it through the submitting call.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ public:
     // `file` is used in the places of losses.
     RowWriter(std::string_view file, Block& block) : file_(file), block_(block) {}
 
-    // Writes the event that stands at byte `offset` of the (decompressed) input.
+    // Writes the event at byte `offset` of the (decompressed) input.
     void write(const Event& event, std::uint64_t offset);
     // Counts a loss at byte `offset`.
     void lose(Loss loss, std::uint64_t offset);
@@ -69,7 +69,7 @@ private:
     // The text of a string field, decoded; valid until the next call.
     std::string_view decoded(const Event& event, Field field);
     StringId intern(std::string_view text);
-    // Keys of the thread an event names, with their rows in the tables of threads and processes.
+    // Keys of the thread that an event names, and their rows in the tables of threads and processes.
     HostThread host_thread(const Event& event);
     void add_thread(std::string_view pid, std::string_view tid, HostThread keys);
 

@@ -38,7 +38,7 @@ void append_utf8(std::string& to, std::uint32_t point) {
     add(0x80 | (point & 0x3F));
 }
 
-// Decodes `\u` at p into `to`; the bytes consumed, 0 when it is none or half a pair.
+// Decodes `\u` at p into `to`. Returns the bytes consumed; 0 if it is invalid or half a pair.
 std::ptrdiff_t decode_unicode(const char* p, const char* end, std::string& to) {
     int unit = code_unit(p, end);
     if (unit < 0 || (unit >= 0xDC00 && unit < 0xE000)) return 0;
@@ -53,7 +53,7 @@ std::ptrdiff_t decode_unicode(const char* p, const char* end, std::string& to) {
     return 12;
 }
 
-// Decodes the escape at p into `to`; the bytes consumed, 0 when JSON has no such escape.
+// Decodes the escape at p into `to`. Returns the bytes consumed; 0 if JSON has no such escape.
 std::ptrdiff_t decode_escape(const char* p, const char* end, std::string& to) {
     if (end - p < 2) return 0;
     if (p[1] == 'u') return decode_unicode(p, end, to);
@@ -67,7 +67,7 @@ std::ptrdiff_t decode_escape(const char* p, const char* end, std::string& to) {
 }  // namespace
 
 Scan scan_nested(const char*& p, const char* end, RawValue& out, bool& too_deep) {
-    std::uint64_t objects = 0;  // one bit per open bracket, innermost lowest: it is a brace
+    std::uint64_t objects = 0;  // one bit per open bracket, innermost lowest: 1 for a brace
     std::size_t depth = 0;
     const char* at = p;
     RawValue text;

@@ -1,11 +1,12 @@
-// The lexical layer of the Kineto reader: finds where JSON strings, numbers and nested values end, 16 bytes at a time,
-// and decides nothing about what they mean.
+// The lexical layer of the Kineto reader: finds the ends of JSON strings, numbers and nested values, 16 bytes at a
+// time, and does not interpret them.
 //
-// Tolerant where files of the wild are broken: a string keeps raw control characters, quotes and any escape, a bare word such as
-// NaN is a scalar, separators may be missing or doubled. Not tolerant of structure: what cannot be delimited is `bad`.
+// Tolerant where real files are malformed: a string may have raw control characters, quotes and any escape, a bare word
+// such as NaN is a scalar, separators may be missing or doubled. Strict about structure: a value without a recognizable
+// end is `bad`.
 //
-// Invariant: the bytes [end, end + kScanPadding) are readable and all 0xFF, which is no JSON byte, so vector loads may pass
-// the end and every loop stops there; a position at or past `end` means the value is cut off.
+// Invariant: the bytes [end, end + kScanPadding) are readable and all 0xFF, which never occurs in JSON, so vector loads
+// may pass the end and every loop stops there. A position at or past `end` means that the value is truncated.
 #pragma once
 
 #include <bit>
@@ -25,7 +26,7 @@ inline constexpr std::size_t kScanPadding = 64;
 enum class Scan { ok, cut_off, bad };
 enum class ValueKind : std::uint8_t { plain_string, escaped_string, scalar, nested };
 
-// The bytes of one value: of a string what is between the quotes, of anything else the text itself.
+// The bytes of one value: for a string, the text between the quotes; otherwise the text itself.
 struct RawValue {
     const char* begin = nullptr;
     const char* end = nullptr;
@@ -34,7 +35,8 @@ struct RawValue {
     bool is_string() const { return kind <= ValueKind::escaped_string; }
 };
 
-// Bytes that match a set, as a bit mask over the 16 bytes at `p`. Each set is spelled twice: as vectors and as a test of one byte.
+// Bytes that match a set, as a bit mask over the 16 bytes at `p`. Each set is written twice: as vectors and as a test
+// of one byte.
 #if defined(__SSE2__)
 using Bytes16 = __m128i;
 inline Bytes16 load16(const char* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
@@ -52,7 +54,7 @@ inline unsigned scalar_stops(const char* p) {
     Bytes16 v = load16(p);
     return mask_of(either(either(equal(v, ','), at_most(v, ' ')), either(equal(v, '}'), equal(v, ']'))));
 }
-// '[' and '{', ']' and '}' differ in bit 5 alone.
+// '[' and '{', ']' and '}' differ only in bit 5.
 inline unsigned nesting_stops(const char* p) {
     Bytes16 v = load16(p);
     Bytes16 folded = either(v, all16(0x20));
@@ -80,7 +82,7 @@ inline unsigned not_space(const char* p) {
 }
 #endif
 
-// First position at or after p whose byte is in the set; may lie past `end` when there is none before it.
+// First position at or after p whose byte is in the set; may be past `end` if there is none before it.
 template <class Stops>
 inline const char* find_stop(const char* p, const char* end, Stops stops) {
     while (p < end) {
@@ -91,7 +93,7 @@ inline const char* find_stop(const char* p, const char* end, Stops stops) {
     return end;
 }
 
-// Control characters count as space between tokens: files of the wild are padded with NUL.
+// Control characters count as space between tokens: some files are padded with NUL.
 inline const char* skip_space(const char* p, const char* end) {
     auto visible = [](const char* q) { return static_cast<unsigned char>(*q) > ' '; };
     if (visible(p)) return p;
@@ -99,8 +101,9 @@ inline const char* skip_space(const char* p, const char* end) {
     return find_stop(p, end, not_space);
 }
 
-// Whether the quote at `at` ends its string: only a separator or a closing bracket may follow. Names with quotes of their own are
-// written as they are by some recorders (Kineto escapes nothing), and so stay whole. `cut_off` when what follows is not there.
+// Whether the quote at `at` ends its string: only a separator or a closing bracket may follow. Some recorders write
+// quotes inside names unescaped (Kineto escapes nothing), and such names stay whole. `cut_off` if the next bytes are
+// missing.
 inline Scan closes_string(const char* at, const char* end) {
     const char* next = skip_space(at + 1, end);
     if (next >= end) return Scan::cut_off;
@@ -137,8 +140,8 @@ inline Scan scan_scalar(const char*& p, const char* end, RawValue& out) {
     return out.begin == out.end ? Scan::bad : Scan::ok;
 }
 
-// Reads the object or array at p without recursion. Brackets must pair up to kMaxDepth; deeper ones are only counted, and
-// `too_deep` is set.
+// Reads the object or array at p without recursion. Brackets must match up to kMaxDepth; deeper ones are only counted,
+// and `too_deep` is set.
 inline constexpr unsigned kMaxDepth = 64;
 Scan scan_nested(const char*& p, const char* end, RawValue& out, bool& too_deep);
 
@@ -150,8 +153,9 @@ inline Scan scan_value(const char*& p, const char* end, RawValue& out, bool& too
     return scan_scalar(p, end, out);
 }
 
-// The text of a string value; `scratch` holds it when it had to be decoded. `clean` becomes false when the string has an escape
-// that JSON does not allow, half a surrogate pair, a bare quote or a raw control character; those bytes are kept as they are.
+// The text of a string value; `scratch` holds it if decoding was necessary. `clean` becomes false if the string has an
+// escape that JSON does not allow, half a surrogate pair, a bare quote or a raw control character; those bytes stay
+// unchanged.
 std::string_view decode_string(const RawValue& value, std::string& scratch, bool& clean);
 
 }  // namespace gpuprof::kineto

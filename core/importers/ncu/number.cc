@@ -8,7 +8,8 @@
 namespace gpuprof::ncu {
 namespace {
 
-// Without a sum's instances, and without what separates groups and is no decimal mark: blanks, no-break spaces, apostrophes.
+// Without the instances of a sum, and without group separators other than decimal marks: blanks, no-break spaces,
+// apostrophes.
 std::string bare(std::string_view text) {
     text = text.substr(0, text.find(" ("));
     std::string kept;
@@ -41,7 +42,7 @@ Marks marks_in(std::string_view text) {
     marks.digits_after = marks.last == digits.npos ? 0 : digits.size() - marks.last - 1;
     marks.digits_before = std::min(digits.find_first_of(".,"), digits.size());
     bool zero = marks.digits_before == 1 && digits[0] == '0';
-    if (zero || marks.digits_before > 3) marks.digits_before = 0;  // no group can begin so
+    if (zero || marks.digits_before > 3) marks.digits_before = 0;  // no group can start like this
     marks.sound = !digits.empty() && digits.find_first_not_of("0123456789.,") == digits.npos &&
                   digits.find_first_of("0123456789") != digits.npos;
     return marks;

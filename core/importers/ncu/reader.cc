@@ -11,7 +11,7 @@
 namespace gpuprof::ncu {
 namespace {
 
-// Columns that say which launch it is; everything else on the raw page is a metric.
+// Columns that identify the launch; all other columns of the raw page are metrics.
 constexpr std::string_view kLaunchColumns[] = {"ID",      "Process ID",  "Process Name", "Host Name",  "Kernel Name",
                                                "Context", "Stream",      "Block Size",   "Grid Size",  "Device",
                                                "CC",      "Kernel Time", "Thread Name",  "Invocations"};
@@ -20,7 +20,7 @@ bool names_launch(std::string_view column) {
     return std::find(std::begin(kLaunchColumns), std::end(kLaunchColumns), column) != std::end(kLaunchColumns);
 }
 
-// What stands where there is no value.
+// Placeholders for a missing value.
 bool no_value(std::string_view text) {
     return text.empty() || text == "n/a" || text == "N/A" || text == "nan" || text == "no data" ||
            text.starts_with("(!)");
@@ -56,7 +56,7 @@ std::pair<std::optional<std::int32_t>, std::optional<std::int32_t>> capability_o
     return {whole<std::int32_t>(cc.substr(0, point)), whole<std::int32_t>(cc.substr(std::min(point + 1, cc.size())))};
 }
 
-// How many ns a unit of time has; 0 for any other. Both the short and, from older versions, the long names.
+// Length of a time unit in ns; 0 for any other unit. Short names and, from older versions, long names.
 double ns_in(std::string_view unit) {
     constexpr std::pair<std::string_view, double> kUnits[] = {{"ns", 1},        {"us", 1e3},    {"ms", 1e6},
                                                               {"s", 1e9},       {"nsecond", 1}, {"usecond", 1e3},
@@ -81,7 +81,7 @@ bool Reader::take(const std::vector<std::string>& fields, std::uint64_t line) {
     if (tables_ == 0 || fields.size() > width_) return false;
     if (units_due_ && take_units(fields)) return true;
     if (!whole<std::int64_t>(field(fields, "ID")) || field(fields, "Kernel Name").empty()) return false;
-    // A line of details may leave off the columns of rules, a line of metrics none.
+    // A line of details may omit the columns of rules; a line of metrics has all columns.
     if (raw_ && fields.size() != width_) {
         batch_.lose(Loss::malformed_event, fmt::format("line {}", line));
         return true;
@@ -119,7 +119,7 @@ bool Reader::take_units(const std::vector<std::string>& fields) {
     return true;
 }
 
-// The number ncu gave it; one that nobody has when several processes or tables use the same.
+// The number assigned by ncu; an unused one if several processes or tables share it.
 std::int64_t Reader::launch_of(const std::vector<std::string>& fields) {
     auto [known, added] = launches_.try_emplace({tables_, field(fields, "ID"), field(fields, "Process ID")}, 0);
     if (!added) return known->second;
@@ -212,7 +212,7 @@ void Reader::finish() {
         std::string_view text = batch_.strings[values_[row]];
         numbers[row] = number_of(text, mark);
         if (numbers[row]) table.value.set(row, *numbers[row]);
-        // The values of a metric's instances stay readable beside their sum.
+        // The values of a metric's instances stay readable next to their sum.
         if (!numbers[row] || text.find(" (") != text.npos) table.text.set(row, values_[row]);
     }
     table.close();

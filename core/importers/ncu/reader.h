@@ -1,5 +1,5 @@
-// What the ncu importer knows while it reads: columns of the last header, launches seen, and values whose numbers are made out at
-// the end, when the file has told what its decimal mark is.
+// The state of the ncu importer: columns of the last header, launches seen, and values whose numbers are decided at the
+// end, once the decimal mark of the file is known.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace gpuprof::ncu {
 
-// Whether a line begins a table of ncu.
+// Whether a line starts a table of ncu.
 bool is_header(std::string_view line);
 
 class Reader {
 public:
     explicit Reader(Batch& batch) : batch_(batch) {}
 
-    // Takes in a record of a table. False when it is none: something else was printed there.
+    // Takes one record of a table. False if it is other output.
     bool take(const std::vector<std::string>& fields, std::uint64_t line);
     bool any_table() const { return tables_ > 0; }
     void finish();
@@ -48,7 +48,7 @@ private:
 
     Batch& batch_;
     std::uint64_t tables_ = 0;
-    std::size_t width_ = 0;  // fields of the header; two may have one name
+    std::size_t width_ = 0;  // fields of the header; two may share a name
     bool raw_ = false, units_due_ = false;
     std::map<std::string, std::size_t, std::less<>> columns_;
     std::vector<Metric> metrics_;  // of the raw page

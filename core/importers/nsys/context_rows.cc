@@ -1,4 +1,4 @@
-// Of the nsys importer: what the recording is about. The session, devices, names, metrics, what the recorder said.
+// Part of the nsys importer: the session, devices, names, metrics, and messages of the recorder.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ void Reader::read_devices() {
     }
 }
 
-// Of the processes and threads that did something; the file lists all of the machine.
+// Only processes and threads with activity; the file lists all of the machine.
 void Reader::read_names() {
     std::map<std::int64_t, StringId> names, thread_names;
     Scan processes = scan("PROCESSES");
@@ -127,7 +127,7 @@ void Reader::read_diagnostics() {
     }
 }
 
-// "SMs Active [Throughput %]": the unit stands in brackets. The low byte of typeId is the GPU.
+// "SMs Active [Throughput %]": the unit is in brackets. The low byte of typeId is the GPU.
 void Reader::read_metrics() {
     struct Metric {
         StringId name, unit;

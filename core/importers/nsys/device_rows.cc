@@ -1,4 +1,4 @@
-// Of the nsys importer: what ran on devices.
+// Part of the nsys importer: device activity.
 #include <fmt/format.h>
 
 #include "core/importers/cuda_words.h"
@@ -8,7 +8,7 @@
 namespace gpuprof::nsys {
 namespace {
 
-// Source: ENUM_CUDA_MEM_KIND. CUPTI's numbers begin with unknown, these end with it.
+// Source: ENUM_CUDA_MEM_KIND. "Unknown" is the first number in CUPTI, the last one here.
 std::string_view memory_kind(std::int64_t kind) {
     return kind >= 0 && kind < 7 ? cuda::memory_kind(kind + 1) : "unknown";
 }
@@ -40,7 +40,7 @@ std::optional<Row> Reader::device_row(Table& table, Scan& rows, const DeviceColu
     if (!added) return std::nullopt;
     Row row = *added;
     auto global = rows.integer(columns.process);
-    // Schemas before 3 have no process here: it is that of the calls, when they have but one.
+    // Schemas before 3 have no process here: it is that of the calls, if they have only one.
     StringId owner = global ? process(*global) : processes_.size() == 1 ? processes_.begin()->second : kNoString;
     if (owner != kNoString) table.process.set(row, owner);
     if (auto ordinal = rows.narrow(columns.device))
@@ -59,7 +59,7 @@ void Reader::read_kernels() {
     auto name = rows.column("demangledName"), short_name = rows.column("shortName"),
          fixed = rows.column("staticSharedMemory"), dynamic = rows.column("dynamicSharedMemory"),
          graph = rows.column("graphId"), node = rows.column("graphNodeId"), local = rows.column("localMemoryPerThread");
-    // A kernel without clusters has clusters of 0 blocks here.
+    // Here, a kernel without clusters has clusters of 0 blocks.
     const std::pair<Scan::Field, Column<std::int32_t>*> cluster[] = {{rows.column("clusterX"), &table.cluster_x},
                                                                      {rows.column("clusterY"), &table.cluster_y},
                                                                      {rows.column("clusterZ"), &table.cluster_z}};
@@ -90,7 +90,7 @@ void Reader::read_kernels() {
     }
 }
 
-// At graph level a launch of a graph is all that is known of its work: one row, as long as the whole.
+// At graph level, only the whole launch of a graph is known: one row that spans it.
 void Reader::read_graphs() {
     KernelTable& table = batch_.tables.kernel;
     Scan rows = scan("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
@@ -143,7 +143,7 @@ void Reader::read_fills() {
     }
 }
 
-// A wait for an event names the event's record by eventSyncId, within its process.
+// A wait for an event refers to the event's record by eventSyncId, within its process.
 void Reader::read_syncs() {
     struct Recorded {
         std::optional<std::int64_t> stream, correlation;

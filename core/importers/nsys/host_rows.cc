@@ -1,4 +1,4 @@
-// Of the nsys importer: calls, annotations and what the recorder took of the host's threads.
+// Part of the nsys importer: calls, annotations and the recorder's overhead on host threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void Reader::read_calls() {
          thread = rows.column("globalTid"), correlation = rows.column("correlationId"), name = rows.column("nameId"),
          result = rows.column("returnValue");
     StringId runtime = batch_.intern("runtime"), driver = batch_.intern("driver");
-    std::unordered_map<std::uint32_t, StringId> bare;  // without its version, by the name with it
+    std::unordered_map<std::uint32_t, StringId> bare;  // name without version suffix, by the full name
     ApiCallTable& table = batch_.tables.api_call;
     while (rows.next()) {
         auto row = span_row(table, rows, start, end);
@@ -80,7 +80,7 @@ void Reader::read_overhead(const char* name_of_table) {
     }
 }
 
-// A range that has no end was open when the recording ended.
+// A range without an end was open when the recording ended.
 void Reader::read_ranges() {
     constexpr std::int64_t kCategory = 33, kMark = 34, kPushPop = 59, kStartEnd = 60, kDomain = 75;
     Scan rows = scan("NVTX_EVENTS");

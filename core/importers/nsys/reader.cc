@@ -6,7 +6,7 @@ namespace gpuprof::nsys {
 
 namespace {
 
-// A time of the file, or its sum with the start of the session, beyond this is no time: over 36 years in ns.
+// Times of the file, or their sum with the session start, beyond this are invalid: over 36 years in ns.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
 
 bool is_near(std::int64_t time) { return time > -kFarthest && time < kFarthest; }

@@ -1,4 +1,4 @@
-// What the parts of the nsys importer share: the strings of the file, and who is who.
+// Shared by the parts of the nsys importer: the strings of the file, and the identities of processes and devices.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ class Reader {
 public:
     Reader(const Database& database, Batch& batch) : database_(database), batch_(batch) {}
 
-    // All tables, in an order in which what is referred to comes first.
+    // All tables, referenced ones first.
     void read();
-    // What is added to every time of the file; absent when it does not say.
+    // The offset of every time in the file; absent if the file has none.
     std::optional<TimeNs> session_start() const { return session_start_; }
     std::string recorder() const;
-    // What it read of the database is a view or virtual table, which is not evaluated; "" when nothing is.
+    // The view or virtual table that it needed, which is not evaluated; "" if none.
     std::string computed_table() const;
 
 private:
@@ -36,13 +36,13 @@ private:
     struct Host {  // a thread
         StringId process, thread;
     };
-    using Device = std::pair<std::int64_t, std::int64_t>;  // pid, number that CUDA gave it there
+    using Device = std::pair<std::int64_t, std::int64_t>;  // pid, CUDA's device number in that process
 
     Scan scan(const char* table) {
         used_.insert(table);
         return Scan(database_, table, batch_);
     }
-    // Of the table StringIds; kNoString when there is no such number.
+    // Of the table StringIds; kNoString for an unknown id.
     StringId string(std::optional<std::int64_t> id);
     std::string_view text(std::optional<std::int64_t> id);
     // A serialized GlobalId: 16 bits host, 24 bits process id, 8 bits domain, 24 bits thread id.
@@ -50,10 +50,10 @@ private:
     StringId process(std::int64_t global);
     Host host(std::int64_t global);
     std::int32_t device(std::int64_t pid, std::int32_t ordinal) const;
-    // Start and end as a row has them; nothing, and counted, when the row has no usable start.
+    // Start and end of a row; absent, and counted, if the row has no usable start.
     std::optional<std::pair<TimeNs, TimeNs>> times(Scan& scan, Scan::Field start, Scan::Field end);
 
-    // A row of ours for one that has a span; nothing when times() has none.
+    // A new row for a row of the file with a span; absent if times() is.
     template <class Table>
     std::optional<Row> span_row(Table& table, Scan& scan, Scan::Field start, Scan::Field end) {
         auto at = times(scan, start, end);
@@ -85,7 +85,7 @@ private:
     void read_ranges();
     void read_stacks();
 
-    // Columns that all device work has; fills the row's.
+    // Fills the columns that all device work has.
     struct DeviceColumns;
     template <class Table>
     std::optional<Row> device_row(Table& table, Scan& scan, const DeviceColumns& columns);

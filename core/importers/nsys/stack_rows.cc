@@ -1,5 +1,5 @@
-// Of the nsys importer: what threads were doing at the moments at which the recorder sampled the processors. A sample is a row
-// of COMPOSITE_EVENTS; its frames are rows of SAMPLING_CALLCHAINS with its id, the innermost with depth 0.
+// Part of the nsys importer: thread stacks at the times when the recorder sampled the CPUs. A sample is a row of
+// COMPOSITE_EVENTS; its frames are rows of SAMPLING_CALLCHAINS with its id, the innermost with depth 0.
 #include <algorithm>
 #include <vector>
 
@@ -12,15 +12,15 @@ struct Frame {
     std::int64_t sample, depth;
     StringId text;
     bool operator<(const Frame& other) const {
-        return sample != other.sample ? sample < other.sample : depth > other.depth;  // the outermost first
+        return sample != other.sample ? sample < other.sample : depth > other.depth;  // outermost first
     }
 };
 
-// A row of a few bytes names a symbol of any length, and each stack spells its symbols out: so that a small file cannot become
-// a large recording, names are cut.
+// A row of a few bytes refers to a symbol of any length, and each stack writes its symbols out. Names are truncated so
+// that a small file cannot become a large recording.
 constexpr std::size_t kLongestSymbol = 400;
 
-// Frames of a stack are separated by ";".
+// ";" separates the frames of a stack.
 std::string frame_text(std::string_view symbol, std::string_view module) {
     std::string text(symbol.substr(0, kLongestSymbol));
     if (text.size() < symbol.size()) text += "...";
@@ -54,7 +54,7 @@ void Reader::read_stacks() {
         std::int32_t depth = 0;
     };
     std::unordered_map<std::int64_t, Stack> stacks;  // by sample
-    std::uint64_t stack_bytes = 0;                   // a row of a few bytes names a symbol of hundreds
+    std::uint64_t stack_bytes = 0;                   // a row of a few bytes refers to a symbol of hundreds
     for (auto first = frames.begin(), last = first; first != frames.end(); first = last) {
         std::string stack;
         if (stack_bytes > database_.most_memory() / 4) {

@@ -9,7 +9,7 @@
 namespace gpuprof::nsys_stats {
 namespace {
 
-constexpr double kMost = 1e18;  // ns and bytes; what is more is no time or size of a recording
+constexpr double kMost = 1e18;  // ns and bytes; larger values are not times or sizes of a recording
 
 struct Name {
     std::string_view name, unit;
@@ -24,7 +24,7 @@ Name parts_of(std::string_view field) {
     return {name, field.substr(open + 1, field.size() - open - 2)};
 }
 
-// Powers of ten from a unit of time to ns; nothing for another unit.
+// Powers of ten from a unit of time to ns; absent for another unit.
 std::optional<int> time_scale(std::string_view unit) {
     constexpr std::pair<std::string_view, int> kUnits[] = {{"ns", 0}, {"nsec", 0}, {"us", 3}, {"usec", 3},
                                                            {"ms", 6}, {"msec", 6}, {"s", 9},  {"sec", 9}};
@@ -45,14 +45,14 @@ std::optional<double> bytes_in(std::string_view unit) {
 }  // namespace
 
 Report Columns::report_of(const std::vector<std::string>& fields) {
-    // Rows begin with a number; asked of every row, this has to be quick.
+    // Rows start with a number; the check runs for every row and must be fast.
     if (fields[0].empty() || !is_letter(fields[0][0])) return Report::none;
     Columns columns;
     columns.take(fields);
     auto has = [&](std::string_view name) { return columns.columns_.contains(name); };
     if (has("Start") && has("Duration") && has("CorrId") && has("GrdX") && has("Name")) return Report::gpu_trace;
     if (has("Start") && has("Duration") && has("CorrID") && has("Tid") && has("Name")) return Report::api_trace;
-    // Every report has a column of a time in its first three.
+    // Every report has a time column among its first three.
     for (std::string_view known : {"Start", "Duration", "Total Time"})
         if (fields.size() > 3 && has(known) && columns.columns_.find(known)->second.index < 3) return Report::other;
     return Report::none;

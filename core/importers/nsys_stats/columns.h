@@ -1,4 +1,4 @@
-// The header of a report of `nsys stats`, and the values of a row by the names of its columns.
+// The header of an `nsys stats` report, and the values of a row by column name.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ enum class Report { none, gpu_trace, api_trace, other };
 
 class Columns {
 public:
-    // What these fields are the header of; `none` when they are none.
+    // The report that these fields are the header of, or `none`.
     static Report report_of(const std::vector<std::string>& fields);
-    // Of the fields of a header.
+    // From the fields of a header.
     void take(const std::vector<std::string>& fields);
     std::size_t size() const { return size_; }
 
     std::string_view text(const std::vector<std::string>& row, std::string_view column) const;
     std::optional<std::int64_t> integer(const std::vector<std::string>& row, std::string_view column) const;
-    // A time in ns; nothing when it is none, or its unit is not known.
+    // A time in ns; absent if it is invalid or its unit is unknown.
     std::optional<std::int64_t> time(const std::vector<std::string>& row, std::string_view column) const;
-    // A size in bytes. nsys rounds to three decimals of its unit: what may be off by more than 1 % is not known.
+    // A size in bytes. nsys rounds to three decimals of its unit; a value that may be off by more than 1 % is absent.
     std::optional<std::int64_t> bytes(const std::vector<std::string>& row, std::string_view column) const;
 
 private:

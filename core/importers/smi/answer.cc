@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 32;
 
-// Where a metric of the reference stands, within <gpu>. Older drivers have power_readings.
+// Where a reference metric is within <gpu>. Older drivers have power_readings.
 struct Place {
     std::string_view path;
     Metric metric;
@@ -36,7 +36,7 @@ constexpr Place kPlaces[] = {{"utilization.gpu_util", Metric::util_gpu},
                              {"clocks.mem_clock", Metric::mem_clock},
                              {"performance_state", Metric::pstate},
                              {"pci.pci_gpu_link_info.pcie_gen.current_link_gen", Metric::pcie_gen}};
-// Lists of what could be, not of what is.
+// Lists of possible values, not actual ones.
 constexpr std::string_view kLeftOut[] = {"supported_clocks", "processes", "accounted_processes"};
 
 std::string_view trimmed(std::string_view text) {
@@ -45,7 +45,7 @@ std::string_view trimmed(std::string_view text) {
     return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
-// Calls begin(name), text(text) and end() in the order of the file; false at something broken. Entities stay as they are: numbers
+// Calls begin(name), text(text) and end() in file order; false at malformed XML. Entities stay as they are: numbers
 // have none.
 template <class Begin, class Text, class End>
 bool walk_xml(std::string_view rest, Begin begin, Text text, End end) {
@@ -67,7 +67,7 @@ bool walk_xml(std::string_view rest, Begin begin, Text text, End end) {
     }
 }
 
-// "Sat Nov 21 19:11:02 2026", local time; taken as UTC.
+// "Sat Nov 21 19:11:02 2026", local time; read as UTC.
 std::optional<TimeNs> time_of(std::string_view text) {
     using namespace std::chrono;
     constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -116,7 +116,7 @@ private:
         leaf_ = false;
     }
 
-    // The element that ends now holds text_ and no other element.
+    // The element that ends now contains text_ and no other element.
     void take() {
         bool of_gpu = path_.size() > 2 && path_[1] == "gpu";
         if (!of_gpu) {
@@ -148,7 +148,7 @@ private:
                 batch_.lose(Loss::bad_number, fmt::format("{}: {}", path, text_));
             return;
         }
-        // A number, or a number and its unit; ids, versions and words are none.
+        // A number, or a number and its unit; ids, versions and words are not numbers.
         std::size_t space = std::min(text_.find(' '), text_.size());
         std::string_view unit = trimmed(text_.substr(space));
         std::optional<double> value = smi::number_of(text_.substr(0, space));
@@ -159,7 +159,7 @@ private:
         else
             batch_.lose(Loss::bad_number, fmt::format("{}: {}", path, text_));
     }
-    // Under a metric's own name only what that metric can be.
+    // The name of a metric is used only for plausible values of that metric.
     static bool may_be(std::string_view name, double value) {
         for (const MetricSpec& spec : kMetrics)
             if (spec.name == name) return plausible(spec.metric, value);
@@ -191,7 +191,7 @@ private:
     bool leaf_ = false, timed_ = false;
     std::optional<TimeNs> time_;
     std::int32_t device_ = -1;
-    Row row_ = kNoRow;  // of the device, while it is described for the first time
+    Row row_ = kNoRow;  // of the device, while it is first described
     std::map<std::int32_t, bool> described_;
 };
 
@@ -200,8 +200,8 @@ private:
 std::string_view read_answers(std::string_view xml, Batch& batch) {
     Answers answers(batch);
     answers.read(xml);
-    return answers.timed() ? "local times of the machine, taken as UTC: nvidia-smi does not say its zone"
-                           : "no time in the answer that can be read";
+    return answers.timed() ? "local times of the machine, read as UTC: nvidia-smi does not record the time zone"
+                           : "no readable time in the output";
 }
 
 }  // namespace gpuprof::smi_log

@@ -1,4 +1,5 @@
-// The whole answer of nvidia-smi as XML (`-q -x`), also several in one file (`-q -x -l 1`): every number of every GPU as a sample.
+// The complete XML output of nvidia-smi (`-q -x`), or several in one file (`-q -x -l 1`): every number of every GPU as
+// a sample.
 #pragma once
 
 #include <string_view>
@@ -9,7 +10,7 @@ namespace gpuprof::smi_log {
 
 inline constexpr std::string_view kAnswerMark = "<nvidia_smi_log>";
 
-// What must be said of the times; "" when nothing.
+// What the reader must know about the times; "" if nothing.
 std::string_view read_answers(std::string_view xml, Batch& batch);
 
 }  // namespace gpuprof::smi_log

@@ -19,7 +19,7 @@ struct DmonColumn {
     Kind kind;
     Metric metric;
 };
-// Source: nvidia-smi dmon --help, "Columns"; what is not here keeps dmon's own name.
+// Source: nvidia-smi dmon --help, "Columns"; columns not listed here keep dmon's own name.
 constexpr DmonColumn kDmon[] = {{"gpu", Kind::index, {}},
                                 {"Date", Kind::date, {}},
                                 {"Time", Kind::clock, {}},
@@ -45,7 +45,7 @@ std::vector<std::string> words_of(std::string_view line) {
     return words;
 }
 
-// A column that nvidia-smi may have and no metric is read from; under a metric's own name it has to hold what that metric can.
+// A column of nvidia-smi from which no metric is read; under the name of a metric it needs a value of that metric.
 LogColumn other_column(std::string name, std::string unit) {
     for (const MetricSpec& spec : kMetrics)
         if (spec.name == name) return {Kind::metric, spec.metric, std::move(name), std::move(unit)};
@@ -79,7 +79,7 @@ LogColumn query_column(std::string_view title) {
     return other_column(std::string(name), std::string(unit));
 }
 
-// A name of a field of nvidia-smi: words in small letters with points and underscores.
+// A field name of nvidia-smi: lower-case words with periods and underscores.
 bool is_field_name(std::string_view name) {
     return !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._") == name.npos &&
            name.find_first_of("abcdefghijklmnopqrstuvwxyz") != name.npos;
@@ -97,7 +97,7 @@ std::optional<std::vector<LogColumn>> query_header(std::string_view line) {
     return known >= 2 ? std::optional(std::move(columns)) : std::nullopt;
 }
 
-// The numbers of a text, whatever stands between them: of "2026/11/21 19:11:02.123" seven.
+// The numbers in a text, whatever is between them: "2026/11/21 19:11:02.123" has seven.
 std::vector<std::int64_t> numbers_in(std::string_view text) {
     std::vector<std::int64_t> numbers;
     const char *at = text.data(), *end = at + text.size();
@@ -135,7 +135,7 @@ std::optional<TimeNs> query_time(std::string_view cell) {
     return time;
 }
 
-// "20261121" and "19:11:02"; a time of day alone is no time.
+// "20261121" and "19:11:02"; a time of day alone is not a time.
 std::optional<TimeNs> dmon_time(std::string_view date, std::string_view clock) {
     if (date.size() != 8) return std::nullopt;
     std::vector<std::int64_t> numbers =
@@ -226,7 +226,7 @@ void Log::sample(const Moment& at, const LogColumn& column, const std::string& c
         name = spec_of(column.metric).name;
         unit = name_of(spec_of(column.metric).unit);
     } else {
-        value = smi::number_of(cell);  // a field of words is none
+        value = smi::number_of(cell);  // a field of words is not a number
     }
     if (!value) return;
     SampleTable& table = batch_.tables.sample;
@@ -239,8 +239,8 @@ void Log::sample(const Moment& at, const LogColumn& column, const std::string& c
 }
 
 std::string_view Log::about_times() const {
-    if (timed_) return "local times of the machine, taken as UTC: nvidia-smi does not say its zone";
-    return untimed_ ? "no times in the log: nvidia-smi writes them with --query-gpu=timestamp,... and dmon -o DT" : "";
+    if (timed_) return "local times of the machine, read as UTC: nvidia-smi does not record the time zone";
+    return untimed_ ? "no times in the log; record them with --query-gpu=timestamp,... or dmon -o DT" : "";
 }
 
 }  // namespace gpuprof::smi_log

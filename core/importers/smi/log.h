@@ -1,4 +1,4 @@
-// The lines of a log of nvidia-smi as samples. Columns are those of the last header; what stands between rows and is none is counted.
+// The lines of an nvidia-smi log as samples. The last header defines the columns; other lines between rows are counted.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LogColumn {
     std::string title, unit;  // of other
 };
 
-// Columns of a header line of a query or of dmon; nothing when it is neither.
+// Columns of a header line of a query or of dmon; empty if it is neither.
 std::optional<std::vector<LogColumn>> header_of(std::string_view line);
 
 class Log {
@@ -28,7 +28,7 @@ public:
 
     void take(std::string_view line, std::uint64_t number);
     bool any() const { return !columns_.empty(); }
-    // What must be said of the times; "" when nothing.
+    // What the reader must know about the times; "" if nothing.
     std::string_view about_times() const;
 
 private:

@@ -8,7 +8,7 @@
 
 namespace gpuprof::torch {
 
-// What an entry of the history does to the bytes in use and to those got from the driver.
+// How an entry of the history changes the bytes in use and the bytes allocated from the driver.
 struct Action {
     std::string_view name;
     int allocated, reserved;
@@ -31,8 +31,8 @@ const Action* action_of(std::string_view name) {
     return nullptr;
 }
 
-// The size of the block that the allocator looks for when so much is asked for. What it takes can be more: of large blocks it
-// does not split off a rest below 1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, round_size.
+// The block size that the allocator looks for, for a request of this size. It may take a larger block: of large blocks
+// it does not split off a remainder below 1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, round_size.
 std::int64_t rounded(std::int64_t asked) {
     constexpr std::int64_t kSmallestBlock = 512;
     return std::max(kSmallestBlock, (asked + kSmallestBlock - 1) / kSmallestBlock * kSmallestBlock);
@@ -44,7 +44,7 @@ bool is_bytes(const PickleValue& value) {
 
 }  // namespace
 
-// Asked before each row; looks once in a thousand.
+// Asked before each row; checks once in a thousand calls.
 bool Snapshot::has_room() {
     if (++rows_ % 1024 == 0) over_limit_ = over_limit_ || bytes_of(batch_) > most_bytes_;
     return !over_limit_;
@@ -53,7 +53,7 @@ bool Snapshot::has_room() {
 bool Snapshot::read() {
     PickleValue segments = pickle_.find(pickle_.root(), "segments"),
                 traces = pickle_.find(pickle_.root(), "device_traces");
-    // Of PyTorch before 2.1 a snapshot may be the list of segments alone.
+    // Before PyTorch 2.1 a snapshot may be only the list of segments.
     if (pickle_.root().kind == PickleValue::Kind::list) segments = pickle_.root();
     if (segments.kind != PickleValue::Kind::list) return false;
     for (const PickleValue& segment : pickle_.items(segments)) read_segment(segment);
@@ -76,7 +76,7 @@ void Snapshot::read_segment(const PickleValue& segment) {
         if (!pickle_.is_open(block) && has_room()) read_block(segment, block, address);
 }
 
-// `address` is where the block lies when it does not say so itself, and moves on to the next one.
+// `address` is the block's position if the block does not store it, and advances to the next one.
 void Snapshot::read_block(const PickleValue& segment, const PickleValue& block, std::int64_t& address) {
     PickleValue size = pickle_.find(block, "size"), asked = pickle_.find(block, "requested_size");
     if (!is_bytes(size)) return batch_.lose(Loss::missing_field, "blocks");
@@ -108,7 +108,7 @@ void Snapshot::read_block(const PickleValue& segment, const PickleValue& block, 
     address = static_cast<std::int64_t>(static_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(size.bits));
 }
 
-// What the entries of a history do; null for those that say nothing.
+// What the entries of a history do; null for entries without an effect.
 std::vector<const Action*> Snapshot::actions_of(std::span<const PickleValue> entries) {
     std::vector<const Action*> actions;
     for (const PickleValue& entry : entries) {
@@ -124,8 +124,8 @@ std::vector<const Action*> Snapshot::actions_of(std::span<const PickleValue> ent
     return actions;
 }
 
-// The size of the block of each allocation and release: as the snapshot has it where the block is still there, else as the
-// allocator rounds what was asked for. A release gives back what its allocation took.
+// The block size of each allocation and release: from the snapshot if the block still exists, otherwise the request as
+// rounded by the allocator. A release returns the size of its allocation.
 std::vector<std::int64_t> Snapshot::block_sizes(std::span<const PickleValue> entries,
                                                 const std::vector<const Action*>& actions, const Live& live) const {
     std::vector<std::int64_t> sizes(entries.size(), 0);
@@ -159,8 +159,8 @@ void Snapshot::read_history(std::int32_t device, const PickleValue& events) {
         allocated -= actions[i]->allocated * blocks[i];
         reserved -= actions[i]->reserved * pickle_.find(entries[i], "size").bits;
     }
-    // Below zero the history and the blocks are not of one moment; then no total is known.
-    bool cut = pickle_.is_open(events);  // then what came last, from which totals are counted backwards, is not there
+    // Below zero, the history and the blocks are not from the same time, so the totals are unknown.
+    bool cut = pickle_.is_open(events);  // the last entries, from which totals are counted backwards, are missing
     bool sound = !cut && allocated >= 0 && reserved >= 0;
     if (!entries.empty() && !sound && !cut) batch_.lose(Loss::bad_number, "device_traces: totals");
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -170,7 +170,7 @@ void Snapshot::read_history(std::int32_t device, const PickleValue& events) {
         allocated += actions[i]->allocated * blocks[i];
         reserved += actions[i]->reserved * size;
         if (actions[i]->name == "oom")
-            batch_.lose(Loss::recorder_warning, fmt::format("out of memory: {} bytes were asked for", size));
+            batch_.lose(Loss::recorder_warning, fmt::format("out of memory: {} bytes requested", size));
         if (!actions[i]->is_event) continue;
         Row row = write_event(device, entries[i]);
         MemoryEventTable& table = batch_.tables.memory_event;

@@ -1,7 +1,7 @@
-// A memory snapshot as rows. Its history and its blocks are two views of one allocator: what was live when the history ends is what
-// the blocks say is live. So the totals after each event are counted backwards from the blocks, and are right also where the
-// history begins late (its length is bounded) or where memory was there before it began. The history says what was asked for, the
-// totals count the blocks that were given.
+// A memory snapshot as rows. Its history and its blocks are two views of one allocator: the blocks are the memory that
+// is live when the history ends. So the totals after each event are counted backwards from the blocks. They are right
+// even if the history starts late (its length is limited) or memory existed before it. The history has the requested
+// sizes; the totals count the allocated blocks.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,18 @@ struct Action;
 
 class Snapshot {
 public:
-    // Texts of stacks are kept up to `most_stack_bytes`, then no more: a small file can name one frame any number of times.
-    // Rows are made up to `most_bytes`; then over_limit() tells: one entry may be named any number of times, too.
+    // Keeps texts of stacks up to `most_stack_bytes`: a small file can refer to one frame any number of times.
+    // Creates rows up to `most_bytes`; over_limit() reports the limit: an entry may also be referenced any number of
+    // times.
     Snapshot(const Pickle& pickle, Batch& batch, std::size_t most_stack_bytes, std::uint64_t most_bytes)
         : pickle_(pickle), batch_(batch), stack_room_(most_stack_bytes), most_bytes_(most_bytes) {}
 
-    // False when it is no snapshot.
+    // False if it is not a snapshot.
     bool read();
     bool over_limit() const { return over_limit_; }
 
 private:
-    // In use on a device when the snapshot was taken, in blocks, as torch.cuda.max_memory_allocated() counts.
+    // Bytes in use on a device at the time of the snapshot, in blocks, as torch.cuda.max_memory_allocated() counts.
     struct Live {
         std::int64_t allocated = 0, reserved = 0;
         std::unordered_map<std::int64_t, std::int64_t> blocks;  // size by address

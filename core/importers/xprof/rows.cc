@@ -18,7 +18,7 @@ std::optional<Int> integer_in(std::string_view text) {
     return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
 }
 
-// The value of a key in "regs:168 grid:2,66,1"; "" when it is not there.
+// The value of a key in "regs:168 grid:2,66,1"; "" if absent.
 std::string_view detail(std::string_view details, std::string_view key) {
     while (!details.empty()) {
         std::size_t end = std::min(details.find_first_of(" \n"), details.size());
@@ -35,7 +35,7 @@ void set_shape(Row row, std::string_view text, Column<std::int32_t>& x, Column<s
     for (Column<std::int32_t>* axis : {&x, &y, &z}) {
         if (auto value = integer_in<std::int32_t>(text)) axis->set(row, *value);
         text.remove_prefix(std::min(text.find(',') + 1, text.size()));
-        if (text.find(',') == text.npos && axis == &x) return;  // one number alone is no shape
+        if (text.find(',') == text.npos && axis == &x) return;  // a single number is not a shape
     }
 }
 
@@ -146,8 +146,8 @@ Row Rows::host_row(Table& table, const Line& line, const Event& event) {
     return row;
 }
 
-// What XLA compiled a kernel from. JAX's operators stand under "name", and tf_op says "XlaModule:" then; TensorFlow's under tf_op, as
-// "model/dense/MatMul:MatMul".
+// The operator that XLA compiled a kernel from. JAX stores it under "name" (tf_op is then "XlaModule:"), TensorFlow
+// under tf_op, as "model/dense/MatMul:MatMul".
 void Rows::origin(Row row, const Event& event) {
     KernelTable& table = batch_.tables.kernel;
     std::string_view op = event.text("tf_op");
@@ -193,7 +193,7 @@ void Rows::fill(const Line& line, const Event& event) {
     if (auto bytes = integer_in(detail(details, "num_bytes"))) table.bytes.set(row, *bytes);
 }
 
-// XLA names a call by what it submitted; then the family of the driver's functions stands in for the name.
+// XLA names a call after the work it submitted; the function family of the driver API then replaces the name.
 void Rows::call(const Line& line, const Event& event) {
     ApiCallTable& table = batch_.tables.api_call;
     Row row = host_row(table, line, event);

@@ -1,4 +1,4 @@
-// Events of XProf as rows, whichever file they came from.
+// XProf events as rows, independent of the file format.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ struct Event {
     std::string_view text(std::string_view name) const;
 };
 
-// Where an event stands.
+// Where an event belongs.
 struct Line {
     StringId process = kNoString;
-    std::optional<std::int32_t> device;  // of a plane of a device
-    std::optional<std::int64_t> stream;  // of a line "Stream #14(...)"; without one it is a line that XProf derived
-    StringId thread = kNoString;         // of a line of the host
+    std::optional<std::int32_t> device;  // of a device plane
+    std::optional<std::int64_t> stream;  // of a line "Stream #14(...)"; without one, XProf derived the line
+    StringId thread = kNoString;         // of a host line
     bool of_recorder = false;            // a line of CUPTI's own threads, "Host Threads/457"
 };
 
@@ -48,7 +48,7 @@ public:
     explicit Rows(Batch& batch) : batch_(batch) {}
 
     StringId process(std::int64_t pid, std::string_view host);
-    // A line of a device's plane, or of the host's.
+    // A line of a device plane, or of the host plane.
     Line line(std::string_view name, std::int64_t id, std::optional<std::int32_t> device, StringId process);
     void add(const Line& line, const Event& event);
 

@@ -1,5 +1,5 @@
-// Of the XProf importers: trace.json. Names of processes and threads come before the events; statistics are texts. Times are us since
-// the recording began, when that was is not in the file.
+// Part of the XProf importers: trace.json. Names of processes and threads precede the events; statistics are texts.
+// Times are us since the start of the recording; the start itself is not in the file.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -63,7 +63,7 @@ private:
         auto [known, added] = made_.try_emplace(place);
         if (!added) return known->second;
         std::optional<std::int32_t> device = device_of(planes_[place.first]);
-        // The number of the host's plane is that of the process; a device's is none.
+        // The host plane has the number of the process; the number of a device plane means nothing.
         StringId process = device ? kNoString : rows_.process(place.first, {});
         return known->second = rows_.line(lines_[place], place.second, device, process);
     }
@@ -80,7 +80,7 @@ private:
                     stat.number = number;
                 event.stats.push_back(stat);
             }
-        if (std::string_view full = event.text("long_name"); !full.empty()) event.name = full;  // `name` is cut short
+        if (std::string_view full = event.text("long_name"); !full.empty()) event.name = full;  // `name` is truncated
         rows_.add(line_of(place_of(json)), event);
     }
 
@@ -106,7 +106,8 @@ Status import_xprof_json(Source& source, TraceBuilder& builder) {
     if (!root.ok()) return root.error();
     simdjson::dom::array events;
     if ((*root)["traceEvents"].get(events) != simdjson::SUCCESS)
-        return Error{ExitCode::unreadable, fmt::format("{}: no trace (it has no traceEvents)", source.name())};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: not an XProf trace: no traceEvents", source.name())};
     Batch batch;
     TraceJson trace(batch);
     MemoryLimit limit(source);

@@ -1,7 +1,7 @@
-// Importers of what the profilers of JAX and TensorFlow (XProf) write: `*.xplane.pb`, and the `*.trace.json.gz` made from it, which has
-// less. Planes are devices and the host, lines are streams and threads; what an event is, its statistics tell.
+// Importers for the profiles of JAX and TensorFlow (XProf): `*.xplane.pb`, and the `*.trace.json.gz` derived from it,
+// which has less. Planes are devices and the host, lines are streams and threads; an event's statistics say what it is.
 // Formats: openxla/xla, xla/tsl/profiler/protobuf/xplane.proto; xprof, trace_events_to_json.
-// This file: xplane.pb. A plane has its lines before the names that they use, so each is walked twice.
+// This file: xplane.pb. In a plane, lines precede the names that they use, so each plane is read twice.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -18,9 +18,9 @@ namespace {
 using namespace xprof;
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 30;
-constexpr std::int64_t kLatest = std::int64_t{1} << 60;  // ns; of a time of the file, and of its base
+constexpr std::int64_t kLatest = std::int64_t{1} << 60;  // ns; for times of the file and their base
 
-// Numbers of the fields of xplane.proto.
+// Field numbers of xplane.proto.
 enum Space : std::uint32_t { kPlanes = 1, kHostNames = 4 };
 enum Plane : std::uint32_t { kPlaneName = 2, kLines = 3, kEventNames = 4, kStatNames = 5, kPlaneStats = 6 };
 enum LineField : std::uint32_t { kLineId = 1, kLineName = 2, kLineStart = 3, kEvents = 4, kDisplayName = 11 };
@@ -37,7 +37,7 @@ enum StatField : std::uint32_t {
 
 class XPlaneReader {
 public:
-    // `besides` is what is held in memory apart from the rows.
+    // `besides` is the memory held apart from the rows.
     XPlaneReader(Batch& batch, const Source& source, std::size_t besides)
         : batch_(batch), rows_(batch), limit_(source), besides_(besides) {}
 
@@ -51,14 +51,14 @@ public:
         if (planes.damaged()) batch_.lose(Loss::truncated, "XSpace");
     }
     TimeNs began() const { return began_; }
-    // Whether reading stopped because the rows need more memory than they may.
+    // Whether reading stopped because the rows exceed the memory limit.
     bool over_limit() const { return over_limit_; }
     bool any_plane() const { return planes_ > 0; }
 
 private:
     using Names = std::unordered_map<std::int64_t, std::string_view>;
 
-    // The names of a map from ids to messages whose field 2 is the name.
+    // The names in a map from ids to messages whose field 2 is the name.
     void take_name(std::string_view entry, Names& names) {
         ProtobufFields fields(entry);
         std::int64_t id = 0;
@@ -88,7 +88,7 @@ private:
                 case kSigned: stat.number = fields.integer(); break;
                 case kText: stat.text = fields.bytes(); break;
                 case kRef: stat.text = name_of(names, fields.integer()); break;
-                default: break;  // reals and bytes say nothing that is kept
+                default: break;  // reals and bytes are not used
             }
         return stat;
     }
@@ -125,7 +125,7 @@ private:
         if (unread > 0) batch_.lose_named(Loss::unread_table, "", fmt::format("lines of {}", about.name), unread);
     }
 
-    // Devices, when the recording began, and versions.
+    // Devices, start of the recording, and versions.
     void describe(const Event& plane) {
         if (auto start = plane.number("profile_start_time"); start && *start > 0 && *start < kLatest * 2)
             began_ = *start;
@@ -219,7 +219,8 @@ Status import_xplane(Source& source, TraceBuilder& builder) {
     reader.read(*bytes);
     if (reader.over_limit()) return MemoryLimit(source).error();
     if (!reader.any_plane())
-        return Error{ExitCode::unreadable, fmt::format("{}: no profile of XProf (it has no plane)", source.name())};
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: not an XProf profile: no planes", source.name())};
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("XProf");
     builder.set_time_base(reader.began());

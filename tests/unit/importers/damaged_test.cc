@@ -64,8 +64,8 @@ TEST(Damaged, QueryOfNvidiaSmiCutAtEveryByte) {
 TEST(Damaged, DmonCutAtEveryByte) { cut_everywhere(fixture("nvidia-smi/h200-580-dmon.txt")); }
 
 TEST(Damaged, LogCutWithinItsHeader) {
-    EXPECT_EQ(import_error("timestamp, index, power.draw [W]").message,
-              "t: a log of nvidia-smi, cut off within its header");
+    EXPECT_NE(import_error("timestamp, index, power.draw [W]").message.find("ends within its header"),
+              std::string::npos);
 }
 
 TEST(Damaged, WholePartOfJson) {
@@ -94,14 +94,14 @@ void cut_often(std::string whole, std::string_view table, double least_share_at_
         std::size_t size = percent == 100 ? whole.size() - 1 : whole.size() * static_cast<std::size_t>(percent) / 100;
         Result<Trace> trace = import(std::string_view(whole).substr(0, size));
         if (!trace.ok()) {
-            EXPECT_NE(trace.error().message.find("cut off"), std::string::npos) << trace.error().message;
+            EXPECT_NE(trace.error().message.find("unexpected end"), std::string::npos) << trace.error().message;
             EXPECT_LT(percent, 50);
             continue;
         }
         std::multiset<std::string> found = rows_of(*trace, table);
         EXPECT_TRUE(are_among(found, all)) << percent;
         EXPECT_EQ(losses(*trace, "truncated"), 1) << percent;
-        EXPECT_NE(loss_place(*trace, "truncated").find("cut off"), std::string::npos);
+        EXPECT_NE(loss_place(*trace, "truncated").find("unexpected end"), std::string::npos);
         if (percent >= 99) {
             EXPECT_GE(static_cast<double>(found.size()), least_share_at_99 * static_cast<double>(all.size()))
                 << percent;
@@ -136,7 +136,7 @@ TEST(Damaged, PickleIsPutTogether) {
         24);
     Result<Pickle> pickle = Pickle::read(text);
     ASSERT_TRUE(pickle.ok());
-    EXPECT_EQ(pickle->cut(), "the pickle is cut off at byte 24");
+    EXPECT_TRUE(pickle->cut().ends_with("at byte 24")) << pickle->cut();
     EXPECT_EQ(Pickle::integer(pickle->find(pickle->root(), "a")), 1);
     PickleValue list = pickle->find(pickle->root(), "b");
     ASSERT_EQ(pickle->items(list).size(), 2u);
@@ -217,10 +217,8 @@ TEST_F(Database, ChangesInALogBesideItAreNotOverlooked) {
     auto before = fs::last_write_time(path_);
     Result<Trace> trace = open_file(path_);
     ASSERT_FALSE(trace.ok());
-    EXPECT_EQ(trace.error().message,
-              fmt::format("{0}: its latest changes are still in {0}-wal; write them into the file: sqlite3 {0} 'PRAGMA "
-                          "wal_checkpoint(TRUNCATE)'",
-                          path_));
+    std::string remedy = fmt::format("sqlite3 {} 'PRAGMA wal_checkpoint(TRUNCATE)'", path_);
+    EXPECT_TRUE(trace.error().message.ends_with(remedy)) << trace.error().message;
     EXPECT_EQ(fs::last_write_time(path_), before);
     run("PRAGMA wal_checkpoint(TRUNCATE)");
     Result<Trace> whole = open_file(path_);

@@ -292,22 +292,21 @@ TEST(Kineto, UnknownKindsAreCounted) {
 }
 
 TEST(Kineto, WhatIsNoTrace) {
-    EXPECT_EQ(import_error("").message, "t: empty");
+    EXPECT_NE(import_error("").message.find("empty"), std::string::npos);
     for (std::string_view text : {"hello", "{\"a\": 1}", "[1, 2, 3]", "[]",
                                   "\x7F"
                                   "ELF",
                                   "<html>", "{", "null"}) {
         Error error = import_error(text);
         EXPECT_EQ(error.code, ExitCode::unreadable) << text;
-        EXPECT_TRUE(error.message.starts_with("t: not a trace gpu-profile knows (")) << error.message;
+        EXPECT_TRUE(error.message.starts_with("cannot read t: unknown format")) << error.message;
         EXPECT_EQ(error.message.find('\n'), std::string::npos);
     }
     EXPECT_EQ(import_error(R"({"names": ["traceEvents", 1]})").code, ExitCode::unreadable);
     EXPECT_EQ(import_error(R"({"traceEvents": 5})").code, ExitCode::unreadable);
     Error foreign = import_error(object_trace(R"({"ph": "X", "name": "xla", "pid": 1, "tid": 1, "ts": 1, "dur": 1})"));
     EXPECT_EQ(foreign.code, ExitCode::unreadable);
-    EXPECT_TRUE(foreign.message.starts_with("t: not a GPU trace: a Chrome trace whose 1 events are all of kinds"))
-        << foreign.message;
+    EXPECT_TRUE(foreign.message.starts_with("cannot read t: not a GPU trace")) << foreign.message;
 }
 
 TEST(Kineto, AChromeTraceOfAnotherKindIsNoGpuTrace) {

@@ -122,7 +122,7 @@ TEST(Source, RefusesWhatCannotBeRead) {
     auto missing = open_source("/no/such/file.json");
     ASSERT_FALSE(missing.ok());
     EXPECT_EQ(missing.error().code, ExitCode::unreadable);
-    EXPECT_EQ(missing.error().message, "/no/such/file.json: no such file");
+    EXPECT_EQ(missing.error().message, "cannot read /no/such/file.json: no such file");
     auto directory = open_source("/");
     ASSERT_FALSE(directory.ok());
     EXPECT_EQ(directory.error().code, ExitCode::unreadable);

@@ -243,8 +243,7 @@ TEST(Completeness, CannotBeKnownWithoutLaunchesOrIds) {
     Made kernels;
     kernels.kernel(1);
     EXPECT_EQ(kernels.finish().completeness().unknown_because(), "no kernel launches were recorded");
-    EXPECT_EQ(Made().finish().completeness().unknown_because(),
-              "neither kernel launches nor device work were recorded");
+    EXPECT_EQ(Made().finish().completeness().unknown_because(), "neither kernel launches nor device work was recorded");
 }
 
 }  // namespace
