@@ -1,7 +1,7 @@
-// `allocations`: who allocated the device memory in use at the peak? One row per device, stack (or owner) and category, with the
-// bytes each held at the peak, largest first. The source is the framework's allocator events plus the live blocks of a snapshot
-// that predate its history; for a snapshot without history, the memory in use when it was taken. Peak bytes without a known
-// allocation form a row without owner, so the rows of a device sum to its peak.
+// `allocations`: who allocated the device memory in use at the peak? One row per device, stack (or owner) and category,
+// with the bytes each held at the peak, largest first. The source is the framework's allocator events plus the live
+// blocks of a snapshot that predate its history; for a snapshot without history, the memory in use when it was taken.
+// Peak bytes without a known allocation form a row without owner, so the rows of a device sum to its peak.
 // Events without addresses (memory timelines) cannot be matched to their releases; they are summed by category.
 #include <algorithm>
 #include <map>

@@ -1,5 +1,6 @@
-// An analysis: a pure function from the facts of one recording (the trace, the options, and results that several analyses
-// share) to a ResultTable. It never prints. analysis_list.h lists all analyses; adding one takes one file and one line.
+// An analysis: a pure function from the facts of one recording (the trace, the options, and results that several
+// analyses share) to a ResultTable. It never prints. analysis_list.h lists all analyses; adding one takes one file and
+// one line.
 #pragma once
 
 #include <span>

@@ -1,7 +1,8 @@
-// `arithmetic`: what did operators compute and move, how fast, and how close to the device's peaks? Derived from recorded shapes
-// (record_shapes=True); this is how compute-bound and bandwidth-bound work are distinguished. FLOPs count a multiply-add as two.
-// Bytes are a model: inputs once, outputs once. Actual device-memory traffic may be higher (data that misses the caches) or lower
-// (data already in L2), so a rate above the memory bandwidth is shown as 100 %, and a note counts such operators.
+// `arithmetic`: what did operators compute and move, how fast, and how close to the device's peaks? Derived from
+// recorded shapes (record_shapes=True); this is how compute-bound and bandwidth-bound work are distinguished. FLOPs
+// count a multiply-add as two. Bytes are a model: inputs once, outputs once. Actual device-memory traffic may be higher
+// (data that misses the caches) or lower (data already in L2), so a rate above the memory bandwidth is shown as 100 %,
+// and a note counts such operators.
 #include <fmt/format.h>
 
 #include <algorithm>

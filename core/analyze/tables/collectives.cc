@@ -1,10 +1,10 @@
-// `collectives`: how fast did ranks exchange data, and was it hidden? One row per collective and message size, over the device's
-// collective kernels.
-// bytes is the message size as the NCCL tests define it: the larger of a rank's input and output. It comes from the communication
-// library's record with the kernel's correlation id or external id; without such a record it is absent.
-// alg_gb_per_s = bytes over time; bus_gb_per_s = alg_gb_per_s times the collective's traffic factor for its number of ranks
-// (nccl-tests, doc/PERFORMANCE.md): the load on the links, comparable across numbers of ranks. The time of a collective
-// includes waiting for the slowest rank, so another rank may be responsible for a low rate.
+// `collectives`: how fast did ranks exchange data, and was it hidden? One row per collective and message size, over the
+// device's collective kernels.
+// bytes is the message size as the NCCL tests define it: the larger of a rank's input and output. It comes from the
+// communication library's record with the kernel's correlation id or external id; without such a record it is absent.
+// alg_gb_per_s = bytes over time; bus_gb_per_s = alg_gb_per_s times the collective's traffic factor for its number of
+// ranks (nccl-tests, doc/PERFORMANCE.md): the load on the links, comparable across numbers of ranks. The time of a
+// collective includes waiting for the slowest rank, so another rank may be responsible for a low rate.
 #include <algorithm>
 #include <map>
 

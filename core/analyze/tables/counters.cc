@@ -1,5 +1,6 @@
-// `counters`: how close each launch measured by a kernel profiler came to the device's limits. One row per launch, in file order; a
-// figure whose metric was not collected is absent. Metrics are matched by their names on Nsight Compute's raw or details page.
+// `counters`: how close each launch measured by a kernel profiler came to the device's limits. One row per launch, in
+// file order; a figure whose metric was not collected is absent. Metrics are matched by their names on Nsight Compute's
+// raw or details page.
 
 #include "core/analyze/facts/launch_counters.h"
 #include "core/analyze/tables/analysis_list.h"

@@ -1,7 +1,7 @@
-// `cpu`: CPU use of each process and thread, busiest process first, with its threads below it, busiest first. A process's
-// figures come from its own counters. They include threads that started and ended between two readings, so they are not the
-// sum of the rows below. Percentages are of one CPU over the span in which CPU use was sampled: 250 % means two and a half
-// CPUs all the time.
+// `cpu`: CPU use of each process and thread, busiest process first, with its threads below it, busiest first. A
+// process's figures come from its own counters. They include threads that started and ended between two readings, so
+// they are not the sum of the rows below. Percentages are of one CPU over the span in which CPU use was sampled: 250 %
+// means two and a half CPUs all the time.
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -1,6 +1,7 @@
 // `devices`: is each GPU busy, with what, and how much of its memcpy and collective time is exposed?
 // busy = union of all device ops; idle = window - busy; overlap = a kernel and a memcpy in flight together;
-// exposed = in flight while no kernel (for collectives: no other kernel) is. Durations are lengths of unions, never sums.
+// exposed = in flight while no kernel (for collectives: no other kernel) is. Durations are lengths of unions, never
+// sums.
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"

@@ -1,5 +1,5 @@
-// For analyses that list single events in time order: gives times relative to the window start and enforces the row limit,
-// since a trace can have millions of events.
+// For analyses that list single events in time order: gives times relative to the window start and enforces the row
+// limit, since a trace can have millions of events.
 #pragma once
 
 #include "core/analyze/tables/cells.h"

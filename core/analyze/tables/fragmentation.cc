@@ -1,5 +1,5 @@
-// `fragmentation`: how much of the memory that the allocator reserved is usable? One row per device, from the blocks of a memory
-// snapshot. reserved = allocated + pending + free, to the byte.
+// `fragmentation`: how much of the memory that the allocator reserved is usable? One row per device, from the blocks of
+// a memory snapshot. reserved = allocated + pending + free, to the byte.
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,6 @@
-// `gaps`: every idle interval of a device of at least gap_min_ns, longest first, with its cause: the activity of the host thread
-// that submitted the next device op. The intervals before the first and after the last op of a device count too (before or
-// after is absent there), so that with gap_min_ns 0 the gaps of a device sum to its idle time.
+// `gaps`: every idle interval of a device of at least gap_min_ns, longest first, with its cause: the activity of the
+// host thread that submitted the next device op. The intervals before the first and after the last op of a device count
+// too (before or after is absent there), so that with gap_min_ns 0 the gaps of a device sum to its idle time.
 #include <algorithm>
 
 #include "core/analyze/facts/gaps.h"

@@ -1,7 +1,7 @@
-// `growth`: whose device memory grows? One row per device and stack (or owner): bytes held halfway through the device's events and
-// at their end. Memory allocated at the start and kept has not grown; a list that gets longer, or a leak, has.
-// A release is credited to the site of its allocation; memory allocated before the recording is unknown. Events without addresses
-// are summed by category.
+// `growth`: whose device memory grows? One row per device and stack (or owner): bytes held halfway through the device's
+// events and at their end. Memory allocated at the start and kept has not grown; a list that gets longer, or a leak,
+// has. A release is credited to the site of its allocation; memory allocated before the recording is unknown. Events
+// without addresses are summed by category.
 #include <algorithm>
 #include <map>
 #include <unordered_map>

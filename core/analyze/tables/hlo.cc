@@ -1,5 +1,6 @@
-// `hlo`: which XLA instructions took the devices' time? One row per module, instruction and framework operator: the kernels that
-// XLA's profiler links to them. Kernels without any of the three form one row, so that the rows sum to all kernel time.
+// `hlo`: which XLA instructions took the devices' time? One row per module, instruction and framework operator: the
+// kernels that XLA's profiler links to them. Kernels without any of the three form one row, so that the rows sum to all
+// kernel time.
 #include <algorithm>
 #include <map>
 

@@ -1,5 +1,5 @@
-// `idle`: the idle time of each device by cause. The causes of a device sum to its idle_ns exactly, whatever gap_min_ns is.
-// One gap may have parts with different causes; count is the number of gaps with at least one part of the cause.
+// `idle`: the idle time of each device by cause. The causes of a device sum to its idle_ns exactly, whatever gap_min_ns
+// is. One gap may have parts with different causes; count is the number of gaps with at least one part of the cause.
 #include <algorithm>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // `kernels`: which kernels took the device's time? One row per full demangled name, over all devices.
-// Launch shape columns hold the value shared by all launches of the name; they are absent as soon as two launches differ.
-// Occupancy is theoretical: from block, registers and shared memory of the launch and the limits of its device.
+// Launch shape columns hold the value shared by all launches of the name; they are absent as soon as two launches
+// differ. Occupancy is theoretical: from block, registers and shared memory of the launch and the limits of its device.
 #include <algorithm>
 #include <functional>
 #include <string>

@@ -1,7 +1,8 @@
-// `launches`: what does it cost to launch each kernel, and how long does it wait in the queue? One row per kernel name, over the
-// kernels whose submitting call is in the trace.
-// queue = end of the call to start of the kernel. It is negative when the kernel starts before the call returns, and enters the
-// mean as such. A call that submits many kernels (a graph launch) counts once per kernel name in api_mean_ns.
+// `launches`: what does it cost to launch each kernel, and how long does it wait in the queue? One row per kernel name,
+// over the kernels whose submitting call is in the trace.
+// queue = end of the call to start of the kernel. It is negative when the kernel starts before the call returns, and
+// enters the mean as such. A call that submits many kernels (a graph launch) counts once per kernel name in
+// api_mean_ns.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -21,8 +22,8 @@ struct Launched {
     std::int64_t queue_p95 = 0;
 };
 
-// Adds each call once to each kernel name it submitted. Most calls submit one kernel; for the others, the pairs of call and
-// name are sorted.
+// Adds each call once to each kernel name it submitted. Most calls submit one kernel; for the others, the pairs of call
+// and name are sorted.
 void add_calls(const Trace& trace, const NameGroups& names, std::vector<Launched>& groups) {
     const PodVector<Row>& launch = trace.links().kernel_launch;
     auto add = [&](std::uint32_t group, Row call) {

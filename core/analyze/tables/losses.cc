@@ -1,5 +1,5 @@
-// `losses`: everything dropped, repaired, unmatched or unreadable while reading the trace, worst first. core/schema/losses.def
-// declares what each kind means and what to do about it.
+// `losses`: everything dropped, repaired, unmatched or unreadable while reading the trace, worst first.
+// core/schema/losses.def declares what each kind means and what to do about it.
 #include <algorithm>
 #include <vector>
 

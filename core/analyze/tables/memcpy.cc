@@ -1,6 +1,6 @@
 // `memcpy`: how much was copied between which kinds of memory, and how fast? One row per kind, source and destination.
-// busy = union of the copies per device, summed over devices; the rate is bytes over the sum of the durations, in 1e9 B/s.
-// A sum of bytes is absent when the size of any of its copies is unknown.
+// busy = union of the copies per device, summed over devices; the rate is bytes over the sum of the durations, in 1e9
+// B/s. A sum of bytes is absent when the size of any of its copies is unknown.
 #include <algorithm>
 #include <map>
 #include <tuple>

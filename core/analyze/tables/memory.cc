@@ -1,7 +1,7 @@
-// `memory`: how much device memory was allocated at the peak, and by whom? One row per device, from the framework's allocator
-// events: the first time at which allocated memory peaked, and the largest allocations live then.
-// peak_bytes and reserved are the allocator's own totals; if it reported none, peak_bytes is the sum of the recorded allocations,
-// and a note says so. Releases of memory allocated before the recording affect no live allocation.
+// `memory`: how much device memory was allocated at the peak, and by whom? One row per device, from the framework's
+// allocator events: the first time at which allocated memory peaked, and the largest allocations live then.
+// peak_bytes and reserved are the allocator's own totals; if it reported none, peak_bytes is the sum of the recorded
+// allocations, and a note says so. Releases of memory allocated before the recording affect no live allocation.
 // Events without addresses cannot be matched to their releases; their sums by category replace the largest allocations.
 #include <algorithm>
 #include <map>

@@ -1,9 +1,9 @@
-// `modules`: what did each module of the model cost, on the host and on the device? One row per path of nested module calls;
-// module_tree.h defines which device ops belong to which module, and how backward work is matched to its module.
-// Device times are sums over device ops (kernels, memcpys, memsets), as in `ops`; each op counts in its module and in the enclosing
-// ones. Work outside modules, such as the optimizer's, is in no row; a note gives its amount.
-// Order: device_total_ns + backward_total_ns, then host_total_ns, largest first, so that a module comes before its nested modules
-// where device work is known.
+// `modules`: what did each module of the model cost, on the host and on the device? One row per path of nested module
+// calls; module_tree.h defines which device ops belong to which module, and how backward work is matched to its module.
+// Device times are sums over device ops (kernels, memcpys, memsets), as in `ops`; each op counts in its module and in
+// the enclosing ones. Work outside modules, such as the optimizer's, is in no row; a note gives its amount.
+// Order: device_total_ns + backward_total_ns, then host_total_ns, largest first, so that a module comes before its
+// nested modules where device work is known.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
-// `ops`: PyTorch's key_averages from the trace alone: what each framework operator and annotation cost on the host and on
-// the device. Equal to PyTorch's own table, number by number, including device time that PyTorch credits twice (a note gives its
-// amount); op_tree.h has the rules. One row per name; an operator and an annotation with the same name are two rows.
-// Order: device_self_ns, then cpu_self_ns, largest first, since self times count nothing twice; then by name.
-// The device option does not apply: PyTorch adds up all devices.
+// `ops`: PyTorch's key_averages from the trace alone: what each framework operator and annotation cost on the host and
+// on the device. Equal to PyTorch's own table, number by number, including device time that PyTorch credits twice (a
+// note gives its amount); op_tree.h has the rules. One row per name; an operator and an annotation with the same name
+// are two rows. Order: device_self_ns, then cpu_self_ns, largest first, since self times count nothing twice; then by
+// name. The device option does not apply: PyTorch adds up all devices.
 #include <algorithm>
 #include <unordered_map>
 

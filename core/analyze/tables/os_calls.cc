@@ -1,5 +1,5 @@
-// `os_calls`: which operating-system calls took the program's time? One row per function that the recorder watched, longest
-// first. Times are wall time: most of it is waiting (poll, sem_wait, pthread_cond_wait).
+// `os_calls`: which operating-system calls took the program's time? One row per function that the recorder watched,
+// longest first. Times are wall time: most of it is waiting (poll, sem_wait, pthread_cond_wait).
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"

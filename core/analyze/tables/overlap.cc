@@ -1,5 +1,5 @@
-// `overlap`: what runs at the same time, and what is exposed? Per device: kernels with memcpys and with collectives, if any, and
-// every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
+// `overlap`: what runs at the same time, and what is exposed? Per device: kernels with memcpys and with collectives, if
+// any, and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
 // In the pair (kernel, comm), `kernel` means kernels that are not collectives.
 // On a device with many streams, only the busiest kStreamsPaired are paired, and a note says so.
 #include <algorithm>

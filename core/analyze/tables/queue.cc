@@ -1,7 +1,7 @@
-// `queue`: how much submitted work was waiting to start, per stream? An empty queue means that the device waits for the host; a
-// queue that is always long means that the host waits, or has time for other work. An op joins the queue when its submitting call
-// starts and leaves it when the op starts on the device. Ops whose call was not recorded are omitted and counted in the notes.
-// Means are over time, from the first op that joins to the last that leaves.
+// `queue`: how much submitted work was waiting to start, per stream? An empty queue means that the device waits for the
+// host; a queue that is always long means that the host waits, or has time for other work. An op joins the queue when
+// its submitting call starts and leaves it when the op starts on the device. Ops whose call was not recorded are
+// omitted and counted in the notes. Means are over time, from the first op that joins to the last that leaves.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // `ranges`: what did each annotated part of the program cost, on the host and on the device? One row per path of nested
 // ranges (NVTX or user annotations); range_tree.h defines which device ops belong to which range.
-// Host times are sums over the instances. gpu_span is the time from the first start to the last end of the device ops submitted
-// in an instance, summed over instances; gpu_busy is the union of all ops submitted in any instance, per device, summed over
-// devices, so it never exceeds the window. A range whose calls are unknown has no device columns: absent, not 0.
+// Host times are sums over the instances. gpu_span is the time from the first start to the last end of the device ops
+// submitted in an instance, summed over instances; gpu_busy is the union of all ops submitted in any instance, per
+// device, summed over devices, so it never exceeds the window. A range whose calls are unknown has no device columns:
+// absent, not 0.
 #include <algorithm>
 #include <unordered_map>
 

@@ -1,5 +1,6 @@
 // `samples`: statistics of sampled metrics (utilisation, memory, power, ...), one row per metric, device and process.
-// Percentiles are actual samples (nearest rank). Metrics come in the order of core/schema/metrics.def, all others after them.
+// Percentiles are actual samples (nearest rank). Metrics come in the order of core/schema/metrics.def, all others after
+// them.
 #include <algorithm>
 #include <cmath>
 #include <map>

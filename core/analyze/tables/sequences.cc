@@ -1,6 +1,6 @@
-// `sequences`: which kernel sequences repeat on a stream? Candidates for kernel fusion or a CUDA graph, most time first. A sequence
-// is --sequence-length consecutive kernels on one stream. Sequences overlap, so do not add counts of different rows. gap_ns is the
-// time between the kernels, which fusing them would save.
+// `sequences`: which kernel sequences repeat on a stream? Candidates for kernel fusion or a CUDA graph, most time
+// first. A sequence is --sequence-length consecutive kernels on one stream. Sequences overlap, so do not add counts of
+// different rows. gap_ns is the time between the kernels, which fusing them would save.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// `stacks`: which functions was each thread in? Busiest thread first, its functions by self time. From sampled stack traces;
-// without any, from the Python calls that the framework's profiler recorded, in time instead of samples.
-// A function counts once per sample or moment, however often it is on the stack (recursion). Both are wall time: a waiting thread
-// counts towards the function in which it waits.
+// `stacks`: which functions was each thread in? Busiest thread first, its functions by self time. From sampled stack
+// traces; without any, from the Python calls that the framework's profiler recorded, in time instead of samples.
+// A function counts once per sample or moment, however often it is on the stack (recursion). Both are wall time: a
+// waiting thread counts towards the function in which it waits.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -173,8 +173,7 @@ Result<ResultTable> run(const Facts& facts) {
     if (table.rows() == 0)
         table.notes.push_back(
             "No Python stack traces were recorded; gpu-profile record --python 100 -- CMD samples them, and "
-            "torch.profiler "
-            "records calls with with_stack=True.");
+            "torch.profiler records calls with with_stack=True.");
     else if (basis == PythonBasis::time)
         table.notes.push_back(
             "Times are from recorded Python calls; recording overhead makes short functions look slower.");

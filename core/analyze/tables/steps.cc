@@ -1,9 +1,9 @@
-// `steps`: how long does an iteration take, is the device busy in it, and which ones are slow and why? One row per step in
-// order of time; step_finder.h says how steps are found.
-// gpu_busy is the device time inside [start, end) of the step, summed over devices; work that a step submits but that runs
-// after its end counts in the next step. slow = longer than 1.2 x the median or than the 95th percentile (both nearest rank).
-// why compares a slow step with the median step: where the step's thread spent more time, and whether the device was busy
-// longer. It names the largest difference; it does not prove a cause.
+// `steps`: how long does an iteration take, is the device busy in it, and which ones are slow and why? One row per step
+// in order of time; step_finder.h says how steps are found.
+// gpu_busy is the device time inside [start, end) of the step, summed over devices; work that a step submits but that
+// runs after its end counts in the next step. slow = longer than 1.2 x the median or than the 95th percentile (both
+// nearest rank). why compares a slow step with the median step: where the step's thread spent more time, and whether
+// the device was busy longer. It names the largest difference; it does not prove a cause.
 #include <algorithm>
 #include <unordered_map>
 

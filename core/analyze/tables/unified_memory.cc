@@ -1,5 +1,6 @@
-// `unified_memory`: how much managed memory migrated automatically between host and devices? One row per device and direction. A
-// migration is a copy from managed memory to managed memory that no call submitted; this is how importers write it.
+// `unified_memory`: how much managed memory migrated automatically between host and devices? One row per device and
+// direction. A migration is a copy from managed memory to managed memory that no call submitted; this is how importers
+// write it.
 #include <map>
 
 #include "core/analyze/facts/stat.h"
