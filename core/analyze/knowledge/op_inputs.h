@@ -1,9 +1,12 @@
 // The inputs of a framework operator, parsed from PyTorch's record_shapes data: three JSON texts with one entry per
 // argument.
 //
-//   Input Dims       [[8, 1024], [1024, 3072], [], [[5, 128], [5, 128]]]   a shape; [] for scalars, None and 0-d tensors; nested for tensor lists
-//   Input type       ["float", "c10::BFloat16", "Scalar", "TensorList"]    a C++ type, "Scalar", "ScalarList", "TensorList"; "" for None
-//   Concrete Inputs  ["", "", "1", "[1, 1]"]                               values of scalars and lists; "" for tensors (since PyTorch 2.1)
+//   Input Dims       [[8, 1024], [1024, 3072], [], [[5, 128], [5, 128]]]
+//                    a shape; [] for scalars, None and 0-d tensors; nested for tensor lists
+//   Input type       ["float", "c10::BFloat16", "Scalar", "TensorList"]
+//                    a C++ type, "Scalar", "ScalarList" or "TensorList"; "" for None
+//   Concrete Inputs  ["", "", "1", "[1, 1]"]
+//                    values of scalars and lists; "" for tensors (since PyTorch 2.1)
 //
 // Old versions record the texts as strings, or omit the third or the last two; missing data is absent here, never
 // assumed. Limits: 1 MiB of text and 8 nesting levels. Texts beyond them, or with negative or non-integer sizes, are
