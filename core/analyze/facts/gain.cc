@@ -13,8 +13,8 @@
 namespace gpuprof {
 namespace {
 
-// Share of the time of pageable copies that pinning saves: pageable copies pass through a driver buffer, page by page,
-// at 8 to 12 GB/s, while the bus delivers 25 (PCIe 4) or 55 (PCIe 5).
+// Time of a pageable copy relative to a pinned one: pageable copies pass through a driver buffer, page by page, at 8 to
+// 12 GB/s, while the bus delivers 25 (PCIe 4) or 55 (PCIe 5).
 constexpr double kPageableSlower = 5;
 
 // Recoverable idle time per cause, without the part that the recorder may have caused. A wait for the device costs the

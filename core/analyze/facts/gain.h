@@ -1,5 +1,5 @@
-// Upper bounds on the time recoverable by removing a cause. Rules call these and compute nothing themselves, so that a
-// better estimate (a replay of the recording without the cause) serves all of them. Sums over devices, in ns.
+// Estimates of the time recoverable by removing a cause. Rules call these and compute nothing themselves, so that a better
+// estimate (a replay of the recording without the cause) serves all of them. Sums over devices, in ns.
 #pragma once
 
 #include <initializer_list>
