@@ -1,4 +1,4 @@
-// Fields of CSV as in RFC 4180, and the escaping of texts that docs/formats/csv.md specifies.
+// Fields of CSV as in RFC 4180, and the escaping of texts that docs/reference/formats/csv.md specifies.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 // All numbers are little-endian. `length` is that of the payload. `sequence` counts the chunks of a part from 0; a part
 // starts with a chunk of kind `begin`. The header's CRC covers the 24 bytes before it, so a length is trusted only if
 // it is intact. The CRC is CRC-32 as in zlib and gzip. Payloads: core/format/table_chunk.h. Specified in
-// docs/format.md.
+// docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 //   plain         the number is the bit pattern (f64)
 //
 // Arithmetic is modulo 2^64, so every sequence of bytes decodes to something. An absent row repeats the previous row.
-// The codes are part of the file; new ones are added at the end. Specified in docs/format.md.
+// The codes are part of the file; new ones are added at the end. Specified in docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 // laid out in order cheaply and decoded on several threads. Everything is checked against the existing bytes: a payload
 // is accepted whole or not at all, except that columns of an unknown type or encoding stay in the list, marked. A
 // payload has at least the length least_payload() returns, so that a few bytes cannot make a reader allocate gigabytes;
-// very regular data is padded to it. Byte layout: docs/format.md.
+// very regular data is padded to it. Byte layout: docs/reference/capture-format.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Reads our own capture files (docs/format.md). Whole chunks are read, everything between them is counted;
+// Reads our own capture files (docs/reference/capture-format.md). Whole chunks are read, everything between them is counted;
 // core/format/chunk_reader.h says what damage costs. Decodes on several threads; the result does not depend on their
 // number.
 #include "core/importers/formats.h"

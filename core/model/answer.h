@@ -23,7 +23,7 @@ struct Trust {
     std::vector<Statement> statements;
 };
 
-// The closed list of verdicts; docs/concepts.md explains them.
+// The closed list of verdicts; docs/start/concepts.md explains them.
 enum class Limit : std::uint8_t {
     compute,
     memory_bandwidth,

@@ -1,4 +1,4 @@
-// Several recordings as one trace: the processes or ranks of one job (docs/several-files.md, decision 0015).
+// Several recordings as one trace: the processes or ranks of one job (docs/guides/several-files.md, decision 0015).
 //
 // A process whose key is HOST:PID is the same process in every recording. Any other key is valid only within
 // its recording and gets its name as a prefix. Devices: device_numbers.h. Times stay unchanged if every

@@ -12,10 +12,10 @@
 namespace gpuprof {
 namespace {
 
-// Values that one aggregate may keep (2 GiB): a query without end must not take the whole memory.
+// Maximum number of values in one aggregate (2 GiB), so that an endless query cannot exhaust memory.
 constexpr std::size_t kMostValues = std::size_t{1} << 28;
 
-// The state of a group lies on the heap; SQLite keeps the pointer, and calls `final` however the query ends.
+// The state of a group is on the heap. SQLite keeps the pointer and always calls `final`, however the query ends.
 template <class State>
 State* state_of(sqlite3_context* context) {
     auto** place = static_cast<State**>(sqlite3_aggregate_context(context, sizeof(State*)));
@@ -51,7 +51,7 @@ void busy_step(sqlite3_context* context, int, sqlite3_value** values) {
         if (std::abs(span.start / 2) > kFarthest / 2 || std::abs(span.end / 2) > kFarthest / 2)
             return sqlite3_result_error(context, "busy: a time is out of range", -1);
         if (!spans->empty() && span.start >= spans->back().start)
-            add_merged(*spans, span);  // in order, as tables are: no more is kept than the union
+            add_merged(*spans, span);  // tables are in order, so only the union is kept
         else if (spans->size() < kMostValues / 2)
             spans->push_back(span);
         else
@@ -66,7 +66,7 @@ void busy_final(sqlite3_context* context) {
     });
 }
 
-// Integers, until a real comes.
+// Integers, until the first real.
 struct Values {
     std::vector<sqlite3_int64> integers;
     std::vector<double> reals;
@@ -86,7 +86,7 @@ void add(Values& values, sqlite3_value* value) {
     values.reals.push_back(sqlite3_value_double(value));
 }
 
-// Welford's recurrence, which does not cancel (Knuth, TAOCP 2, 4.2.2).
+// Welford's recurrence, which avoids cancellation (Knuth, TAOCP 2, 4.2.2).
 struct Moments {
     std::size_t count = 0;
     double mean = 0, squares = 0;
@@ -103,13 +103,13 @@ void percentile_step(sqlite3_context* context, int count, sqlite3_value** given)
         if (values == nullptr) return sqlite3_result_error_nomem(context);
         double p = count > 1 ? sqlite3_value_double(given[1]) : 50;
         if (!(p > 0 && p <= 100))
-            return sqlite3_result_error(context, "percentile: p is not above 0 and up to 100", -1);
+            return sqlite3_result_error(context, "percentile: p is out of range: must be above 0 and at most 100", -1);
         if (values->asked && values->p != p)
-            return sqlite3_result_error(context, "percentile: p changes from row to row", -1);
+            return sqlite3_result_error(context, "percentile: p must be the same in every row", -1);
         values->p = p, values->asked = true;
         if (is_null(given[0])) return;
         if (sqlite3_value_type(given[0]) == SQLITE_TEXT || sqlite3_value_type(given[0]) == SQLITE_BLOB)
-            return sqlite3_result_error(context, "percentile: a value is no number", -1);
+            return sqlite3_result_error(context, "percentile: a value is not a number", -1);
         if (values->size() >= kMostValues) return sqlite3_result_error(context, "percentile: too many values", -1);
         add(*values, given[0]);
     });
@@ -117,7 +117,7 @@ void percentile_step(sqlite3_context* context, int count, sqlite3_value** given)
 
 template <class T>
 T nearest(std::vector<T>& values, double p) {
-    // Exact for whole p; what multiplying in doubles adds must not push 95 % of 20 from 19 to 20.
+    // Exact for whole p: rounding in doubles must not push 95 % of 20 from 19 to 20.
     double rank = std::ceil(p * static_cast<double>(values.size()) / 100 - 1e-9);
     std::size_t at = static_cast<std::size_t>(std::clamp(rank, 1.0, static_cast<double>(values.size()))) - 1;
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());

@@ -1,4 +1,4 @@
-// Aggregate functions of SQL that SQLite lacks.
+// SQL aggregate functions that SQLite lacks.
 #pragma once
 
 struct sqlite3_context;

@@ -9,7 +9,7 @@
 namespace gpuprof {
 namespace {
 
-// ---- Schemas: each is released once, by whoever holds it; a parent releases the children that are left.
+// ---- Schemas: each is released once, by its holder; a parent releases its remaining children.
 
 struct SchemaNode {
     std::string format, name, metadata;
@@ -85,13 +85,13 @@ void frame_schema(const Frame& frame, ArrowSchema& out) {
     node->children.resize(frame.columns.size());
     for (std::size_t i = 0; i < frame.columns.size(); ++i) column_schema(frame.columns[i], node->children[i]);
     fill_schema(out, std::move(node));
-    out.flags = 0;  // a row of the batch is never absent
+    out.flags = 0;  // rows of the batch are never null
 }
 
 // ---- Arrays.
 
 struct ArrayNode {
-    std::shared_ptr<const void> owner;  // of the memory behind buffers
+    std::shared_ptr<const void> owner;  // of the memory behind the buffers
     const void* buffers[3] = {};
     std::vector<std::uint64_t> made[2];  // buffers that had to be computed
     std::vector<ArrowArray> children;
@@ -119,7 +119,7 @@ void texts_array(std::shared_ptr<const Texts> texts, ArrowArray& out) {
     fill_array(out, count, 3, std::move(node));
 }
 
-// The values of a column that is not stored as Arrow wants it.
+// The values of a column that is not stored in Arrow's layout.
 std::vector<std::uint64_t> computed(const FrameColumn& column, std::size_t rows) {
     std::vector<std::uint64_t> out(column.type == FrameType::boolean ? (rows + 63) / 64 : rows, 0);
     for (Row row = 0; row < rows; ++row) {
@@ -176,7 +176,7 @@ int get_next(ArrowArrayStream* stream, ArrowArray* out) {
     return guarded([&] {
         auto& state = *static_cast<Stream*>(stream->private_data);
         *out = {};
-        if (state.given) return;  // an array without release is the end
+        if (state.given) return;  // an array without release marks the end
         const Frame& frame = state.frame;
         auto node = std::make_unique<ArrayNode>();
         node->children.resize(frame.columns.size());
@@ -196,8 +196,9 @@ Result<std::shared_ptr<const Texts>> texts_of(const StringPool& pool) {
     for (std::uint32_t id = 0; id < pool.size(); ++id) {
         texts->bytes += valid_utf8(pool[StringId{id}]);
         if (texts->bytes.size() > std::numeric_limits<std::int32_t>::max())
-            return Error{ExitCode::internal,
-                         "the texts of the recording are more than 2 GiB, which Arrow's utf8 does not hold"};
+            return Error{
+                ExitCode::internal,
+                "cannot export to Arrow: the texts of the recording exceed 2 GiB, the limit of Arrow's utf8 type"};
         texts->offsets.push_back(static_cast<std::int32_t>(texts->bytes.size()));
     }
     return std::shared_ptr<const Texts>(std::move(texts));

@@ -1,5 +1,6 @@
-// The structures of the Arrow C data and stream interfaces, as their specification has them, so that a header of Arrow itself may be
-// included beside this one. https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html
+// The structures of the Arrow C data and stream interfaces, as in their specification, so that Arrow's own headers can
+// be included together with this one. https://arrow.apache.org/docs/format/CDataInterface.html and
+// CStreamInterface.html
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 namespace gpuprof {
 namespace {
 
-// Every row: a limit is for people, and a query has its own.
+// Returns all rows: row limits are for display, and a query has its own limit.
 Options without_limit(Options options) {
     options.limit = 0;
     return options;

@@ -1,6 +1,6 @@
-// What a query can ask: the tables of one trace, and the analyses of it, each under its own name. An analysis is run when it is
-// asked for the first time. Where a table has the name already (memcpy, memset), the analysis is NAME_summary: rows come
-// before their sums, and joins need the rows.
+// The relations of a query: the tables and the analyses of one trace, each under its name. An analysis runs on first
+// use. If a table already has the name (memcpy, memset), the analysis is called NAME_summary: the table keeps the plain
+// name because joins need its rows.
 #pragma once
 
 #include <deque>
@@ -14,9 +14,9 @@ namespace gpuprof {
 struct Relation {
     std::string name;
     std::string_view doc;
-    Frame shape;                         // names and types of the columns; of a table also its values
-    const Analysis* analysis = nullptr;  // null: a table of the trace
-    std::unique_ptr<OwnedFrame> answer;  // of an analysis that ran
+    Frame shape;                         // names and types of the columns; for a table also its values
+    const Analysis* analysis = nullptr;  // null for a table of the trace
+    std::unique_ptr<OwnedFrame> answer;  // result of an analysis that ran
 };
 
 class Catalogue {
@@ -27,7 +27,7 @@ public:
     const Trace& trace() const { return study_.trace(); }
     const std::deque<Relation>& relations() const { return relations_; }
     Relation* find(std::string_view name);
-    // The columns with their values. For several threads.
+    // The columns with their values. Thread-safe.
     Result<const Frame*> values(Relation& relation);
 
 private:
@@ -36,7 +36,7 @@ private:
     std::mutex running_;
 };
 
-// The name under which SQL knows an analysis.
+// The name of an analysis in SQL.
 std::string sql_name(const Analysis& analysis);
 
 }  // namespace gpuprof

@@ -9,10 +9,10 @@
 namespace gpuprof {
 namespace {
 
-// The values of one column as they came.
+// The values of one column in arrival order.
 struct Gathered {
     enum Kind : unsigned char { absent, integer, real, text };
-    std::vector<std::int64_t> bits;  // an integer, the bits of a real, the id of a text
+    std::vector<std::int64_t> bits;  // an integer, the bits of a real, or the id of a text
     std::vector<Kind> kinds;
     Kind widest = absent;
 
@@ -65,7 +65,7 @@ Result<std::unique_ptr<OwnedFrame>> collect(SqlRows& rows, std::size_t most) {
         if (!*there) break;
         if (++count > most)
             return Error{ExitCode::usage,
-                         fmt::format("the answer has more than {} rows; ask for less, or raise max_rows", most)};
+                         fmt::format("the result has more than {} rows; narrow the query or raise max_rows", most)};
         for (std::size_t i = 0; i < columns.size(); ++i) add(columns[i], rows.cell(i), strings);
     }
     auto frame = std::make_unique<OwnedFrame>();

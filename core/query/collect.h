@@ -1,5 +1,5 @@
-// The whole answer of a statement as columns. SQL gives each value a type of its own; a column of the answer has one: integers, reals
-// when any of its values is real, text when any is text.
+// The complete result of a statement as columns. In SQL every value has its own type, but a result column has one:
+// integer; real if any value is real; text if any value is text.
 #pragma once
 
 #include "core/query/frame.h"
@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-// Fails when there are more rows than `most`.
+// Fails if there are more than `most` rows.
 Result<std::unique_ptr<OwnedFrame>> collect(SqlRows& rows, std::size_t most);
 
 }  // namespace gpuprof

@@ -1,6 +1,6 @@
-// A table as SQL and Arrow see it: named columns of plain arrays. A Frame borrows what it shows. Columns of a trace are shown
-// where they lie; those of an analysis or of a query's answer lie in an OwnedFrame.
-// Names: a column that holds a time or a duration ends in _ns; a table of spans has end_ns as well, which is nowhere stored.
+// A table as seen by SQL and Arrow: named columns of plain arrays. A Frame borrows its data. Columns of a trace are
+// used in place; those of an analysis or a query result are in an OwnedFrame.
+// Names of time and duration columns end in _ns; a table of spans also has end_ns, which is computed.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ struct FrameColumn {
     FrameType type = FrameType::i64;
     Unit unit = Unit::none;
     std::string_view doc;
-    const void* values = nullptr;             // of the type, StringId for text; null: no row has a value
-    const std::uint64_t* validity = nullptr;  // a bit per row; null: every row has a value, if any has
-    const DurNs* durations = nullptr;         // of an end; values are the starts
+    const void* values = nullptr;             // of the column's type, StringId for text; null: no row has a value
+    const std::uint64_t* validity = nullptr;  // one bit per row; null: every row has a value, if any has
+    const DurNs* durations = nullptr;         // for end columns, whose values are the starts
 
     bool has(Row row) const {
         return values != nullptr && (validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1u) != 0);
     }
     bool is_integer() const { return type != FrameType::f64 && type != FrameType::text; }
-    // Of a row that has a value.
+    // Value of a row that has one.
     std::int64_t integer(Row row) const {
         if (type == FrameType::i32) return static_cast<const std::int32_t*>(values)[row];
         std::int64_t value = static_cast<const std::int64_t*>(values)[row];
@@ -47,10 +47,10 @@ struct Frame {
     std::size_t rows = 0;
     std::vector<FrameColumn> columns;
     const StringPool* strings = nullptr;
-    std::optional<std::size_t> sorted_by;  // a column that rises from row to row, where rows are known to be in order
+    std::optional<std::size_t> sorted_by;  // a column by which rows are known to be sorted in ascending order
 };
 
-// A frame of columns of its own.
+// A frame that owns its columns.
 class OwnedFrame {
 public:
     OwnedFrame() { frame_.strings = &strings_; }
@@ -59,9 +59,9 @@ public:
 
     // `doc` must outlive the frame.
     void add_column(std::string name, FrameType type, Unit unit, std::string_view doc);
-    // One cell per column, of its type or absent; an integer is taken for a real column.
+    // One cell per column, of its type or absent; a real column accepts integers.
     void set(std::size_t column, Row row, const Cell& cell);
-    // Rows in all; no more can be set.
+    // Sets the final number of rows; no rows can be set afterwards.
     void close(std::size_t rows);
     const Frame& frame() const { return frame_; }
 
@@ -72,12 +72,12 @@ private:
     Frame frame_;
 };
 
-// Shows the columns of a trace's table where they lie.
+// Wraps the columns of a trace's table in place.
 template <class Table>
 Frame frame_of(const Trace& trace, const Table& table);
 std::unique_ptr<OwnedFrame> frame_of(const ResultTable& table);
 
-// As SQL calls it: start is start_ns.
+// Column name in SQL: start becomes start_ns.
 std::string sql_name(const ColumnSpec& spec);
 FrameType frame_type(ColumnType type);
 FrameType frame_type(CellType type);

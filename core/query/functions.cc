@@ -14,18 +14,17 @@ namespace gpuprof {
 namespace {
 
 constexpr SqlFunction kFunctions[] = {
-    {"overlap(start, end, start, end)", "Length in which two spans overlap, in their unit; 0 when they do not."},
-    {"busy(start, end)", "Aggregate: length of the union of the spans; what several cover counts once."},
+    {"overlap(start, end, start, end)", "Length of the overlap of two spans, in their unit; 0 without overlap."},
+    {"busy(start, end)", "Aggregate: length of the union of the spans; time covered by several spans counts once."},
     {"percentile(value, p)",
-     "Aggregate: the p-th percentile (0 < p <= 100) by nearest rank, as analyses have it: always one of the values."},
+     "Aggregate: the p-th percentile (0 < p <= 100) by nearest rank, as in analyses: always one of the values."},
     {"median(value)", "Aggregate: percentile(value, 50)."},
     {"stddev(value)", "Aggregate: population standard deviation; null without values."},
     {"text REGEXP pattern",
-     "Whether a part of the text matches a POSIX extended regular expression; (?i) at its start ignores letter case."},
-    {"demangle(text)", "A mangled C++ name as people read it; any other text as it is."},
+     "Whether the text contains a match of a POSIX extended regular expression; (?i) at its start ignores case."},
+    {"demangle(text)", "Demangles a C++ name; returns any other text unchanged."},
     {"short_name(text)",
-     "A function's name without return type, namespaces, template arguments and parameters. A mangled name is "
-     "demangled."},
+     "A function's name without return type, namespaces, template arguments and parameters; demangles it if needed."},
 };
 
 bool any_null(int count, sqlite3_value** values) {
@@ -42,7 +41,7 @@ void overlap(sqlite3_context* context, int count, sqlite3_value** values) {
     sqlite3_result_int64(context, length);
 }
 
-// Patterns of queries are short; this keeps a repetition of repetitions from taking the memory.
+// Patterns in queries are short; the limit keeps nested repetitions from exhausting memory.
 constexpr std::size_t kLongestPattern = 1000;
 
 struct Pattern {
@@ -56,13 +55,13 @@ struct Pattern {
     }
 };
 
-// Compiled once per statement where the pattern is a constant.
+// Compiled once per statement if the pattern is constant.
 const Pattern* pattern_of(sqlite3_context* context, sqlite3_value* value, std::unique_ptr<Pattern>& own) {
     if (auto* known = static_cast<Pattern*>(sqlite3_get_auxdata(context, 0))) return known;
     const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
     if (text == nullptr) return sqlite3_result_error_nomem(context), nullptr;
     if (static_cast<std::size_t>(sqlite3_value_bytes(value)) > kLongestPattern)
-        return sqlite3_result_error(context, "REGEXP: the pattern is longer than 1,000 bytes", -1), nullptr;
+        return sqlite3_result_error(context, "REGEXP: the pattern exceeds 1,000 bytes", -1), nullptr;
     bool any_case = std::string_view(text).starts_with("(?i)");
     own = std::make_unique<Pattern>();
     int code =
@@ -70,7 +69,7 @@ const Pattern* pattern_of(sqlite3_context* context, sqlite3_value* value, std::u
     if (code != 0) {
         char why[128];
         regerror(code, &own->compiled, why, sizeof why);
-        sqlite3_result_error(context, fmt::format("REGEXP: {}: {}", text, why).c_str(), -1);
+        sqlite3_result_error(context, fmt::format("REGEXP: invalid pattern '{}': {}", text, why).c_str(), -1);
         return nullptr;
     }
     own->good = true;
@@ -128,7 +127,8 @@ Status add_functions(sqlite3* database) {
                    aggregate("median", 1, kPercentile),
                    aggregate("stddev", 1, kStddev)};
     for (int code : codes)
-        if (code != SQLITE_OK) return Error{ExitCode::internal, fmt::format("SQL functions: {}", sqlite3_errstr(code))};
+        if (code != SQLITE_OK)
+            return Error{ExitCode::internal, fmt::format("cannot register SQL functions: {}", sqlite3_errstr(code))};
     return {};
 }
 

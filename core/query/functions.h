@@ -1,4 +1,4 @@
-// The functions that SQL has here beside SQLite's own. functions() is the list, for the documentation too.
+// The SQL functions in addition to SQLite's own. functions() lists them, also for the documentation.
 #pragma once
 
 #include <span>

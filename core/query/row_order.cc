@@ -6,7 +6,7 @@
 namespace gpuprof {
 namespace {
 
-// Of integers; more buckets than this cost more than they save.
+// Maximum number of integer buckets; more would cost more than they save.
 constexpr std::int64_t kWidestRange = 1 << 16;
 
 struct Bounds {
@@ -28,7 +28,7 @@ bool narrow(const Bounds& bounds) {
            static_cast<std::uint64_t>(bounds.high) - static_cast<std::uint64_t>(bounds.low) < kWidestRange;
 }
 
-// The place of each row's value among the values of the column: 0 where absent, then in order.
+// The rank of each row's value among the values of the column: 0 if absent, then in order.
 class Places {
 public:
     Places(const Frame& frame, const FrameColumn& column) : column_(column) {

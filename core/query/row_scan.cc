@@ -15,7 +15,8 @@ std::string_view text_of(sqlite3_value* value) {
     return {text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_value_bytes(value))};
 }
 
-// What an integer column is compared with: an integer, nothing that an integer can equal, or what SQLite has to judge.
+// The operand of a comparison with an integer column: an integer, a value no integer equals, or one that SQLite must
+// compare.
 struct Wanted {
     enum { integer, nothing, unknown } kind;
     std::int64_t value = 0;
@@ -26,7 +27,7 @@ Wanted wanted_integer(sqlite3_value* value) {
         case SQLITE_INTEGER: return {Wanted::integer, sqlite3_value_int64(value)};
         case SQLITE_NULL: return {Wanted::nothing};
         case SQLITE_FLOAT: {
-            constexpr double kExact = 9e15;  // whole numbers up to here are exact
+            constexpr double kExact = 9e15;  // integers up to this are exact
             double real = sqlite3_value_double(value);
             if (std::fabs(real) > kExact) return {Wanted::unknown};
             if (real != std::floor(real)) return {Wanted::nothing};
@@ -36,14 +37,14 @@ Wanted wanted_integer(sqlite3_value* value) {
     }
 }
 
-// The id of a text, kNoString when no row can have it; nothing when SQLite has to judge.
+// The id of a text, kNoString if no row can have it; absent if SQLite must compare.
 std::optional<StringId> wanted_text(const Frame& frame, sqlite3_value* value) {
     if (sqlite3_value_type(value) == SQLITE_NULL) return kNoString;
     if (sqlite3_value_type(value) != SQLITE_TEXT) return std::nullopt;
     return frame.strings->find(text_of(value));
 }
 
-// An end of a range as an integer that leaves out nothing that is in it.
+// A range bound as an integer, rounded so that no value in the range is excluded.
 std::optional<std::int64_t> range_end(sqlite3_value* value, char op) {
     if (sqlite3_value_type(value) == SQLITE_INTEGER) return sqlite3_value_int64(value);
     constexpr double kExact = 9e15;
@@ -130,7 +131,7 @@ void RowScan::match(std::size_t at, sqlite3_value* value) {
         tests_.push_back([&column, wanted](Row row) { return column.has(row) && column.integer(row) == wanted.value; });
 }
 
-// Judges each text once, however many rows have it.
+// Matches each text once, however many rows have it.
 void RowScan::match_pattern(std::size_t at, char op, sqlite3_value* value) {
     if (sqlite3_value_type(value) != SQLITE_TEXT) return;
     enum : char { unknown, yes, no };

@@ -1,4 +1,4 @@
-// One run over the rows of a frame, as a plan says.
+// One scan over the rows of a frame, following a plan.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ struct sqlite3_value;
 
 namespace gpuprof {
 
-// The lookups that joins made, per column; kept for the life of a connection.
+// Lookup tables for joins, per column; kept for the life of a connection.
 using Lookups = std::map<std::size_t, std::unique_ptr<RowsByValue>>;
 
 class RowScan {
 public:
-    // `values` as the terms of the plan want them, for this call only.
+    // `values` in the order of the plan's terms, valid only during this call.
     RowScan(const Frame& frame, const ScanPlan& plan, sqlite3_value** values, Lookups& lookups);
 
     bool done() const { return at_ >= end_; }

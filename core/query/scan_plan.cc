@@ -10,10 +10,10 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kRowsOfAnalysis = 100;   // a guess for what has not run
-constexpr double kRowsOfRange = 0.25;     // share of rows that one end of a range leaves
-constexpr double kRowsOfMatch = 0.05;     // that an equality or a pattern leaves
-constexpr double kRowsOfText = 1.0 / 64;  // that one text of a join has
+constexpr double kRowsOfAnalysis = 100;   // estimate for an analysis that has not run
+constexpr double kRowsOfRange = 0.25;     // share of rows that pass one range bound
+constexpr double kRowsOfMatch = 0.05;     // share of rows that pass an equality or a pattern
+constexpr double kRowsOfText = 1.0 / 64;  // share of rows with one text of a join
 
 std::optional<char> operator_of(unsigned char op) {
     switch (op) {
@@ -28,7 +28,7 @@ std::optional<char> operator_of(unsigned char op) {
     }
 }
 
-// The term that a constraint becomes; nothing when scanning would not be faster with it.
+// The term for a constraint; absent if it would not speed up the scan.
 std::optional<ScanPlan::Term> term_of(const Frame& shape, sqlite3_index_info* asked, int at) {
     const auto& constraint = asked->aConstraint[at];
     std::optional<char> op = operator_of(constraint.op);
@@ -48,7 +48,7 @@ std::optional<ScanPlan::Term> term_of(const Frame& shape, sqlite3_index_info* as
     return ScanPlan::Term{constant ? '=' : '@', column};
 }
 
-// The share of the rows that a term leaves.
+// The share of rows that pass a term.
 double share_of(const Frame& shape, const ScanPlan::Term& term, double rows) {
     if (term.op == '@')
         return shape.columns[static_cast<std::size_t>(term.column)].type == FrameType::text ? kRowsOfText : 2 / rows;
@@ -56,7 +56,7 @@ double share_of(const Frame& shape, const ScanPlan::Term& term, double rows) {
     return term.op == '=' || term.op == 'L' || term.op == 'G' ? kRowsOfMatch : kRowsOfRange;
 }
 
-// Whether the rows can come in the order that is asked for; `keys` is then what they have to be sorted by.
+// Whether the rows can be returned in the requested order; `keys` is then the sort order needed.
 bool plan_order(const Frame& shape, const Frame* values, const sqlite3_index_info* asked, std::vector<SortKey>& keys) {
     if (asked->nOrderBy == 0) return false;
     const auto& first = asked->aOrderBy[0];

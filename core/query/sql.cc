@@ -12,11 +12,11 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kLongestText = 64 << 20;      // bytes of one value, so that one cell cannot fill the memory
+constexpr int kLongestText = 64 << 20;      // bytes per value, so that one cell cannot exhaust memory
 constexpr int kLongestStatement = 1 << 20;  // bytes of SQL
-constexpr int kStepsBetweenLooks = 200;     // instructions between two looks at the clock; each may copy a long text
+constexpr int kStepsBetweenLooks = 200;     // instructions between two checks of the clock; each may copy a long text
 
-// Pragmas that only tell what is there.
+// Pragmas that only list objects.
 bool harmless_pragma(std::string_view name) {
     for (std::string_view known : {"table_info", "table_xinfo", "function_list", "module_list"})
         if (name == known) return true;
@@ -45,7 +45,7 @@ void set_hex(std::string& text, std::string_view bytes) {
     }
 }
 
-// The part of a statement around a byte, on one line.
+// The part of a statement around a byte offset, on one line.
 std::string around(std::string_view text, std::size_t at) {
     constexpr std::size_t kShown = 24;
     std::string part = valid_utf8(text.substr(at, kShown));
@@ -68,7 +68,7 @@ Result<std::unique_ptr<Sql>> Sql::open(Catalogue& catalogue) {
     int code = sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr);
     sql->database_.reset(database);
     if (code != SQLITE_OK)
-        return Error{ExitCode::internal, fmt::format("SQLite does not open: {}", sqlite3_errstr(code))};
+        return Error{ExitCode::internal, fmt::format("cannot open SQLite: {}", sqlite3_errstr(code))};
     if (Status added = add_virtual_tables(database, catalogue); !added) return added.error();
     if (Status added = add_functions(database); !added) return added.error();
     if (Status safe = sql->protect(); !safe) return safe.error();
@@ -81,7 +81,7 @@ Status Sql::protect() {
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kLongestStatement);
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);  // "x" is a name and never a text
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);  // "x" is an identifier, never a string literal
     sqlite3_progress_handler(
         database, kStepsBetweenLooks,
         [](void* self) {
@@ -91,7 +91,7 @@ Status Sql::protect() {
         },
         this);
     if (sqlite3_set_authorizer(database, authorize, nullptr) != SQLITE_OK)
-        return Error{ExitCode::internal, "SQLite takes no authorizer"};
+        return Error{ExitCode::internal, "cannot set the SQLite authorizer"};
     return {};
 }
 
@@ -108,12 +108,13 @@ Error Sql::error(std::string_view text) const {
     switch (sqlite3_errcode(database) & 0xFF) {
         case SQLITE_INTERRUPT:
             if (interrupted_) return {ExitCode::usage, "the query was cancelled"};
-            return {ExitCode::usage, fmt::format("the query took longer than the {} s it was given",
+            return {ExitCode::usage, fmt::format("the query exceeded its time limit of {} s",
                                                  std::chrono::duration<double>(allowed_).count())};
         case SQLITE_AUTH:
-            return {ExitCode::usage, "a query only reads: SELECT, VALUES, WITH and EXPLAIN are allowed, nothing else"};
-        case SQLITE_NOMEM: return {ExitCode::internal, "out of memory; a smaller query may fit"};
-        case SQLITE_TOOBIG: return {ExitCode::usage, "a text or the statement is too long"};
+            return {ExitCode::usage,
+                    "statement not allowed: queries are read-only; use SELECT, VALUES, WITH or EXPLAIN"};
+        case SQLITE_NOMEM: return {ExitCode::internal, "out of memory; narrow the query"};
+        case SQLITE_TOOBIG: return {ExitCode::usage, "a text value or the statement is too long"};
         default: break;
     }
     std::string message = valid_utf8(sqlite3_errmsg(database));
@@ -126,8 +127,9 @@ Error Sql::error(std::string_view text) const {
 Result<std::optional<SqlRows>> Sql::prepare(std::string_view& text) {
     while (!text.empty()) {
         if (text.size() > static_cast<std::size_t>(kLongestStatement))
-            return Error{ExitCode::usage, fmt::format("the statement is longer than {} bytes", kLongestStatement)};
-        if (text.find('\0') != std::string_view::npos) return Error{ExitCode::usage, "the statement holds a NUL byte"};
+            return Error{ExitCode::usage, fmt::format("the statement exceeds {} bytes", kLongestStatement)};
+        if (text.find('\0') != std::string_view::npos)
+            return Error{ExitCode::usage, "the statement contains a NUL byte"};
         sqlite3_stmt* statement = nullptr;
         const char* rest = nullptr;
         int code = sqlite3_prepare_v2(database_.get(), text.data(), static_cast<int>(text.size()), &statement, &rest);

@@ -1,5 +1,5 @@
-// SQL over a catalogue. A connection can read the catalogue's tables and nothing else: no statement writes, attaches a file, loads
-// code or changes a setting. A statement gives its rows one by one, so that an answer needs no memory of its size.
+// SQL over a catalogue. A connection can only read the catalogue's tables: no statement writes, attaches a file, loads
+// code or changes a setting. A statement returns its rows one by one, so results of any size need little memory.
 //
 //     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
 //     std::string_view rest = text;
@@ -23,7 +23,7 @@ struct sqlite3_stmt;
 
 namespace gpuprof {
 
-// Whether `text` ends with a complete statement, i.e. with a semicolon outside of texts and comments.
+// Whether `text` ends with a complete statement, i.e. with a semicolon outside string literals and comments.
 bool is_complete_sql(const std::string& text);
 
 class SqlRows {
@@ -32,7 +32,7 @@ public:
     std::string_view column(std::size_t index) const;
     // Moves to the next row; false after the last.
     Result<bool> next();
-    // Of the current row; text stays valid until the next call. A blob is text of its bytes in hexadecimal.
+    // A cell of the current row; text stays valid until the next call. A blob is returned as hexadecimal text.
     Cell cell(std::size_t index);
 
 private:
@@ -53,14 +53,14 @@ public:
     Sql(const Sql&) = delete;
     Sql& operator=(const Sql&) = delete;
 
-    // The first statement of `text`, which becomes what follows it; nothing when only spaces and comments are left.
+    // Prepares the first statement of `text` and sets `text` to the rest; absent if only spaces and comments are left.
     Result<std::optional<SqlRows>> prepare(std::string_view& text);
-    // Ends the statement that runs, if one does, with an error.
+    // Aborts the running statement, if any, with an error.
     void interrupt() { interrupted_ = true; }
     bool interrupted() const { return interrupted_; }
-    // Statements that run later than this end with an error; 0 s: no limit.
+    // Statements that run longer than this fail; 0 s: no limit.
     void limit_time(std::chrono::nanoseconds from_now);
-    // Forgets an interruption.
+    // Clears an interruption.
     void resume() { interrupted_ = false; }
 
 private:

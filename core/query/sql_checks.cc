@@ -35,7 +35,7 @@ constexpr SqlCheck kChecks[] = {
     {"unified_memory",
      "SELECT device, kind AS direction, count(*) AS count, sum(bytes) AS bytes, sum(dur_ns) AS total_ns "
      "FROM memcpy WHERE src = 'managed' AND dst = 'managed' GROUP BY device, kind",
-     "", "A copy that a call submitted is none, which this leaves out."},
+     "", "The analysis excludes copies that a call submitted; the query does not."},
     {"api",
      "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns, avg(dur_ns) AS mean_ns, median(dur_ns) AS p50_ns, "
      "percentile(dur_ns, 95) AS p95_ns, max(dur_ns) AS max_ns, count(DISTINCT thread) AS threads "
@@ -71,7 +71,7 @@ constexpr SqlCheck kChecks[] = {
     {"ops",
      "SELECT name, count(*) AS count FROM op WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*' GROUP BY name",
      "SELECT name, count FROM ops WHERE name GLOB 'aten::mm' OR name GLOB 'aten::conv*'",
-     "As key_averages, the analysis counts an operator once that calls itself and nothing else; SQL counts rows."},
+     "Like key_averages, the analysis counts an operator that calls only itself once; SQL counts rows."},
     {"modules",
      "SELECT count(*) AS count, coalesce(sum(dur_ns), 0) AS host_total_ns FROM python_call WHERE name GLOB 'nn.Module: "
      "*'",
@@ -86,16 +86,15 @@ constexpr SqlCheck kChecks[] = {
      WORK "SELECT device, stream, count(*) AS ops, busy(start_ns, end_ns) AS busy_ns, min(start_ns) AS first_ns, "
           "max(end_ns) AS last_ns FROM work GROUP BY device, stream",
      "", ""},
-    {"queue", "", "",
-     "A length over time needs the call of each op, which is found by process and correlation when a file is read."},
-    {"sequences", "", "", "Kernels stand there by their short names, which the program makes."},
+    {"queue", "", "", "Queue lengths need the call of each op, which is matched by process and correlation on import."},
+    {"sequences", "", "", "Kernels are listed by short names, which the program computes."},
     {"memory",
      "SELECT device, max(total_allocated) AS peak_bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
      "SELECT device, peak_bytes FROM memory WHERE device IS NOT NULL", ""},
     {"allocations",
      "SELECT device, max(total_allocated) AS bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
      "SELECT device, sum(bytes) AS bytes FROM allocations WHERE device IS NOT NULL GROUP BY device", ""},
-    {"growth", "", "", "A release belongs to the last allocation at its address, which SQL finds only row by row."},
+    {"growth", "", "", "A release belongs to the last allocation at its address; SQL can find it only row by row."},
     {"fragmentation",
      "SELECT device, sum(bytes) AS reserved_bytes, "
      "sum(CASE WHEN state = 'active_allocated' THEN bytes ELSE 0 END) AS allocated_bytes, "
@@ -119,7 +118,7 @@ constexpr SqlCheck kChecks[] = {
     {"arithmetic",
      "SELECT name, shapes, types, flops / bytes AS flop_per_byte, flops / (device_ns / 1e9) AS flop_per_s, "
      "bytes / device_ns AS gb_per_s FROM arithmetic",
-     "", "What shapes say about FLOPs and bytes is a rule per operator; SQL checks the rates that follow from them."},
+     "", "FLOPs and bytes follow from shapes by rules per operator; SQL checks only the rates derived from them."},
     {"counters",
      "SELECT launch, name, dur_ns, (SELECT count(*) FROM kernel_counter AS c WHERE c.launch = k.launch) AS counters, "
      "device FROM profiled_kernel AS k",
@@ -129,8 +128,8 @@ constexpr SqlCheck kChecks[] = {
     {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},
     {"range_trace", "SELECT start_ns, dur_ns, name, thread, domain, category FROM range", "", ""},
     {"losses", "SELECT kind, sum(count) AS count FROM loss GROUP BY kind", "", ""},
-    {"findings", "", "", "Findings are rules over other analyses; each names the rows that it rests on."},
-    {"summary", "", "", "The first answer repeats figures of other analyses."},
+    {"findings", "", "", "Findings are rules over other analyses; each names the rows it is based on."},
+    {"summary", "", "", "The summary repeats figures of other analyses."},
 };
 
 #undef WORK

@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-// What a module of SQLite is given: one relation, with the lookups that joins over it made.
+// The client data of an SQLite module: one relation and the lookup tables built for joins over it.
 struct Source {
     Catalogue& catalogue;
     Relation& relation;
@@ -29,7 +29,7 @@ struct Cursor : sqlite3_vtab_cursor {
 
 Source& source_of(sqlite3_vtab* table) { return *static_cast<Table*>(table)->source; }
 
-// C++ must not throw through SQLite.
+// C++ exceptions must not propagate through SQLite.
 template <class Step>
 int guarded(Step&& step) noexcept {
     try {
@@ -120,7 +120,7 @@ int next(sqlite3_vtab_cursor* cursor) {
 
 int at_end(sqlite3_vtab_cursor* cursor) { return static_cast<Cursor*>(cursor)->scan->done() ? 1 : 0; }
 
-// Absent values are NULL, which is what a result is until it is set.
+// Absent values are NULL, the default of a result.
 int column_value(sqlite3_vtab_cursor* at, sqlite3_context* result, int index) {
     auto* cursor = static_cast<Cursor*>(at);
     const FrameColumn& column = cursor->frame->columns[static_cast<std::size_t>(index)];
@@ -143,7 +143,7 @@ int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
     return SQLITE_OK;
 }
 
-// No xCreate: the table is there by itself, and nobody can make another.
+// No xCreate: the table is eponymous, and statements cannot create another.
 sqlite3_module module_of_relations() {
     sqlite3_module module{};
     module.xConnect = connect;
@@ -159,8 +159,8 @@ sqlite3_module module_of_relations() {
     return module;
 }
 
-// SQLite connects a table when a statement first names it, and for that asks the authorizer as if something were created; so each
-// is named once before there is an authorizer.
+// SQLite connects a table when a statement first names it, and then calls the authorizer as if a table were created. So
+// each table is named once before the authorizer is set.
 int name_once(sqlite3* database, const std::string& table) {
     sqlite3_stmt* statement = nullptr;
     int code =
@@ -179,7 +179,8 @@ Status add_virtual_tables(sqlite3* database, Catalogue& catalogue) {
                                             [](void* given) { delete static_cast<Source*>(given); });
         if (code == SQLITE_OK) code = name_once(database, relation.name);
         if (code != SQLITE_OK)
-            return Error{ExitCode::internal, fmt::format("table {}: {}", relation.name, sqlite3_errmsg(database))};
+            return Error{ExitCode::internal,
+                         fmt::format("cannot register table {}: {}", relation.name, sqlite3_errmsg(database))};
     }
     return {};
 }

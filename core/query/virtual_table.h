@@ -1,4 +1,4 @@
-// A relation of a catalogue as a virtual table of SQLite: read-only, there without being created, nothing copied.
+// A relation of a catalogue as an SQLite virtual table: read-only, eponymous (no CREATE needed), without copies.
 #pragma once
 
 #include "core/query/catalogue.h"
@@ -7,7 +7,7 @@ struct sqlite3;
 
 namespace gpuprof {
 
-// Makes every relation known to the connection, which the catalogue must outlive.
+// Registers every relation with the connection. The catalogue must outlive the connection.
 Status add_virtual_tables(sqlite3* database, Catalogue& catalogue);
 
 }  // namespace gpuprof

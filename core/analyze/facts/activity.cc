@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-// Ops of one device while they are gathered. Tables are sorted by start, so unions grow as rows are read.
+// Ops of one device during collection. Tables are sorted by start, so unions grow as rows are read.
 struct Gathered {
     IntervalSet memcpy, memset, comm, compute;
     std::size_t kernels = 0, memcpys = 0, memsets = 0;
@@ -36,8 +36,8 @@ public:
             visit(to, Interval{table.start[row], table.start[row] + table.dur[row]}, row);
         }
     }
-    // Makes room in `set` of each device for all rows of the table: a union grows no larger, and to move one of hundreds of
-    // megabytes while it grows costs more than to build it.
+    // Reserves space in `set` of each device for all rows of the table, the upper bound of a union. Reallocating
+    // hundreds of megabytes during growth would cost more than building the union.
     template <class Table>
     void reserve(const Table& table, IntervalSet Gathered::*set) {
         std::map<std::int32_t, std::size_t> counts;
@@ -67,7 +67,7 @@ private:
     const Gathered* last_stream_of_ = nullptr;
 };
 
-// Per string id of a kernel name: whether the kernel is a collective.
+// By string id of a kernel name: whether the kernel is a collective.
 std::vector<bool> collective_names(const Trace& trace) {
     std::vector<bool> known(trace.strings().size()), collective(trace.strings().size());
     for (Row row = 0; row < trace.kernel().rows; ++row) {

@@ -1,4 +1,4 @@
-// Device activity: for each device with work, the interval sets every time figure is made of.
+// Device activity: the interval sets behind every time figure, for each device with work.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct DeviceActivity {
     std::size_t kernels = 0, memcpys = 0, memsets = 0, streams = 0;
     // Kernels, collectives included.
     const IntervalSet& kernel() const { return comm.empty() ? compute : comm_or_compute; }
-    IntervalSet comm_or_compute;  // empty where there are no collectives: millions of kernels are kept once
+    IntervalSet comm_or_compute;  // empty without collectives, so that millions of kernels are stored once
 };
 
-// Whether a kernel of this name is a collective: a library's (nccl..., rccl..., any case of letters), or one of the known
-// ones of frameworks (knowledge/collective_name.h).
+// Whether a kernel of this name is a collective: from a library (nccl..., rccl..., in any case), or a known one from a
+// framework (knowledge/collective_name.h).
 bool is_collective_kernel(std::string_view name);
 
-// One entry per device that has ops and is asked for (Options::device), by ordinal.
+// One entry per selected device (Options::device) that has ops, by ordinal.
 struct Activity {
     std::vector<DeviceActivity> devices;
     static Activity make(const Facts& facts);

@@ -1,4 +1,4 @@
-// CUDA or HIP calls by the name of the function: a-1, a-2, ... in tables and findings.
+// CUDA or HIP calls by function name: a-1, a-2, ... in tables and findings.
 #pragma once
 
 #include <string>
@@ -17,17 +17,17 @@ struct OsCallTable;
 struct CallTimes {
     StringId name = kNoString;
     Stat stat;
-    std::size_t threads = 0;  // that are named
+    std::size_t threads = 0;  // named threads only
 };
 
-// One entry per function: the longest total first, then by name.
+// One entry per function: longest total first, then by name.
 std::vector<CallTimes> calls_by_name(const Trace& trace, const ApiCallTable& calls);
 std::vector<CallTimes> calls_by_name(const Trace& trace, const OsCallTable& calls);
 
 struct CallNames {
     std::vector<CallTimes> calls;
     static CallNames make(const Facts& facts);
-    // "a-2"; "" when no call has the name.
+    // "a-2"; "" if no call has the name.
     std::string handle(StringId name) const;
 };
 

@@ -1,11 +1,11 @@
-// Whether so much device work is known to be missing that idle time may be work.
+// Whether so much device work is known to be missing that apparent idle time may be unrecorded work.
 #pragma once
 
 #include "core/model/trace.h"
 
 namespace gpuprof {
 
-inline constexpr double kMuchMissing = 0.05;  // part of the device work
+inline constexpr double kMuchMissing = 0.05;  // share of the device work
 
 inline bool much_missing(const Trace& trace) { return trace.completeness().missing_share() > kMuchMissing; }
 

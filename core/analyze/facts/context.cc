@@ -9,7 +9,7 @@
 namespace gpuprof {
 namespace {
 
-// Names are pooled, and few; the names of a column are met again and again, so each is looked at once.
+// Names are interned and few, but repeat often in a column, so each is inspected once.
 template <class Table, class Visit>
 void each_name(const Trace& trace, const Table& table, Visit&& visit) {
     std::vector<bool> seen(trace.strings().size());
@@ -24,8 +24,8 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return text.find(part) != text.npos; });
 }
 
-// Kernels that nvc and nvc++ write for a loop of OpenACC or OpenMP end in the line and `_gpu`: `main_17_gpu`; Clang's
-// begin with `__omp_offloading_`.
+// Kernels that nvc and nvc++ generate for an OpenACC or OpenMP loop end in the line number and `_gpu`: `main_17_gpu`;
+// Clang's begin with `__omp_offloading_`.
 bool names_directives(std::string_view name) {
     if (name.starts_with("__omp_offloading_") || name.starts_with("nvkernel_")) return true;
     if (!name.ends_with("_gpu")) return false;
@@ -58,7 +58,7 @@ Framework framework_of(const Trace& trace, bool& directives) {
     return tensorflow ? Framework::tensorflow : Framework::none;
 }
 
-// GTX 16xx say 7.5 and have no tensor cores.
+// GTX 16xx devices report 7.5 but have no tensor cores.
 void add_devices(const Trace& trace, Context& context) {
     const DeviceTable& devices = trace.tables().device;
     for (Row row = 0; row < devices.rows; ++row) {
@@ -87,7 +87,8 @@ bool runs_python(const Trace& trace) {
 Context Context::make(const Facts& facts) {
     Context context;
     context.framework = framework_of(facts.trace(), context.directives);
-    // PyTorch and TensorFlow have programs in C++, too, but hardly without their own recorder; TensorRT has mostly those.
+    // PyTorch and TensorFlow programs can be in C++, but rarely without the framework's own recorder; TensorRT programs
+    // mostly are.
     context.python = runs_python(facts.trace()) || context.framework == Framework::pytorch ||
                      context.framework == Framework::jax || context.framework == Framework::tensorflow;
     add_devices(facts.trace(), context);

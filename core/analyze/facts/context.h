@@ -1,5 +1,5 @@
-// Who wrote the work that was recorded, and for which hardware: what advice has to fit. A framework is known by what it
-// alone leaves in a recording (its operators, kernels, ranges, recorder), a language by what it left beside.
+// Which software wrote the recorded work, and for which hardware: advice has to fit both. A framework is detected by
+// what only it leaves in a recording (operators, kernels, ranges, recorder), a language by its traces next to them.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ enum class Framework : std::uint8_t { none, pytorch, jax, tensorflow, tensorrt }
 
 struct Context {
     Framework framework = Framework::none;
-    bool python = false;      // the program runs Python: a framework of it, frames or samples of it
+    bool python = false;      // the program runs Python: a Python framework, Python frames or samples
     bool directives = false;  // OpenACC or OpenMP: the compiler wrote the kernels
     bool amd = false;
-    // The lowest compute capability of the devices with work, times ten (V100: 70); 0 = not known.
+    // The lowest compute capability of the devices with work, times ten (V100: 70); 0 = unknown.
     int capability = 0;
-    bool tensor_cores = false;  // on all of them, as far as it is known
+    bool tensor_cores = false;  // on all of them, as far as known
     bool tf32 = false, bf16 = false;
 
     bool pytorch() const { return framework == Framework::pytorch; }

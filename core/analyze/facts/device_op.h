@@ -1,4 +1,4 @@
-// Device ops (kernels, copies, fills) seen as one sequence: a merge of the three tables in time order.
+// Device ops (kernels, memcpys, memsets) as one sequence: a merge of the three tables in time order.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace gpuprof {
 
-// Which table a device op is a row of.
+// The table of a device op.
 enum class DeviceOp : std::uint8_t { none, kernel, memcpy, memset };
 
 // The call that submitted an op, or kNoRow.
@@ -22,7 +22,7 @@ inline Row launch_of(const Trace& trace, DeviceOp kind, Row row) {
     return kNoRow;
 }
 
-// The ops of one device, or of all (device -1 is ops without one), by start.
+// The ops of one device, or of all, by start; device -1 stands for ops without a device.
 class DeviceOps {
 public:
     DeviceOps(const Trace& trace, std::int32_t device) : trace_(trace), device_(device) {
@@ -30,7 +30,7 @@ public:
         settle<DeviceOp::memcpy>(trace.memcpy());
         settle<DeviceOp::memset>(trace.memset());
     }
-    // Steps to the next op; false at the end.
+    // Advances to the next op; false at the end.
     bool next() {
         kind_ = DeviceOp::none;
         for (std::size_t i = 1; i < heads_.size(); ++i)
@@ -57,7 +57,7 @@ private:
         Row row = kNoRow;
         Interval span;
     };
-    // Moves the head of one table to its next row on this device.
+    // Advances one table to its next row on this device.
     template <DeviceOp Kind, class Table>
     void settle(const Table& table) {
         Head& head = heads_[static_cast<std::size_t>(Kind)];

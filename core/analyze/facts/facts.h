@@ -1,7 +1,8 @@
-// What is true of one recording: facts, each computed from the trace and from lower facts only, on first use, and kept.
-// A fact is a type with `static Fact make(const Facts&)`; whoever includes its header asks for it by `facts.get<Fact>()`.
-// Facts build on each other without a circle, because the header of a fact includes only headers of lower ones
-// (tools/check_layers.py holds that). Several threads may ask at once; results do not depend on the order.
+// Facts about one recording. Each is computed from the trace and lower facts only, on first use, and cached.
+// A fact is a type with `static Fact make(const Facts&)`; code that includes its header gets it with
+// `facts.get<Fact>()`. Facts cannot depend on each other in a cycle, because the header of a fact includes only headers
+// of lower facts (checked by tools/check_layers.py). Several threads may call get() at once; results do not depend on
+// the order.
 #pragma once
 
 #include <map>
@@ -44,7 +45,7 @@ private:
     const Trace& trace_;
     Options options_;
     mutable std::mutex mutex_;
-    mutable std::map<std::type_index, Slot> slots_;  // addresses stay
+    mutable std::map<std::type_index, Slot> slots_;  // addresses are stable
 };
 
 }  // namespace gpuprof

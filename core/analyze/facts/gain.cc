@@ -13,13 +13,13 @@
 namespace gpuprof {
 namespace {
 
-// What copies of pageable memory take beside those of pinned memory: they pass through a buffer of the driver, page by page,
-// at 8 to 12 GB/s where the bus gives 25 (PCIe 4) or 55 (PCIe 5).
+// Time of a pageable copy relative to a pinned one: pageable copies pass through a driver buffer, page by page, at 8 to
+// 12 GB/s, while the bus delivers 25 (PCIe 4) or 55 (PCIe 5).
 constexpr double kPageableSlower = 5;
 
-// What each cause of idle time gives back, less what the recorder may have made. Waiting for the device costs the time that
-// it then stands still, whatever the host does in it: the part of that which is listed as launching or as host code counts
-// as waiting. Host code that is the price of launching counts as launching, where operators do not tell the two apart.
+// Recoverable idle time per cause, without the part that the recorder may have caused. A wait for the device costs the
+// idle time that follows it, whatever the host does then, so the part of it listed as launching or host code counts as
+// waiting. If operators do not distinguish launch cost from host code, short host code counts as launching.
 struct Recoverable {
     std::array<DurNs, kIdleCauses> by_cause{};
     DurNs waits = 0;
@@ -42,7 +42,8 @@ Recoverable Recoverable::make(const Facts& facts) {
     found[IdleCause::launch] += between;
     found[IdleCause::host_compute] -= between;
     found.waits = found[IdleCause::synchronisation];
-    // Without a wait the host gets back what it spent inside, and the device what it then stood still; the smaller decides.
+    // Without the wait, the host recovers its blocked time and the device the idle time after it; the smaller one
+    // counts.
     DurNs more = std::min(launch + host, facts.get<Waits>().blocked_ns - found.waits);
     if (more <= 0) return found;
     double part = static_cast<double>(more) / static_cast<double>(launch + host);
@@ -69,7 +70,7 @@ DurNs gain_without_exposed_copies(const Facts& facts) {
     DurNs exposed = shares.exposed_memcpy + shares.idle_of(IdleCause::host_memcpy);
     if (shares.exposed_memcpy == 0) return exposed;
     double pageable = static_cast<double>(exposed) * facts.get<HostCopies>().pageable_part();
-    // Pinned copies can be hidden behind what else the device does, and no further.
+    // Pinned copies can only be hidden behind other device work.
     double pinned = std::min(static_cast<double>(exposed) - pageable, static_cast<double>(shares.window - exposed));
     return static_cast<DurNs>(pageable * (1 - 1 / kPageableSlower) + pinned);
 }

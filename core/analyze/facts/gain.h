@@ -1,5 +1,5 @@
-// What acting on a cause would give back. Rules ask here and compute nothing themselves, so that a better answer (a replay of
-// the recording without the cause) serves all of them. Sums over devices, in ns.
+// Estimates of the time recoverable by removing a cause. Rules call these and compute nothing themselves, so that a better
+// estimate (a replay of the recording without the cause) serves all of them. Sums over devices, in ns.
 #pragma once
 
 #include <initializer_list>
@@ -11,13 +11,14 @@ namespace gpuprof {
 
 class Facts;
 
-// Without idle time of these causes. Of launching and host code, only what the recorder cannot have made counts.
+// Without idle time of these causes. For launching and host code, only the part that the recorder cannot have caused
+// counts.
 DurNs gain_without_idle(const Facts& facts, std::initializer_list<IdleCause> causes);
-// Without waiting for the device: the host would run ahead until it or the device is the one that is never idle.
+// Without waits for the device: the host would run ahead until either it or the device is never idle.
 DurNs gain_without_waits(const Facts& facts);
-// Without copies that no kernel hides, and waiting for them.
+// Without exposed copies and the waits for them.
 DurNs gain_without_exposed_copies(const Facts& facts);
-// Without collectives that no other kernel hides, and waiting for them.
+// Without exposed collectives and the waits for them.
 DurNs gain_without_exposed_communication(const Facts& facts);
 
 }  // namespace gpuprof

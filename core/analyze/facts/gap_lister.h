@@ -1,4 +1,4 @@
-// Idle intervals, found from the ops of a device. Private to gaps.cc.
+// Finds the idle intervals of a device from its ops. Private to gaps.cc.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,17 @@
 
 namespace gpuprof {
 
-// The idle intervals of one device, one after the other, without their causes.
+// Iterates over the idle intervals of one device, without their causes.
 class GapLister {
 public:
     GapLister(const Trace& trace, std::int32_t device)
         : ops_(trace, device), free_from_(trace.window().start), end_(trace.window().end) {
         gap_.device = device;
     }
-    // Steps to the next one; false at the end.
+    // Advances to the next interval; false at the end.
     bool next() {
         while (ops_.next()) {
-            if (ops_.span().length() <= 0) continue;  // covers no time, so it ends no gap
+            if (ops_.span().length() <= 0) continue;  // an empty op does not end a gap
             gap_.before = last_;
             gap_.before_op = last_op_;
             gap_.after = ops_.row();
@@ -50,7 +50,7 @@ private:
 
     DeviceOps ops_;
     TimeNs free_from_, end_;
-    Row last_ = kNoRow;  // the op that ended last so far
+    Row last_ = kNoRow;  // the op with the latest end so far
     DeviceOp last_op_ = DeviceOp::none;
     IdleGap gap_;
 };

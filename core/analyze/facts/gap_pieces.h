@@ -1,4 +1,4 @@
-// While a gap is explained: its pieces, each with a cause. Private to gaps.cc.
+// The pieces of a gap while it is being explained, each with a cause. Private to gaps.cc.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace gpuprof {
 // The pieces of one gap, summed by cause and name.
 class Pieces {
 public:
-    // Every span that is added goes to `spans` as well, when there is one.
+    // Every added span is also appended to `spans`, if given.
     explicit Pieces(PodVector<IdleSpan>* spans) : spans_(spans) {}
 
     void clear() { pieces_.clear(); }
-    // `recording`: what making the records in it cost the thread, at least.
+    // `recording`: lower bound of the recorder's overhead on the thread in this piece.
     void add(IdleCause cause, StringId name, StringId thread, Interval span, DurNs recording = 0) {
         DurNs dur = span.length();
         if (dur <= 0) return;
@@ -32,12 +32,12 @@ public:
             }
         pieces_.push_back({dur, recording, name, thread, cause});
     }
-    // Gives the gap its main cause and what the host did; adds the pieces to the device's totals.
+    // Sets the gap's main cause and host activity; adds the pieces to the device's totals.
     void settle(IdleGap& gap, DeviceIdle& device) const {
         std::array<DurNs, kIdleCauses> by_cause{};
         for (const Piece& piece : pieces_) by_cause[static_cast<std::size_t>(piece.cause)] += piece.dur;
         gap.cause = IdleCause{};
-        for (const Piece& piece : pieces_) {  // few: most causes have none
+        for (const Piece& piece : pieces_) {  // few, since most causes have no piece
             DurNs here = by_cause[static_cast<std::size_t>(piece.cause)],
                   largest = by_cause[static_cast<std::size_t>(gap.cause)];
             if (here > largest || (here == largest && piece.cause < gap.cause)) gap.cause = piece.cause;

@@ -1,4 +1,5 @@
-// Why one gap was idle: from the ops around it, the call that submitted the next one, and what threads did. Private to gaps.cc.
+// Explains one gap from the ops around it, the call that submitted the next op, and the activity of host threads.
+// Private to gaps.cc.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +17,14 @@
 
 namespace gpuprof {
 
-// How long a device may take from the end of the submitting call to the start of the op before something else than
-// launching is to blame. Measured queue times of an empty stream are 1-5 us; graphs and multi-process service take longer.
+// Maximum time from the end of the submitting call to the start of the op that still counts as launch latency. Measured
+// queue times of an empty stream are 1-5 us; graphs and multi-process service take longer.
 inline constexpr DurNs kLaunchLatency = 20'000;
 
-// What the host does for longer than this between a wait and the next launch is a cause of its own.
+// Host activity longer than this between a wait and the next launch is a separate cause.
 inline constexpr DurNs kRestart = 200'000;
 
-// The longest gap that counts as the price of one launch where no operators were recorded.
+// The longest gap that counts as the cost of one launch when no operators were recorded.
 inline constexpr DurNs kBetweenLaunches = 50'000;
 
 class GapReader {
@@ -71,7 +72,7 @@ private:
             spans.push_back({overhead.start[row], overhead.start[row] + overhead.dur[row]});
         return unite(std::move(spans));
     }
-    // The profiler's own intervals that touch `span`; recorders write few, so this is short.
+    // The profiler's own intervals that touch `span`; recorders write few of them.
     IntervalSet profiler_near(Interval span) {
         IntervalSet near;
         auto from = std::upper_bound(profiler_.begin(), profiler_.end(), span.start,
@@ -81,7 +82,7 @@ private:
         return near;
     }
 
-    // Splits a part of a gap at the submitting call: before it, what the thread did; then the launch and its way to the device.
+    // Splits a part of a gap at the submitting call: the thread's activity before it, then the launch and its latency.
     void explain(IdleGap& gap, Interval part) {
         Row op = gap.after != kNoRow ? gap.after : gap.before;
         Row call = launch_of(trace_, gap.after != kNoRow ? gap.after_op : gap.before_op, op);
@@ -102,8 +103,8 @@ private:
         if (queued.length() > 0) explain_queue(gap, thread, queued, call_name);
     }
 
-    // The op was submitted already and still did not run: its way to the device, or a wait for something on the device. What
-    // the host waited in meanwhile is named, and is not to blame.
+    // The op was already submitted but did not run yet: launch latency, or a wait for something on the device. The
+    // host's own wait during that time is named but not blamed.
     void explain_queue(const IdleGap& gap, StringId thread, Interval queued, StringId call_name) {
         if (gap.dur <= kLaunchLatency || queued.length() <= kLaunchLatency)
             return pieces_.add(IdleCause::launch, call_name, thread, queued);
@@ -111,7 +112,7 @@ private:
         pieces_.add(IdleCause::unknown, waiting != nullptr ? waiting->name : call_name, thread, queued);
         queued_ns_ += queued.length();
     }
-    // Where a thread is inside a call that waits for the device.
+    // The intervals in which a thread is inside a call that waits for the device.
     const HostSegment* waiting_at(StringId thread, TimeNs time) {
         const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
         auto after = std::upper_bound(segments.begin(), segments.end(), time,
@@ -122,7 +123,8 @@ private:
         return segment.cause == IdleCause::synchronisation || segment.cause == IdleCause::host_memcpy;
     }
 
-    // A host that waits for the device is not what the device waits for: those stretches are unknown. Where it does not wait, it may be.
+    // While the host waits for the device, the device cannot be waiting for the host, so the cause is unknown. While
+    // the host does not wait, it may be the cause.
     void explain_without_call(Interval part) {
         if (const std::vector<StringId>& submitters = states_.submitters(); !submitters.empty()) {
             StringId thread = submitters.front();
@@ -144,8 +146,8 @@ private:
         pieces_.add(calls_recorded ? IdleCause::nothing_submitted : IdleCause::unknown, kNoString, kNoString, part);
     }
 
-    // What `thread` did during `part`; where it only waited inside a range, what the process's other submitting threads did
-    // (the autograd engine works while the main thread waits, and the reverse).
+    // Activity of `thread` during `part`; while it only waited inside a range, the activity of the process's other
+    // submitting threads (the autograd engine works while the main thread waits, and vice versa).
     void explain_host(StringId thread, Interval part) {
         Cursor& cursor = cursor_of(thread);
         const PodVector<HostSegment>& segments = *cursor.segments;
@@ -162,7 +164,7 @@ private:
         if (at < part.end) explain_silence(thread, {at, part.end});
     }
 
-    // Nothing recorded on the thread itself: what others worked on, or else which ranges they had open.
+    // Nothing was recorded on the thread itself: use the work of other threads, or else their open ranges.
     void explain_silence(StringId thread, Interval part) {
         if (explain_by_partner(thread, part, std::nullopt, works) ||
             explain_by_partner(thread, part, std::nullopt, is_open))
@@ -175,7 +177,8 @@ private:
     void add_silence(StringId thread, Interval part) {
         pieces_.add(silence_of(thread, part), kNoString, thread, part, states_.recording(thread, part, nullptr));
     }
-    // Between two recorded spans the thread ran code nobody recorded; before its first and after its last it submitted nothing.
+    // Between two recorded spans the thread ran unrecorded code; before its first and after its last span it submitted
+    // nothing.
     IdleCause silence_of(StringId thread, Interval part) {
         const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
         bool between = !segments.empty() && segments[0].start < part.end && segments.back().end > part.start;
@@ -187,8 +190,9 @@ private:
     }
     static bool is_open(const HostSegment&) { return true; }
 
-    // Hands `part` to the first other submitting thread with a segment in it that `counts`. What that thread leaves
-    // unexplained goes to `rest` (the own thread's weak explanation). Whether there was such a thread.
+    // Attributes `part` to the first other submitting thread with a segment in it that `counts`. The part that this
+    // thread leaves unexplained goes to `rest` (the original thread's weak explanation). Returns whether such a thread
+    // exists.
     bool explain_by_partner(StringId thread, Interval part, const std::optional<HostSegment>& rest,
                             bool (*counts)(const HostSegment&)) {
         for (StringId partner : states_.submitters()) {
@@ -218,7 +222,7 @@ private:
         rest ? add_host(*rest, thread, part) : add_silence(thread, part);
     }
 
-    // What a thread did, and where the last look-up ended.
+    // The states of a thread, and where the last lookup ended.
     struct Cursor {
         const PodVector<HostSegment>* segments = nullptr;
         std::size_t hint = 0;
@@ -241,7 +245,7 @@ private:
     IntervalSet profiler_;
     StringId overhead_name_ = kNoString;
     Pieces pieces_;
-    DurNs queued_ns_ = 0;  // of the gap that is being read
+    DurNs queued_ns_ = 0;  // of the current gap
 };
 
 }  // namespace gpuprof

@@ -19,7 +19,7 @@
 namespace gpuprof {
 namespace {
 
-// What one thread found in the gaps that it read.
+// The results of one worker thread.
 struct Explained {
     DeviceIdle idle;
     std::array<std::optional<IdleGap>, kIdleCauses> longest;
@@ -40,7 +40,7 @@ struct Explained {
     }
 };
 
-// The host side of all gaps, and how gaps are read with it.
+// The host side of all gaps, and the code that reads gaps with it.
 class GapReading {
 public:
     explicit GapReading(const Facts& facts)
@@ -51,14 +51,14 @@ public:
 
     GapReader reader(PodVector<IdleSpan>* spans = nullptr) const { return {trace_, states_, waits_, spans}; }
 
-    // Reads the gaps of one device, which do not depend on each other: every thread takes the next few, while they are in its
-    // cache, and forgets them, unless there is a list to `keep` them in.
+    // Reads the gaps of one device, which are independent of each other: every thread takes the next few, while they
+    // are in its cache, and drops them unless there is a list to `keep` them in.
     Explained read_all(std::int32_t device, PodVector<IdleGap>* keep) const {
         constexpr std::size_t kBlock = 4096, kWorthAThread = 20'000;
         std::size_t ops = trace_.kernel().rows + trace_.memcpy().rows + trace_.memset().rows;
         std::size_t threads = std::min<std::size_t>(usual_threads(), ops / kWorthAThread + 1);
         std::vector<Explained> parts(threads);
-        std::mutex mutex;  // of the lister and the list
+        std::mutex mutex;  // guards the lister and the list
         GapLister lister(trace_, device);
         run_parallel(threads, static_cast<unsigned>(threads), [&](std::size_t part, unsigned) {
             GapReader gaps = reader();
@@ -95,7 +95,7 @@ private:
     DurNs listed_from_;
 };
 
-// The places of gaps in the list of all. Only the busy time is read: what it leaves free are the gaps.
+// Positions of gaps in the list of all gaps. Only the busy time is read; its complement are the gaps.
 void find_places(const Facts& facts, std::vector<LongestGap*> sought) {
     std::sort(sought.begin(), sought.end(),
               [](const LongestGap* a, const LongestGap* b) { return listed_before(a->gap, b->gap); });
@@ -105,7 +105,7 @@ void find_places(const Facts& facts, std::vector<LongestGap*> sought) {
     auto count = [&](TimeNs from, TimeNs until) {
         gap.start = from;
         gap.dur = until - from;
-        // Most are shorter than all that are sought, so the last of those is asked first.
+        // Most gaps are shorter than all wanted ones, so compare with the shortest wanted gap first.
         for (auto each = sought.rbegin(); each != sought.rend() && listed_before(gap, (*each)->gap); ++each)
             ++(*each)->place;
     };

@@ -1,5 +1,5 @@
-// Why a device was idle: each idle interval of a device is cut at changes of cause, and each piece says what the host
-// thread that submitted the next device op was doing at that time. Pieces of one device sum to its idle time exactly.
+// Why a device was idle: each idle interval is cut where the cause changes, and each piece records the activity of the
+// host thread that submitted the next device op. The pieces of one device sum to its idle time exactly.
 #pragma once
 
 #include <array>
@@ -13,29 +13,29 @@ namespace gpuprof {
 
 class Facts;
 
-// The longest gap of one cause, of those that are listed at all (Options::gap_min_ns).
+// The longest listed gap of one cause (Options::gap_min_ns sets the minimum listed).
 struct LongestGap {
     IdleGap gap;
-    std::size_t place = 0;  // among all gaps, as they are listed: 1 is gap-1
+    std::size_t place = 0;  // position in the list of gaps: 1 is gap-1
 };
 
-// What all gaps add up to. A recording may have as many gaps as kernels, so none is kept here but the longest.
+// Totals over all gaps. A recording may have as many gaps as kernels, so only the longest are kept here.
 struct IdleGaps {
     std::vector<DeviceIdle> devices;
     std::array<std::optional<LongestGap>, kIdleCauses> longest;  // by IdleCause
     static IdleGaps make(const Facts& facts);
 };
 
-// Every idle interval with its cause, by device, then start; for those who show them one by one.
+// Every idle interval with its cause, by device, then start; for analyses that list single gaps.
 struct GapList {
     PodVector<IdleGap> gaps;
     static GapList make(const Facts& facts);
 };
 
-// The causes a device has idle time of, the longest first: idle-1, idle-2, ... in tables and findings, device by device.
+// A device's causes of idle time, longest first: idle-1, idle-2, ... in tables and findings, device by device.
 std::vector<IdleCause> causes_of(const DeviceIdle& device);
 
-// The order in which gaps are listed and counted (gap-1, gap-2, ...): the longest first, then by start, then by device.
+// The order in which gaps are listed and numbered (gap-1, gap-2, ...): longest first, then by start, then by device.
 bool listed_before(const IdleGap& a, const IdleGap& b);
 
 // The pieces of all gaps, by gap, then start; per device and cause they sum to DeviceIdle.

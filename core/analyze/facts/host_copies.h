@@ -1,4 +1,4 @@
-// Copies by the memory that they connect.
+// Copies by kind of source and destination memory.
 #pragma once
 
 #include "core/analyze/facts/stat.h"
@@ -8,7 +8,7 @@ namespace gpuprof {
 
 class Facts;
 
-// Answers for single rows of `memcpy`. A kind or memory that was not recorded is neither of these.
+// Classifies single rows of `memcpy`. An unrecorded kind or memory matches no class.
 class CopyPaths {
 public:
     explicit CopyPaths(const Trace& trace);
@@ -30,11 +30,11 @@ private:
     StringId device_to_device_, host_to_device_, device_to_host_, pageable_, pinned_;
 };
 
-// Sums over the copies between host and device.
+// Totals of the copies between host and device.
 struct HostCopies {
     DurNs total = 0, pageable = 0, pinned = 0;
     WideSum bytes;
-    double pageable_part() const {  // of the time, 0..1
+    double pageable_part() const {  // share of the time, 0..1
         return total > 0 ? static_cast<double>(pageable) / static_cast<double>(total) : 0;
     }
     static HostCopies make(const Facts& facts);

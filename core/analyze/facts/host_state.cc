@@ -44,8 +44,8 @@ struct OpenSpan {
     bool working;
 };
 
-// Which spans submit device work, themselves or through spans they enclose; ranges pass nothing on, since a step's range
-// always submits something.
+// Which spans submit device work, directly or through nested spans. Ranges do not inherit this from nested spans, since
+// a step's range always submits something.
 void pass_on(const HostThread& thread, std::vector<bool>& submits) {
     for (std::size_t i = thread.spans.size(); i-- > 0;) {
         std::uint32_t parent = thread.spans[i].parent;
@@ -57,7 +57,7 @@ void pass_on(const HostThread& thread, std::vector<bool>& submits) {
 
 class HostMeaning::Flattener {
 public:
-    // Time up to `until` belongs to the innermost open span, or to nothing.
+    // Assigns time up to `until` to the innermost open span, if any.
     void advance(TimeNs until) {
         while (!open_.empty() && open_.back().end <= until) {
             emit(open_.back().end);
@@ -70,7 +70,7 @@ public:
         open_.push_back(span);
         at_ = start;
     }
-    // A record that begins where the next segment does.
+    // Counts a record that begins with the next segment.
     void count_record() { ++records_; }
     void finish() {
         while (!open_.empty()) advance(open_.back().end);
@@ -154,8 +154,8 @@ void HostMeaning::flatten(const HostThread& thread, Flattener& flat) {
             case Meaning::allocation: open.cause = IdleCause::allocation; break;
             case Meaning::unknown_yet:
             case Meaning::inherit:
-                // An operator that submits work is the price of launching it; inside one, everything is, too. A range or
-                // frame of its own ends what an operator around it meant.
+                // An operator that submits work is launch cost, and so is everything inside it. A nested range or frame
+                // with its own meaning overrides the enclosing operator.
                 if (span.kind == HostKind::op && submits[i]) open.cause = IdleCause::launch;
                 if (around != nullptr && (in_input || inherits_launch || span.kind == HostKind::api_call)) {
                     open.cause = around->cause;

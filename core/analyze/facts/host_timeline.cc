@@ -40,7 +40,7 @@ std::uint32_t HostThread::last_started(TimeNs time) const {
 }
 
 std::uint32_t HostThread::innermost_at(TimeNs time) const {
-    // A span open at `time` was still open when any later one began, so it is an ancestor of the last one.
+    // A span open at `time` was still open when any later span began, so it is an ancestor of the last one.
     std::uint32_t span = last_started(time);
     while (span != kNoSpan && spans[span].end <= time) span = spans[span].parent;
     return span;
@@ -103,7 +103,7 @@ public:
         }
     }
     std::size_t left() const { return left_; }
-    // The next one, where some are left.
+    // The next span, if any.
     const HostSpan& front() const { return heads_[first_of()].span; }
     void pop() {
         std::size_t at = first_of();

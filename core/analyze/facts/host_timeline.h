@@ -1,8 +1,8 @@
-// What each host thread was doing: ranges, Python calls, operators, API calls and the profiler's own work of one thread,
-// merged in time order and nested. HostTimeline only indexes rows by thread (4 bytes a row, one pass); a thread's spans
-// are built when asked for, for the kinds asked for, in linear time, and belong to the caller.
-// Nesting: a span's parent is the span that began last before it and is still open when it begins. A child that outlasts
-// its parent keeps its own end. Rows without a thread are the thread kNoString.
+// What each host thread was doing: ranges, Python calls, operators, API calls and the profiler's own work of one
+// thread, merged in time order and nested. HostTimeline only indexes rows by thread (4 bytes a row, one pass). The
+// spans of a thread are built on request, for the requested kinds, in linear time, and belong to the caller.
+// Nesting: a span's parent is the open span that began last before it. A child that outlasts its parent keeps its own
+// end. Rows without a thread belong to the thread kNoString.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace gpuprof {
 
-// In the order in which equal spans enclose each other.
+// In nesting order: of equal spans, the earlier kind encloses the later.
 enum class HostKind : std::uint8_t { range, python_call, op, api_call, overhead };
 inline constexpr std::size_t kHostKinds = 5;
 
@@ -41,22 +41,22 @@ struct HostSpan {
     TimeNs end = 0;
     StringId name = kNoString;
     Row row = kNoRow;                // in the table of its kind
-    std::uint32_t parent = kNoSpan;  // index in the same thread, always smaller than the span's own
+    std::uint32_t parent = kNoSpan;  // index in the same thread, always smaller than the span's own index
     HostKind kind = HostKind::range;
 };
 
-// Gives each of `spans`, in order, its parent among them.
+// Sets the parent of each of `spans`, which are in order.
 void nest(PodVector<HostSpan>& spans);
 
 struct HostThread {
     StringId key = kNoString;
     PodVector<HostSpan> spans;  // by start, then longest first, then kind, then row
 
-    // The innermost span open at `time` (start <= time < end), or kNoSpan. Logarithmic plus the depth.
+    // The innermost span open at `time` (start <= time < end), or kNoSpan. Takes logarithmic time plus the depth.
     std::uint32_t innermost_at(TimeNs time) const;
     // Index of the last span with start <= time, or kNoSpan.
     std::uint32_t last_started(TimeNs time) const;
-    // Calls visit(span, duration) for each stretch of `within`: the span that began last of those open, or kNoSpan.
+    // Calls visit(span, duration) for each part of `within`: the open span that began last, or kNoSpan.
     template <class Visit>
     void each_innermost(Interval within, Visit&& visit) const;
 };
@@ -87,20 +87,20 @@ public:
     // `trace` must outlive the timeline.
     explicit HostTimeline(const Trace& trace, HostKinds kinds = kAllHostKinds);
 
-    // Keys of the threads with spans, in order of their row in `thread`; kNoString last when it has any.
+    // Keys of the threads with spans, in order of their row in `thread`; kNoString comes last if it has spans.
     const std::vector<StringId>& threads() const { return keys_; }
-    // The spans of one thread; only kinds the timeline was made with. An unknown key has none.
+    // The spans of one thread, only of the timeline's kinds. An unknown key has no spans.
     HostThread spans(StringId thread, HostKinds kinds = kAllHostKinds) const;
-    // The same, piece by piece: calls visit(HostThread) for one after the other. They are cut where nothing is open, and of the
-    // same few thousand spans where that allows it, so that nobody has to hold all spans of millions of calls.
+    // The same in chunks: calls visit(HostThread) for each. Chunks are cut where no span is open, at a few thousand
+    // spans if possible, so that callers need not hold the spans of millions of calls.
     void each_piece(StringId thread, HostKinds kinds, const std::function<void(const HostThread&)>& visit) const;
 
 private:
     struct RowsByThread {
-        std::vector<std::uint32_t> begin;  // by thread; one more entry than threads
+        std::vector<std::uint32_t> begin;  // by thread; size is threads + 1
         PodVector<Row> rows;
     };
-    // The spans of one thread in their order, one at a time.
+    // Iterates over the spans of one thread in order.
     class Merge;
     template <class Table>
     void index(const Table& table, HostKind kind);

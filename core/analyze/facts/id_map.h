@@ -1,4 +1,4 @@
-// Small identities as array indices: key strings to dense slots, and recorder ids to values.
+// Maps ids to array indices: key strings to dense slots, and recorder ids to values.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace gpuprof {
 
-// Distinct strings of a key column (threads, processes), numbered in order of their rows. Strings that are not among
-// them, and none, share the last slot.
+// Distinct strings of a key column (threads, processes), numbered in row order. Unknown and absent strings share the
+// last slot.
 class Slots {
 public:
     Slots(const Column<StringId>& keys, std::size_t strings) : slot_(strings, kOther) {
@@ -38,8 +38,8 @@ private:
     std::vector<StringId> keys_;
 };
 
-// Values by recorder id (correlation, external id). Recorders number densely, so a flat array serves; scattered ids fall
-// back to a hash map. Use: note() every id, prepare(), then set and find.
+// Values by recorder id (correlation, external id). Recorders number densely, so a flat array suffices; sparse ids fall
+// back to a hash map. Usage: note() every id, prepare(), then set and find.
 template <class T>
 class IdMap {
 public:
@@ -54,12 +54,12 @@ public:
         auto span = static_cast<std::uint64_t>(highest_) - static_cast<std::uint64_t>(lowest_);
         if (span < 16 * count_ + 4096) flat_.resize(span + 1, none);
     }
-    // The value of an id that was noted.
+    // The value of a noted id.
     T& at(std::int64_t id) {
         if (!flat_.empty()) return flat_[offset(id)];
         return scattered_.try_emplace(id, none_).first->second;
     }
-    // The value of any id; `none` for those never set.
+    // The value of any id; `none` if never set.
     T find(std::int64_t id) const {
         if (count_ == 0 || id < lowest_ || id > highest_) return none_;
         if (!flat_.empty()) return flat_[offset(id)];

@@ -1,4 +1,4 @@
-// One idle interval of a device, and what the idle time of a device adds up to.
+// One idle interval of a device, and the totals of a device's idle time.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@ struct IdleGap {
     DurNs dur = 0;
     std::int32_t device = 0;
     StringId host_thread = kNoString;     // key of the thread that submitted the next op
-    StringId host_what = kNoString;       // name of the host span that explains most, beyond what recording cost
-    Row before = kNoRow, after = kNoRow;  // ops that end and begin the gap; none at the window's ends
+    StringId host_what = kNoString;       // host span that explains most of the gap, excluding recording overhead
+    Row before = kNoRow, after = kNoRow;  // ops around the gap; kNoRow at the window's ends
     DeviceOp before_op = DeviceOp::none, after_op = DeviceOp::none;
     IdleCause cause = IdleCause::unknown;  // the cause with the largest piece
     bool recording =
-        false;  // making the records of that piece explains more of it than any host span; then there is no host_what
+        false;  // recording overhead explains more of that piece than any host span; host_what is then empty
 };
 
-// The pieces of one device's idle time that have one cause.
+// Totals of one device's idle time with one cause.
 struct CauseTotal {
     DurNs total = 0;
     std::uint64_t count = 0;
@@ -33,13 +33,13 @@ struct CauseTotal {
 struct DeviceIdle {
     std::int32_t device = 0;
     std::array<CauseTotal, kIdleCauses> causes;  // by IdleCause; totals sum to the device's idle time
-    // Of those totals, what lies in gaps that began while the thread that then submitted waited for the device: its queue
-    // had run empty. What the host then does for its own sake, for longer than it takes to submit again, is not in it.
+    // Part of those totals in gaps that began while the submitting thread waited for the device, so its queue had run
+    // empty. Excludes host work after the wait that takes longer than submitting again.
     std::array<DurNs, kIdleCauses> drained{};
-    // Host compute in other gaps, each short enough to be the price of a launch, where no operators say what the host did.
+    // Host compute in other gaps that are short enough to be launch cost, when no operators show what the host did.
     DurNs between_launches = 0;
-    // Of the unknown: the next op had been submitted, or the host waited for the device itself; so the device waited for something that
-    // is not in the recording.
+    // Part of the unknown time in which the next op was already submitted, or the host waited for the device; the
+    // device waited for something that was not recorded.
     DurNs queued = 0;
 };
 

@@ -1,4 +1,4 @@
-// Whether there is enough in a recording to judge it by.
+// Whether a recording contains enough work to judge it.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace gpuprof {
 class Facts;
 
 struct Judgeable {
-    std::string why_not;       // a sentence; "" when there is
-    std::string idle_why_not;  // why idle time says nothing; "" when it does
+    std::string why_not;       // a sentence; "" if it does
+    std::string idle_why_not;  // why idle time is not meaningful; "" if it is
     static Judgeable make(const Facts& facts);
 };
 

@@ -14,16 +14,16 @@
 namespace gpuprof {
 namespace {
 
-// A launch with blocks for less than this part of the multiprocessors leaves the device underfilled. Below 1, because
-// persistent kernels often leave a few multiprocessors out on purpose.
+// A launch with blocks for less than this share of the SMs leaves the device underfilled. Below 1, because persistent
+// kernels often skip a few SMs on purpose.
 constexpr double kFilled = 0.75;
 
-// A kernel this short that occupies less than a quarter of the thread slots is over before it filled the device.
+// A kernel this short that occupies less than a quarter of the thread slots ends before it fills the device.
 constexpr DurNs kShort = 5'000;
 constexpr double kFewThreads = 0.25;
 
-// The streaming shape: without shared memory and with few registers a block cannot keep data to use it again, and a launch
-// of many waves that takes this long has to move its data through memory.
+// The streaming shape: without shared memory and with few registers, a block cannot keep data for reuse, and a launch
+// of many waves that takes this long must move its data through memory.
 constexpr std::int32_t kStreamingRegisters = 40;
 constexpr std::int64_t kStreamingWaves = 4;
 constexpr DurNs kStreamingLength = 10'000;
@@ -76,9 +76,9 @@ Bound by_name(const KernelTraits& traits, Reuse reuse) {
     return Bound::unknown;
 }
 
-// The launch of one kernel against the device it ran on.
+// The launch of one kernel relative to the device it ran on.
 struct Launch {
-    std::optional<std::int64_t> blocks, threads;  // of the whole grid, of the whole grid
+    std::optional<std::int64_t> blocks, threads;  // of the whole grid
     std::int64_t threads_per_block = 0;
 };
 
@@ -89,7 +89,7 @@ Launch launch_shape(const KernelTable& kernels, Row row) {
     };
     std::int64_t blocks = product(kernels.grid_x[row], kernels.grid_y.value_or(row, 1), 1);
     std::int64_t depth = std::max<std::int64_t>(0, kernels.grid_z.value_or(row, 1));
-    // Grids are bounded by 2^31 x 2^16 x 2^16; a hostile file is not.
+    // Real grids are bounded by 2^31 x 2^16 x 2^16; values from a hostile file are not.
     if (depth > 0 && blocks > INT64_MAX / 2048 / depth) return {};
     blocks *= depth;
     std::int64_t threads =
@@ -116,7 +116,7 @@ bool streams(const KernelTable& kernels, Row row, const Launch& launch, const De
            *launch.threads >= kStreamingWaves * device.threads;
 }
 
-// `filled`: the part of the device that it and what ran beside it had blocks for.
+// `filled`: the share of the device that it and concurrent kernels had blocks for.
 Bound judge(const KernelTable& kernels, Row row, Bound named, const DeviceSize& device, double filled,
             double& unfilled) {
     if (named == Bound::communication) return named;
@@ -127,8 +127,8 @@ Bound judge(const KernelTable& kernels, Row row, Bound named, const DeviceSize& 
     return named;
 }
 
-// How much of its device the kernels that run at one time have blocks for, as the mean over each kernel's own time. Filling is a
-// property of them together: eight streams of sixteen blocks each leave little empty.
+// The share of the device that concurrent kernels together have blocks for, as a mean over each kernel's own time.
+// Filling is a joint property: eight streams of sixteen blocks each leave little empty.
 class Filling {
 public:
     explicit Filling(const Trace& trace) : trace_(trace), kernels_(trace.kernel()) {
@@ -137,7 +137,7 @@ public:
         for (Row row = 0; row < kernels_.rows; ++row) begin(row);
         for (auto& [device, running] : devices_) end_until(running, INT64_MAX);
     }
-    // 0 where nothing runs beside it.
+    // 0 if no other kernel runs concurrently.
     double of(Row row) const { return of_.empty() ? 0 : of_[row]; }
 
 private:
@@ -145,7 +145,7 @@ private:
         struct One {
             TimeNs end;
             Row row;
-            double fill, before;  // `before`: filled time of the device when it began
+            double fill, before;  // `before`: filled time of the device when the kernel began
             bool operator>(const One& other) const { return end > other.end; }
         };
         DeviceSize size;
@@ -158,7 +158,7 @@ private:
             at = to;
         }
     };
-    // Of kernels of one stream each begins a little before the one before it has ended, which is no filling.
+    // Consecutive kernels of one stream may overlap slightly in the record; this does not count as filling.
     bool many_overlap() const {
         std::unordered_map<std::int32_t, Row> latest;
         std::size_t overlapping = 0;

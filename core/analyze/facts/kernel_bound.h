@@ -1,6 +1,7 @@
-// What limits each kernel, as far as a trace without hardware counters tells: arithmetic, memory bandwidth, too little work
-// to fill the device, or unknown. Evidence, strongest first: FLOPs and bytes from recorded operator shapes; what a kernel of
-// this name does (a GEMM reuses what it loads, an elementwise kernel does not); the launch's shape. Each judgement says which.
+// What limits each kernel, as far as a trace without hardware counters shows: arithmetic, memory bandwidth, too little
+// work to fill the device, or unknown. Evidence, strongest first: FLOPs and bytes from recorded operator shapes; the
+// kind of kernel by its name (a GEMM reuses what it loads, an elementwise kernel does not); the launch shape. Each
+// judgement names its evidence.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ namespace gpuprof {
 
 class Facts;
 
-// All executions of kernels of one name.
+// All executions of kernels with one name.
 struct KernelGroup {
     StringId name = kNoString;
     KernelTraits traits;
@@ -23,10 +24,10 @@ struct KernelGroup {
     DurNs total_ns = 0;
     std::array<DurNs, kBounds> by_bound{};  // sums to total_ns
     DurNs by_shapes_ns = 0;                 // part of total_ns judged from operator shapes
-    DurNs unfilled_ns = 0;                  // sum of duration x share of the multiprocessors without a block
+    DurNs unfilled_ns = 0;                  // sum of duration x share of SMs without a block
 };
 
-// Every group, the longest total first, then by name: kernel k-1 is the first, in every table and finding.
+// Every group, longest total first, then by name; the first is k-1 in every table and finding.
 struct KernelGroups {
     std::vector<KernelGroup> groups;
     static KernelGroups make(const Facts& facts);

@@ -11,9 +11,9 @@ namespace gpuprof {
 class Facts;
 
 struct KernelNames {
-    NameGroups groups;                 // of the rows of `kernel` on the devices asked for
+    NameGroups groups;                 // of the rows of `kernel` on the selected devices
     std::vector<WideSum> totals;       // ns, by group
-    std::vector<std::uint32_t> order;  // groups, the longest total first, then by name
+    std::vector<std::uint32_t> order;  // groups, longest total first, then by name
     static KernelNames make(const Facts& facts);
 };
 

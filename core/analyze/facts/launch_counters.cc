@@ -9,9 +9,9 @@
 namespace gpuprof {
 namespace {
 
-// By the metric's name on the raw page, and by what the details page of each version calls it, the newest first.
+// Each metric's name on the raw page, then its names on the details page of each version, newest first.
 struct Figure {
-    std::string_view unit;  // "": whichever
+    std::string_view unit;  // "": any
     std::string_view names[5];
 };
 enum FigureIndex { kCompute, kMemory, kOccupancy, kRegisters, kFigures };

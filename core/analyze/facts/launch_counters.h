@@ -1,5 +1,6 @@
-// What a kernel profiler measured of each launch it looked at: how near to the limits of the device it came. Metrics go by
-// their names in Nsight Compute's raw page or its details page; a figure whose metric was not collected is absent.
+// Hardware counters of each launch that a kernel profiler measured: how close it came to the device's limits. Metrics
+// are matched by their names on Nsight Compute's raw or details page; a figure whose metric was not collected is
+// absent.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,15 @@ class Facts;
 
 struct CountedLaunch {
     Row row = kNoRow;  // of `profiled_kernel`
-    // Percent: throughput of the multiprocessors and of the busiest of caches and memory, of their peaks; warps resident on
-    // average, of those that fit.
+    // Percent: throughput of the SMs, and of the busiest of caches and memory, relative to peak; mean resident warps
+    // relative to the maximum.
     std::optional<double> compute_pct, memory_pct, occupancy_pct;
     std::optional<std::int64_t> registers;  // per thread
-    std::int64_t counters = 0;              // collected of it
+    std::int64_t counters = 0;              // number collected for this launch
 };
 
 struct LaunchCounters {
-    std::vector<CountedLaunch> launches;  // of the devices asked for, in the order of the file
+    std::vector<CountedLaunch> launches;  // of the selected devices, in file order
     static LaunchCounters make(const Facts& facts);
 };
 

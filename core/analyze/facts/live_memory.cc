@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-// Operators that only allocate for the operator around them.
+// Operators that only allocate for the enclosing operator.
 bool only_allocates(std::string_view name) {
     return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") || name.starts_with("aten::resize");
 }
@@ -18,7 +18,7 @@ std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, st
     const MemoryEventTable& table = trace.tables().memory_event;
     std::map<std::int32_t, std::vector<Row>> events;
     for (Row row = 0; row < table.rows; ++row) {
-        if (!table.device.has(row) && table.device_type.has(row)) continue;  // memory of the host
+        if (!table.device.has(row) && table.device_type.has(row)) continue;  // host memory
         std::int32_t device = table.device.value_or(row, kUnnamedDevice);
         bool wanted = only_device < 0 || device == only_device;
         if (wanted && table.time.has(row) && table.bytes.has(row)) events[device].push_back(row);

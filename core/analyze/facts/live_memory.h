@@ -1,5 +1,5 @@
-// What a framework's allocator held on each device over time, from its events: the peak, what was live at a moment, and who
-// allocated it. Sizes are those of the allocator's blocks where the recorder says them, else those that were asked for.
+// Device memory held by a framework's allocator over time, from its events: the peak, the allocations live at a moment,
+// and their owners. Sizes are the allocator's block sizes if recorded, else the requested sizes.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,36 @@
 
 namespace gpuprof {
 
-// Events of which only the bytes are known, of the one device that the file is about.
+// Events without a device ordinal, from files about one unnamed device.
 inline constexpr std::int32_t kUnnamedDevice = -1;
 
-// Bytes of the allocator that an event took (above 0) or gave back (below 0).
+// Bytes allocated (above 0) or released (below 0) by an event.
 inline std::int64_t block_bytes(const MemoryEventTable& table, Row row) {
     return table.block_bytes.has(row) ? table.block_bytes[row] : table.bytes[row];
 }
 
-// Rows of memory_event with time and size by device, by time; of equal times in the order of the recording. Memory of the host
-// is left out.
+// Rows of memory_event with time and size, by device, then time, then recorded order. Host memory is excluded.
 std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, std::int64_t only_device);
 
-// Whether events say where memory lies, so that a release can be told to be that of an allocation.
+// Whether events have addresses, so that a release can be matched to its allocation.
 bool have_addresses(const MemoryEventTable& table, const std::vector<Row>& events);
 
-// The first moment at which most was allocated.
+// The first moment at which allocated memory peaked.
 struct MemoryPeak {
-    std::optional<std::int64_t> bytes;  // absent: did not fit, or no event
+    std::optional<std::int64_t> bytes;  // absent on overflow or without events
     Row event = kNoRow;
-    bool totals_known = true;  // the allocator's own totals; else sums of what was recorded
+    bool totals_known = true;  // the allocator's own totals; otherwise sums of the recorded events
 };
 MemoryPeak find_peak(const MemoryEventTable& table, const std::vector<Row>& events);
 
-// Allocations that are live after the event `last` (kNoRow: after all), the largest first.
+// Allocations live after the event `last` (kNoRow: after all events), largest first.
 std::vector<Row> live_at(const MemoryEventTable& table, const std::vector<Row>& events, Row last);
 
-// The innermost frame of a stack that is Python's, "forward (model.py:12)"; else its innermost.
+// The innermost Python frame of a stack, "forward (model.py:12)"; otherwise its innermost frame.
 std::string_view owner_frame(std::string_view stack);
 
-// Who allocated: the innermost operator open on its thread that does more than allocate, else the innermost Python frame or
-// range; where the recorder wrote a stack instead, its innermost Python frame; "" when nobody knows.
+// The owner of an allocation: the innermost open operator on its thread that does more than allocate, else the
+// innermost Python frame or range; if a stack was recorded instead, its innermost Python frame; "" if unknown.
 class MemoryOwners {
 public:
     explicit MemoryOwners(const Trace& trace)

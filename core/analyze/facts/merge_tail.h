@@ -1,4 +1,4 @@
-// Merges two sorted runs that stand one after the other in an array, with room for a copy of the second one only.
+// Merges two adjacent sorted runs in an array, with extra memory for a copy of the second run only.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace gpuprof {
 
-// Merges values[0, middle) and values[middle, size), each in the order of `less`; equal ones of the first run come first.
+// Merges values[0, middle) and values[middle, size), each sorted by `less`. Stable: equal values of the first run come
+// first.
 template <class T, class Less>
 void merge_tail(PodVector<T>& values, std::size_t middle, Less&& less) {
     if (middle == 0 || middle == values.size() || !less(values[middle], values[middle - 1])) return;

@@ -52,7 +52,7 @@ void ModuleTree::read_threads() {
     for (Row row = 0; row < known.rows; ++row)
         if (known.key.has(row)) process[index_of(known.key[row])] = known.process.value_or(row, kNoString);
     for (StringId key : timeline.threads()) {
-        if (key == kNoString) continue;  // calls of unknown threads do not nest
+        if (key == kNoString) continue;  // calls without a known thread do not nest
         Thread& thread = threads_.emplace_back();
         thread.process = process[index_of(key)];
         thread.marks = timeline.spans(key);
@@ -92,7 +92,7 @@ ModuleTree::Thread* ModuleTree::thread_of(StringId key) {
     return &threads_[thread_by_string_[index_of(key)]];
 }
 
-// Times must not decrease from call to call: then every mark is opened and closed once.
+// Times must not decrease from call to call, so every mark is opened and closed once.
 std::uint32_t ModuleTree::Thread::open_at(TimeNs time) {
     for (; next < marks.spans.size() && marks.spans[next].start <= time; ++next) open = next;
     while (open != kNoSpan && marks.spans[open].end <= time) open = marks.spans[open].parent;
@@ -107,7 +107,7 @@ std::uint32_t ModuleTree::Thread::next_backward_mark() {
     return next_backward++;
 }
 
-// Operators come by start, so those met before a backward operator are those that began before it.
+// Operators come by start, so those seen before a backward operator began before it.
 void ModuleTree::find_forward_operators() {
     struct Forward {
         const Thread* thread = nullptr;

@@ -1,11 +1,12 @@
 // Calls of framework modules (torch.nn.Module) as a tree of names, and the module that submitted each API call.
-// torch.profiler records a module's call as a Python call named `nn.Module: Linear_0`: its class, and a number for each object
-// of that class. A call is inside the module call that began last before it on the same thread and is still open, so a
-// module that is called on two threads, or from two modules, has a path for each place.
-// An API call belongs to the innermost module call or backward operator open on its thread when it began. A backward operator
-// stands for the module whose call was open where its forward operator began. Autograd gives both one sequence number, which it
-// counts per thread, from the operator that adds a node to the graph: of several with one number, the last before the
-// backward operator. Where more than one thread had that number, the forward operator is not known, and neither is the module.
+// torch.profiler records a module call as a Python call named `nn.Module: Linear_0`: the class, and a number for each
+// object of that class. A call is nested in the open module call that began last before it on the same thread, so a
+// module that is called on two threads, or from two modules, has one path per place.
+// An API call belongs to the innermost module call or backward operator open on its thread when it began. A backward
+// operator belongs to the module whose call was open when its forward operator began. Autograd gives both the same
+// sequence number, which it counts per thread, from the operator that adds a node to the graph; if several have the
+// number, the last one before the backward operator counts. If more than one thread had that number, the forward
+// operator and its module are unknown.
 #pragma once
 
 #include <string>
@@ -44,11 +45,11 @@ public:
     bool backward_known() const { return backward_known_; }
 
 private:
-    // Of one thread, its module calls and backward operators.
+    // The module calls and backward operators of one thread.
     struct Thread {
         StringId process = kNoString;
         HostThread marks;
-        PodVector<std::uint32_t> module;  // by mark: path of the innermost module call, itself included
+        PodVector<std::uint32_t> module;  // by mark: path of the innermost module call, including the mark's own
         PodVector<ModuleOwner> owner;     // by mark
         std::uint32_t next = 0;           // first mark that open_at() has not reached
         std::uint32_t open = kNoSpan;     // innermost one open where open_at() is

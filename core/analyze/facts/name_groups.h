@@ -1,6 +1,6 @@
-// Rows of a large table by the name in one of its columns, for tables of statistics per name. Columns are read from the
-// first row to the last and never gathered group by group: with many names, the rows of one are scattered all over memory.
-// Groups are numbered in order of first use. Rows without a name are a group of their own.
+// Rows of a large table grouped by the name in one of its columns, for statistics per name. Columns are read from the
+// first row to the last and never gathered per group: with many names, the rows of one name are scattered all over
+// memory. Groups are numbered in order of first use. Rows without a name form a separate group.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace gpuprof {
 
-// Calls work(i) for every i < n, on all processors when `items` (the amount of work behind them) is worth it. The calls
-// must not depend on each other.
+// Calls work(i) for every i < n, on all CPUs if `items` (the amount of work) is large enough. The calls must not depend
+// on each other.
 void for_each_group(std::size_t n, std::size_t items, const std::function<void(std::size_t)>& work);
 
 class NameGroups {
 public:
     static constexpr std::uint32_t kLeftOut = 0xFFFFFFFFu;
 
-    // `strings` is the size of the trace's pool; rows for which keep(row) is false are in no group.
+    // `strings` is the size of the trace's string pool; rows for which keep(row) is false are in no group.
     template <class Keep>
     NameGroups(const Column<StringId>& names, std::size_t strings, Keep&& keep) : group_(names.size()) {
         std::vector<std::uint32_t> by_name(strings + 1, kLeftOut);  // the last is "no name"
@@ -51,7 +51,7 @@ public:
     std::uint32_t of(Row row) const { return group_[row]; }
     std::size_t rows() const { return group_.size(); }
 
-    // value(row) of every row that is in a group, put together by group; slice() is one group's part.
+    // value(row) of every row in a group, sorted by group; slice() returns one group's part.
     template <class Value>
     PodVector<std::int64_t> gather(Value&& value) const {
         PodVector<std::int64_t> values(begin_.back());
@@ -64,7 +64,7 @@ public:
         return {values.data() + begin_[group], count(group)};
     }
 
-    // Per group the value that all its rows have; absent when two differ or one has none.
+    // Per group, the value shared by all its rows; absent if two differ or one is absent.
     template <class T>
     std::vector<std::optional<T>> shared(const Column<T>& column) const {
         std::vector<std::optional<T>> first(size());
@@ -85,7 +85,7 @@ public:
 private:
     PodVector<std::uint32_t> group_;    // by row
     std::vector<StringId> names_;       // by group
-    std::vector<std::uint32_t> begin_;  // where each group's values begin; one more than groups
+    std::vector<std::uint32_t> begin_;  // where each group's values begin; size is groups + 1
 };
 
 }  // namespace gpuprof

@@ -1,4 +1,5 @@
-// Paths of nested names ("step/forward/linear"), each kept once and numbered; a path has a smaller number than those below it.
+// Paths of nested names ("step/forward/linear"), each stored once and numbered; a path has a smaller number than its
+// children.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@ inline constexpr std::uint32_t kNoPath = 0xFFFFFFFFu;
 
 struct NamePath {
     StringId name = kNoString;       // of the last part
-    std::uint32_t parent = kNoPath;  // the path around it
-    std::uint32_t depth = 0;         // parts before the last
+    std::uint32_t parent = kNoPath;  // the enclosing path
+    std::uint32_t depth = 0;         // number of parts before the last
 };
 
 class NamePaths {
 public:
-    // The path of `name` inside `parent` (kNoPath: inside none); a new one the first time.
+    // The path of `name` inside `parent` (kNoPath: at the root); created on first use.
     std::uint32_t inside(std::uint32_t parent, StringId name) {
         std::uint64_t key = (std::uint64_t{parent} << 32) | index_of(name);
         auto [found, added] = known_.try_emplace(key, static_cast<std::uint32_t>(paths_.size()));
@@ -30,7 +31,7 @@ public:
     }
     const std::vector<NamePath>& all() const { return paths_; }
 
-    // "a/b/c", each part as `shown(name)` says; of very deep paths the middle is left out ("a/.../z").
+    // "a/b/c", each part formatted by `shown(name)`; very deep paths are abbreviated in the middle ("a/.../z").
     template <class Shown>
     std::string text(std::uint32_t path, Shown shown) const;
 
@@ -45,7 +46,7 @@ template <class Shown>
 std::string NamePaths::text(std::uint32_t path, Shown shown) const {
     std::uint32_t parts_of_path = paths_[path].depth + 1;
     bool cut = parts_of_path > 2 * kPartsShown;
-    std::vector<std::string_view> parts;  // from the last
+    std::vector<std::string_view> parts;  // last part first
     std::uint32_t index = 0;
     for (std::uint32_t at = path; at != kNoPath; at = paths_[at].parent, ++index) {
         if (!cut || index < kPartsShown || index >= parts_of_path - kPartsShown)

@@ -39,7 +39,8 @@ LaunchOccupancy LaunchOccupancy::make(const Facts& facts) {
     if (kernels.registers.none_present() || kernels.block_x.none_present()) return result;
     std::map<std::int32_t, DeviceLimits> limits = limits_by_device(facts.trace());
     std::map<Shape, std::uint32_t> known;
-    std::vector<std::pair<Shape, std::uint32_t>> latest(facts.trace().strings().size() + 1);  // by name; most repeat
+    std::vector<std::pair<Shape, std::uint32_t>> latest(facts.trace().strings().size() +
+                                                        1);  // by name; most shapes repeat
     result.shape_.resize(kernels.rows);
     for (Row row = 0; row < kernels.rows; ++row) {
         result.shape_[row] = 0;

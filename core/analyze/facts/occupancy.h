@@ -1,5 +1,5 @@
-// Theoretical occupancy of each launch, from its block, registers and shared memory and the limits of its device. Launches
-// are of few shapes: each shape is computed once, and every user reads the same figure.
+// Theoretical occupancy of each launch, from its block, registers and shared memory and the limits of its device.
+// Launches have few distinct shapes, so each shape is computed once, and all users read the same figure.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Facts;
 class LaunchOccupancy {
 public:
     static LaunchOccupancy make(const Facts& facts);
-    // Of a row of `kernel`; absent when its shape or its device's limits are not known.
+    // Of a row of `kernel`; absent if its shape or its device's limits are unknown.
     const std::optional<Occupancy>& of(Row kernel) const { return shapes_[shape_.empty() ? 0 : shape_[kernel]]; }
     // Launches of the same shape share one occupancy.
     std::uint32_t shape(Row kernel) const { return shape_.empty() ? 0 : shape_[kernel]; }
@@ -25,8 +25,8 @@ public:
     bool known() const { return shapes_.size() > 1; }
 
 private:
-    PodVector<std::uint32_t> shape_;                // by row; empty when no launch has registers
-    std::vector<std::optional<Occupancy>> shapes_;  // shape 0: not known
+    PodVector<std::uint32_t> shape_;                // by row; empty if no launch has registers
+    std::vector<std::optional<Occupancy>> shapes_;  // shape 0: unknown
 };
 
 }  // namespace gpuprof

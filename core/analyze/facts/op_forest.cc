@@ -1,4 +1,4 @@
-// OpForest, the part before the trees: which record belongs to which thread, and which device work to which id.
+// OpForest, the part before the trees: maps records to threads, and device work to ids.
 #include "core/analyze/facts/op_tree.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kHidden = 0xFFFFFFFFu;
 constexpr std::string_view kStep = "ProfilerStep#", kSteps = "ProfilerStep*";
 
-// Names PyTorch leaves out of every average (torch/autograd/profiler_util.py, _filter_name).
+// Names that PyTorch excludes from every average (torch/autograd/profiler_util.py, _filter_name).
 constexpr std::string_view kHiddenNames[] = {"profiler::_record_function_enter",
                                              "profiler::_record_function_enter_new",
                                              "profiler::_record_function_exit",
@@ -25,7 +25,7 @@ OpForest::OpForest(const Trace& trace)
     : trace_(trace),
       threads_(trace.tables().thread.key, trace.strings().size()),
       processes_(trace.tables().process.key, trace.strings().size()) {
-    // One process, or none: everything belongs to it, whatever the records say.
+    // With at most one process, everything belongs to it, whatever the records say.
     bool one = trace.tables().process.rows <= 1;
     process_of_.assign(threads_.size(), one ? 0 : processes_.other());
     const ThreadTable& threads = trace.tables().thread;
@@ -105,7 +105,8 @@ void OpForest::sum_device_work() {
     });
 }
 
-// The recording does not name the thread that stopped the profiler; README of the oracle, step 1, says how it is found.
+// The recording does not name the thread that stopped the profiler; tests/oracle/README.md, step 1, describes how to
+// find it.
 void OpForest::find_stopping_threads() {
     enum Sign { step, main_thread, any, signs };
     struct First {

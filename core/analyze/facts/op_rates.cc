@@ -16,8 +16,8 @@
 namespace gpuprof {
 namespace {
 
-// Below this share of either peak an operator is limited by something else (launch, latency, too little work), and its
-// intensity says nothing about what.
+// Below this share of either peak, an operator is limited by something else (launch, latency, too little work), and its
+// arithmetic intensity does not show what.
 constexpr double kNearPeak = 25;
 
 // Operators by process and external id.
@@ -44,7 +44,7 @@ private:
     std::map<Key, Row> rows_;
 };
 
-// The operator open on the launching thread when a kernel was launched, the innermost one.
+// The innermost operator open on the launching thread when a kernel was launched.
 class OpsAtLaunch {
 public:
     explicit OpsAtLaunch(const Trace& trace) : trace_(trace), timeline_(trace, {HostKind::op}) {}
@@ -98,7 +98,7 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
     if (peaks->memory_gb_per_s && rate.bytes)
         rate.bandwidth_pct = 100 * *rate.bytes / seconds / (*peaks->memory_gb_per_s * 1e9);
     double compute = rate.compute_pct.value_or(0), bandwidth = rate.bandwidth_pct.value_or(0);
-    if (rate.nominal) compute = 0;  // right only within a small factor: enough to say memory, not compute
+    if (rate.nominal) compute = 0;  // accurate only within a small factor: enough to conclude memory, not compute
     if (std::max(compute, bandwidth) >= kNearPeak) rate.bound = compute > bandwidth ? Bound::compute : Bound::memory;
 }
 
@@ -164,7 +164,7 @@ private:
         longest_.push_back(-1);
         return found->second;
     }
-    // Longest device time first; the kernels' indexes follow.
+    // Longest device time first; then remap the kernels' indexes.
     void order() {
         std::vector<std::uint32_t> by_time(result.rates.size()), place(result.rates.size());
         for (std::uint32_t i = 0; i < by_time.size(); ++i) by_time[i] = i;

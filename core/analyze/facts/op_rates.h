@@ -1,7 +1,7 @@
-// Achieved rates of framework operators: FLOPs and bytes from their recorded shapes, over the device time of the kernels they
-// launched themselves, held against the device's peaks. One entry per operator name, shapes and types. Operators whose
-// arithmetic or device time is not known have none. A kernel's operator is the one its external id names; where the recorder
-// wrote none, the innermost one open on the launching thread when it was launched.
+// Achieved rates of framework operators: FLOPs and bytes from their recorded shapes, over the device time of the
+// kernels they launched directly, relative to the device's peaks. One entry per operator name, shapes and types;
+// operators with unknown arithmetic or device time have no entry. A kernel's operator is the one its external id names,
+// or else the innermost operator open on the launching thread at launch.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ struct OpRate {
     MathPath path;                       // of the longest kernel, or the operand type
     std::optional<double> compute_pct;   // of the device's peak for `path`
     std::optional<double> bandwidth_pct;
-    std::optional<Bound> bound;  // compute or memory, when a rate comes near enough to its peak to tell
+    std::optional<Bound> bound;  // compute or memory, if a rate is close enough to its peak
 };
 
 struct OpRates {
-    std::vector<OpRate> rates;  // by device time, the longest first
+    std::vector<OpRate> rates;  // by device time, longest first
     std::vector<std::uint32_t>
-        rate_of_kernel;  // kernel row -> index in rates, or kNoRow; empty when no shapes were recorded
+        rate_of_kernel;  // kernel row -> index in rates, or kNoRow; empty if no shapes were recorded
     static OpRates make(const Facts& facts);
 };
 

@@ -29,7 +29,7 @@ void nest(PodVector<OpNode>& nodes) {
     }
 }
 
-// Step 5. Parents come before children, so one pass is enough: what follows a node cannot change its own case.
+// Step 5. Parents come before children, so one pass suffices: later nodes cannot change the case of an earlier one.
 void merge_wrappers(PodVector<OpNode>& nodes) {
     for (OpNode& node : nodes) {
         if (node.parent == kNoRow) continue;
@@ -95,7 +95,7 @@ PodVector<OpNode> OpForest::records_in_order(std::size_t index) const {
     return nodes;
 }
 
-// The id under which a record is credited with device work; calls with a link and overhead have none of their own.
+// The id under which a record is credited with device work; calls with a link and overhead records have no id.
 std::optional<std::int64_t> OpForest::owner_id(const OpNode& node) const {
     switch (node.kind) {
         case OpKind::op: return trace_.op().external_id.get(node.row);
@@ -108,7 +108,7 @@ std::optional<std::int64_t> OpForest::owner_id(const OpNode& node) const {
     return {};
 }
 
-// Step 2: an overhead record has the id of the last record that was open when it began, its end included.
+// Step 2: an overhead record has the id of the last record open when it began, including the record's end time.
 void OpForest::credit_overhead(PodVector<OpNode>& nodes, std::uint32_t process) const {
     struct Open {
         std::uint32_t node, parent;
@@ -134,7 +134,7 @@ void OpForest::credit_overhead(PodVector<OpNode>& nodes, std::uint32_t process) 
     }
 }
 
-// Step 3, device ops without a link: the operator around the call that submitted them.
+// Step 3, device ops without a link: the operator that encloses the submitting call.
 void OpForest::credit_by_nesting(PodVector<OpNode>& nodes, std::uint32_t process) const {
     const ApiCallTable& calls = trace_.api_call();
     for (const OpNode& call : nodes) {

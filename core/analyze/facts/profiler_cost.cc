@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-// Below this share of the window a distortion changes no conclusion.
+// Below this share of the window, a distortion does not change conclusions.
 constexpr double kNoticeable = 0.03;
 
 template <class Table>
@@ -28,7 +28,7 @@ std::uint64_t count_on(const Table& table, const Submitters& submitters) {
     return count;
 }
 
-// Time inside recorded calls of these threads; calls within calls count once.
+// Time inside recorded calls of these threads; nested calls count once.
 DurNs time_in_calls(const Trace& trace, const Submitters& submitters) {
     const ApiCallTable& calls = trace.api_call();
     std::map<StringId, TimeNs> until;
@@ -66,7 +66,8 @@ ProfilerCost ProfilerCost::make(const Facts& facts) {
         result.records = ops_and_calls + python_calls;
         double whole = static_cast<double>(ops_and_calls) * static_cast<double>(cost.op_or_call) +
                        static_cast<double>(python_calls) * static_cast<double>(cost.python_call);
-        // What calls took is theirs: a cost that would leave the threads less time than that is too large.
+        // The overhead cannot include time spent in calls: an estimate that would leave the threads less than that is
+        // too large.
         double left = static_cast<double>(trace.window().length()) * static_cast<double>(submitters.threads().size()) -
                       static_cast<double>(time_in_calls(trace, submitters));
         result.estimated_ns = static_cast<DurNs>(std::clamp(whole, 0.0, std::max(0.0, left)));

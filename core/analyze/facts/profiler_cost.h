@@ -1,6 +1,6 @@
-// How much of what a trace shows the recording tool made itself. A tool that writes a record per operator and call slows
-// the host, and a device that waits for a slowed host shows gaps the program does not have. Two signs: overhead records of
-// the tool, and the number of host records, each of which cost the host time.
+// How much of a trace's idle time the recording tool itself caused. A tool that writes a record per operator and call
+// slows the host, and a device that waits for a slowed host shows gaps that the program does not have. There are two
+// signs: the tool's overhead records, and the number of host records, each of which costs host time.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace gpuprof {
 
 struct ProfilerCost {
     DurNs overhead_ns = 0;        // union of the tool's own overhead records
-    DurNs idle_in_overhead = 0;   // device idle time during them, all devices
+    DurNs idle_in_overhead = 0;   // device idle time during them, over all devices
     std::uint64_t records = 0;    // host records (operators, calls, Python frames) of threads that submit device work
-    DurNs estimated_ns = 0;       // lower estimate of what making those records cost the host
-    DurNs host_idle = 0;          // device idle time blamed on launching and host code, all devices
-    DurNs explained_ns = 0;       // the part of host_idle that the estimate can explain
-    bool host_doubtful = false;   // explains so much that conclusions about launch and host code need care
-    bool overhead_large = false;  // the overhead records alone are a noticeable part of the window
-    // The part of `idle`, launching or host code, that the recorder cannot have made.
+    DurNs estimated_ns = 0;       // lower bound of the host time spent making those records
+    DurNs host_idle = 0;          // device idle time attributed to launching and host code, over all devices
+    DurNs explained_ns = 0;       // part of host_idle that estimated_ns can explain
+    bool host_doubtful = false;   // explained_ns is so large that conclusions about launch and host code are unreliable
+    bool overhead_large = false;  // the overhead records alone are a significant part of the window
+    // The part of `idle` (launching or host code) that the recorder cannot have caused.
     DurNs undoubted(DurNs idle) const {
         if (host_idle == 0) return idle;
         return static_cast<DurNs>(static_cast<double>(idle) *

@@ -40,8 +40,8 @@ void RangeTree::read_threads() {
     }
 }
 
-// Every moment belongs to the instance that began last of those open. Each instance is closed once, so this is linear even
-// where instances overlap without nesting.
+// Every moment belongs to the open instance that began last. Each instance is closed once, so this is linear even if
+// instances overlap without nesting.
 void RangeTree::measure_selves() {
     for (Thread& thread : threads_) {
         std::uint32_t open = kNoRange;
@@ -65,7 +65,7 @@ void RangeTree::measure_selves() {
     }
 }
 
-// Times must not decrease from call to call: then every instance is opened and closed once.
+// Times must not decrease from call to call, so every instance is opened and closed once.
 std::uint32_t RangeTree::open_at(Thread& thread, TimeNs time) const {
     for (; thread.next < thread.end && instances_[thread.next].start <= time; ++thread.next) thread.open = thread.next;
     while (thread.open != kNoRange && instances_[thread.open].end <= time) thread.open = instances_[thread.open].parent;

@@ -1,10 +1,10 @@
-// The annotated spans of a trace as nested instances, each with its path ("training_step/forward"), and which instance
-// each device op was submitted in.
-// Nesting is by time on one thread. A device op belongs to the innermost instance open on the calling thread when its call
-// began, and to all instances around that one. A call outside any range of its own thread counts on the ranged thread of
-// its process, the thread whose outermost ranges cover the most time: PyTorch runs backward operators on a thread of its
-// own, while the ranges around backward() are open on the thread that waits for it. Every ProfilerStep#N has the one name
-// ProfilerStep*.
+// The annotated spans of a trace as nested instances, each with its path ("training_step/forward"), and the instance in
+// which each device op was submitted.
+// Nesting is by time on one thread. A device op belongs to the innermost instance open on the calling thread when its
+// call began, and to all enclosing instances. A call outside any range of its own thread is attributed to the ranged
+// thread of its process, whose outermost ranges cover the most time: PyTorch runs backward operators on a separate
+// thread, while the ranges around backward() are open on the thread that waits for it. All ProfilerStep#N share the
+// name ProfilerStep*.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ inline constexpr std::uint32_t kNoRange = 0xFFFFFFFFu;
 struct RangeInstance {
     TimeNs start = 0;
     TimeNs end = 0;
-    DurNs self = 0;                   // time in which no instance that began later was open
-    std::uint32_t parent = kNoRange;  // index of the instance around it, always smaller
+    DurNs self = 0;                   // time with no later instance open
+    std::uint32_t parent = kNoRange;  // index of the enclosing instance, always smaller
     std::uint32_t path = 0;
     Row row = kNoRow;  // in `range`
 };
@@ -35,11 +35,11 @@ public:
 
     const PodVector<RangeInstance>& instances() const { return instances_; }
     const std::vector<NamePath>& paths() const { return paths_.all(); }
-    // "a/b/c"; of very deep paths the middle is left out ("a/.../z").
+    // "a/b/c"; very deep paths are abbreviated in the middle ("a/.../z").
     std::string text(std::uint32_t path) const;
-    // The innermost instance an API call was made in, or kNoRange.
+    // The innermost instance that contains an API call, or kNoRange.
     std::uint32_t instance_of_call(Row call) const { return call == kNoRow ? kNoRange : instance_of_call_[call]; }
-    // Calls that count on another thread than their own.
+    // Calls attributed to a thread other than their own.
     std::uint64_t lent_calls() const { return lent_calls_; }
 
 private:

@@ -1,5 +1,5 @@
-// Rows of a table put together by a key: a counting sort, so linear in rows for any number of keys. Within a group the
-// rows keep the table's order (by start), which keeps the reads of its columns sequential.
+// Rows of a table grouped by a key with a counting sort, linear in rows for any number of keys. Within a group the rows
+// keep the table's order (by start), which keeps column reads sequential.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
         for (Row row = 0; row < rows; ++row)
             if (std::uint32_t key = key_of(row); key != kLeftOut) rows_[next[key]++] = row;
     }
-    // Keys, empty groups included.
+    // Number of keys, including empty groups.
     std::size_t size() const { return begin_.size() - 1; }
     std::span<const Row> operator[](std::size_t key) const {
         return {rows_.data() + begin_[key], begin_[key + 1] - begin_[key]};

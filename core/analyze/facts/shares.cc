@@ -10,12 +10,12 @@
 namespace gpuprof {
 namespace {
 
-// A sum over devices; only thousands of devices over weeks reach the cap.
+// A sum over devices, capped; only thousands of devices over weeks reach the cap.
 void add_capped(DurNs& sum, DurNs more) {
     if (__builtin_add_overflow(sum, more, &sum)) sum = INT64_MAX;
 }
 
-// Copies that cross a bus: all but those on the device.
+// Copies that cross a bus: all except copies within a device.
 IntervalSet transfers_of(const Trace& trace, const DeviceActivity& device) {
     const MemcpyTable& copies = trace.memcpy();
     CopyPaths paths(trace);
@@ -50,7 +50,7 @@ Shares Shares::make(const Facts& facts) {
     shares.effective = shares.window - shares.idle_of(IdleCause::profiler);
     shares.host_idle_doubtful = facts.get<ProfilerCost>().explained_ns;
 
-    DurNs compute_sum = 0;  // durations of kernels other than collectives, which overlap each other
+    DurNs compute_sum = 0;  // sum of durations of non-collective kernels, which may overlap
     std::array<DurNs, kBounds> sums{};
     DurNs unfilled = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {

@@ -35,9 +35,9 @@ std::string FunctionCounts::sentence() const {
     std::string all = readable_duration(total_);
     std::string recording = readable_duration(recording_);
     if (2 * recording_ > total_)
-        return fmt::format("recording the calls cost {} or more of {} of Python calls", recording, all);
+        return fmt::format("at least {} of the {} of Python calls is recording overhead", recording, all);
     std::string share = fmt::format("{} of {} of Python calls in {}", readable_duration(part), all, top());
-    return recording_ > found->second.beyond() ? fmt::format("{}; recording them cost {} or more", share, recording)
+    return recording_ > found->second.beyond() ? fmt::format("{}; recording overhead is at least {}", share, recording)
                                                : share;
 }
 
@@ -68,7 +68,7 @@ IdlePython IdlePython::make(const Facts& facts) {
     return python;
 }
 
-// Samples are few and gaps may be millions: each sample looks for its gap.
+// Samples are few and gaps may be millions, so each sample searches its gap.
 void IdlePython::read_samples(const Trace& trace, const IdleGap* begin, const IdleGap* end) {
     const StackSampleTable& samples = trace.tables().stack_sample;
     ByCause& device = of_device(begin->device);
@@ -86,7 +86,7 @@ void IdlePython::read_samples(const Trace& trace, const IdleGap* begin, const Id
     }
 }
 
-// Each piece of a gap with one cause is laid over the calls of the thread it waited for.
+// Intersects each piece of a gap with the calls of the thread it waited for.
 void IdlePython::read_calls(const Facts& facts) {
     const Trace& trace = facts.trace();
     const GapList& gaps = facts.get<GapList>();

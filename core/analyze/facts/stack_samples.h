@@ -1,5 +1,5 @@
-// What the threads that a device waited for did in Python: from stacks that were sampled beside the program, or, where there
-// are none, from the Python calls that the framework's profiler recorded. Samples are counted, calls are measured.
+// What the threads that a device waited for did in Python: from sampled stacks or, without samples, from the Python
+// calls that the framework's profiler recorded. Samples are counted, calls are measured.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace gpuprof {
 
-// Calls visit(frame) for each frame of a stack, the outermost first.
+// Calls visit(frame) for each frame of a stack, outermost first.
 template <class Visit>
 void each_frame(std::string_view stack, Visit&& visit) {
     while (!stack.empty()) {
@@ -25,22 +25,23 @@ void each_frame(std::string_view stack, Visit&& visit) {
 }
 inline std::string_view innermost_frame(std::string_view stack) { return stack.substr(stack.rfind(';') + 1); }
 
-// How a thread's stay in functions is measured.
+// How a thread's time in functions is measured.
 enum class PythonBasis : std::uint8_t { samples, time };
 
-// How many samples, or nanoseconds, were spent in each function, and in each of its lines.
+// Samples, or nanoseconds, per function and per line of it.
 class FunctionCounts {
 public:
     explicit FunctionCounts(PythonBasis basis = PythonBasis::samples) : basis_(basis) {}
-    // `recording`: the part of it that recording the calls cost, at least.
+    // `recording`: lower bound of the part spent recording the calls.
     void add(const PythonFrame& frame, std::uint64_t amount = 1, std::uint64_t recording = 0);
-    // Of all functions.
+    // Over all functions.
     std::uint64_t total() const { return total_; }
-    // The function with the most beyond what recording cost, and the line with the most in it: "augment (data.py:31)"; "" when nothing was added.
-    std::string top() const;
-    // Of the same function "62 of 80 samples in augment (data.py:31)", or "122 ms of 154 ms of Python calls in ...". What
-    // recording cost is said where it is more than this function took beyond it, and alone where it is most of the total. "" when
+    // The function with the most time excluding recording overhead, and its top line: "augment (data.py:31)"; "" if
     // nothing was added.
+    std::string top() const;
+    // For the same function: "62 of 80 samples in augment (data.py:31)", or "122 ms of 154 ms of Python calls in ...".
+    // Recording overhead is added if it exceeds the function's time without it, and reported alone if it is most of the
+    // total. "" if nothing was added.
     std::string sentence() const;
 
 private:
@@ -56,13 +57,13 @@ private:
     std::uint64_t total_ = 0, recording_ = 0;
 };
 
-// What the threads that kept a device waiting were doing in Python, by cause of the wait. Time is that of the innermost Python
-// function: what a builtin took is its caller's, as it is in samples.
+// Python activity of the threads that kept a device waiting, by cause of the wait. Time counts for the innermost Python
+// function; the time of a builtin counts for its caller, as in samples.
 class IdlePython {
 public:
     static IdlePython make(const Facts& facts);
     PythonBasis basis() const { return basis_; }
-    // Of all devices.
+    // Over all devices.
     const FunctionCounts& of(IdleCause cause) const { return all_[static_cast<std::size_t>(cause)]; }
     const FunctionCounts& of(std::int32_t device, IdleCause cause) const;
 

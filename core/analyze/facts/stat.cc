@@ -49,7 +49,7 @@ Stat stat_of(std::span<std::int64_t> samples) {
     stat.p50 = stat.p95 = stat.min;
     if (stat.min == stat.max) return stat;
     stat.std = deviation(samples, stat.mean);
-    // The 95th is among the samples that the median's partition left above it.
+    // The 95th percentile is among the samples that the median's partition left above it.
     auto half = samples.begin() + static_cast<std::ptrdiff_t>(rank(samples.size(), 50));
     auto high = samples.begin() + static_cast<std::ptrdiff_t>(rank(samples.size(), 95));
     std::nth_element(samples.begin(), half, samples.end());

@@ -1,5 +1,6 @@
-// Statistics of integer samples, exact where integers allow: sums never wrap, percentiles are samples, not interpolations.
-// Percentile = nearest rank: the smallest sample with at least p % of the samples at or below it.
+// Statistics of integer samples, exact where integers allow: sums never wrap, percentiles are samples, not
+// interpolations. Percentile = nearest rank: the smallest sample with at least p % of the samples less than or equal to
+// it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace gpuprof {
 
-// A sum of 64-bit values that cannot overflow while it is built; absent when the result does not fit 64 bits.
+// A sum of 64-bit values that cannot overflow during addition; absent if the result does not fit 64 bits.
 class WideSum {
 public:
     void add(std::int64_t value) { sum_ += value; }
@@ -38,9 +39,9 @@ struct Stat {
     double std = 0;  // standard deviation of the population
 };
 
-// Of at least one sample; reorders them. Linear on average.
+// Takes at least one sample; reorders them. Linear time on average.
 Stat stat_of(std::span<std::int64_t> samples);
-// The p-th percentile (0 < p <= 100) of at least one sample; reorders them.
+// The p-th percentile (0 < p <= 100) of at least one sample; reorders the samples.
 std::int64_t nearest_rank(std::span<std::int64_t> samples, unsigned p);
 
 }  // namespace gpuprof

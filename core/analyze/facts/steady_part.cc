@@ -10,11 +10,12 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kFewest = 32;  // kernels
-constexpr double kMost = 0.8;        // of the window: above it the whole is as good
+constexpr double kMost = 0.8;        // share of the window above which the whole recording is used
 constexpr std::size_t kFewestSteps = 4;
-constexpr DurNs kWarmUp = 2;  // times the median step: a step in front that takes longer is one of warming up
+constexpr DurNs kWarmUp = 2;  // x median step: a leading step that takes longer is warm-up
 
-// Where the first step begins that is like the others; none when too few are. What lies before the first of all counts as a step.
+// Start of the first step that resembles the others; absent if too few do. The time before the first step counts as a
+// step.
 std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps, TimeNs begin) {
     if (steps.size() < kFewestSteps) return std::nullopt;
     std::vector<DurNs> lengths;
@@ -27,7 +28,7 @@ std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps, TimeNs be
     return steps[first].start;
 }
 
-// From the first to the last op of any device; the window when there is none.
+// From the first to the last op of any device; the window if there are no ops.
 Interval part_with_work(const Trace& trace) {
     Interval window = trace.window(), work{window.end, window.start};
     auto extend = [&](const auto& table) {
@@ -62,7 +63,7 @@ std::optional<Interval> busy_part(const Trace& trace) {
     std::size_t last = first + within - 1;
     DurNs longest = 0;
     for (std::size_t i = first + 1; i <= last; ++i) longest = std::max(longest, start(i) - start(i - 1));
-    DurNs pause = longest + longest / 2;  // steps are not all alike
+    DurNs pause = longest + longest / 2;  // tolerance, since steps vary
     while (first > 0 && start(first) - start(first - 1) <= pause) --first;
     while (last + 1 < kernels.rows && start(last + 1) - start(last) <= pause) ++last;
     Interval part{start(first), start(last) + kernels.dur[static_cast<Row>(last)]};
@@ -77,11 +78,12 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     if (first && kernels_within(trace, {*first, whole.end}) >= kFewest)
         return {{*first, std::max(steps.back().end, work.end)}};
     if (std::optional<Interval> busy = busy_part(trace)) {
-        // Only our own recorder begins with its program; what others leave out of the busy part has to be more than a pause.
+        // Only our own recorder starts with the program; with other recorders, the time outside the busy part must
+        // exceed a pause.
         bool from_start = trace.origin().tool == fact::kRecorderTool;
         if (from_start || 2 * busy->length() < whole.length()) return {*busy};
     }
-    // Without steps nothing says that the time before the first work is more than setting up.
+    // Without steps, the time before the first device op is assumed to be setup.
     return {work};
 }
 

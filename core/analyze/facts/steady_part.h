@@ -1,5 +1,5 @@
-// The part of a recording that repeats, which is what a verdict is about. A program that is recorded from its first
-// instruction spends seconds on importing, loading and warming up, and its first step compiles and allocates.
+// The part of a recording that repeats, which a verdict is about. A program that is recorded from its start spends
+// seconds on imports, loading and warm-up, and its first step compiles and allocates.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@ namespace gpuprof {
 
 class Facts;
 
-// The shortest interval in which three quarters of the kernels start, grown to both sides until a pause that is half as
-// long again as the longest inside; absent when it is most of the window anyway, or there are too few kernels to tell.
+// The shortest interval in which three quarters of the kernels start, extended on both sides up to a pause 1.5 times
+// the longest pause inside; absent if it is most of the window anyway, or there are too few kernels.
 std::optional<Interval> busy_part(const Trace& trace);
 
-// Where steps with enough kernels are known: without those in front that take more than twice the median. Else the busy part,
-// when it says more than that the program paused. Else from the first work of a device to the last.
+// If steps with enough kernels are known: without the leading steps that take more than twice the median. Otherwise the
+// busy part, unless the program merely paused. Otherwise from the first device op to the last.
 struct SteadyPart {
     Interval part;
     static SteadyPart make(const Facts& facts);
 };
 
-// What a first answer is about where that is less than the whole: the steady part, unless it is most of the window.
+// The part that the summary covers if it is less than the whole: the steady part, unless it is most of the window.
 std::optional<Interval> part_for_first_answer(const Facts& facts);
 
 }  // namespace gpuprof

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
 constexpr DurNs kRounded = 1'000;
 
-// The words of a name in small letters, numbers left out: "Train_Step 12" -> train, step.
+// The words of a name in lower case, without numbers: "Train_Step 12" -> train, step.
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words;
     std::string word;
@@ -39,7 +39,7 @@ struct Family {
     std::vector<Step> spans;  // by start, disjoint
     double covered = 0;
 
-    // Leaves out what is nested in the span before. Tools that round to microseconds let one end just after the next begins.
+    // Skips spans nested in the previous one. Tools that round to microseconds may end one just after the next begins.
     void add(std::string name, TimeNs start, TimeNs end) {
         if (!spans.empty() && start < spans.back().end) {
             if (end <= spans.back().end || spans.back().end - start > kRounded) return;
@@ -56,7 +56,7 @@ using Families = std::map<std::pair<std::uint32_t, std::string>, Family>;
 template <class Table, class FamilyOf>
 void gather(const Trace& trace, const Table& table, Families& families, FamilyOf&& family_of) {
     std::vector<const std::string*> known(trace.strings().size());
-    std::map<std::string, bool> texts;  // owns what `known` points to
+    std::map<std::string, bool> texts;  // owns the texts that `known` points to
     for (Row row = 0; row < table.rows; ++row) {
         if (!table.name.has(row)) continue;
         const std::string*& family = known[index_of(table.name[row])];
@@ -81,7 +81,7 @@ Steps best_of(Families& families, std::size_t least) {
     if (best == nullptr) return {};
     auto others = std::count_if(families.begin(), families.end(),
                                 [&](auto& entry) { return entry.second.spans.size() >= least; });
-    std::string note = others > 1 ? "Other threads or names have steps too; these cover the most time." : "";
+    std::string note = others > 1 ? "Other threads or names also have steps; these cover the most time." : "";
     return {std::move(best->spans), best->thread, std::move(note), StepMethod::ranges, *name};
 }
 
@@ -91,11 +91,11 @@ Steps profiler_steps(const Trace& trace) {
         return std::string(name.starts_with(kProfilerStep) ? kProfilerStep : "");
     };
     gather(trace, trace.range(), families, family);
-    if (families.empty()) gather(trace, trace.op(), families, family);  // Kineto of 2021 writes them as operators
+    if (families.empty()) gather(trace, trace.op(), families, family);  // Kineto wrote them as operators in 2021
     return best_of(families, 1);
 }
 
-// Steps as JAX annotates them (StepTraceAnnotation), whatever their name.
+// Steps annotated by JAX (StepTraceAnnotation), whatever their name.
 Steps numbered_steps(const Trace& trace) {
     StringId domain = trace.strings().find("xprof step");
     const RangeTable& ranges = trace.range();
@@ -118,7 +118,7 @@ Steps named_steps(const Trace& trace, const std::string& wanted) {
     gather(trace, trace.range(), families, family);
     if (families.empty()) gather(trace, trace.op(), families, family);
     Steps found = best_of(families, 1);
-    if (found.steps.empty()) found.note = fmt::format("No range or operator is named \"{}\".", wanted);
+    if (found.steps.empty()) found.note = fmt::format("No range or operator named '{}' found.", wanted);
     return found;
 }
 
@@ -132,8 +132,8 @@ Steps look_like_steps(const Trace& trace) {
     });
     Steps found = best_of(families, 2);
     if (!found.steps.empty() && found.note.empty())
-        found.note =
-            fmt::format("Steps are the ranges like \"{}\"; --step-range names another.", found.steps.front().name);
+        found.note = fmt::format("Steps are the ranges like '{}'; use --step-range to choose another.",
+                                 found.steps.front().name);
     return found;
 }
 

@@ -1,6 +1,6 @@
-// The iterations of a program, found in the order of how sure one can be: ranges named ProfilerStep#N; the instances of the
-// range or operator the user names; ranges whose name ends in "step", "iteration" or "iter" and that repeat on one thread;
-// a sequence of kernels that repeats on one stream. Finds none rather than doubtful ones, and says why.
+// The iterations of a program, tried in order of reliability: ranges named ProfilerStep#N; the instances of the range
+// or operator that the user names; ranges whose name ends in "step", "iteration" or "iter" and that repeat on one
+// thread; a sequence of kernels that repeats on one stream. Reports no steps rather than doubtful ones, and says why.
 #pragma once
 
 #include <cstdint>
@@ -20,36 +20,36 @@ struct Step {
     TimeNs end = 0;
 };
 
-// ranges: of the host. launched: on the device, by what the ranges launched. kernels: by their sequence alone.
+// ranges: host ranges. launched: device time of the work launched by the ranges. kernels: the kernel sequence alone.
 enum class StepMethod : std::uint8_t { none, ranges, launched, kernels };
 
 struct Steps {
     std::vector<Step> steps;      // by start, disjoint
-    StringId thread = kNoString;  // whose ranges they are; none when they come from kernels
-    std::string note;             // how they were found when that needs saying, or why there are none
+    StringId thread = kNoString;  // thread of the ranges; kNoString if steps come from kernels
+    std::string note;             // how steps were found, if not obvious, or why none were
     StepMethod method = StepMethod::none;
-    std::string family;  // of ranges: what their names have in common; of kernels: the one that comes once in each
+    std::string family;  // ranges: common part of the names; kernels: the kernel that occurs once per step
 
     static Steps make(const Facts& facts);  // as find_steps()
 };
 
 Steps find_steps(const Facts& facts);
 
-// The part of find_steps() that looks at names.
+// The part of find_steps() that uses names.
 Steps find_range_steps(const Facts& facts);
 
-// Whether a range of this name is an iteration by its name alone: "training_step", "Iteration 7", but not "optimizer_step".
+// Whether the name alone marks a range as an iteration: "training_step", "Iteration 7", but not "optimizer_step".
 bool names_a_step(std::string_view name);
 
-// The part of find_steps() that looks at kernels alone.
+// The part of find_steps() that uses kernels only.
 Steps find_repeated_kernels(const Facts& facts);
 
-// Steps of the host as the device sees them: from the first kernel that a step launched to the first that the next one
-// launched, on the stream with most kernels. The last step has no end, and is none. None at all when a step launched nothing
-// there, or when launches are not known.
+// Host steps as seen by the device: from the first kernel that a step launched to the first that the next step
+// launched, on the stream with the most kernels. The last step has no end and is omitted. No steps if one launched
+// nothing on that stream, or if launches are unknown.
 Steps find_launched_steps(const Facts& facts, const Steps& ranges);
 
-// Kernels of the stream with most of them, by start.
+// Kernels of the stream with the most kernels, by start.
 class BusiestStream {
 public:
     BusiestStream(const KernelTable& kernels, std::int64_t only_device);
@@ -61,7 +61,7 @@ public:
 private:
     const KernelTable& kernels_;
     std::size_t size_ = 0;
-    PodVector<Row> rows_;  // empty when the stream has all kernels
+    PodVector<Row> rows_;  // empty if the stream has all kernels
 };
 
 }  // namespace gpuprof

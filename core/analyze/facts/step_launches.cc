@@ -1,4 +1,4 @@
-// Steps on the device, by the launches of the host's steps; the header has the rules.
+// Steps on the device, from the launches of the host's steps; the rules are in the header.
 #include <algorithm>
 #include <optional>
 
@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLinked = 0.9;  // share of the kernels whose launch is known, at least
+constexpr double kLinked = 0.9;  // minimum share of kernels with a known launch
 
 }  // namespace
 
@@ -40,9 +40,8 @@ Steps find_launched_steps(const Facts& facts, const Steps& ranges) {
     found.method = StepMethod::launched;
     found.family = ranges.family;
     found.note =
-        "Steps go from the first kernel that a step of the host launched to the first of the next one, because the "
-        "host "
-        "runs ahead of the device; the last has no end and is left out.";
+        "The host runs ahead of the device, so a step lasts from the first kernel that a host step launched to the "
+        "first kernel of the next; the last step has no end and is omitted.";
     return found;
 }
 

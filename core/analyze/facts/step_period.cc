@@ -1,8 +1,8 @@
-// Steps without any annotation: a sequence of kernels that repeats on the busiest stream.
-// A kernel that comes rarely and at equal distances marks the period; the period holds when the kernels one period apart
-// have the same name nearly everywhere. Of several markers the rarest wins, since an iteration contains every shorter
-// repetition inside it. A step begins where the device waits longest within the period. Whole periods before the first and
-// behind the last marker are steps, too.
+// Finds steps without annotations: a kernel sequence that repeats on the busiest stream.
+// A kernel that occurs rarely and at regular distances marks the period. The period is accepted if kernels one period
+// apart have the same name nearly everywhere. Of several markers, the rarest wins, since an iteration contains every
+// shorter repetition. A step begins where the device waits longest within the period. Whole periods before the first
+// and after the last marker are steps too.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -14,28 +14,29 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kShortest = 16;  // kernels of a period; shorter ones are as likely a pattern inside an iteration
-constexpr std::size_t kRepeats = 3;    // at least
+constexpr std::size_t kShortest =
+    16;                              // kernels per period; shorter periods are as likely a pattern inside an iteration
+constexpr std::size_t kRepeats = 3;  // minimum number of periods
 constexpr std::size_t kMarkersTried = 64;
-constexpr std::size_t kMarkersPerStep = 4;  // times that a marker may come in one period
-constexpr double kRegular = 0.8;            // share of a marker's distances that equal the period
-constexpr std::size_t kSteady = 50;         // percent of the kernels in which it repeats, at least: start-up has others
-constexpr double kSame = 0.9;               // share of kernels that equal the one a period later
+constexpr std::size_t kMarkersPerStep = 4;  // maximum occurrences of a marker in one period
+constexpr double kRegular = 0.8;            // minimum share of a marker's distances that equal the period
+constexpr std::size_t kSteady = 50;         // minimum percentage of kernels in the repeating part; start-up has others
+constexpr double kSame = 0.9;               // minimum share of kernels with the same name as one period later
 
 struct Period {
     std::size_t length = 0;              // kernels
-    double same = 0;                     // share of kernels that equal the one a period later
+    double same = 0;                     // share of kernels with the same name as one period later
     std::vector<std::size_t> positions;  // of the marker, one per period
 };
 
-// Share of kernels, from the first marker to the last, that equal the one a period later.
+// Share of kernels, from the first marker to the last, with the same name as one period later.
 double sameness(const BusiestStream& stream, const Period& period) {
     std::size_t same = 0, first = period.positions.front(), last = period.positions.back();
     for (std::size_t i = first; i + period.length < last; ++i) same += stream.name(i) == stream.name(i + period.length);
     return static_cast<double>(same) / static_cast<double>(last - first - period.length);
 }
 
-// The longest stretch of distances that are `wanted`, but for kRegular: what is before and behind it is start-up and end.
+// The longest run of distances of which a share of kRegular equals `wanted`; start-up and shutdown lie outside it.
 std::pair<std::size_t, std::size_t> steady_stretch(const std::vector<std::size_t>& distances, std::size_t wanted) {
     std::pair<std::size_t, std::size_t> best{0, 0};
     std::size_t begin = 0, regular = 0;
@@ -53,8 +54,8 @@ std::pair<std::size_t, std::size_t> steady_stretch(const std::vector<std::size_t
     return best;
 }
 
-// The period of a marker that comes `per_step` times in each; length 0 when its distances are not regular over half of the
-// kernels.
+// The period of a marker that occurs `per_step` times in each; length 0 if its distances are regular over less than
+// half of the kernels.
 Period period_of(const std::vector<std::size_t>& positions, std::size_t per_step, std::size_t kernels) {
     if (positions.size() < kRepeats * per_step) return {};
     std::vector<std::size_t> distances;
@@ -71,13 +72,13 @@ Period period_of(const std::vector<std::size_t>& positions, std::size_t per_step
     return period.positions.size() >= kRepeats && covered >= kSteady * kernels / 100 ? period : Period{};
 }
 
-// A name and how often it comes. Where, is gathered only of the few that are tried.
+// A name and its number of occurrences. Positions are collected only for the few markers that are tried.
 struct Marker {
     StringId name;
     std::uint32_t count = 0, first = 0;
 };
 
-// The names that come often enough to repeat and rarely enough to mark a period, the rarest first.
+// Names that occur often enough to repeat and rarely enough to mark a period, rarest first.
 std::vector<Marker> markers_of(const BusiestStream& stream, std::size_t strings) {
     std::vector<Marker> by_name(strings + 1, Marker{kNoString});  // the last is "no name"
     for (std::size_t i = 0; i < stream.size(); ++i) {
@@ -117,7 +118,7 @@ Period find_period(const BusiestStream& stream, std::size_t strings) {
     return {};
 }
 
-// How many kernels before the marker the device waits longest, summed over the periods.
+// The offset before the marker, in kernels, at which the device waits longest, summed over the periods.
 std::size_t lead_in(const KernelTable& kernels, const BusiestStream& stream, const Period& period) {
     std::vector<double> waited(period.length, 0);
     for (std::size_t marker : period.positions)
@@ -129,7 +130,7 @@ std::size_t lead_in(const KernelTable& kernels, const BusiestStream& stream, con
     return static_cast<std::size_t>(std::max_element(waited.begin(), waited.end()) - waited.begin());
 }
 
-// Steps before the first and behind the last marker: what is one period away from a step and the same is one, too.
+// Adds steps before the first and after the last marker: an equal sequence one period away from a step is a step.
 void extend(const BusiestStream& stream, std::size_t length, std::vector<std::size_t>& begins) {
     auto alike = [&](std::size_t begin, std::size_t other) {
         std::size_t same = 0;
@@ -176,8 +177,8 @@ Steps find_repeated_kernels(const Facts& facts) {
     Period period = find_period(stream, facts.trace().strings().size());
     Steps found;
     found.note =
-        "No steps were found: no range is named like one, and no sequence of kernels repeats clearly. --step-range "
-        "names a range.";
+        "No steps found: no range is named like a step, and no kernel sequence repeats clearly. Use --step-range to "
+        "name a range.";
     if (period.length == 0) return found;
 
     std::size_t lead = lead_in(kernels, stream, period);
@@ -185,7 +186,7 @@ Steps find_repeated_kernels(const Facts& facts) {
     for (std::size_t marker : period.positions)
         if (marker >= lead) begins.push_back(marker - lead);
     if (begins.size() > 1) extend(stream, period.length, begins);
-    // The last one has no end that compares with the others': nothing says how long the device would have waited after it.
+    // The last step has no comparable end: the wait of the device after it is unknown.
     for (std::size_t i = 0; i + 1 < begins.size(); ++i)
         found.steps.push_back(
             {fmt::format("{}", i + 1), kernels.start[stream[begins[i]]], kernels.start[stream[begins[i + 1]]]});
@@ -194,8 +195,8 @@ Steps find_repeated_kernels(const Facts& facts) {
     StringId marker = stream.name(period.positions.front());
     if (marker != kNoString) found.family = facts.trace().text(marker);
     found.note = fmt::format(
-        "Steps are a sequence of {} kernels that repeats on one stream ({:.0f} % of the kernels fit); no range "
-        "names them.",
+        "Steps are a sequence of {} kernels that repeats on one stream ({:.0f} % of the kernels match); no range "
+        "marks them.",
         period.length, 100 * period.same);
     return found;
 }

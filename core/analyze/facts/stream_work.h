@@ -17,10 +17,10 @@ struct StreamWork {
     std::int64_t stream = -1;
     std::uint64_t ops = 0;
     IntervalSet busy;
-    TimeNs first = 0, last = 0;  // start of the first op, end of the last; also those without length
+    TimeNs first = 0, last = 0;  // start of the first op, end of the last, including empty ops
 };
 
-// Streams with ops by device, context and id. `only_device` < 0 takes all.
+// Streams with ops, by device, context and id. `only_device` < 0 selects all devices.
 std::vector<StreamWork> stream_work(const Trace& trace, std::int64_t only_device);
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// The host threads that submit device work. What other threads do keeps no device waiting.
+// The host threads that submit device work. Only these can keep a device waiting.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ class Facts;
 class Submitters {
 public:
     static Submitters make(const Facts& facts);
-    // The one that submits most first.
+    // Thread with the most submissions first.
     const std::vector<StringId>& threads() const { return threads_; }
     bool has(StringId thread) const { return thread != kNoString && is_one_[index_of(thread)]; }
 

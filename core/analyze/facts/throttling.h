@@ -1,4 +1,4 @@
-// How often the device held its clocks down against the work's interest, by samples of `throttle.reasons` (core/schema/throttle.h).
+// How often the device throttled its clocks under load, by samples of `throttle.reasons` (core/schema/throttle.h).
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@ namespace gpuprof {
 class Facts;
 
 struct Throttling {
-    std::size_t samples = 0;  // with reasons; 0: they were not recorded
-    std::size_t held = 0;     // with one that counts
+    std::size_t samples = 0;  // with throttle reasons; 0: not recorded
+    std::size_t held = 0;     // with a relevant reason
     std::size_t power = 0, heat = 0, hardware = 0;
     static Throttling make(const Facts& facts);
     double pct() const { return samples == 0 ? 0 : 100 * static_cast<double>(held) / static_cast<double>(samples); }

@@ -15,7 +15,7 @@
 namespace gpuprof {
 namespace {
 
-// A copy call blocks when it lasts until its copy has ended and longer than submitting takes.
+// A copy call blocks if it lasts until its copy ends and longer than a submission takes.
 constexpr DurNs kSubmitting = 20'000;
 
 struct Wait {
@@ -24,7 +24,7 @@ struct Wait {
     TimeNs start = 0, end = 0;
 };
 
-// The last device op of each copying call. Copies are few beside the calls, which are asked for in their order.
+// The last device op of each copying call. Copies are few compared to calls, and calls are looked up in order.
 class CopyOfCall {
 public:
     explicit CopyOfCall(const Trace& trace) {
@@ -32,7 +32,7 @@ public:
             if (Row call = trace.links().memcpy_launch[copy]; call != kNoRow) copies_.push_back({call, copy});
         std::sort(copies_.begin(), copies_.end());
     }
-    // kNoRow when the call made none; no later call than this may have been asked for.
+    // kNoRow if the call made no copy. Calls must be looked up in ascending order.
     Row of(Row call) {
         while (next_ < copies_.size() && copies_[next_].first < call) ++next_;
         Row copy = kNoRow;
@@ -51,7 +51,7 @@ bool waits_for_copy(const Trace& trace, Row call, Row copy) {
     return end >= trace.memcpy().start[copy] + trace.memcpy().dur[copy];
 }
 
-// Blocking calls in order of their start; what is open inside another one (runtime over driver API) counts once.
+// Blocking calls by start; a call nested in another one (runtime over driver API) does not count again.
 std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
     const Trace& trace = facts.trace();
     const Submitters& submitters = facts.get<Submitters>();
@@ -92,14 +92,14 @@ double waits_per_step(const Facts& facts, const std::vector<Wait>& waits) {
     return static_cast<double>(inside) / static_cast<double>(steps.size());
 }
 
-// A frame of a library says less than the program's own line around it.
+// A library frame is less useful than the program's own frame around it.
 bool of_a_library(std::string_view frame) {
     return frame.find("site-packages") != frame.npos || frame.find("dist-packages") != frame.npos ||
            frame.find("<built-in") != frame.npos || frame.find("torch/") != frame.npos ||
            frame.find(".py") == frame.npos;
 }
 
-// Where each wait was called from.
+// Finds the call site of each wait.
 void name_sites(const Trace& trace, const std::vector<Wait>& waits, Waits& found) {
     HostTimeline timeline(trace, {HostKind::range, HostKind::python_call, HostKind::op});
     std::map<StringId, HostThread> threads;

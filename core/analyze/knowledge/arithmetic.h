@@ -1,4 +1,4 @@
-// An amount of arithmetic and of moved bytes; see op_arithmetic.h for what each counts.
+// An amount of FLOPs and moved bytes, as defined in op_arithmetic.h.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace gpuprof {
 struct Arithmetic {
     std::optional<double> flops = {};
     std::optional<double> bytes = {};
-    MathType type = MathType::unknown;  // of the operands; fp32 may run as TF32, the kernel's name tells (math_path.h)
+    MathType type = MathType::unknown;  // of the operands; fp32 may run as TF32, depending on the kernel (math_path.h)
     bool nominal = false;
 
-    // FLOP per byte; absent when either is, or nothing is moved.
+    // FLOP per byte; absent if either is absent or no bytes are moved.
     [[nodiscard]] std::optional<double> intensity() const noexcept;
 };
 

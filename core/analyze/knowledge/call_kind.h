@@ -1,4 +1,4 @@
-// What a CUDA or HIP call does, by its name: the question behind "blocking", launch cost and the causes of idle time.
+// What a CUDA or HIP call does, by its name; used for "blocking", launch cost and the causes of idle time.
 // Names are those of the runtime and driver APIs (CUDA Runtime API and CUDA Driver API references; HIP API reference);
 // version suffixes (_v2, _ptsz, _v7000) are ignored.
 #pragma once
@@ -10,8 +10,8 @@ namespace gpuprof {
 enum class CallKind {
     launch,       // submits kernels: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, hipModuleLaunchKernel
     copy,         // submits or performs a copy
-    set,          // submits a fill
-    sync,         // blocks the host until the device got somewhere
+    set,          // submits a memset
+    sync,         // blocks the host until the device reaches some point
     allocation,   // allocates or frees device or pinned memory
     compilation,  // loads or compiles modules, libraries and graphs' executables
     other,        // cheap queries, events, attributes
@@ -19,10 +19,10 @@ enum class CallKind {
 
 CallKind kind_of_call(std::string_view name);
 
-// Whether the call itself waits for the device: syncs, synchronous copies, and allocations that synchronise (cudaFree).
+// Whether the call waits for the device: syncs, synchronous copies, and allocation calls that synchronise (cudaFree).
 bool call_blocks(std::string_view name);
 
-// Of an allocation: whether it gives memory back.
+// Whether an allocation call releases memory.
 bool call_frees(std::string_view name);
 
 }  // namespace gpuprof

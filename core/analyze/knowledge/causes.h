@@ -1,4 +1,4 @@
-// What can limit a kernel, and why a device can be idle: the two closed lists that shares, rules and verdicts speak of.
+// What can limit a kernel, and why a device can be idle: the two closed lists used by shares, rules and verdicts.
 #pragma once
 
 #include <cstddef>

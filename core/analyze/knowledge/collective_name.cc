@@ -1,4 +1,4 @@
-// The name grammar of collectives: a list of prefixes that make a kernel one, and word lists for each part. Words are compared without
+// The name grammar of collectives: a list of kernel prefixes, and word lists for each part. Words are compared without
 // case and underscores, so one list serves every spelling (AllReduce, all_reduce, allreduce).
 #include "core/analyze/knowledge/collective_name.h"
 
@@ -18,7 +18,7 @@ bool starts_with_folded(std::string_view text, std::string_view word) noexcept {
     return true;
 }
 
-// Whether the letters of `word` occur in `text` in this order, underscores of the text skipped.
+// Whether `text` contains `word`, ignoring case and underscores in the text.
 bool contains_folded(std::string_view text, std::string_view word) noexcept {
     for (std::size_t at = 0; at < text.size(); ++at) {
         std::size_t i = 0;
@@ -50,7 +50,7 @@ constexpr std::array kReductions{Word{"sumpostdiv", "avg"}, Word{"premulsum", "s
                                  Word{"min", "min"},        Word{"avg", "avg"}};
 constexpr std::array kAlgorithms{Word{"ring", "ring"}, Word{"tree", "tree"}, Word{"collnet", "collnet"},
                                  Word{"nvls", "nvls"}, Word{"pat", "pat"}};
-// A mangled name runs on after the last word (LL24ncclDevKernelArgs), so these match as prefixes, longest first.
+// A mangled name continues after the last word (LL24ncclDevKernelArgs), so these match as prefixes, longest first.
 constexpr std::array kProtocols{Word{"ll128", "ll128"}, Word{"ll", "ll"}, Word{"simple", "simple"}};
 
 template <std::size_t N>
@@ -145,7 +145,8 @@ std::optional<CollectiveKernel> parse_collective(std::string_view kernel_name) n
         std::string_view word;
         CollectiveKind kind;
     };
-    // PyTorch csrc/distributed/c10d/CUDASymmetricMemoryOps.cu; vLLM and SGLang csrc/custom_all_reduce.cuh; TensorRT-LLM.
+    // PyTorch csrc/distributed/c10d/CUDASymmetricMemoryOps.cu; vLLM and SGLang csrc/custom_all_reduce.cuh;
+    // TensorRT-LLM.
     constexpr std::array kCustom{Custom{"one_shot_all_reduce", CollectiveKind::all_reduce},
                                  Custom{"two_shot_all_reduce", CollectiveKind::all_reduce},
                                  Custom{"multimem_all_reduce", CollectiveKind::all_reduce},

@@ -1,10 +1,11 @@
-// Recognises collective-communication kernels (NCCL, RCCL, PyTorch symmetric memory, vLLM) by name and takes the name apart.
+// Recognises collective-communication kernels (NCCL, RCCL, PyTorch symmetric memory, vLLM) by name and parses the name.
 //
-// NCCL writes what a kernel does into its name: ncclDevKernel_AllReduce_Sum_f32_RING_LL (2.19 on), ncclKernel_AllReduce_RING_LL_Sum_float
-// (2.7 to 2.18), ncclAllReduceRingLLKernel_sum_f32 (before). Since 2.19 rare combinations share ncclDevKernel_Generic, and RCCL uses
-// only that: then the kind is unknown, and the arguments of the record (Kineto's "Collective name") must tell.
-// Copying collectives are compiled for bytes whatever the tensor holds, so their "int8" is not reported as a data type.
-// Source: NCCL src/device/generate.py and src/include/collectives.h, and the names in the recordings of tests/unit/knowledge.
+// NCCL kernel names describe the operation: ncclDevKernel_AllReduce_Sum_f32_RING_LL (since 2.19),
+// ncclKernel_AllReduce_RING_LL_Sum_float (2.7 to 2.18), ncclAllReduceRingLLKernel_sum_f32 (before). Since 2.19, rare
+// combinations share ncclDevKernel_Generic, and RCCL uses only that; the kind is then unknown unless the record's
+// arguments (Kineto's "Collective name") name it. Copying collectives are compiled for bytes whatever the tensor's
+// type, so their "int8" is not reported as a data type. Source: NCCL src/device/generate.py and
+// src/include/collectives.h, and the names in the recordings of tests/unit/knowledge.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ enum class CollectiveKind : std::uint8_t {
     send_recv,
 };
 
-// The strings are literals; empty where the name does not tell.
+// The strings are literals; empty if not in the name.
 struct CollectiveKernel {
     CollectiveKind kind = CollectiveKind::unknown;
     std::string_view dtype = {};      // fp64 fp32 fp16 bf16 fp8 int8 uint8 int32 uint32 int64 uint64
@@ -35,10 +36,11 @@ struct CollectiveKernel {
     friend bool operator==(const CollectiveKernel&, const CollectiveKernel&) = default;
 };
 
-// Absent when the kernel is no collective.
+// Absent if the kernel is not a collective.
 [[nodiscard]] std::optional<CollectiveKernel> parse_collective(std::string_view kernel_name) noexcept;
 
-// The kind in a collective's own name: a record's argument ("_allgather_base", "alltoallv", "allreduce") or an API ("ncclAllReduce").
+// The kind from a collective's name, as in a record's argument ("_allgather_base", "alltoallv", "allreduce") or an API
+// ("ncclAllReduce").
 [[nodiscard]] CollectiveKind collective_kind(std::string_view text) noexcept;
 
 // "all_reduce", ...; "unknown".

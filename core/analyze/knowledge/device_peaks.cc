@@ -1,7 +1,8 @@
-// Finding the device in the list and deriving its peaks.
+// Finds the device in the list and derives its peaks.
 //
-// A name matches a line when the line's name occurs in it as whole words ("L4" is not in "L40"). Of several lines the one whose memory
-// agrees wins, then the longest name ("H200 NVL" before "H200"). Laptop parts share names with desktop parts and nothing else, so they never match.
+// A device matches a line if the line's name occurs in its name as whole words ("L4" is not in "L40"). Among several
+// lines, the one with matching memory wins, then the longest name ("H200 NVL" before "H200"). Laptop parts share only
+// names with desktop parts, so they never match.
 #include "core/analyze/knowledge/device_peaks.h"
 
 #include <array>
@@ -41,11 +42,12 @@ constexpr Gpu kGpus[] = {
 #undef GPU
 };
 
-// Floating-point operations (multiply and add are two) per SM and clock, dense, fp32 accumulation at the full rate of the chip.
-// CUDA C++ Programming Guide, "Arithmetic Instructions"; tensor rates from the whitepapers of Volta, Turing, GA100, GA102, Ada, Hopper, Blackwell.
+// Floating-point operations (a multiply-add is two) per SM and clock, dense, with fp32 accumulation at the chip's full
+// rate. CUDA C++ Programming Guide, "Arithmetic Instructions"; tensor rates from the whitepapers of Volta, Turing,
+// GA100, GA102, Ada, Hopper, Blackwell.
 struct Rates {
     int cc_major, cc_minor;
-    double typical_mhz;  // boost clock of the generation's common part, for a device that is not in the list
+    double typical_mhz;  // boost clock of the generation's common part, for devices not in the list
     Figures per_clock;
 };
 
@@ -69,7 +71,7 @@ constexpr Rates kRates[] = {
     {12, 0, 2450, {4, NA, 256, 512, 1024, 1024, 2048, 4096, 2048}},
 };
 
-constexpr double kMemoryTolerance = 0.12;  // ECC and the driver's share make a "16 GB" T4 report 14.6 GiB
+constexpr double kMemoryTolerance = 0.12;  // with ECC and the driver's reserve, a "16 GB" T4 reports 14.6 GiB
 
 bool contains_words(std::string_view name, std::string_view words) noexcept {
     for (std::size_t at = name.find(words); at != std::string_view::npos; at = name.find(words, at + 1)) {
@@ -126,7 +128,7 @@ void set_figures(DevicePeaks& peaks, const Figures& figures) noexcept {
     peaks.int8 = known(figures.int8);
 }
 
-// TFLOP/s of every format. FP64 tensor cores run at the boost clock: the datasheets quote them so, unlike the narrow formats.
+// TFLOP/s of every format. Datasheets quote FP64 tensor cores at boost clock, unlike the narrow formats.
 Figures derive(const Rates& rates, Tier tier, int sms, double boost_mhz, double tensor_mhz) noexcept {
     const double simt = sms * boost_mhz * 1e-6;
     const double tensor = sms * tensor_mhz * 1e-6;
@@ -157,7 +159,7 @@ std::optional<DevicePeaks> peaks_of_listed(const Gpu& gpu, const DeviceQuery& qu
     if (same_memory) peaks.memory_gb_per_s = gpu.memory_gb_per_s;
     const Rates* rates = find_rates(gpu.cc_major, gpu.cc_minor);
     if (gpu.tier == Tier::declared || !rates) {
-        if (!same_sms) return std::nullopt;  // figures that do not follow from SM counts cannot be scaled by them
+        if (!same_sms) return std::nullopt;  // figures not derived from SM counts cannot be scaled by them
         set_figures(peaks, gpu.declared);
     } else {
         set_figures(peaks, derive(*rates, gpu.tier, sms, gpu.boost_mhz, gpu.tensor_mhz));

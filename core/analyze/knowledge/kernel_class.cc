@@ -1,4 +1,4 @@
-// Classification: collectives and Inductor's kernels by prefix, everything else by the ordered list of kernel_rules.def.
+// Classifies collectives and Inductor kernels by prefix, everything else by the ordered list of kernel_rules.def.
 #include "core/analyze/knowledge/kernel_class.h"
 
 #include "core/analyze/knowledge/math_path.h"
@@ -21,7 +21,7 @@ bool contains(std::string_view text, std::string_view part) noexcept {
     return text.find(part) != std::string_view::npos;
 }
 
-// FBGEMM is a library of embedding and quantisation kernels; its namespace says nothing of a kernel.
+// FBGEMM is a library of embedding and quantisation kernels; its namespace does not indicate a GEMM.
 bool names(std::string_view name, std::string_view part) noexcept {
     for (std::size_t at = name.find(part); at != std::string_view::npos; at = name.find(part, at + 1)) {
         if (!name.substr(0, at).ends_with("fb")) return true;
@@ -36,7 +36,8 @@ KernelClass class_by_rules(std::string_view name) noexcept {
     return KernelClass::other;
 }
 
-// Inductor's prefixes (torch/_inductor/codegen/triton.py): triton_poi_, triton_red_, triton_per_, triton_for_, triton_tem_.
+// Inductor's prefixes (torch/_inductor/codegen/triton.py): triton_poi_, triton_red_, triton_per_, triton_for_,
+// triton_tem_.
 TritonKind triton_kind(std::string_view name) noexcept {
     const std::string_view rest = name.substr(std::string_view("triton_").size());
     if (rest.starts_with("poi")) return TritonKind::pointwise;
@@ -57,14 +58,14 @@ ConvAlgorithm conv_algorithm(std::string_view name) noexcept {
     for (std::string_view part : {"_alg0_engine", "_alg1_engine", "dgrad_engine", "_direct_kernel", "naive_conv"}) {
         if (contains(name, part)) return ConvAlgorithm::direct;
     }
-    // cuDNN's and CUTLASS' tensor and SIMT convolutions are implicit GEMMs, whether the name says so or not.
+    // cuDNN's and CUTLASS's tensor and SIMT convolutions are implicit GEMMs, even if the name does not say so.
     for (std::string_view part : {"implicit", "ImplicitGemm", "cutlass", "cudnn_", "cudnn", "igemm", "xmma"}) {
         if (contains(name, part)) return ConvAlgorithm::implicit_gemm;
     }
     return ConvAlgorithm::none;
 }
 
-// elementwise_kernel<...> is the form with offset calculators; the vectorized_ and unrolled_ forms have contiguous operands.
+// elementwise_kernel<...> uses offset calculators; the vectorized_ and unrolled_ forms have contiguous operands.
 bool is_strided(std::string_view name) noexcept {
     const std::size_t at = name.find("elementwise_kernel");
     if (at == std::string_view::npos) return false;
@@ -78,7 +79,7 @@ bool has_math(KernelClass kind) noexcept {
            kind == KernelClass::attention;
 }
 
-// What a name says stands at its start; demangled templates run to thousands of bytes, hostile ones to millions.
+// Only the start of a name is searched: demangled templates can be thousands of bytes long, hostile names millions.
 constexpr std::size_t kNameLength = 16 * 1024;
 
 }  // namespace

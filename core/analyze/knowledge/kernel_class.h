@@ -1,10 +1,12 @@
-// What a kernel does and in which arithmetic, told by its name alone.
+// The class of a kernel and its arithmetic, from its name alone.
 //
-// Libraries write both into kernel names: cutlass_80_tensorop_s1688gemm, ampere_sgemm_128x64_tn, sm80_xmma_gemm_f32f32_f32f32_f32 (FP32 on
-// CUDA cores) against sm80_xmma_gemm_f32f32_tf32f32_f32 (the same on tensor cores). Names are read demangled or mangled; every rule is a part
-// that occurs in both. The classes are coarse on purpose: they pick advice and the right peak. A kernel the rules do not know is `other`,
-// an arithmetic they do not tell is unknown, and neither may be taken for FP32. Cost: one pass per rule, meant to run once per distinct name.
-// Sources: names in the recordings of tests/unit/knowledge/kernel_names.tsv; CUTLASS library naming (media/docs: profiler.md); cuBLASLt nvjet.
+// Libraries encode both in kernel names: cutlass_80_tensorop_s1688gemm, ampere_sgemm_128x64_tn,
+// sm80_xmma_gemm_f32f32_f32f32_f32 (FP32 on CUDA cores), sm80_xmma_gemm_f32f32_tf32f32_f32 (the same on tensor cores).
+// Names may be demangled or mangled; every rule matches a part that occurs in both. The classes are coarse on purpose:
+// they select advice and the right peak. A kernel that matches no rule is `other`, undetected arithmetic is unknown,
+// and neither may be treated as FP32. Cost: one pass per rule; run once per distinct name. Sources: names in the
+// recordings of tests/unit/knowledge/kernel_names.tsv; CUTLASS library naming (media/docs: profiler.md); cuBLASLt
+// nvjet.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +20,10 @@ namespace gpuprof {
 
 enum class KernelClass : std::uint8_t {
     other,
-    gemm,         // matrix by matrix, with its split-K reductions
-    gemv,         // matrix by vector: bound by memory, tensor cores would not help
-    convolution,  // with the helpers of its algorithm (offsets, transforms, split-K)
-    attention,    // fused scaled dot product attention, with its helpers
+    gemm,         // matrix x matrix, including split-K reductions
+    gemv,         // matrix x vector: memory-bound, tensor cores would not help
+    convolution,  // including helper kernels (offsets, transforms, split-K)
+    attention,    // fused scaled dot product attention, including helper kernels
     elementwise,
     reduction,      // sums, means, maxima, losses
     normalization,  // layer, batch, group, RMS
@@ -29,8 +31,8 @@ enum class KernelClass : std::uint8_t {
     pooling,
     copy_cast,        // copies, type casts, concatenation, quantisation
     layout,           // NCHW <-> NHWC, transposes, padding for a layout
-    memset_like,      // fills
-    optimizer,        // fused optimizers and the foreach kernels they are made of (multi_tensor_apply)
+    memset_like,      // memsets
+    optimizer,        // fused optimizers and foreach kernels (multi_tensor_apply)
     embedding_index,  // gathers, scatters, embedding tables
     sort_scan,        // sorts, scans, searches, compaction
     random,           // random numbers and dropout
@@ -55,7 +57,8 @@ struct KernelTraits {
     MathPath math;  // gemm, gemv, convolution, attention only
     ConvAlgorithm conv = ConvAlgorithm::none;
     TritonKind triton_kind = TritonKind::none;
-    // PyTorch's elementwise kernel in the form that computes an offset per element: some operand is not contiguous (or is broadcast).
+    // PyTorch's elementwise kernel that computes an offset per element because an operand is not contiguous (or is
+    // broadcast).
     bool strided = false;
     std::optional<CollectiveKernel> collective = {};
 };

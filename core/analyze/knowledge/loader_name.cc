@@ -10,9 +10,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLongest = 256;  // of a name what is looked at; a frame's file and function are at its beginning
+constexpr std::size_t kLongest = 256;  // searched prefix of a name; a frame's file and function are at its start
 
-// "enumerate(DataLoader)#_next" is enumerate, data, loader, next.
+// "enumerate(DataLoader)#_next" has the words enumerate, data, loader, next.
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words(1);
     for (std::size_t i = 0; i < std::min(name.size(), kLongest); ++i) {

@@ -1,12 +1,12 @@
-// Whether the name of a range or frame says that it fetches input: PyTorch's own range
-// (enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__), its Python frames, and what people write in NVTX ranges.
+// Whether a range or frame fetches input, by its name: PyTorch's range
+// (enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__), its Python frames, and common names of NVTX ranges.
 #pragma once
 
 #include <string_view>
 
 namespace gpuprof {
 
-// Whole words decide: "modality_encoder" has nothing of DALI, and what FSDP prefetches are parameters.
+// Only whole words match: "modality_encoder" is not DALI. FSDP prefetches parameters, not input.
 bool names_loader(std::string_view name);
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// One reader per naming scheme, tried in order; the first that recognises its scheme decides.
+// One parser per naming scheme, tried in order; the first that recognises its scheme decides.
 #include "core/analyze/knowledge/math_path.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct TypeName {
     MathType type;
 };
 
-// Longest first where one spelling ends another: bf16 before f16.
+// If one spelling is a suffix of another, the longer one comes first: bf16 before f16.
 constexpr std::array kTypeNames{
     TypeName{"tf32", MathType::tf32}, TypeName{"bf16", MathType::bf16},   TypeName{"f32", MathType::fp32},
     TypeName{"f64", MathType::fp64},  TypeName{"f16", MathType::fp16},    TypeName{"e4m3", MathType::fp8},
@@ -34,7 +34,7 @@ std::optional<TypeName> leading_type(std::string_view text) noexcept {
     return std::nullopt;
 }
 
-// The first type of a token made of exactly two, such as tf32f32.
+// The first type of a token that consists of exactly two types, such as tf32f32.
 std::optional<MathType> first_of_pair(std::string_view token) noexcept {
     const auto first = leading_type(token);
     if (!first) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<MmaShape> find_mma(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-// A type word anywhere in a library name; fp16 and f16 alike.
+// A type word anywhere in a library name; fp16 and f16 are equivalent.
 MathType type_word(std::string_view name) noexcept {
     if (contains(name, "tf32") || contains(name, "tfloat32_t")) return MathType::tf32;
     if (contains(name, "bf16") || contains(name, "bfloat16")) return MathType::bf16;
@@ -116,14 +116,15 @@ MathPath of_mma(std::string_view name, const MmaShape& mma) noexcept {
     if (mma.accumulator == 'i' && path.type == MathType::unknown) path.type = MathType::int8;
     if (path.type != MathType::unknown) return path;
     if (mma.accumulator == 'h' || mma.digits == "884") path.type = MathType::fp16;
-    // m16n8k8 with FP32 accumulation takes TF32 (8.0 on) or FP16 (7.5); the type is written out for FP16, and cutlass_75 has no other.
+    // m16n8k8 with FP32 accumulation takes TF32 (8.0 and later) or FP16 (7.5); FP16 is spelled out, and cutlass_75 has
+    // no other type.
     if (mma.accumulator == 's' && mma.digits == "1688")
         path.type = contains(name, "cutlass_75") ? MathType::fp16 : MathType::tf32;
     if (mma.accumulator == 's' && mma.digits == "16816") path.type = MathType::fp16_or_bf16;
     return path;
 }
 
-// Letters of BLAS in front of gemm and cudnn: s, d, h, c (complex FP32), z (complex FP64).
+// BLAS type letters before gemm and cudnn: s, d, h, c (complex FP32), z (complex FP64).
 std::optional<MathPath> of_simt(std::string_view name) noexcept {
     struct Word {
         std::string_view part;
@@ -139,7 +140,7 @@ std::optional<MathPath> of_simt(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-// Kernels on CUDA cores whose arithmetic is their first template argument.
+// CUDA-core kernels whose first template argument is their type.
 std::optional<MathPath> of_simt_template(std::string_view name) noexcept {
     for (std::string_view part : {"gemv", "gemmk1", "gemmSN_", "wgrad_alg", "dgrad_alg", "dgrad_engine",
                                   "_direct_kernel", "fft2d_", "fft1d_", "winograd_nonfused", "conv_depthwise"}) {
@@ -180,7 +181,7 @@ MathPath of_tensile(std::string_view name) noexcept {
 
 // CUTLASS 3 and CuTe templates, flash attention, cuDNN's generated kernels.
 MathPath of_templates(std::string_view name) noexcept {
-    // "wgmma_f16" of cuDNN's generated attention is the width of the operands: recorded for bfloat16 tensors too.
+    // "wgmma_f16" in cuDNN's generated attention means the operand width: it also occurs with bfloat16 tensors.
     if (contains(name, "cudnn_generated")) {
         return contains(name, "_f16") ? MathPath{MathUnit::tensor, MathType::fp16_or_bf16} : MathPath{};
     }

@@ -1,4 +1,5 @@
-// Names of the math formats, as printed in tables; the order is that of the enumerations and nothing else may depend on it.
+// Names of the math formats, as printed in tables; the order is that of the enumerations and nothing else may depend on
+// it.
 #include "core/analyze/knowledge/math_type.h"
 
 namespace gpuprof {

@@ -1,8 +1,9 @@
-// The number formats a GPU multiplies in, and whether SIMT cores or matrix units do it.
+// The number formats of a GPU's arithmetic, and whether SIMT cores or matrix units execute it.
 //
-// One vocabulary for device peaks, kernel names and operator inputs, so that an achieved rate is held against the peak of the same
-// arithmetic. `unknown` is a value of its own: a name that does not tell the format must not be read as fp32.
-// fp16_or_bf16 exists because some kernels (cuDNN's generated attention) are named f16 for both; both have the same peak on every GPU listed.
+// One vocabulary for device peaks, kernel names and operator inputs, so that an achieved rate is compared with the peak
+// of the same arithmetic. `unknown` is a separate value: a name without a format must not be read as fp32.
+// fp16_or_bf16 exists because some kernels (cuDNN's generated attention) are named f16 for both; both have the same
+// peak on all listed GPUs.
 #pragma once
 
 #include <cstdint>

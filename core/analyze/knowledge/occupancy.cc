@@ -1,4 +1,4 @@
-// The occupancy rules, one function per resource; each returns how many blocks that resource alone lets live on an SM.
+// The occupancy rules, one function per resource; each returns how many blocks that resource alone allows per SM.
 #include "core/analyze/knowledge/occupancy.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ SmLimits with_overrides(SmLimits limits, const DeviceLimits& device) noexcept {
     return limits;
 }
 
-// Registers go to warps in units, and a warp's registers lie in one sub-partition. The per-block check assumes a warp in every
-// sub-partition, as the hardware does (cuda_occupancy.h, "Hardware check").
+// Registers are allocated to warps in units, and a warp's registers are in one sub-partition. The per-block check
+// assumes a warp in every sub-partition, as the hardware does (cuda_occupancy.h, "Hardware check").
 std::optional<int> blocks_by_registers(const SmLimits& limits, int registers_per_thread, int warps_per_block) noexcept {
     if (registers_per_thread <= 0) return std::nullopt;
     if (registers_per_thread > limits.max_registers_per_thread) return 0;

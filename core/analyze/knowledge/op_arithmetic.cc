@@ -1,4 +1,4 @@
-// Finds the rule of an operator. Linear search over about a hundred names: asked once per distinct (operator, shapes).
+// Finds the rule of an operator by linear search over about a hundred names, once per distinct (operator, shapes).
 #include "core/analyze/knowledge/op_arithmetic.h"
 
 #include "core/analyze/knowledge/op_rules.h"

@@ -1,8 +1,9 @@
-// Scaled dot product attention. Forward: two products over every (query, key) pair, 2 pairs (d_qk + d_v) FLOPs; backward: five, the scores being
-// computed again (sdpa_flop_count and sdpa_backward_flop_count of torch.utils.flop_counter). Softmax is left out there and here.
-// With is_causal the pairs are those at or below the diagonal, as the fused kernels skip the others; PyTorch's counter does not halve.
-// Layouts: [batch, heads, sequence, width], and [batch, sequence, heads, width] for the _flash_ and _efficient_ attention entry points.
-// Packed sequences of different lengths (cumulative lengths given) have an amount of work that shapes do not tell: absent.
+// Scaled dot product attention. Forward: two products over every (query, key) pair, 2 pairs (d_qk + d_v) FLOPs.
+// Backward: five products, since the scores are recomputed (sdpa_flop_count and sdpa_backward_flop_count of
+// torch.utils.flop_counter). Softmax is excluded there and here. With is_causal, only pairs at or below the diagonal
+// count, since fused kernels skip the others; PyTorch's counter counts all pairs. Layouts: [batch, heads, sequence,
+// width], and [batch, sequence, heads, width] for the _flash_ and _efficient_ attention entry points. For packed
+// sequences of different lengths (with cumulative lengths) the work does not follow from shapes: absent.
 #include <algorithm>
 
 #include "core/analyze/knowledge/op_rules.h"
@@ -91,20 +92,23 @@ Arithmetic backward(const OpInputs& in, const Layout& layout, std::optional<bool
     return result;
 }
 
-// custom_mask_type of efficient attention: 0 none, 1 causal from the top left, 2 from the bottom right (equal for square problems).
+// custom_mask_type of efficient attention: 0 none, 1 causal aligned top left, 2 bottom right (equal for square
+// problems).
 std::optional<bool> mask_type(const OpInputs& in, std::size_t position) {
     const auto type = in.integer(position);
     if (!type || *type < 0 || *type > 2) return std::nullopt;
     return *type != 0;
 }
 
-// A mask tensor leaves the fused kernels computing all pairs; is_causal is then false. scaled_dot_product_attention(q, k, v, mask, p, is_causal)
+// With a mask tensor, fused kernels compute all pairs, and is_causal is false. scaled_dot_product_attention(q, k, v,
+// mask, p, is_causal)
 Arithmetic sdpa(const OpInputs& in) { return forward(in, kForward, in.flag(5)); }
 // The math path multiplies whole matrices and masks them, causal or not.
 Arithmetic sdpa_math(const OpInputs& in) { return forward(in, kForward, false); }
 Arithmetic sdpa_flash(const OpInputs& in) { return forward(in, kForward, in.flag(4)); }
 Arithmetic sdpa_efficient(const OpInputs& in) { return forward(in, kForward, in.flag(6)); }
-// (q, k, v, bias, compute_log_sumexp, p, is_causal, ...); PyTorch 2.5 had (q, k, v, p, is_causal, ...), told by argument 3 being a number.
+// (q, k, v, bias, compute_log_sumexp, p, is_causal, ...); PyTorch 2.5 had (q, k, v, p, is_causal, ...), where argument
+// 3 is a number.
 Arithmetic sdpa_cudnn(const OpInputs& in) {
     const bool old_form = in.size() > 3 && !in.is_none(3) && !in.tensor(3);
     return forward(in, kForward, old_form ? in.flag(4) : in.flag(6));

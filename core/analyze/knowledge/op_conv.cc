@@ -1,13 +1,14 @@
-// Convolutions. flops = 2 x outputs x (input channels of a group x kernel volume), as conv_flop_count of torch.utils.flop_counter; the weight's
-// shape [out, in / groups, kernel...] carries the groups. A transposed convolution does the work of the forward one it inverts, so its *inputs*
-// count. Backward: one such product for the input gradient and one for the weight gradient, as output_mask asks.
-// These are FLOPs of the direct method: Winograd and FFT kernels do fewer and may show more than the peak.
+// Convolutions. flops = 2 x outputs x (input channels of a group x kernel volume), as conv_flop_count of
+// torch.utils.flop_counter; the weight's shape [out, in / groups, kernel...] includes the groups. A transposed
+// convolution does the work of the forward one it inverts, so its *inputs* count. Backward: one such product each for
+// the input gradient and the weight gradient, as requested by output_mask. These are FLOPs of the direct method:
+// Winograd and FFT kernels need fewer and may exceed the peak.
 #include "core/analyze/knowledge/op_rules.h"
 
 namespace gpuprof::op_rules {
 namespace {
 
-// Positions of the arguments in an operator's schema; -1 = the operator has none.
+// Argument positions in an operator's schema; -1 = not present.
 struct ConvArgs {
     int bias, stride, padding, dilation;
     int transposed;  // position of the flag; kNever and kAlways for operators that fix it
@@ -24,7 +25,7 @@ std::optional<bool> is_transposed(const OpInputs& in, int position) {
     return in.flag(static_cast<std::size_t>(position));
 }
 
-// One value per spatial dimension; a list of one serves all, a missing argument has the default.
+// One value per spatial dimension; a list of one applies to all, a missing argument means the default.
 std::optional<Shape> per_dimension(const OpInputs& in, int position, std::size_t dimensions, std::int64_t fallback) {
     if (position == kNone) return Shape(dimensions, fallback);
     std::optional<Shape> values = in.integers(static_cast<std::size_t>(position));
@@ -40,7 +41,7 @@ struct Geometry {
 };
 
 std::optional<double> output_size(const Geometry& g, bool transposed) {
-    constexpr double kExact = 9e15;  // beyond, a double does not hold the size, and no tensor has it
+    constexpr double kExact = 9e15;  // larger sizes are not exact in a double, and no tensor has them
     if (g.stride <= 0 || g.kernel <= 0) return std::nullopt;
     const double reach = static_cast<double>(g.dilation) * static_cast<double>(g.kernel - 1) + 1;
     const double padded = 2 * static_cast<double>(g.padding);
@@ -125,7 +126,8 @@ std::optional<Mask> output_mask(std::string_view text) {
     return Mask{*input, *weight, *bias};
 }
 
-// convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask)
+// convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
+// groups, output_mask)
 Arithmetic backward(const OpInputs& in) {
     const OpInput* gradient = in.tensor(0);
     const OpInput* input = in.tensor(1);

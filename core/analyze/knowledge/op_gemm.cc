@@ -1,4 +1,5 @@
-// Matrix products. flops = 2 m n k per matrix, as torch.utils.flop_counter (mm_flop, addmm_flop, bmm_flop); a bias adds bytes and no FLOPs.
+// Matrix products. flops = 2 m n k per matrix, as torch.utils.flop_counter (mm_flop, addmm_flop, bmm_flop); a bias adds
+// bytes and no FLOPs.
 #include <algorithm>
 
 #include "core/analyze/knowledge/op_rules.h"
@@ -48,7 +49,7 @@ Arithmetic mm(const OpInputs& in) {
     return product(a, in.tensor(1), nullptr, a ? a->dtype : std::nullopt);
 }
 
-// addmm, baddbmm, addmv: the addend first.
+// addmm, baddbmm, addmv: the addend comes first.
 Arithmetic addmm(const OpInputs& in) {
     const OpInput* a = in.tensor(1);
     return product(a, in.tensor(2), in.tensor(0), a ? a->dtype : std::nullopt);

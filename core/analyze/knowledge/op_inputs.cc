@@ -1,5 +1,5 @@
-// A small reader for the JSON subset of these texts: arrays, integers, strings and bare words (None, True), tolerant of single quotes and of
-// the whole text being one string. It never throws; anything else refuses the text.
+// A small parser for the JSON subset of these texts: arrays, integers, strings and bare words (None, True). It accepts
+// single quotes and a whole text that is one string, never throws, and rejects anything else.
 #include "core/analyze/knowledge/op_inputs.h"
 
 #include <array>
@@ -227,7 +227,8 @@ std::optional<DType> dtype_of_name(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-// c10/core/ScalarType.h: uint8 0, int8 1, int16 2, int32 3, int64 4, half 5, float 6, double 7, complex 8 to 10, bool 11, bfloat16 15, float8 23 to 26.
+// c10/core/ScalarType.h: uint8 0, int8 1, int16 2, int32 3, int64 4, half 5, float 6, double 7, complex 8 to 10, bool
+// 11, bfloat16 15, float8 23 to 26.
 std::optional<DType> dtype_of_code(std::int64_t scalar_type) noexcept {
     switch (scalar_type) {
         case 0:

@@ -1,5 +1,6 @@
-// Operators bound by what they move: copies, fills, concatenation, softmax, normalisation, dropout, embeddings, losses, fused optimizers.
-// The nominal FLOPs per element are the passes of the textbook algorithm: softmax = max, subtract, exp, sum, divide.
+// Memory-bound operators: copies, fills, concatenation, softmax, normalisation, dropout, embeddings, losses, fused
+// optimizers. The nominal FLOPs per element are the passes of the textbook algorithm: softmax = max, subtract, exp,
+// sum, divide.
 #include <algorithm>
 
 #include "core/analyze/knowledge/op_rules.h"
@@ -16,7 +17,7 @@ Arithmetic of(std::optional<double> flops, const ByteSum& bytes, const OpInput* 
     return result;
 }
 
-// copy_(self, src, non_blocking): reads src at its own size, which broadcasts.
+// copy_(self, src, non_blocking): reads src at its own size; src may be broadcast.
 Arithmetic copy(const OpInputs& in) {
     const OpInput* to = in.tensor(0);
     const OpInput* from = in.tensor(1);
@@ -28,7 +29,7 @@ Arithmetic clone(const OpInputs& in) {
     return self ? of(0.0, ByteSum().add(self).add(self), self) : Arithmetic{};
 }
 
-// _to_copy(self, dtype, ...), to(self, dtype, ...): the dtype is a number, absent when unchanged.
+// _to_copy(self, dtype, ...), to(self, dtype, ...): the dtype is a number; absent if unchanged.
 Arithmetic convert(const OpInputs& in) {
     const OpInput* self = in.tensor(0);
     if (!self) return {};
@@ -79,7 +80,8 @@ constexpr double kNormFlops = 8;
 // Normalised input (2), products with the two gradients and their sums (5), combination (4), parameter gradients (2).
 constexpr double kNormBackwardFlops = 13;
 
-// native_layer_norm(input, normalized_shape, weight, bias, eps): also writes mean and reciprocal deviation of each row, as float.
+// native_layer_norm(input, normalized_shape, weight, bias, eps): also writes mean and reciprocal deviation of each row,
+// as float.
 Arithmetic layer_norm(const OpInputs& in) {
     const OpInput* input = in.tensor(0);
     if (!input) return {};
@@ -103,7 +105,8 @@ Arithmetic layer_norm_backward(const OpInputs& in) {
     return of(kNormBackwardFlops * count, bytes, input);
 }
 
-// native_batch_norm and cudnn_batch_norm(input, weight, bias, running_mean, running_var, training, ...); at least one pass over the input.
+// native_batch_norm and cudnn_batch_norm(input, weight, bias, running_mean, running_var, training, ...); at least one
+// pass over the input.
 Arithmetic batch_norm(const OpInputs& in) {
     const OpInput* input = in.tensor(0);
     if (!input) return {};
@@ -138,7 +141,7 @@ Arithmetic dropout(const OpInputs& in) {
     return of(2 * count, ByteSum().add(input).add_elements(count, input->dtype).add(count), input);
 }
 
-// Rows of `width` elements read and written, one index each. A row looked up twice may come from cache.
+// Reads and writes rows of `width` elements, with one index each. A repeated row may come from cache.
 Arithmetic lookup(const OpInput* table, const OpInput* indices, double rows, double width) {
     return of(0.0, ByteSum().add(indices).add_elements(2 * rows * width, table->dtype), table);
 }
@@ -152,7 +155,7 @@ Arithmetic embedding(const OpInputs& in) {
     return lookup(table, indices, numel(indices->shape), row_width(table->shape));
 }
 
-// index_select(self, dim, index) along another dimension than the first moves other rows: only dimension 0 is told by these sizes.
+// index_select(self, dim, index): these sizes describe only dimension 0; other dimensions move other rows.
 Arithmetic index_select(const OpInputs& in) {
     const OpInput* table = in.tensor(0);
     const OpInput* indices = in.tensor(2);
@@ -167,7 +170,8 @@ Arithmetic gather(const OpInputs& in) {
     return table && indices ? lookup(table, indices, numel(indices->shape), 1) : Arithmetic{};
 }
 
-// embedding_dense_backward(grad, indices, num_weights, ...): reads the gradient rows, writes a whole table, one addition per element.
+// embedding_dense_backward(grad, indices, num_weights, ...): reads the gradient rows, writes a whole table, one
+// addition per element.
 Arithmetic embedding_backward(const OpInputs& in) {
     const OpInput* gradient = in.tensor(0);
     const OpInput* indices = in.tensor(1);
@@ -178,7 +182,8 @@ Arithmetic embedding_backward(const OpInputs& in) {
               gradient);
 }
 
-// nll_loss_forward(self, target, ...): one element of each row and its target; nll_loss_backward(grad, self, target, ...) writes the same.
+// nll_loss_forward(self, target, ...): one element of each row and its target; nll_loss_backward(grad, self, target,
+// ...) writes the same.
 Arithmetic nll_loss(const OpInput* rows, const OpInput* target) {
     if (!rows || !target) return {};
     const double count = numel(target->shape);
@@ -187,8 +192,8 @@ Arithmetic nll_loss(const OpInput* rows, const OpInput* target) {
 Arithmetic nll_loss_forward(const OpInputs& in) { return nll_loss(in.tensor(0), in.tensor(1)); }
 Arithmetic nll_loss_backward(const OpInputs& in) { return nll_loss(in.tensor(1), in.tensor(2)); }
 
-// _fused_adam_(params, grads, exp_avgs, exp_avg_sqs, ...): reads four lists, writes all but the gradients. PyTorch records neither sizes nor
-// types of tensor lists as a rule; then nothing is known.
+// _fused_adam_(params, grads, exp_avgs, exp_avg_sqs, ...): reads four lists, writes all but the gradients. PyTorch
+// usually records neither sizes nor types of tensor lists; the result is then absent.
 Arithmetic fused_adam(const OpInputs& in) {
     ByteSum bytes;
     double elements = 0;

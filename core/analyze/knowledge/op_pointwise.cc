@@ -1,5 +1,5 @@
-// Elementwise operators (op_pointwise.def) and reductions. Every operand is read once at its own size, the result written at the broadcast size;
-// FLOPs are nominal, see op_arithmetic.h.
+// Elementwise operators (op_pointwise.def) and reductions. Every operand is read once at its own size, and the result
+// is written at the broadcast size; FLOPs are nominal, see op_arithmetic.h.
 #include <algorithm>
 
 #include "core/analyze/knowledge/op_rules.h"
@@ -22,7 +22,7 @@ constexpr Pointwise kPointwise[] = {
 #undef POINTWISE
 };
 
-// Broadcasts `shape` into `result`; false when they do not fit.
+// Broadcasts `shape` into `result`; false if incompatible.
 bool broadcast_into(Shape& result, const Shape& shape) {
     if (shape.size() > result.size()) result.insert(result.begin(), shape.size() - result.size(), 1);
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -34,7 +34,8 @@ bool broadcast_into(Shape& result, const Shape& shape) {
     return true;
 }
 
-// PyTorch's promotion as far as sizes go: floating over integer, then the wider; a 0-d tensor counts only against nothing else.
+// PyTorch's type promotion, as far as sizes matter: floating point over integer, then the wider type; 0-d tensors count
+// only if there are no others.
 std::optional<DType> promote(const std::optional<DType>& a, const std::optional<DType>& b) {
     if (!a || !b) return a ? a : b;
     if (a->floating != b->floating) return a->floating ? a : b;
@@ -87,7 +88,7 @@ struct Reduction {
     std::string_view name;
     int dims_at, keep_at;  // positions of the reduced dimensions and keepdim
     double flops_per_element;
-    int index_bytes;  // written per result beside or instead of the value
+    int index_bytes;  // written per result in addition to or instead of the value
     bool writes_value;
 };
 
@@ -101,11 +102,12 @@ constexpr Reduction kReductions[] = {
     {"std", 1, 3, 3, 0, true},     {"logsumexp", 1, 2, 3, 0, true},
 };
 
-// Size of the result; one when everything is reduced or the record does not tell, so that bytes stay a minimum.
+// Size of the result; one if everything is reduced or the dimensions are unknown, so that bytes remain a lower bound.
 double results_of(const Reduction& reduction, const OpInputs& in, const Shape& shape) {
     const auto at = static_cast<std::size_t>(reduction.dims_at);
     std::optional<Shape> dims = in.integers(at);
-    // sum(self, dtype) has a number where sum(self, dim, keepdim, dtype) has the list; max(self, dim, keepdim) has one dimension.
+    // sum(self, dtype) has a number where sum(self, dim, keepdim, dtype) has the list; max(self, dim, keepdim) has one
+    // dimension.
     if (!dims && in.size() > 2) {
         if (const auto single = in.integer(at)) dims = Shape{*single};
     }
@@ -127,7 +129,7 @@ Arithmetic reduce(const Reduction& reduction, const OpInputs& in) {
     result.flops = numel(self->shape) * reduction.flops_per_element;
     ByteSum bytes = ByteSum().add(self);
     if (reduction.writes_value) bytes.add_elements(results, self->dtype);
-    // Over all elements max and min give no index.
+    // A reduction over all elements by max or min returns no index.
     if (reduction.index_bytes > 0 && in.size() > 1) bytes.add(results * reduction.index_bytes);
     result.bytes = bytes.sum();
     result.type = type_of(self);

@@ -1,6 +1,6 @@
-// The rules behind op_arithmetic.h, one file per family: op_gemm.cc, op_conv.cc, op_attention.cc, op_pointwise.cc, op_memory.cc.
-// A rule gets the arguments of its operator in schema order (aten/src/ATen/native/native_functions.yaml) and returns what they tell.
-// Names are without "aten::". Private to core/analyze/knowledge.
+// The rules behind op_arithmetic.h, one file per family: op_gemm.cc, op_conv.cc, op_attention.cc, op_pointwise.cc,
+// op_memory.cc. A rule gets the arguments of its operator in schema order (aten/src/ATen/native/native_functions.yaml)
+// and returns its arithmetic. Names omit "aten::". Private to core/analyze/knowledge.
 #pragma once
 
 #include <optional>
@@ -24,10 +24,10 @@ struct NamedRule {
 [[nodiscard]] std::span<const NamedRule> attention_rules() noexcept;
 [[nodiscard]] std::span<const NamedRule>
 memory_rules() noexcept;  // copies, softmax, norms, embeddings, losses, optimizers
-// Elementwise operators and reductions, also their in-place forms (a trailing underscore); absent when the name is none of them.
+// Elementwise operators and reductions, including in-place forms (a trailing underscore); absent for other names.
 [[nodiscard]] std::optional<Arithmetic> pointwise(std::string_view name, const OpInputs& inputs);
 
-// Adds up byte counts; one unknown makes the sum unknown. A null tensor (an optional argument that was not given) adds nothing.
+// Sums byte counts; one unknown makes the sum unknown. A null tensor (an omitted optional argument) adds nothing.
 class ByteSum {
 public:
     ByteSum& add(const OpInput* tensor) {

@@ -9,11 +9,11 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kNameLength = 16 * 1024;  // as much as is looked at of hostile ones
+constexpr std::size_t kNameLength = 16 * 1024;  // searched prefix, a limit for hostile names
 constexpr int kLargestTile = 512;
 
-// A tile with a side of n uses what it loads along the other side n times. Devices need some 20 FLOP for each byte of FP32 and
-// 150 to 300 for tensor cores in BF16 before arithmetic limits them, and libraries choose small tiles for small matrices.
+// A tile with a side of n uses the data loaded along the other side n times. To be compute-bound, devices need about 20
+// FLOP per byte in FP32, and 150 to 300 on tensor cores in BF16; libraries choose small tiles for small matrices.
 constexpr int kFew = 16, kFewForTensorCores = 32, kSmall = 48;
 
 bool contains_any(std::string_view name, std::initializer_list<std::string_view> parts) noexcept {
@@ -21,7 +21,7 @@ bool contains_any(std::string_view name, std::initializer_list<std::string_view>
                        [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
-// The number that begins at `at`, and the place behind it; 0 when there is none or it is no side of a tile.
+// The number that begins at `at`, and the position after it; 0 if missing or not a valid tile side.
 int number_at(std::string_view name, std::size_t& at) noexcept {
     int value = 0;
     for (; at < name.size() && is_digit(name[at]); ++at)
@@ -29,7 +29,7 @@ int number_at(std::string_view name, std::size_t& at) noexcept {
     return value <= kLargestTile && value % 8 == 0 ? value : 0;
 }
 
-// The smaller side of the tile: names give it as MxN or MxNxK, first of all pairs (nvjet_sm90_tst_64x8_64x16_1x4, tilesize128x64x32).
+// The smaller side of the tile: the first MxN or MxNxK in the name (nvjet_sm90_tst_64x8_64x16_1x4, tilesize128x64x32).
 std::optional<int> tile_side(std::string_view name) noexcept {
     for (std::size_t at = 0; at < name.size();) {
         if (!is_digit(name[at]) || (at > 0 && is_digit(name[at - 1]))) {
@@ -57,7 +57,7 @@ Reuse reuse_of(const KernelTraits& traits, std::string_view name) noexcept {
                                    "split_kv", "splitKV"})
                    ? Reuse::low
                    : Reuse::high;
-    if (contains_any(name, {"splitKreduce"})) return Reuse::low;  // sums what others wrote
+    if (contains_any(name, {"splitKreduce"})) return Reuse::low;  // sums partial results of other kernels
     if (std::optional<int> side = tile_side(name); side && *side <= kSmall) {
         bool tensor = traits.math.unit == MathUnit::tensor || traits.math.unit == MathUnit::unknown;
         return *side <= kFew || (tensor && *side <= kFewForTensorCores) ? Reuse::low : Reuse::unknown;

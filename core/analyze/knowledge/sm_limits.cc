@@ -1,5 +1,5 @@
-// The table of SM limits. A row holds what differs; shared constants (warp of 32, 64 Ki registers, blocks of 1024 threads) are the defaults
-// of SmLimits. Shared memory is in KiB here, as in the sources named in the header.
+// The table of SM limits. A row lists only differences; common constants (warps of 32, 64 Ki registers, blocks of 1024
+// threads) are the defaults of SmLimits. Shared memory is in KiB here, as in the sources named in the header.
 #include "core/analyze/knowledge/sm_limits.h"
 
 #include <array>
@@ -37,7 +37,7 @@ SmLimits expand(const Row& row) noexcept {
     limits.reserved_shared_bytes_per_block = row.cc_major >= 8 ? kKib : 0;
     limits.shared_unit = row.cc_major >= 8 ? 128 : 256;
     limits.sub_partitions = row.cc_major == 6 && row.cc_minor == 0 ? 2 : 4;
-    // The Tegra parts of Maxwell and Pascal let one block use half of the register file.
+    // On the Tegra parts of Maxwell and Pascal, one block can use half of the register file.
     const bool half_block = (row.cc_major == 5 && row.cc_minor == 3) || (row.cc_major == 6 && row.cc_minor == 2);
     if (half_block) limits.max_registers_per_block = 32768;
     return limits;

@@ -1,8 +1,8 @@
-// `allocations`: who allocated the device memory that was in use at its peak? One row per device, stack (or owner) and category;
-// what each held then, the most first. From the allocator events of the framework, with live blocks of a snapshot that were
-// there before its history began; of a snapshot without history, what was in use when it was taken. The rest of the peak, of
-// which no allocation is known, is a row without owner, so that the rows of a device sum to its peak.
-// Events without addresses (memory timelines) cannot be told apart: they are summed by category.
+// `allocations`: who allocated the device memory in use at the peak? One row per device, stack (or owner) and category,
+// with the bytes each held at the peak, largest first. The source is the framework's allocator events plus the live
+// blocks of a snapshot that predate its history; for a snapshot without history, the memory in use when it was taken.
+// Peak bytes without a known allocation form a row without owner, so the rows of a device sum to its peak.
+// Events without addresses (memory timelines) cannot be matched to their releases; they are summed by category.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,13 +21,13 @@ namespace {
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"owner", CellType::text, Unit::none,
-     "Operator or Python frame that allocated; absent when it was allocated before the recording."},
-    {"bytes", CellType::integer, Unit::bytes, "What it held when most was allocated."},
-    {"share_pct", CellType::real, Unit::percent, "bytes of the device's peak."},
-    {"count", CellType::integer, Unit::count, "Allocations that this is; absent when that is not known."},
-    {"largest_bytes", CellType::integer, Unit::bytes, "The largest of them."},
-    {"category", CellType::text, Unit::none, "What the memory is for, when the recorder says."},
-    {"stack", CellType::text, Unit::none, "Where it was allocated, the outermost frame first."},
+     "Operator or Python frame that allocated the memory; absent if allocated before the recording."},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes held at the device's peak."},
+    {"share_pct", CellType::real, Unit::percent, "bytes as a share of the device's peak."},
+    {"count", CellType::integer, Unit::count, "Number of allocations; absent when unknown."},
+    {"largest_bytes", CellType::integer, Unit::bytes, "Size of the largest allocation."},
+    {"category", CellType::text, Unit::none, "Use of the memory, if recorded."},
+    {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
 };
 
 struct Held {
@@ -54,7 +54,7 @@ struct Holders {
     }
 };
 
-// Blocks in use, of one device, but those at addresses that are `known` otherwise.
+// Adds the blocks in use on one device, except those at `known` addresses.
 void add_blocks(const Trace& trace, std::int32_t device, const std::set<std::int64_t>& known, Holders& holders) {
     const MemoryBlockTable& blocks = trace.tables().memory_block;
     for (Row row = 0; row < blocks.rows; ++row) {
@@ -129,20 +129,20 @@ Result<ResultTable> run(const Facts& facts) {
         Holders holders;
         add_blocks(trace, device, {}, holders);
         add_rows(result, trace, device, holders, holders.known.value());
-        result.notes.push_back(
-            fmt::format("Device {}: no history was recorded, so this is what was in use when the snapshot was taken; "
-                        "torch.cuda.memory._record_memory_history() records it.",
-                        device));
+        result.notes.push_back(fmt::format(
+            "Device {}: no history was recorded, so rows show the memory in use when the snapshot was taken; "
+            "torch.cuda.memory._record_memory_history() records history.",
+            device));
     }
     if (devices.empty() && without_history.empty())
         result.notes.push_back(
-            "No allocator events on a device were recorded; torch.profiler records them with profile_memory=True, "
-            "torch.cuda.memory._dump_snapshot() with stacks.");
+            "No allocator events were recorded for a device; torch.profiler records them with profile_memory=True, "
+            "torch.cuda.memory._dump_snapshot() with stack traces.");
     return result;
 }
 
 }  // namespace
 
-const Analysis kAllocations{"allocations", "", "Per device and stack: the memory it held at the peak.", kColumns, run};
+const Analysis kAllocations{"allocations", "", "Per device and stack: memory held at the peak.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,5 +1,6 @@
-// An analysis: a pure function from a facts (a trace, the options, and facts several analyses share) to a ResultTable.
-// It never prints. analysis_list.h is the list of the product's analyses; adding one is one file and one line.
+// An analysis: a pure function from the facts of one recording (the trace, the options, and results that several
+// analyses share) to a ResultTable. It never prints. analysis_list.h lists all analyses; adding one takes one file and
+// one line.
 #pragma once
 
 #include <span>
@@ -21,9 +22,9 @@ struct Analysis {
     bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
 };
 
-// Every analysis, in the order of the reference page.
+// All analyses, in the order of the reference page.
 std::span<const Analysis* const> analyses();
-// By name or alias; null when there is none.
+// Finds an analysis by name or alias; null if unknown.
 const Analysis* find_analysis(std::string_view name);
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
-// The analyses of the product, one line each, in the order of the reference page. A line Name stands for the constant
-// `const Analysis kName`, which the analysis's own file defines.
+// The analyses of the product, one line each, in the order of the reference page. An entry Name refers to the constant
+// `const Analysis kName`, defined in the analysis's own file.
 #pragma once
 
 #include "core/analyze/tables/analysis.h"

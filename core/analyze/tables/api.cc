@@ -1,6 +1,6 @@
-// `api`: what did the host spend in CUDA or HIP calls? One row per function name, over all threads.
-// `blocking` says by the name whether the call itself waits for the device (call_kind.h). Calls belong to no device, so
-// the device option does not apply here.
+// `api`: how much host time went into CUDA or HIP calls? One row per function name, over all threads.
+// `blocking` is derived from the name: whether the call itself waits for the device (call_kind.h). Calls belong to no
+// device, so the device option does not apply.
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -11,14 +11,14 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"name", CellType::text, Unit::none, "Function name."},
-    {"count", CellType::integer, Unit::count, "Calls."},
+    {"count", CellType::integer, Unit::count, "Number of calls."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
     {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
     {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank)."},
     {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
-    {"max_ns", CellType::integer, Unit::ns, "Longest."},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration."},
     {"blocking", CellType::boolean, Unit::none, "Whether the call waits for the device."},
-    {"threads", CellType::integer, Unit::count, "Threads that made the call."},
+    {"threads", CellType::integer, Unit::count, "Number of threads that made the call."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -43,7 +43,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kApi{"api", "cuda_api_sum", "Per CUDA or HIP function: calls, time, and whether it waits.", kColumns,
+const Analysis kApi{"api", "cuda_api_sum", "Per CUDA or HIP function: calls, time, and whether it blocks.", kColumns,
                     run};
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// `api_trace`: every CUDA or HIP call by its start.
+// `api_trace`: every CUDA or HIP call in start order.
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/event_list.h"
@@ -7,13 +7,13 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
     {"name", CellType::text, Unit::none, "Function name."},
-    {"error", CellType::integer, Unit::none, "Error code that it returned; absent when it returned none."},
-    {"correlation", CellType::integer, Unit::none, "Correlation id: that of the work it submitted."},
-    {"process", CellType::text, Unit::none, "Key of the process."},
-    {"thread", CellType::text, Unit::none, "Key of the thread."},
+    {"error", CellType::integer, Unit::none, "Error code returned by the call; absent if there was none."},
+    {"correlation", CellType::integer, Unit::none, "Correlation id, shared with the device work it submitted."},
+    {"process", CellType::text, Unit::none, "Process key."},
+    {"thread", CellType::text, Unit::none, "Thread key."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -33,6 +33,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kApiTrace{"api_trace", "cuda_api_trace", "Every CUDA or HIP call, by its start.", kColumns, run};
+const Analysis kApiTrace{"api_trace", "cuda_api_trace", "Every CUDA or HIP call in start order.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,7 +1,8 @@
-// `arithmetic`: what operators computed and moved, how fast, and how near that is to the device's peaks. From recorded shapes
-// (record_shapes=True); the basis on which compute- and bandwidth-bound work are told apart. FLOPs count a multiply-add as
-// two; bytes are a model: inputs once, outputs once. Of device memory an operator may move more (what does not fit its caches) or
-// less (what is in the L2 cache already), so a rate beyond the memory's is shown as 100 % of it, and the notes count those.
+// `arithmetic`: what did operators compute and move, how fast, and how close to the device's peaks? Derived from
+// recorded shapes (record_shapes=True); this is how compute-bound and bandwidth-bound work are distinguished. FLOPs
+// count a multiply-add as two. Bytes are a model: inputs once, outputs once. Actual device-memory traffic may be higher
+// (data that misses the caches) or lower (data already in L2), so a rate above the memory bandwidth is shown as 100 %,
+// and a note counts such operators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,22 +18,21 @@ constexpr ResultColumn kColumns[] = {
     {"name", CellType::text, Unit::none, "Operator."},
     {"shapes", CellType::text, Unit::none, "Input shapes."},
     {"types", CellType::text, Unit::none, "Input types."},
-    {"count", CellType::integer, Unit::count, "Calls that launched kernels."},
-    {"device_ns", CellType::integer, Unit::ns, "Sum of the durations of the kernels they launched themselves."},
-    {"flops", CellType::real, Unit::flop, "Floating point operations of all calls."},
+    {"count", CellType::integer, Unit::count, "Number of calls that launched kernels."},
+    {"device_ns", CellType::integer, Unit::ns, "Total duration of the kernels launched directly by these calls."},
+    {"flops", CellType::real, Unit::flop, "Floating-point operations of all calls."},
     {"bytes", CellType::real, Unit::bytes,
-     "Bytes of inputs and outputs of all calls, each counted once: a model, not what device memory moved."},
+     "Modelled bytes of all calls: each input and output counted once; not measured memory traffic."},
     {"flop_per_byte", CellType::real, Unit::flop_per_byte, "Arithmetic intensity."},
-    {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved rate."},
-    {"gb_per_s", CellType::real, Unit::gb_per_s, "Achieved rate of those bytes."},
+    {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved FLOP/s."},
+    {"gb_per_s", CellType::real, Unit::gb_per_s, "Achieved bandwidth, from the modelled bytes."},
     {"compute_pct", CellType::real, Unit::percent,
-     "Achieved FLOP/s of the device's dense peak for the arithmetic used."},
+     "Achieved FLOP/s as a share of the device's dense peak for this arithmetic."},
     {"bandwidth_pct", CellType::real, Unit::percent,
-     "Achieved GB/s of the device's memory bandwidth; 100 where caches must have helped (see the notes)."},
-    {"math", CellType::text, Unit::none,
-     "Unit and format of the arithmetic, as the kernel's name or the operands tell."},
+     "Achieved GB/s as a share of the device's memory bandwidth, capped at 100 (see the notes)."},
+    {"math", CellType::text, Unit::none, "Math unit and number format, from the kernel name or the operands."},
     {"bound", CellType::text, Unit::none,
-     "compute or memory: the peak it comes nearer to; absent when it reaches 25 % of neither."},
+     "compute or memory, whichever peak is closer; absent when both are below 25 %."},
 };
 
 Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
@@ -62,16 +62,18 @@ Result<ResultTable> run(const Facts& facts) {
     auto beyond = std::count_if(facts.get<OpRates>().rates.begin(), facts.get<OpRates>().rates.end(),
                                 [](const OpRate& rate) { return rate.bandwidth_pct.value_or(0) > 100; });
     if (beyond > 0)
-        table.notes.push_back(fmt::format("{} operator{} more than device memory can give; part of it came from caches",
-                                          beyond, beyond == 1 ? " moves" : "s move"));
+        table.notes.push_back(
+            fmt::format("{} operator{} more data than device memory can deliver; part of it came from caches.", beyond,
+                        beyond == 1 ? " moves" : "s move"));
     if (facts.trace().op().input_dims.none_present())
-        table.notes.push_back("operator shapes were not recorded; record with record_shapes=True");
+        table.notes.push_back(
+            "Operator shapes were not recorded; torch.profiler records them with record_shapes=True.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kArithmetic{"arithmetic", "", "FLOPs, bytes and achieved rates of operators against the device's peaks.",
-                           kColumns, run};
+const Analysis kArithmetic{
+    "arithmetic", "", "Per operator: FLOPs, bytes, and achieved rates relative to the device's peaks.", kColumns, run};
 
 }  // namespace gpuprof

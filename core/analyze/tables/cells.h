@@ -1,4 +1,4 @@
-// Small makers of cells, so that an analysis reads as its list of columns.
+// Helpers that build cells, so that an analysis reads like its list of columns.
 #pragma once
 
 #include <concepts>
@@ -22,7 +22,7 @@ Cell integer(const std::optional<T>& value) {
 inline Cell real(double value) { return value; }
 inline Cell real(const std::optional<double>& value) { return value ? Cell{*value} : kAbsent; }
 
-// Text; absent when there is none.
+// Text; absent when empty.
 inline Cell text_cell(std::string_view text) { return text.empty() ? kAbsent : Cell{text}; }
 inline Cell text_cell(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
 

@@ -1,10 +1,10 @@
-// `collectives`: how fast did ranks exchange data, and was it hidden? One row per collective and size of its message, over
-// the device's collective kernels.
-// bytes is the size of one message as the NCCL tests define it: the larger of input and output of a rank. It comes from the
-// record of the communication library that has the kernel's correlation id, or its external id; without one it is absent.
-// alg_gb_per_s = bytes over time; bus_gb_per_s = that times the traffic factor of the collective for its number of ranks
-// (nccl-tests, doc/PERFORMANCE.md): what the links carry, comparable between numbers of ranks. The time of a collective
-// includes waiting for the slowest rank, so a low rate may be another rank's fault.
+// `collectives`: how fast did ranks exchange data, and was it hidden? One row per collective and message size, over the
+// device's collective kernels.
+// bytes is the message size as the NCCL tests define it: the larger of a rank's input and output. It comes from the
+// communication library's record with the kernel's correlation id or external id; without such a record it is absent.
+// alg_gb_per_s = bytes over time; bus_gb_per_s = alg_gb_per_s times the collective's traffic factor for its number of
+// ranks (nccl-tests, doc/PERFORMANCE.md): the load on the links, comparable across numbers of ranks. The time of a
+// collective includes waiting for the slowest rank, so another rank may be responsible for a low rate.
 #include <algorithm>
 #include <map>
 
@@ -18,7 +18,7 @@
 namespace gpuprof {
 namespace {
 
-// Bytes of an element, by the name of the framework's type (PyTorch's c10::ScalarType).
+// Bytes per element, by the framework's type name (PyTorch's c10::ScalarType).
 std::optional<std::int64_t> element_bytes(std::string_view type) {
     struct Size {
         std::string_view type;
@@ -34,7 +34,7 @@ std::optional<std::int64_t> element_bytes(std::string_view type) {
     return {};
 }
 
-// What the record of a collective says of its message.
+// The message as described by the record of a collective.
 struct Message {
     CollectiveKind kind = CollectiveKind::unknown;
     std::optional<std::int64_t> bytes, ranks;
@@ -52,14 +52,14 @@ Message message_of(const Trace& trace, Row row) {
     return message;
 }
 
-// The records of a trace by the ids that tie them to kernels.
+// The collective records of a trace, by the ids that link them to kernels.
 class Records {
 public:
     explicit Records(const Trace& trace)
         : trace_(trace), processes_(trace.tables().process.key, trace.strings().size()) {
         const CollectiveTable& table = trace.tables().collective;
         for (Row row = 0; row < table.rows; ++row) {
-            // A record of the host side that waits for one has no message of its own.
+            // A host-side record of waiting for a collective has no message.
             if (collective_kind(trace.text(table.name.value_or(row, kNoString))) == CollectiveKind::unknown) continue;
             if (table.correlation.has(row)) {
                 by_correlation_.try_emplace({process(table, row), table.correlation[row]}, row);
@@ -85,7 +85,7 @@ public:
 
 private:
     using Key = std::pair<std::uint32_t, std::int64_t>;
-    // Records of the device side do not say their process.
+    // Device-side records do not name their process.
     template <class Table>
     std::uint32_t process(const Table& table, Row row) const {
         if (trace_.tables().process.rows <= 1) return processes_.other();
@@ -102,7 +102,7 @@ struct Group {
     std::map<std::int32_t, Intervals> spans;  // by device
 };
 
-using Key = std::pair<std::string, Message>;  // the name that is shown; what is known of the message
+using Key = std::pair<std::string, Message>;  // displayed name; known properties of the message
 
 Key key_of(const Trace& trace, const Records& records, Row kernel) {
     Row record = records.find(kernel);
@@ -117,7 +117,7 @@ std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
     std::map<Key, Group> groups;
     Records records(trace);
     const KernelTable& table = trace.kernel();
-    std::vector<signed char> collective(trace.strings().size(), -1);  // by name: -1 not asked yet
+    std::vector<signed char> collective(trace.strings().size(), -1);  // by name; -1: not looked up yet
     for (Row row = 0; row < table.rows; ++row) {
         std::int32_t device = table.device.value_or(row, -1);
         if (!table.name.has(row) || (only_device >= 0 && device != only_device)) continue;
@@ -132,7 +132,7 @@ std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
     return groups;
 }
 
-// Time with one of the group's kernels in flight, but no kernel that computes.
+// Time with one of the group's kernels but no compute kernel in flight.
 WideSum exposed(const Facts& facts, const Group& group) {
     WideSum sum;
     for (const DeviceActivity& device : facts.get<Activity>().devices)
@@ -141,7 +141,7 @@ WideSum exposed(const Facts& facts, const Group& group) {
     return sum;
 }
 
-// nccl-tests, doc/PERFORMANCE.md; absent when the number of ranks is needed and not known.
+// From nccl-tests, doc/PERFORMANCE.md; absent when the number of ranks is needed but unknown.
 std::optional<double> bus_factor(const Message& message) {
     auto per_rank = [&](double times) -> std::optional<double> {
         if (!message.ranks) return {};
@@ -162,15 +162,15 @@ std::optional<double> bus_factor(const Message& message) {
 }
 
 constexpr ResultColumn kColumns[] = {
-    {"name", CellType::text, Unit::none,
-     "Collective; the kernel's name when neither it nor a record tells the collective."},
-    {"count", CellType::integer, Unit::count, "Kernels."},
-    {"bytes", CellType::integer, Unit::bytes, "Size of one message; absent when not recorded."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations, waiting for other ranks included."},
+    {"name", CellType::text, Unit::none, "Name of the collective; the kernel name if the collective is unknown."},
+    {"count", CellType::integer, Unit::count, "Number of kernels."},
+    {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded."},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations, including waits for other ranks."},
     {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
-    {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "bytes x count over total_ns."},
-    {"bus_gb_per_s", CellType::real, Unit::gb_per_s, "The same times the collective's traffic factor (nccl-tests)."},
-    {"exposed_ns", CellType::integer, Unit::ns, "Time in which no other kernel was in flight, over devices summed."},
+    {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Algorithm bandwidth: bytes x count over total_ns."},
+    {"bus_gb_per_s", CellType::real, Unit::gb_per_s,
+     "Bus bandwidth: alg_gb_per_s times the collective's traffic factor (nccl-tests)."},
+    {"exposed_ns", CellType::integer, Unit::ns, "Time with no other kernel in flight, summed over devices."},
 };
 
 void add_row(ResultTable& table, const Facts& facts, const Key& key, const Group& group) {
@@ -204,13 +204,13 @@ Result<ResultTable> run(const Facts& facts) {
     for (auto* entry : order) add_row(table, facts, entry->first, entry->second);
     if (!sizes_known)
         table.notes.push_back(
-            "Rates are absent where the trace does not record the size of the message; newer PyTorch does.");
+            "Rates are absent where the message size was not recorded; newer PyTorch versions record it.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kCollectives{"collectives", "nccl_sum", "Per collective and size: time, rates, exposed time.", kColumns,
-                            run};
+const Analysis kCollectives{"collectives", "nccl_sum",
+                            "Per collective and message size: time, bandwidth, exposed time.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,6 +1,6 @@
-// `counters`: how near each launch that a kernel profiler looked at came to the limits of the device. One row per launch, in the order of
-// the file; a figure whose metric was not collected is absent. Metrics go by their names in Nsight Compute's raw page or its
-// details page.
+// `counters`: how close each launch measured by a kernel profiler came to the device's limits. One row per launch, in
+// file order; a figure whose metric was not collected is absent. Metrics are matched by their names on Nsight Compute's
+// raw or details page.
 
 #include "core/analyze/facts/launch_counters.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -10,15 +10,16 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"launch", CellType::integer, Unit::none, "Number of the launch."},
-    {"name", CellType::text, Unit::none, "Name of the kernel."},
-    {"dur_ns", CellType::integer, Unit::ns, "How long it ran under the profiler."},
-    {"compute_pct", CellType::real, Unit::percent, "Throughput of the multiprocessors, of their peak."},
+    {"launch", CellType::integer, Unit::none, "Launch number."},
+    {"name", CellType::text, Unit::none, "Kernel name."},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration under the profiler."},
+    {"compute_pct", CellType::real, Unit::percent, "SM throughput as a share of its peak."},
     {"memory_pct", CellType::real, Unit::percent,
-     "Throughput of caches and device memory, of the peak of the busiest."},
-    {"occupancy_pct", CellType::real, Unit::percent, "Warps resident on average, of those that fit."},
+     "Throughput of the busiest of caches and device memory, as a share of its peak."},
+    {"occupancy_pct", CellType::real, Unit::percent,
+     "Achieved occupancy: mean resident warps as a share of the maximum."},
     {"registers", CellType::integer, Unit::count, "Registers per thread."},
-    {"counters", CellType::integer, Unit::count, "Counters of the launch; `export csv` writes them all."},
+    {"counters", CellType::integer, Unit::count, "Number of counters collected; `export csv` writes all of them."},
     {"device", CellType::integer, Unit::none, "Device ordinal."},
 };
 
@@ -33,12 +34,12 @@ Result<ResultTable> run(const Facts& facts) {
                         real(of.occupancy_pct), integer(of.registers), integer(of.counters),
                         integer(table.device.get(of.row))});
     if (table.rows == 0)
-        result.notes.push_back("No counters of kernels were recorded; ncu --csv --page raw collects them.");
+        result.notes.push_back("No hardware counters were recorded; ncu --csv --page raw collects them.");
     return result;
 }
 
 }  // namespace
 
-const Analysis kCounters{"counters", "", "Per profiled launch: how near the limits of the device.", kColumns, run};
+const Analysis kCounters{"counters", "", "Per profiled launch: SM and memory throughput, occupancy.", kColumns, run};
 
 }  // namespace gpuprof

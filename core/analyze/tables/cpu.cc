@@ -1,7 +1,7 @@
-// `cpu`: what each process and thread used of the processors, the busiest process first and its threads below it, busiest
-// first. A process's figures are its own counters: they include threads that came and went between two readings, so they
-// are not the sum of the rows below. Shares are of one processor over the span in which CPU use was read: 250 % is two and
-// a half processors all the time.
+// `cpu`: CPU use of each process and thread, busiest process first, with its threads below it, busiest first. A
+// process's figures come from its own counters. They include threads that started and ended between two readings, so
+// they are not the sum of the rows below. Percentages are of one CPU over the span in which CPU use was sampled: 250 %
+// means two and a half CPUs all the time.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -14,22 +14,23 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"process", CellType::text, Unit::none, "Key of the process."},
-    {"thread", CellType::text, Unit::none, "Key of the thread; absent for the whole process."},
-    {"name", CellType::text, Unit::none, "Program of the process, or name of the thread."},
-    {"cpu_ns", CellType::integer, Unit::ns, "Time on a processor."},
-    {"user_ns", CellType::integer, Unit::ns, "Its part in the program itself."},
-    {"system_ns", CellType::integer, Unit::ns, "Its part in the system."},
-    {"share_pct", CellType::real, Unit::percent, "cpu_ns of the span in which CPU use was read; 100 is one processor."},
-    {"seen_ns", CellType::integer, Unit::ns, "Time for which it was there."},
-    {"mean_pct", CellType::real, Unit::percent, "cpu_ns of seen_ns."},
-    {"max_pct", CellType::real, Unit::percent, "Largest share of one interval of at least 50 ms; absent without one."},
-    {"resident_max_bytes", CellType::integer, Unit::bytes, "Most memory in use; of whole processes."},
+    {"process", CellType::text, Unit::none, "Process key."},
+    {"thread", CellType::text, Unit::none, "Thread key; absent for the whole process."},
+    {"name", CellType::text, Unit::none, "Program name of the process, or thread name."},
+    {"cpu_ns", CellType::integer, Unit::ns, "CPU time."},
+    {"user_ns", CellType::integer, Unit::ns, "CPU time in user mode."},
+    {"system_ns", CellType::integer, Unit::ns, "CPU time in the kernel."},
+    {"share_pct", CellType::real, Unit::percent, "cpu_ns as a share of the sampled span; 100 is one CPU."},
+    {"seen_ns", CellType::integer, Unit::ns, "Total length of its sampled intervals."},
+    {"mean_pct", CellType::real, Unit::percent, "cpu_ns as a share of seen_ns."},
+    {"max_pct", CellType::real, Unit::percent,
+     "Highest share in any interval of at least 50 ms; absent if there is none."},
+    {"resident_max_bytes", CellType::integer, Unit::bytes, "Peak resident memory; only for whole processes."},
 };
 
-// Counters tick every 10 ms: the share of a shorter interval would say little.
+// Counters tick every 10 ms, so shares of shorter intervals would be too coarse.
 constexpr DurNs kLeastInterval = 50'000'000;
-// What a file says beyond this (70 years) is cut off, so that sums of it stay numbers.
+// Larger values (above 70 years) are clamped so that sums do not overflow.
 constexpr std::int64_t kMost = std::int64_t{1} << 61;
 
 std::int64_t plausible(std::int64_t value) { return std::clamp<std::int64_t>(value, 0, kMost); }
@@ -40,7 +41,7 @@ struct Use {
     DurNs user = 0, system = 0, seen = 0;
     double largest_pct = -1;
     std::int64_t resident = -1;
-    DurNs of_process = 0;  // what the whole process used
+    DurNs of_process = 0;  // used by the whole process
     DurNs cpu() const { return user + system; }
 };
 
@@ -71,7 +72,7 @@ Uses gather(const CpuSampleTable& samples) {
     return uses;
 }
 
-// The busiest process first, itself before its threads, those by use; by key where they are equal.
+// Busiest process first, each before its threads, threads by use; ties by key.
 std::vector<Use> in_order(const Trace& trace, const Uses& uses) {
     std::vector<Use> order;
     for (const auto& [key, use] : uses.by_key) {
@@ -109,12 +110,12 @@ Result<ResultTable> run(const Facts& facts) {
                        percent(use.cpu(), use.seen), use.largest_pct >= 0 ? Cell(use.largest_pct) : kAbsent,
                        use.resident >= 0 ? integer(use.resident) : kAbsent});
     }
-    if (table.rows() == 0) table.notes.push_back("no CPU use was recorded; gpu-profile record -- CMD records it");
+    if (table.rows() == 0) table.notes.push_back("No CPU use was recorded; gpu-profile record -- CMD records it.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kCpu{"cpu", "", "Per process and thread: use of the processors, the busiest first.", kColumns, run};
+const Analysis kCpu{"cpu", "", "Per process and thread: CPU use, busiest first.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,6 +1,7 @@
-// `devices`: is each GPU busy, with what, and what of its copies and collectives is exposed?
-// busy = union of all device ops; idle = window - busy; overlap = a kernel and a copy in flight together;
-// exposed = in flight while no kernel (for collectives: no other kernel) is. Durations are lengths of unions, never sums.
+// `devices`: is each GPU busy, with what, and how much of its memcpy and collective time is exposed?
+// busy = union of all device ops; idle = window - busy; overlap = a kernel and a memcpy in flight together;
+// exposed = in flight while no kernel (for collectives: no other kernel) is. Durations are lengths of unions, never
+// sums.
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -8,7 +9,7 @@
 namespace gpuprof {
 namespace {
 
-// The name the trace gives a device, absent when it gives none.
+// The device's name in the trace; absent if not recorded.
 Cell device_name(const Trace& trace, std::int32_t device) {
     const DeviceTable& devices = trace.tables().device;
     for (Row row = 0; row < devices.rows; ++row)
@@ -20,9 +21,9 @@ constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"name", CellType::text, Unit::none, "Device name."},
     {"window_ns", CellType::integer, Unit::ns,
-     "Window of the trace: first start to last end over all host and device events."},
+     "Window of the trace: from the first start to the last end of all host and device events."},
     {"busy_ns", CellType::integer, Unit::ns, "Time with any device op in flight."},
-    {"busy_pct", CellType::real, Unit::percent, "busy_ns of window_ns."},
+    {"busy_pct", CellType::real, Unit::percent, "busy_ns as a share of window_ns."},
     {"idle_ns", CellType::integer, Unit::ns, "window_ns - busy_ns."},
     {"kernel_busy_ns", CellType::integer, Unit::ns, "Time with a kernel in flight."},
     {"memcpy_busy_ns", CellType::integer, Unit::ns, "Time with a memcpy in flight."},
@@ -31,10 +32,10 @@ constexpr ResultColumn kColumns[] = {
     {"overlap_ns", CellType::integer, Unit::ns, "Time with a kernel and a memcpy in flight."},
     {"exposed_memcpy_ns", CellType::integer, Unit::ns, "Time with a memcpy but no kernel in flight."},
     {"exposed_comm_ns", CellType::integer, Unit::ns, "Time with a collective but no other kernel in flight."},
-    {"kernels", CellType::integer, Unit::count, "Kernels executed."},
-    {"memcpys", CellType::integer, Unit::count, "Copies executed."},
-    {"memsets", CellType::integer, Unit::count, "Fills executed."},
-    {"streams", CellType::integer, Unit::count, "Streams with work."},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels executed."},
+    {"memcpys", CellType::integer, Unit::count, "Number of memcpys executed."},
+    {"memsets", CellType::integer, Unit::count, "Number of memsets executed."},
+    {"streams", CellType::integer, Unit::count, "Number of streams with work."},
 };
 
 Result<ResultTable> run(const Facts& facts) {

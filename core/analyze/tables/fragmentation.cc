@@ -1,5 +1,5 @@
-// `fragmentation`: how much of what the allocator has from the device can be used? One row per device, from the blocks of a
-// memory snapshot. reserved = allocated + pending + free, to the byte.
+// `fragmentation`: how much of the memory that the allocator reserved is usable? One row per device, from the blocks of
+// a memory snapshot. reserved = allocated + pending + free, to the byte.
 #include <algorithm>
 #include <map>
 
@@ -12,19 +12,19 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"reserved_bytes", CellType::integer, Unit::bytes, "What the allocator had from the device: all its segments."},
+    {"reserved_bytes", CellType::integer, Unit::bytes, "Memory reserved by the allocator: the sum of its segments."},
     {"allocated_bytes", CellType::integer, Unit::bytes, "Blocks in use."},
-    {"rounding_bytes", CellType::integer, Unit::bytes, "Part of them that nobody asked for."},
-    {"pending_bytes", CellType::integer, Unit::bytes, "Released, but a stream may still use it."},
+    {"rounding_bytes", CellType::integer, Unit::bytes,
+     "Part of allocated_bytes beyond the requested sizes (rounding)."},
+    {"pending_bytes", CellType::integer, Unit::bytes, "Blocks released while a stream may still use them."},
     {"free_bytes", CellType::integer, Unit::bytes, "Free blocks."},
-    {"free_pct", CellType::real, Unit::percent, "free_bytes of reserved_bytes."},
-    {"largest_free_bytes", CellType::integer, Unit::bytes,
-     "The largest free block: a larger request needs new memory."},
-    {"fragmented_pct", CellType::real, Unit::percent, "Part of the free bytes outside the largest free block."},
+    {"free_pct", CellType::real, Unit::percent, "free_bytes as a share of reserved_bytes."},
+    {"largest_free_bytes", CellType::integer, Unit::bytes, "Largest free block; a larger request needs a new segment."},
+    {"fragmented_pct", CellType::real, Unit::percent, "Share of free_bytes outside the largest free block."},
     {"releasable_bytes", CellType::integer, Unit::bytes,
-     "Segments without a block in use, which torch.cuda.empty_cache() returns."},
-    {"segments", CellType::integer, Unit::count, "Segments."},
-    {"free_blocks", CellType::integer, Unit::count, "Free blocks."},
+     "Segments without blocks in use; torch.cuda.empty_cache() returns them to the device."},
+    {"segments", CellType::integer, Unit::count, "Number of segments."},
+    {"free_blocks", CellType::integer, Unit::count, "Number of free blocks."},
 };
 
 struct Segment {
@@ -82,13 +82,13 @@ Result<ResultTable> run(const Facts& facts) {
              integer(device.segments.size()), integer(device.free_blocks)});
     }
     if (table.rows() == 0)
-        table.notes.push_back("No blocks of an allocator were recorded; torch.cuda.memory._dump_snapshot() has them.");
+        table.notes.push_back("No allocator blocks were recorded; torch.cuda.memory._dump_snapshot() records them.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kFragmentation{"fragmentation", "", "Per device: reserved memory that is in use, rounded up or free.",
+const Analysis kFragmentation{"fragmentation", "", "Per device: reserved memory in use, lost to rounding, or free.",
                               kColumns, run};
 
 }  // namespace gpuprof

@@ -1,6 +1,6 @@
-// `gaps`: every idle interval of a device of at least gap_min_ns, the longest first, with its cause: what the host thread
-// that submitted the next device op did meanwhile. The intervals before the first and after the last op of a device
-// count too (before or after is absent there), so that with gap_min_ns 0 the gaps of a device sum to its idle time.
+// `gaps`: every idle interval of a device of at least gap_min_ns, longest first, with its cause: the activity of the
+// host thread that submitted the next device op. The intervals before the first and after the last op of a device count
+// too (before or after is absent there), so that with gap_min_ns 0 the gaps of a device sum to its idle time.
 #include <algorithm>
 
 #include "core/analyze/facts/gaps.h"
@@ -12,17 +12,15 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
-    {"dur_ns", CellType::integer, Unit::ns, "Length."},
-    {"cause", CellType::text, Unit::none, "The cause of the largest part of the gap."},
-    {"host_thread", CellType::text, Unit::none,
-     "process/thread that explains it; absent when the trace does not tell."},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
+    {"cause", CellType::text, Unit::none, "Cause of the largest part of the gap."},
+    {"host_thread", CellType::text, Unit::none, "process/thread that explains the gap; absent when unknown."},
     {"host_what", CellType::text, Unit::none,
-     "What that thread was doing: the range, operator or call that decides the cause, by its time beyond what "
-     "recording cost; "
-     "`profiler` where that cost is more."},
-    {"before", CellType::text, Unit::none, "Device op that ended as the gap began."},
-    {"after", CellType::text, Unit::none, "Device op that ended the gap."},
+     "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
+     "`profiler` if the overhead explains more."},
+    {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap."},
+    {"after", CellType::text, Unit::none, "Device op that started at the end of the gap."},
 };
 
 Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
@@ -37,7 +35,7 @@ Cell op_name(const Trace& trace, DeviceOp op, Row row) {
     return kAbsent;
 }
 
-// The gaps to list, in order; only those the limit shows are sorted, since a trace can have millions.
+// The gaps to list, in order. Only those within the row limit are sorted, since a trace can have millions.
 std::vector<const IdleGap*> listed(const Facts& facts, std::size_t& omitted) {
     std::vector<const IdleGap*> gaps;
     for (const IdleGap& gap : facts.get<GapList>().gaps)
@@ -72,7 +70,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGaps{"gaps",   "gpu_gaps", "Idle intervals of a device, the longest first, with their causes.",
+const Analysis kGaps{"gaps",   "gpu_gaps", "Idle intervals of each device, longest first, with their causes.",
                      kColumns, run,        true};
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// `gpu_trace`: every kernel, copy and fill by its start.
+// `gpu_trace`: every kernel, memcpy and memset in start order.
 #include <string>
 
 #include <fmt/format.h>
@@ -12,22 +12,22 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
     {"kind", CellType::text, Unit::none, "kernel, memcpy or memset."},
-    {"name", CellType::text, Unit::none, "Kernel name; of copies the direction, of fills the kind of memory."},
+    {"name", CellType::text, Unit::none, "Kernel name; for a memcpy its direction, for a memset the kind of memory."},
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"context", CellType::integer, Unit::none, "Context id."},
     {"stream", CellType::integer, Unit::none, "Stream id."},
     {"correlation", CellType::integer, Unit::none, "Correlation id of the call that submitted it."},
-    {"grid", CellType::text, Unit::none, "Blocks x,y,z."},
-    {"block", CellType::text, Unit::none, "Threads of a block x,y,z."},
+    {"grid", CellType::text, Unit::none, "Grid size in blocks, x,y,z."},
+    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z."},
     {"registers", CellType::integer, Unit::count, "Registers per thread."},
-    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory of a block."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes copied or filled."},
+    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block."},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes copied or set."},
     {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over dur_ns."},
-    {"src", CellType::text, Unit::none, "Kind of the memory copied from."},
-    {"dst", CellType::text, Unit::none, "Kind of the memory copied to."},
+    {"src", CellType::text, Unit::none, "Memory kind of the source."},
+    {"dst", CellType::text, Unit::none, "Memory kind of the destination."},
 };
 
 std::string shape(const Column<std::int32_t>& x, const Column<std::int32_t>& y, const Column<std::int32_t>& z,
@@ -85,7 +85,7 @@ private:
     ResultTable& table_;
 };
 
-// The next row of one table on the devices asked for.
+// The next row of one table on the selected devices.
 template <class Table>
 struct Head {
     const Table& table;
@@ -120,6 +120,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGpuTrace{"gpu_trace", "cuda_gpu_trace", "Every kernel, copy and fill, by its start.", kColumns, run};
+const Analysis kGpuTrace{"gpu_trace", "cuda_gpu_trace", "Every kernel, memcpy and memset in start order.", kColumns,
+                         run};
 
 }  // namespace gpuprof

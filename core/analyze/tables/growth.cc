@@ -1,6 +1,7 @@
-// `growth`: whose device memory grows? One row per device and stack (or owner): what it held halfway through the events of its
-// device and at their end. What was allocated at the start and kept has not grown; a list that gets longer, or a leak, has.
-// A release counts where it was allocated; of memory from before the recording nothing is known. Events without addresses are summed by category.
+// `growth`: whose device memory grows? One row per device and stack (or owner): bytes held halfway through the device's
+// events and at their end. Memory allocated at the start and kept has not grown; a list that gets longer, or a leak,
+// has. A release is credited to the site of its allocation; memory allocated before the recording is unknown. Events
+// without addresses are summed by category.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -15,15 +16,14 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"owner", CellType::text, Unit::none, "Operator or Python frame that allocated; absent when it is not known."},
-    {"grown_bytes", CellType::integer, Unit::bytes, "end_bytes less halfway_bytes."},
-    {"halfway_bytes", CellType::integer, Unit::bytes,
-     "What it held halfway between the first and the last event of the device."},
-    {"end_bytes", CellType::integer, Unit::bytes, "What it held after the last event."},
-    {"allocations", CellType::integer, Unit::count, "Allocations in the recording."},
-    {"releases", CellType::integer, Unit::count, "Releases of these in the recording."},
-    {"category", CellType::text, Unit::none, "What the memory is for, when the recorder says."},
-    {"stack", CellType::text, Unit::none, "Where it was allocated, the outermost frame first."},
+    {"owner", CellType::text, Unit::none, "Operator or Python frame that allocated the memory; absent when unknown."},
+    {"grown_bytes", CellType::integer, Unit::bytes, "end_bytes - halfway_bytes."},
+    {"halfway_bytes", CellType::integer, Unit::bytes, "Bytes held halfway between the device's first and last event."},
+    {"end_bytes", CellType::integer, Unit::bytes, "Bytes held after the last event."},
+    {"allocations", CellType::integer, Unit::count, "Number of recorded allocations."},
+    {"releases", CellType::integer, Unit::count, "Number of recorded releases of these allocations."},
+    {"category", CellType::text, Unit::none, "Use of the memory, if recorded."},
+    {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
 };
 
 struct Key {
@@ -46,7 +46,7 @@ void count(Course& course, std::int64_t bytes, bool first_half) {
 Courses follow(const Trace& trace, const std::vector<Row>& events, MemoryOwners& owners) {
     const MemoryEventTable& table = trace.tables().memory_event;
     bool named = have_addresses(table, events);
-    // Times of a damaged file may be as far apart as they like.
+    // Times in a damaged file may be arbitrarily far apart.
     auto since_first = [&](Row row) {
         return static_cast<std::uint64_t>(table.time[row]) - static_cast<std::uint64_t>(table.time[events.front()]);
     };
@@ -82,8 +82,8 @@ Result<ResultTable> run(const Facts& facts) {
     auto devices = events_by_device(trace, facts.options().device);
     if (devices.empty())
         result.notes.push_back(
-            "No allocator events on a device were recorded; torch.profiler records them with profile_memory=True, "
-            "torch.cuda.memory._record_memory_history() and _dump_snapshot() with stacks.");
+            "No allocator events were recorded for a device; torch.profiler records them with profile_memory=True, "
+            "torch.cuda.memory._record_memory_history() and _dump_snapshot() with stack traces.");
     MemoryOwners owners(trace);
     for (const auto& [device, events] : devices) {
         Courses courses = follow(trace, events, owners);
@@ -113,7 +113,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGrowth{"growth", "", "Per device and stack: how much more memory it held at the end than halfway.",
-                       kColumns, run};
+const Analysis kGrowth{"growth", "", "Per device and stack: growth of memory held from halfway to the end.", kColumns,
+                       run};
 
 }  // namespace gpuprof

@@ -1,5 +1,6 @@
-// `hlo`: which instruction of XLA took the devices' time? One row per module, instruction and framework operator: the kernels
-// that XLA's profiler ties to them. Kernels without any of the three are one row, so that the rows sum to all kernel time.
+// `hlo`: which XLA instructions took the devices' time? One row per module, instruction and framework operator: the
+// kernels that XLA's profiler links to them. Kernels without any of the three form one row, so that the rows sum to all
+// kernel time.
 #include <algorithm>
 #include <map>
 
@@ -11,14 +12,15 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"module", CellType::text, Unit::none, "Module of XLA, e.g. jit_step."},
-    {"hlo_op", CellType::text, Unit::none, "Its instruction, e.g. loop_fusion.3; absent for kernels that have none."},
-    {"framework_op", CellType::text, Unit::none, "Operator of the framework that it was compiled from, when it says."},
-    {"kernels", CellType::integer, Unit::count, "Executions of its kernels."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of their durations."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns of the sum over all kernels."},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration of a kernel."},
-    {"kernel", CellType::text, Unit::none, "Name of its kernels, when all have the same."},
+    {"module", CellType::text, Unit::none, "XLA module, e.g. jit_step."},
+    {"hlo_op", CellType::text, Unit::none, "HLO instruction, e.g. loop_fusion.3; absent if the kernel has none."},
+    {"framework_op", CellType::text, Unit::none,
+     "Framework operator that the instruction was compiled from, if recorded."},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels executed."},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the kernel durations."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all kernel time."},
+    {"mean_ns", CellType::real, Unit::ns, "Mean kernel duration."},
+    {"kernel", CellType::text, Unit::none, "Kernel name, if all kernels share it."},
 };
 
 struct Key {
@@ -39,7 +41,7 @@ Result<ResultTable> run(const Facts& facts) {
     table.handle_prefix = "hlo";
     if (kernels.hlo_op.none_present() && kernels.framework_op.none_present() && kernels.hlo_module.none_present()) {
         table.notes.push_back(
-            "no kernel has an instruction of XLA; jax.profiler and TensorFlow's profiler record them");
+            "No kernel is linked to an XLA instruction; jax.profiler and TensorFlow's profiler record them.");
         return table;
     }
     std::map<Key, Time> times;
@@ -74,7 +76,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kHlo{"hlo", "", "Per instruction of XLA and framework operator: the time of its kernels.", kColumns,
-                    run};
+const Analysis kHlo{"hlo", "", "Per XLA instruction and framework operator: kernel time.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
-// `idle`: the idle time of each device by cause. The causes of a device sum to its idle_ns exactly, whatever gap_min_ns is.
-// One gap may have parts with different causes; count is the number of gaps with a part of the cause.
+// `idle`: the idle time of each device by cause. The causes of a device sum to its idle_ns exactly, whatever gap_min_ns
+// is. One gap may have parts with different causes; count is the number of gaps with at least one part of the cause.
 #include <algorithm>
 #include <vector>
 
@@ -13,16 +13,15 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"cause", CellType::text, Unit::none, "What the submitting host thread did while the device was idle."},
+    {"cause", CellType::text, Unit::none, "Activity of the submitting host thread while the device was idle."},
     {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns of the device's idle time."},
-    {"count", CellType::integer, Unit::count, "Gaps with a part of this cause."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the device's idle time."},
+    {"count", CellType::integer, Unit::count, "Number of gaps with a part of this cause."},
     {"python", CellType::text, Unit::none,
-     "The function that most samples of the host thread were in, of Python or of native code; without samples, the "
-     "Python "
-     "function that most of its recorded time was spent in; absent without either."},
+     "Python or native function with most samples of the host thread; without samples, the Python function with most "
+     "recorded time; absent without either."},
     {"drained_ns", CellType::integer, Unit::ns,
-     "Part of total_ns in gaps that began while the host waited for the device: its queue had run empty."},
+     "Part of total_ns in gaps that began while the host waited for the device, so the queue ran empty."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -44,6 +43,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kIdle{"idle", "", "Idle time of each device by cause; sums to idle exactly.", kColumns, run, true};
+const Analysis kIdle{"idle",   "",  "Idle time of each device by cause; the causes sum to idle_ns exactly.",
+                     kColumns, run, true};
 
 }  // namespace gpuprof

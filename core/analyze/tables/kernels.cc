@@ -1,6 +1,6 @@
 // `kernels`: which kernels took the device's time? One row per full demangled name, over all devices.
-// Launch shape columns hold the value all launches of the name share; they are absent as soon as two differ.
-// Occupancy is theoretical: from block, registers and shared memory of the launch and the limits of its devices.
+// Launch shape columns hold the value shared by all launches of the name; they are absent as soon as two launches
+// differ. Occupancy is theoretical: from block, registers and shared memory of the launch and the limits of its device.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -31,7 +31,7 @@ struct KernelTimes {
     std::optional<Occupancy> occupancy;
 };
 
-// Absent unless it is known, and the same, for every launch.
+// Absent unless known and equal for every launch.
 void find_occupancy(const LaunchOccupancy& launches, const NameGroups& names, std::vector<KernelTimes>& groups) {
     constexpr std::uint32_t kDiffers = 0xFFFFFFFFu, kNone = kDiffers - 1;
     std::vector<std::uint32_t> shared(groups.size(), kNone);
@@ -123,25 +123,25 @@ std::vector<KernelTimes> measure(const Facts& facts, const NameGroups& names) {
 }
 
 constexpr ResultColumn kColumns[] = {
-    {"name", CellType::text, Unit::none, "Kernel name, demangled, in full."},
-    {"count", CellType::integer, Unit::count, "Executions."},
+    {"name", CellType::text, Unit::none, "Full demangled kernel name."},
+    {"count", CellType::integer, Unit::count, "Number of executions."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns of the sum over all kernels."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all kernel time."},
     {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
-    {"min_ns", CellType::integer, Unit::ns, "Shortest."},
+    {"min_ns", CellType::integer, Unit::ns, "Shortest duration."},
     {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank)."},
     {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
-    {"max_ns", CellType::integer, Unit::ns, "Longest."},
-    {"std_ns", CellType::real, Unit::ns, "Standard deviation of the population."},
-    {"grid", CellType::text, Unit::none, "Blocks x,y,z, when every launch has the same."},
-    {"block", CellType::text, Unit::none, "Threads of a block x,y,z, when every launch has the same."},
-    {"registers", CellType::integer, Unit::count, "Registers per thread, when every launch has the same."},
-    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory of a block, when every launch has the same."},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration."},
+    {"std_ns", CellType::real, Unit::ns, "Population standard deviation."},
+    {"grid", CellType::text, Unit::none, "Grid size in blocks, x,y,z, if the same for all launches."},
+    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z, if the same for all launches."},
+    {"registers", CellType::integer, Unit::count, "Registers per thread, if the same for all launches."},
+    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block, if the same for all launches."},
     {"occupancy_pct", CellType::real, Unit::percent, "Theoretical occupancy of the launch on its device."},
-    {"limiter", CellType::text, Unit::none, "What limits it: registers, shared memory, blocks or warps."},
+    {"limiter", CellType::text, Unit::none, "Limiter of the occupancy: registers, shared memory, blocks or warps."},
     {"local_bytes", CellType::integer, Unit::bytes,
-     "Local memory of a thread (spilled registers, arrays), when every launch has the same."},
-    {"cluster", CellType::text, Unit::none, "Blocks of a cluster x,y,z, when every launch has the same."},
+     "Local memory per thread (register spills, arrays), if the same for all launches."},
+    {"cluster", CellType::text, Unit::none, "Cluster size in blocks, x,y,z, if the same for all launches."},
 };
 
 void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const WideSum& whole) {

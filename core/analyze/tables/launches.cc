@@ -1,7 +1,8 @@
-// `launches`: what does getting each kernel onto the device cost, and how long does it wait there? One row per kernel
-// name, over the kernels whose submitting call is in the trace.
-// queue = end of the call to start of the kernel; it is negative when the kernel began before the call returned, and counts
-// as that. A call that submits many kernels (a graph launch) counts once per kernel name in api_mean_ns.
+// `launches`: what does it cost to launch each kernel, and how long does it wait in the queue? One row per kernel name,
+// over the kernels whose submitting call is in the trace.
+// queue = end of the call to start of the kernel. It is negative when the kernel starts before the call returns, and
+// enters the mean as such. A call that submits many kernels (a graph launch) counts once per kernel name in
+// api_mean_ns.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -21,15 +22,15 @@ struct Launched {
     std::int64_t queue_p95 = 0;
 };
 
-// Adds each call once to each kernel name it submitted. Most calls submit one kernel; of the others, the pairs of call and
-// name are sorted.
+// Adds each call once to each kernel name it submitted. Most calls submit one kernel; for the others, the pairs of call
+// and name are sorted.
 void add_calls(const Trace& trace, const NameGroups& names, std::vector<Launched>& groups) {
     const PodVector<Row>& launch = trace.links().kernel_launch;
     auto add = [&](std::uint32_t group, Row call) {
         ++groups[group].calls;
         groups[group].call.add(trace.api_call().dur[call]);
     };
-    PodVector<std::uint8_t> kernels(trace.api_call().rows, 0);  // of each call: 0, 1, or 2 for more
+    PodVector<std::uint8_t> kernels(trace.api_call().rows, 0);  // kernels per call: 0, 1, or 2 for more
     for (Row row = 0; row < names.rows(); ++row)
         if (names.of(row) != NameGroups::kLeftOut && kernels[launch[row]] < 2) ++kernels[launch[row]];
     std::vector<std::pair<std::uint32_t, Row>> several;  // group, call
@@ -71,12 +72,12 @@ std::vector<Launched> measure(const Trace& trace, const NameGroups& names) {
 
 constexpr ResultColumn kColumns[] = {
     {"name", CellType::text, Unit::none, "Kernel name."},
-    {"count", CellType::integer, Unit::count, "Kernels whose submitting call is known."},
-    {"api_mean_ns", CellType::real, Unit::ns, "Mean duration of the submitting calls; each call counts once."},
+    {"count", CellType::integer, Unit::count, "Number of kernels whose submitting call is known."},
+    {"api_mean_ns", CellType::real, Unit::ns, "Mean duration of the submitting calls, each counted once."},
     {"queue_mean_ns", CellType::real, Unit::ns,
-     "Mean time from the end of the call to the start of the kernel; may be negative."},
-    {"queue_p95_ns", CellType::integer, Unit::ns, "Its 95th percentile (nearest rank)."},
-    {"kernel_mean_ns", CellType::real, Unit::ns, "Mean duration of the kernels."},
+     "Mean time from the end of the call to the start of the kernel; can be negative."},
+    {"queue_p95_ns", CellType::integer, Unit::ns, "95th percentile of that time (nearest rank)."},
+    {"kernel_mean_ns", CellType::real, Unit::ns, "Mean kernel duration."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -107,13 +108,13 @@ Result<ResultTable> run(const Facts& facts) {
     }
     if (unknown > 0)
         table.notes.push_back(fmt::format(
-            "{} of {} kernels are left out: the call that submitted them is not in the trace.", unknown, kernels.rows));
+            "{} of {} kernels are omitted: the call that submitted them is not in the trace.", unknown, kernels.rows));
     return table;
 }
 
 }  // namespace
 
-const Analysis kLaunches{"launches", "cuda_kern_exec_sum", "Per kernel name: cost of the call, time in the queue.",
+const Analysis kLaunches{"launches", "cuda_kern_exec_sum", "Per kernel name: launch call time and time in the queue.",
                          kColumns, run};
 
 }  // namespace gpuprof

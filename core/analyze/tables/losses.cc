@@ -1,5 +1,5 @@
-// `losses`: everything dropped, repaired, unmatched or unreadable while the trace was read, worst first. What a kind means
-// and what to do is declared in core/schema/losses.def.
+// `losses`: everything dropped, repaired, unmatched or unreadable while reading the trace, worst first.
+// core/schema/losses.def declares what each kind means and what to do about it.
 #include <algorithm>
 #include <vector>
 
@@ -13,10 +13,10 @@ namespace {
 constexpr ResultColumn kColumns[] = {
     {"kind", CellType::text, Unit::none, "Kind of loss."},
     {"severity", CellType::text, Unit::none,
-     "data = missing from the tables; value = repaired or left absent; notice = nothing is missing."},
-    {"count", CellType::integer, Unit::count, "How many."},
+     "data = rows missing from the tables; value = repaired or left absent; notice = nothing missing."},
+    {"count", CellType::integer, Unit::count, "Number of occurrences."},
     {"what", CellType::text, Unit::none, "What happened."},
-    {"place", CellType::text, Unit::none, "Where the first one was."},
+    {"place", CellType::text, Unit::none, "Location of the first occurrence."},
     {"remedy", CellType::text, Unit::none, "What to do."},
 };
 
@@ -50,7 +50,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kLossRows{"losses", "", "What was dropped, repaired or unreadable, with place and remedy.", kColumns,
+const Analysis kLossRows{"losses", "", "Dropped, repaired and unreadable records, with location and remedy.", kColumns,
                          run};
 
 }  // namespace gpuprof

@@ -1,6 +1,6 @@
-// `memcpy`: what was copied between which kinds of memory, and how fast? One row per kind, source and destination.
-// busy = union of the copies per device, summed over devices; the rate is bytes over the sum of the durations, in 1e9 B/s.
-// A sum of bytes is absent when the size of any of its copies is unknown.
+// `memcpy`: how much was copied between which kinds of memory, and how fast? One row per kind, source and destination.
+// busy = union of the copies per device, summed over devices; the rate is bytes over the sum of the durations, in 1e9
+// B/s. A sum of bytes is absent when the size of any of its copies is unknown.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -48,11 +48,11 @@ constexpr ResultColumn kColumns[] = {
     {"kind", CellType::text, Unit::none, "HtoD, DtoH, DtoD, HtoH or PtoP."},
     {"src", CellType::text, Unit::none, "Memory kind of the source."},
     {"dst", CellType::text, Unit::none, "Memory kind of the destination."},
-    {"count", CellType::integer, Unit::count, "Copies."},
+    {"count", CellType::integer, Unit::count, "Number of copies."},
     {"bytes", CellType::integer, Unit::bytes, "Bytes copied."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
     {"busy_ns", CellType::integer, Unit::ns, "Time with such a copy in flight, summed over devices."},
-    {"mean_bytes", CellType::real, Unit::bytes, "Bytes of a copy on average."},
+    {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per copy."},
     {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns."},
 };
 
@@ -85,6 +85,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kMemcpy{"memcpy", "cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum",
-                       "Per kind of copy: bytes, time and rate.", kColumns, run};
+                       "Per kind of copy: bytes, time and throughput.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,8 +1,8 @@
-// `memory`: how much device memory was allocated at most, and by whom? One row per device, from the allocator events of the
-// framework: the first moment at which its allocator had most allocated, and the largest allocations live then.
-// peak_bytes and reserved are what the allocator reported; where it reported no totals, peak_bytes is the sum of the recorded
-// allocations, and a note says so. Releases of memory that was allocated before the recording change no live allocation.
-// Events without addresses cannot be told apart: their sums by category stand in for the largest allocations.
+// `memory`: how much device memory was allocated at the peak, and by whom? One row per device, from the framework's
+// allocator events: the first time at which allocated memory peaked, and the largest allocations live then.
+// peak_bytes and reserved are the allocator's own totals; if it reported none, peak_bytes is the sum of the recorded
+// allocations, and a note says so. Releases of memory allocated before the recording affect no live allocation.
+// Events without addresses cannot be matched to their releases; their sums by category replace the largest allocations.
 #include <algorithm>
 #include <map>
 
@@ -24,7 +24,7 @@ std::vector<Row> rows_until(const std::vector<Row>& rows, Row last) {
     return {rows.begin(), end == rows.end() ? end : end + 1};
 }
 
-// Bytes by category after these events, the most first.
+// Bytes by category after these events, largest first.
 std::string categories_at(const Trace& trace, const std::vector<Row>& rows) {
     const MemoryEventTable& table = trace.tables().memory_event;
     std::map<std::string_view, WideSum> sums;
@@ -40,7 +40,7 @@ std::string categories_at(const Trace& trace, const std::vector<Row>& rows) {
     return text;
 }
 
-// "2 x 64.0 MiB aten::mm, 32.0 MiB aten::add, and 12 more": the largest first.
+// "2 x 64.0 MiB aten::mm, 32.0 MiB aten::add, and 12 more", largest first.
 std::string describe(const MemoryEventTable& table, const std::vector<Row>& live, MemoryOwners& owners) {
     struct Alike {
         std::int64_t bytes;
@@ -75,11 +75,12 @@ std::string describe(const MemoryEventTable& table, const std::vector<Row>& live
 
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"peak_bytes", CellType::integer, Unit::bytes, "Most that the framework's allocator had allocated at once."},
-    {"at_ns", CellType::integer, Unit::ns, "When that was reached first, from the start of the window."},
-    {"allocated", CellType::integer, Unit::bytes, "Part of it allocated in the recording; the rest was there before."},
-    {"reserved", CellType::integer, Unit::bytes, "What the allocator had reserved from the device then."},
-    {"largest", CellType::text, Unit::none, "The largest allocations live then, with the operator that made them."},
+    {"peak_bytes", CellType::integer, Unit::bytes, "Peak memory allocated by the framework's allocator."},
+    {"at_ns", CellType::integer, Unit::ns, "Time at which the peak was first reached, relative to the window start."},
+    {"allocated", CellType::integer, Unit::bytes,
+     "Part of peak_bytes allocated during the recording; the rest was allocated before."},
+    {"reserved", CellType::integer, Unit::bytes, "Memory reserved by the allocator at that time."},
+    {"largest", CellType::text, Unit::none, "Largest allocations live at that time, with the operator that made them."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -90,7 +91,7 @@ Result<ResultTable> run(const Facts& facts) {
     auto devices = events_by_device(trace, facts.options().device);
     if (devices.empty()) {
         result.notes.push_back(
-            "No allocator events on a device were recorded; torch.profiler records them with profile_memory=True.");
+            "No allocator events were recorded for a device; torch.profiler records them with profile_memory=True.");
         return result;
     }
     MemoryOwners owners(trace);
@@ -113,11 +114,11 @@ Result<ResultTable> run(const Facts& facts) {
             text_cell(largest),
         });
         if (device == kUnnamedDevice)
-            result.notes.push_back("The file does not say which device it is about.");
+            result.notes.push_back("The file does not name its device.");
         else if (!peak.totals_known)
             result.notes.push_back(
-                fmt::format("Device {}: the allocator's totals were not recorded; peak_bytes counts only what was "
-                            "allocated in the recording.",
+                fmt::format("Device {}: the allocator's totals were not recorded; peak_bytes counts only memory "
+                            "allocated during the recording.",
                             device));
     }
     return result;
@@ -125,6 +126,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMemory{"memory", "", "Per device: peak of allocated memory and who holds it.", kColumns, run};
+const Analysis kMemory{"memory", "", "Per device: peak allocated memory and its largest owners.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// `memset`: what was filled, by kind of memory. The sum of bytes is absent when the size of any fill is unknown.
+// `memset`: bytes set, by kind of memory. The sum of bytes is absent when the size of any memset is unknown.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -17,9 +17,9 @@ struct Fills {
 };
 
 constexpr ResultColumn kColumns[] = {
-    {"memory_kind", CellType::text, Unit::none, "Kind of the memory that was filled."},
-    {"count", CellType::integer, Unit::count, "Fills."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes filled."},
+    {"memory_kind", CellType::text, Unit::none, "Kind of memory."},
+    {"count", CellType::integer, Unit::count, "Number of memsets."},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes set."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
 };
 
@@ -54,6 +54,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMemset{"memset", "", "Per kind of memory: fills, bytes and time.", kColumns, run};
+const Analysis kMemset{"memset", "", "Per kind of memory: memsets, bytes and time.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,9 +1,9 @@
-// `modules`: what did each module of the model cost, on the host and on the device? One row per path of nested module calls;
-// module_tree.h says which device ops belong to which module, and how backward work finds its own.
-// Device times are sums over device ops (kernels, copies, fills), as in `ops`, and each op counts in one module and those
-// around it. Work outside modules, as an optimizer's, is in no row: a note says how much it is.
-// Order: device_total_ns and backward_total_ns together, then host_total_ns, the largest first, so that a module stands
-// above those inside it where device work is known.
+// `modules`: what did each module of the model cost, on the host and on the device? One row per path of nested module
+// calls; module_tree.h defines which device ops belong to which module, and how backward work is matched to its module.
+// Device times are sums over device ops (kernels, memcpys, memsets), as in `ops`; each op counts in its module and in
+// the enclosing ones. Work outside modules, such as the optimizer's, is in no row; a note gives its amount.
+// Order: device_total_ns + backward_total_ns, then host_total_ns, largest first, so that a module comes before its
+// nested modules where device work is known.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,21 +19,21 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"path", CellType::text, Unit::none, "Nested modules, from the outermost, with / between them: class_number."},
-    {"count", CellType::integer, Unit::count, "Calls."},
+    {"path", CellType::text, Unit::none, "Nested modules, outermost first, as class_number, separated by /."},
+    {"count", CellType::integer, Unit::count, "Number of calls."},
     {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations of the calls on the host."},
-    {"host_self_ns", CellType::integer, Unit::ns, "The same without nested modules."},
+    {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested modules."},
     {"device_total_ns", CellType::integer, Unit::ns,
-     "Sum of the durations of the device ops submitted in the calls, without those of the backward pass."},
+     "Sum of the durations of the device ops submitted in the calls, without the backward pass."},
     {"backward_total_ns", CellType::integer, Unit::ns,
-     "Sum of the durations of the device ops that the backward of its operators submitted; absent when no backward "
-     "operator's module is known."},
+     "Sum of the durations of the device ops submitted by the backward pass of its operators; absent when no "
+     "backward operator's module is known."},
     {"device_self_ns", CellType::integer, Unit::ns, "device_total_ns without nested modules."},
     {"backward_self_ns", CellType::integer, Unit::ns, "backward_total_ns without nested modules."},
-    {"kernels", CellType::integer, Unit::count, "Kernels among the device ops of both."},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels, forward and backward."},
 };
 
-// Device work of one path: of itself, and with what is below.
+// Device work of one path: its own, and including nested paths.
 struct Work {
     WideSum device, backward, device_total, backward_total;
     std::uint64_t kernels = 0;
@@ -70,7 +70,7 @@ DeviceWork device_work(const Facts& facts, const ModuleTree& tree) {
         path.device_total = path.device;
         path.backward_total = path.backward;
     }
-    // Paths come after those around them.
+    // Enclosing paths come first.
     for (std::size_t i = work.paths.size(); i-- > 0;) {
         std::uint32_t parent = tree.paths()[i].parent;
         if (parent == kNoPath) continue;
@@ -97,7 +97,7 @@ std::vector<std::uint32_t> in_order(const ModuleTree& tree, const DeviceWork& wo
 void note_outside(const DeviceWork& work, ResultTable& table) {
     if (work.outside == WideSum{}) return;
     table.notes.push_back(fmt::format(
-        "{} of {} of device time is in no row: it was submitted outside module calls and outside their backward pass.",
+        "{} of {} of device time is in no row: it was submitted outside module calls and their backward pass.",
         readable_duration(work.outside.real()), readable_duration(work.all.real())));
 }
 
@@ -106,7 +106,7 @@ Result<ResultTable> run(const Facts& facts) {
     ResultTable table("modules", kColumns);
     table.handle_prefix = "mod";
     if (tree.paths().empty()) {
-        table.notes.push_back("no module calls were recorded; torch.profiler records them with with_stack=True");
+        table.notes.push_back("No module calls were recorded; torch.profiler records them with with_stack=True.");
         return table;
     }
     DeviceWork work = device_work(facts, tree);
@@ -130,7 +130,7 @@ Result<ResultTable> run(const Facts& facts) {
             known ? integer(of_path.kernels) : kAbsent,
         });
     }
-    if (!known) table.notes.push_back("No API calls were recorded, so device work cannot be tied to modules.");
+    if (!known) table.notes.push_back("No API calls were recorded, so device work cannot be attributed to modules.");
     if (known) note_outside(work, table);
     return table;
 }

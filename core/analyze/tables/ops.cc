@@ -1,8 +1,8 @@
-// `ops`: PyTorch's key_averages from the trace alone: what each framework operator and annotation cost on the host and on
-// the device. Equal to PyTorch's own table, number by number, including device time that PyTorch credits twice (a note
-// says how much); op_tree.h has the rules. One row per name; an operator and an annotation of one name are two rows.
-// Order: device_self_ns, then cpu_self_ns, the largest first, since selves do not count anything twice; then by name.
-// The device option does not apply: PyTorch adds up all devices.
+// `ops`: PyTorch's key_averages from the trace alone: what each framework operator and annotation cost on the host and
+// on the device. Equal to PyTorch's own table, number by number, including device time that PyTorch credits twice (a
+// note gives its amount); op_tree.h has the rules. One row per name; an operator and an annotation with the same name
+// are two rows. Order: device_self_ns, then cpu_self_ns, largest first, since self times count nothing twice; then by
+// name. The device option does not apply: PyTorch adds up all devices.
 #include <algorithm>
 #include <unordered_map>
 
@@ -22,12 +22,12 @@ struct OpTotals {
     OpKind kind = OpKind::op;
     std::uint64_t count = 0;
     WideSum cpu_total, cpu_self, device_total, device_self, device_memory;
-    WideSum twice;  // part of device_total that is another record's too
+    WideSum twice;  // part of device_total that another record is credited with too
     StringId shapes = kNoString;
     bool shapes_constant = true;
 };
 
-// The framework's allocations on devices by time, to be summed over any interval.
+// The framework's device allocations by time, for sums over any interval.
 class MemoryEvents {
 public:
     explicit MemoryEvents(const Trace& trace) {
@@ -46,7 +46,7 @@ public:
         }
     }
     bool any() const { return any_; }
-    // Bytes allocated less bytes released in [start, end], both ends included, by any thread: so PyTorch counts.
+    // Bytes allocated minus bytes released in [start, end], both ends included, by any thread, as PyTorch counts.
     void add_within(TimeNs start, TimeNs end, WideSum& to) const {
         auto first = std::lower_bound(times_.begin(), times_.end(), start) - times_.begin();
         auto last = std::upper_bound(times_.begin(), times_.end(), end) - times_.begin();
@@ -140,7 +140,7 @@ private:
     std::vector<std::uint32_t> slots_[2];  // by OpKind: row by name
 };
 
-// The rows in the table's order; rows of one name stand together, the operator before the annotation.
+// The rows in the table's order; rows with the same name are adjacent, the operator before the annotation.
 std::vector<const OpTotals*> ordered(const Averages& averages) {
     using Key = std::pair<WideSum, WideSum>;
     auto key = [](const OpTotals& row) { return Key{row.device_self, row.cpu_self}; };
@@ -159,7 +159,7 @@ std::vector<const OpTotals*> ordered(const Averages& averages) {
     return rows;
 }
 
-// What PyTorch counts twice, so that nobody adds it up.
+// Tells readers what PyTorch counts twice, so that they do not add it up.
 void note_twice(const Averages& averages, const std::vector<const OpTotals*>& rows, ResultTable& table) {
     std::vector<const OpTotals*> affected;
     for (const OpTotals* row : rows)
@@ -170,24 +170,22 @@ void note_twice(const Averages& averages, const std::vector<const OpTotals*>& ro
     for (std::size_t i = 0; i < std::min<std::size_t>(affected.size(), 3); ++i)
         list += fmt::format("{}{} of {}", i == 0 ? "" : ", ", readable_duration(affected[i]->twice.real()),
                             averages.name(*affected[i]));
-    table.notes.push_back(
-        fmt::format("As in PyTorch, device_total_ns counts some device work twice: {}{}. It is credited to the "
-                    "operator and again to "
-                    "profiler records or calls inside that carry the operator's id (pytorch/pytorch#193392).",
-                    list, affected.size() > 3 ? fmt::format(" and {} more names", affected.size() - 3) : ""));
+    table.notes.push_back(fmt::format(
+        "As in PyTorch, device_total_ns counts some device work twice: {}{}. PyTorch credits it to the operator "
+        "and again to nested profiler records or calls with the operator's id (pytorch/pytorch#193392).",
+        list, affected.size() > 3 ? fmt::format(" and {} more names", affected.size() - 3) : ""));
 }
 
 constexpr ResultColumn kColumns[] = {
-    {"name", CellType::text, Unit::none, "Operator or annotation; every ProfilerStep#N is ProfilerStep*."},
-    {"count", CellType::integer, Unit::count, "Calls."},
-    {"cpu_total_ns", CellType::integer, Unit::ns, "Host time, children included."},
+    {"name", CellType::text, Unit::none, "Operator or annotation; all ProfilerStep#N are merged into ProfilerStep*."},
+    {"count", CellType::integer, Unit::count, "Number of calls."},
+    {"cpu_total_ns", CellType::integer, Unit::ns, "Host time including children."},
     {"cpu_self_ns", CellType::integer, Unit::ns, "Host time without children (operators, calls, profiler overhead)."},
-    {"device_total_ns", CellType::integer, Unit::ns,
-     "Device time of its ops, children included, as PyTorch credits it."},
-    {"device_self_ns", CellType::integer, Unit::ns, "Device time of its own ops."},
+    {"device_total_ns", CellType::integer, Unit::ns, "Device time including children, as PyTorch credits it."},
+    {"device_self_ns", CellType::integer, Unit::ns, "Device time without children."},
     {"device_mem_bytes", CellType::integer, Unit::bytes,
-     "Device memory allocated less released during it; absent without recorded memory."},
-    {"shapes", CellType::text, Unit::none, "Input shapes, when every call has the same."},
+     "Device memory allocated minus released during the calls; absent if memory was not recorded."},
+    {"shapes", CellType::text, Unit::none, "Input shapes, if all calls share them."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -207,16 +205,16 @@ Result<ResultTable> run(const Facts& facts) {
             row->shapes_constant ? text_cell(facts.trace(), row->shapes) : kAbsent,
         });
     }
-    if (!averages.device_known()) table.notes.push_back("Device times are left out: their sums do not fit 64 bits.");
+    if (!averages.device_known()) table.notes.push_back("Device times are omitted: their sums overflow 64 bits.");
     if (rows.empty() && !facts.trace().kernel().hlo_op.none_present())
-        table.notes.push_back("no operators were recorded on the host; hlo has kernels by instruction of XLA");
+        table.notes.push_back("No host operators were recorded; the hlo analysis lists kernels by XLA instruction.");
     note_twice(averages, rows, table);
     return table;
 }
 
 }  // namespace
 
-const Analysis kOps{"ops", "", "Per framework operator: host and device time, as PyTorch's key_averages.", kColumns,
+const Analysis kOps{"ops", "", "Per framework operator: host and device time, as in PyTorch's key_averages.", kColumns,
                     run};
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
-// `os_calls`: in which functions of the operating system did the program spend its time? One row per function that the recorder
-// watched, the longest first. Time is of the wall: most of it is waiting (poll, sem_wait, pthread_cond_wait).
+// `os_calls`: which operating-system calls took the program's time? One row per function that the recorder watched,
+// longest first. Times are wall time: most of it is waiting (poll, sem_wait, pthread_cond_wait).
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -9,14 +9,14 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"name", CellType::text, Unit::none, "Function name."},
-    {"count", CellType::integer, Unit::count, "Calls."},
+    {"count", CellType::integer, Unit::count, "Number of calls."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns of the sum over all functions."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the sum over all functions."},
     {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
     {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank)."},
     {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
-    {"max_ns", CellType::integer, Unit::ns, "Longest."},
-    {"threads", CellType::integer, Unit::count, "Threads that made the call."},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration."},
+    {"threads", CellType::integer, Unit::count, "Number of threads that made the call."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -32,12 +32,12 @@ Result<ResultTable> run(const Facts& facts) {
                        integer(group.stat.p95), integer(group.stat.max),
                        group.threads == 0 ? kAbsent : integer(group.threads)});
     if (groups.empty())
-        table.notes.push_back("no calls of the operating system were recorded; nsys profile --trace=osrt records them");
+        table.notes.push_back("No operating-system calls were recorded; nsys profile --trace=osrt records them.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kOsCalls{"os_calls", "osrt_sum", "Per function of the operating system: calls and time.", kColumns, run};
+const Analysis kOsCalls{"os_calls", "osrt_sum", "Per operating-system function: calls and time.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,4 +1,4 @@
-// `os_trace`: every recorded call of the operating system by its start.
+// `os_trace`: every recorded operating-system call in start order.
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/event_list.h"
@@ -7,10 +7,10 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
     {"name", CellType::text, Unit::none, "Function name."},
-    {"thread", CellType::text, Unit::none, "Key of the thread."},
+    {"thread", CellType::text, Unit::none, "Thread key."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -29,7 +29,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kOsTrace{"os_trace", "osrt_trace", "Every recorded call of the operating system, by its start.",
-                        kColumns, run};
+const Analysis kOsTrace{"os_trace", "osrt_trace", "Every recorded operating-system call in start order.", kColumns,
+                        run};
 
 }  // namespace gpuprof

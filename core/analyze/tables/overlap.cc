@@ -1,7 +1,7 @@
-// `overlap`: what runs at the same time, and what is exposed? Per device: kernels with copies and with collectives, where
-// there are any, and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
+// `overlap`: what runs at the same time, and what is exposed? Per device: kernels with memcpys and with collectives, if
+// any, and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
 // In the pair (kernel, comm), `kernel` means kernels that are not collectives.
-// Of a device with very many streams only the busiest kStreamsPaired are paired, and a note says so.
+// On a device with many streams, only the busiest kStreamsPaired are paired, and a note says so.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -102,14 +102,15 @@ Result<ResultTable> run(const Facts& facts) {
         for (const Pair& pair : stream_pairs(streams_to_pair(all, device.device, left_out)))
             add_row(table, device.device, pair);
         if (left_out > 0)
-            table.notes.push_back(fmt::format("Device {}: pairs are of its {} busiest streams; {} others are left out.",
-                                              device.device, kStreamsPaired, left_out));
+            table.notes.push_back(
+                fmt::format("Device {}: only the {} busiest streams are paired; {} others are omitted.", device.device,
+                            kStreamsPaired, left_out));
     }
     return table;
 }
 
 }  // namespace
 
-const Analysis kOverlap{"overlap", "", "Per pair of kinds of work or streams: shared and exposed time.", kColumns, run};
+const Analysis kOverlap{"overlap", "", "Per pair of work kinds or streams: shared and exposed time.", kColumns, run};
 
 }  // namespace gpuprof

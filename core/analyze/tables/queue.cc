@@ -1,7 +1,7 @@
-// `queue`: how much work was submitted and had not begun, per stream. A queue that is empty means that the device waits for
-// the host; one that is always long means that the host waits, or could do other things. An op joins the queue when the call
-// that submits it starts and leaves it when the op starts on the device; ops whose call is not in the recording are left out
-// and counted in the notes. Means are over time, from the first op that joins to the last that leaves.
+// `queue`: how much submitted work was waiting to start, per stream? An empty queue means that the device waits for the
+// host; a queue that is always long means that the host waits, or has time for other work. An op joins the queue when
+// its submitting call starts and leaves it when the op starts on the device. Ops whose call was not recorded are
+// omitted and counted in the notes. Means are over time, from the first op that joins to the last that leaves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 struct Change {
     TimeNs time;
-    int by;  // leaving before joining, at one time
+    int by;  // at equal times, leaving sorts before joining
     auto operator<=>(const Change&) const = default;
 };
 
@@ -39,7 +39,7 @@ void gather(const Facts& facts, const Table& table, Changes& changes) {
             continue;
         }
         std::vector<Change>& to = changes.of[{device, table.stream.value_or(row, -1)}];
-        // A clock that runs ahead can start an op before its call; it never waited.
+        // With skewed clocks an op can start before its call; it never waited.
         to.push_back({std::min(trace.api_call().start[call], table.start[row]), 1});
         to.push_back({table.start[row], -1});
     }
@@ -73,11 +73,11 @@ Length measure(std::vector<Change>& changes) {
 
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"stream", CellType::integer, Unit::none, "Stream; absent when it is not known."},
-    {"ops", CellType::integer, Unit::count, "Device ops whose call was recorded."},
-    {"mean", CellType::real, Unit::count, "Ops that were submitted and had not begun, on average over time."},
-    {"most", CellType::integer, Unit::count, "The most at one time."},
-    {"empty_pct", CellType::real, Unit::percent, "Of the time: nothing was waiting to begin."},
+    {"stream", CellType::integer, Unit::none, "Stream id; absent when unknown."},
+    {"ops", CellType::integer, Unit::count, "Number of device ops whose call was recorded."},
+    {"mean", CellType::real, Unit::count, "Mean number of ops submitted but not yet started, over time."},
+    {"most", CellType::integer, Unit::count, "Maximum queue length."},
+    {"empty_pct", CellType::real, Unit::percent, "Share of the time with an empty queue."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -93,13 +93,13 @@ Result<ResultTable> run(const Facts& facts) {
                        real(length.mean), integer(length.most), real(length.empty_pct)});
     }
     if (changes.without_call > 0)
-        table.notes.push_back(fmt::format(
-            "{} device ops are left out: the calls that submitted them were not recorded.", changes.without_call));
+        table.notes.push_back(fmt::format("{} device ops are omitted: the calls that submitted them were not recorded.",
+                                          changes.without_call));
     return table;
 }
 
 }  // namespace
 
-const Analysis kQueue{"queue", "queue_length", "Per stream: how much submitted work waited to begin.", kColumns, run};
+const Analysis kQueue{"queue", "queue_length", "Per stream: number of submitted ops waiting to start.", kColumns, run};
 
 }  // namespace gpuprof

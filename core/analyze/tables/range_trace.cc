@@ -1,4 +1,4 @@
-// `range_trace`: every annotated range by its start, with how deep it is nested on its thread.
+// `range_trace`: every annotated range in start order, with its nesting depth on its thread.
 #include <algorithm>
 #include <vector>
 
@@ -11,12 +11,12 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"self_ns", CellType::integer, Unit::ns, "Duration without the ranges inside."},
-    {"name", CellType::text, Unit::none, "Text of the annotation."},
-    {"level", CellType::integer, Unit::count, "Ranges around it on its thread."},
-    {"thread", CellType::text, Unit::none, "Key of the thread."},
+    {"self_ns", CellType::integer, Unit::ns, "Duration without nested ranges."},
+    {"name", CellType::text, Unit::none, "Annotation text."},
+    {"level", CellType::integer, Unit::count, "Nesting depth: number of enclosing ranges on the thread."},
+    {"thread", CellType::text, Unit::none, "Thread key."},
     {"domain", CellType::text, Unit::none, "NVTX domain, or `user_annotation`."},
     {"category", CellType::text, Unit::none, "NVTX category."},
 };
@@ -47,6 +47,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kRangeTrace{"range_trace", "nvtx_pushpop_trace nvtx_startend_trace",
-                           "Every annotated range, by its start.", kColumns, run};
+                           "Every annotated range in start order.", kColumns, run};
 
 }  // namespace gpuprof

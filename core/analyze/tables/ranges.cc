@@ -1,8 +1,9 @@
 // `ranges`: what did each annotated part of the program cost, on the host and on the device? One row per path of nested
-// ranges (NVTX or user annotations); range_tree.h says which device ops belong to which range.
-// Host times are sums over the instances. gpu_span is, per instance, first start to last end of the device ops submitted
-// in it, summed; gpu_busy is the union of all ops submitted in any instance, per device, summed over devices, so it never
-// exceeds the window. A range whose calls are unknown has no device columns: absent, not 0.
+// ranges (NVTX or user annotations); range_tree.h defines which device ops belong to which range.
+// Host times are sums over the instances. gpu_span is the time from the first start to the last end of the device ops
+// submitted in an instance, summed over instances; gpu_busy is the union of all ops submitted in any instance, per
+// device, summed over devices, so it never exceeds the window. A range whose calls are unknown has no device columns:
+// absent, not 0.
 #include <algorithm>
 #include <unordered_map>
 
@@ -23,7 +24,7 @@ struct PathTotals {
     Stat host;
     WideSum self, gpu_span, gpu_busy;
     std::uint64_t kernels = 0, ops = 0;
-    TimeNs busy_to = INT64_MIN;  // on the device that is being walked
+    TimeNs busy_to = INT64_MIN;  // on the device being processed
 };
 
 class DeviceWork {
@@ -78,18 +79,18 @@ std::vector<PathTotals> host_totals(const RangeTree& tree) {
 }
 
 constexpr ResultColumn kColumns[] = {
-    {"path", CellType::text, Unit::none, "Names of the nested ranges, from the outermost, with / between them."},
-    {"count", CellType::integer, Unit::count, "Instances."},
+    {"path", CellType::text, Unit::none, "Names of the nested ranges, outermost first, separated by /."},
+    {"count", CellType::integer, Unit::count, "Number of instances."},
     {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations on the host."},
-    {"host_self_ns", CellType::integer, Unit::ns, "The same without nested ranges."},
+    {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested ranges."},
     {"host_mean_ns", CellType::real, Unit::ns, "Mean duration on the host."},
     {"p50_ns", CellType::integer, Unit::ns, "Median duration on the host (nearest rank)."},
-    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
+    {"p95_ns", CellType::integer, Unit::ns, "95th percentile of the duration on the host (nearest rank)."},
     {"gpu_span_ns", CellType::integer, Unit::ns,
-     "First start to last end of the device ops submitted in an instance, summed."},
+     "Time from first start to last end of the device ops submitted in an instance, summed over instances."},
     {"gpu_busy_ns", CellType::integer, Unit::ns,
-     "Time with a device op in flight that was submitted inside; over devices summed."},
-    {"kernels", CellType::integer, Unit::count, "Kernels submitted inside."},
+     "Time with a device op submitted inside the range in flight, summed over devices."},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels submitted inside."},
 };
 
 void add_row(ResultTable& table, const RangeTree& tree, std::uint32_t index, const PathTotals& path, bool links_known) {
@@ -129,19 +130,18 @@ Result<ResultTable> run(const Facts& facts) {
     bool links_known = trace.api_call().rows > 0;
     for (std::uint32_t path : order) add_row(table, tree, path, paths[path], links_known);
     if (!links_known && !paths.empty())
-        table.notes.push_back("No API calls were recorded, so device work cannot be tied to ranges.");
+        table.notes.push_back("No API calls were recorded, so device work cannot be attributed to ranges.");
     if (tree.lent_calls() > 0)
-        table.notes.push_back(
-            fmt::format("{} calls made outside any range of their own thread count in the range open at that time on "
-                        "the thread with "
-                        "the most time in ranges (PyTorch's backward pass runs on a thread of its own).",
-                        tree.lent_calls()));
+        table.notes.push_back(fmt::format(
+            "{} calls made outside any range of their own thread are attributed to the range open at that time on "
+            "the thread with the most time in ranges (PyTorch's backward pass runs on a separate thread).",
+            tree.lent_calls()));
     return table;
 }
 
 }  // namespace
 
-const Analysis kRanges{"ranges", "nvtx_sum nvtx_gpu_proj_sum",
-                       "Per nested range: host time and the device work inside.", kColumns, run};
+const Analysis kRanges{"ranges", "nvtx_sum nvtx_gpu_proj_sum", "Per nested range: host time and device work.", kColumns,
+                       run};
 
 }  // namespace gpuprof

@@ -1,5 +1,6 @@
-// `samples`: statistics of what devices were sampled for (utilisation, memory, power, ...), one row per metric, device and
-// process. Percentiles are samples (nearest rank). Metrics are listed in the order of core/schema/metrics.def, others after.
+// `samples`: statistics of sampled metrics (utilisation, memory, power, ...), one row per metric, device and process.
+// Percentiles are actual samples (nearest rank). Metrics come in the order of core/schema/metrics.def, all others after
+// them.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,19 +15,19 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"metric", CellType::text, Unit::none, "What was sampled."},
-    {"unit", CellType::text, Unit::none, "Unit of the figures; absent when they have none."},
-    {"count", CellType::integer, Unit::count, "Samples."},
-    {"mean", CellType::real, Unit::none, "Their mean."},
-    {"std", CellType::real, Unit::none, "Their standard deviation (n - 1); absent below two samples."},
-    {"min", CellType::real, Unit::none, "The smallest."},
+    {"metric", CellType::text, Unit::none, "Sampled metric."},
+    {"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none."},
+    {"count", CellType::integer, Unit::count, "Number of samples."},
+    {"mean", CellType::real, Unit::none, "Mean."},
+    {"std", CellType::real, Unit::none, "Sample standard deviation (n - 1); absent below two samples."},
+    {"min", CellType::real, Unit::none, "Minimum."},
     {"p5", CellType::real, Unit::none, "5th percentile."},
     {"p50", CellType::real, Unit::none, "Median."},
     {"p95", CellType::real, Unit::none, "95th percentile."},
     {"p99", CellType::real, Unit::none, "99th percentile."},
-    {"max", CellType::real, Unit::none, "The largest."},
+    {"max", CellType::real, Unit::none, "Maximum."},
     {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"pid", CellType::integer, Unit::none, "The process the figures belong to; absent for the whole device."},
+    {"pid", CellType::integer, Unit::none, "Process id; absent for the whole device."},
 };
 
 std::size_t place_of(std::string_view metric) {
@@ -83,7 +84,7 @@ Result<ResultTable> run(const Facts& facts) {
     for (auto& [key, series] : gather(facts.trace(), facts.options().device)) add_row(table, key, series);
     if (table.rows() == 0)
         table.notes.push_back(
-            "no samples were recorded; gpu-profile record -- CMD and gpu-profile --capture FILE -- CMD record them");
+            "No samples were recorded; gpu-profile record -- CMD and gpu-profile --capture FILE -- CMD record them.");
     return table;
 }
 

@@ -1,6 +1,6 @@
-// `sequences`: which kernels follow each other again and again on a stream? Candidates for fusing into one kernel or for a CUDA
-// graph, the ones with the most time first. A sequence is --sequence-length kernels in a row on one stream; sequences overlap, so
-// counts of different rows are not to be added. gap_ns is the time between its kernels, which fusing them would give back.
+// `sequences`: which kernel sequences repeat on a stream? Candidates for kernel fusion or a CUDA graph, most time
+// first. A sequence is --sequence-length consecutive kernels on one stream. Sequences overlap, so do not add counts of
+// different rows. gap_ns is the time between the kernels, which fusing them would save.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Sequence {
 
 using Sequences = std::unordered_map<Names, Sequence, HashNames>;
 
-// The last kernels of one stream, the newest at the end.
+// The most recent kernels of one stream, newest last.
 struct Tail {
     std::vector<Row> rows;
 };
@@ -75,17 +75,18 @@ std::string text_of(const Trace& trace, const Names& names) {
 }
 
 constexpr ResultColumn kColumns[] = {
-    {"kernels", CellType::text, Unit::none, "The kernels in their order, by their short names."},
-    {"count", CellType::integer, Unit::count, "How often they follow each other on a stream."},
-    {"total_ns", CellType::integer, Unit::ns, "Their durations and the time between them, of all times."},
-    {"kernel_ns", CellType::integer, Unit::ns, "Their durations alone."},
-    {"gap_ns", CellType::integer, Unit::ns, "The time between them."},
+    {"kernels", CellType::text, Unit::none, "Short names of the kernels, in order."},
+    {"count", CellType::integer, Unit::count, "Number of occurrences."},
+    {"total_ns", CellType::integer, Unit::ns, "Kernel durations plus the time between kernels, over all occurrences."},
+    {"kernel_ns", CellType::integer, Unit::ns, "Kernel durations, over all occurrences."},
+    {"gap_ns", CellType::integer, Unit::ns, "Time between the kernels, over all occurrences."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
     std::int64_t wanted = facts.options().sequence_length;
     if (wanted < 2 || wanted > static_cast<std::int64_t>(kLongest))
-        return Error{ExitCode::usage, fmt::format("--sequence-length {}: between 2 and {} kernels", wanted, kLongest)};
+        return Error{ExitCode::usage,
+                     fmt::format("invalid --sequence-length '{}': must be 2-{} kernels", wanted, kLongest)};
     Sequences found = gather(facts, static_cast<std::size_t>(wanted));
     std::vector<std::pair<std::string, Sequence>> order;
     for (const auto& [names, sequence] : found)
@@ -99,13 +100,12 @@ Result<ResultTable> run(const Facts& facts) {
     for (const auto& [text, sequence] : order)
         table.add_row({std::string_view(text), integer(sequence.count), integer(sequence.kernels_ns + sequence.gap_ns),
                        integer(sequence.kernels_ns), integer(sequence.gap_ns)});
-    if (order.empty()) table.notes.push_back("No sequence of kernels of this length comes twice.");
+    if (order.empty()) table.notes.push_back("No sequence of kernels of this length repeats.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kSequences{"sequences", "", "Kernels that follow each other again and again: candidates for fusing.",
-                          kColumns, run};
+const Analysis kSequences{"sequences", "", "Repeated kernel sequences: candidates for fusion.", kColumns, run};
 
 }  // namespace gpuprof

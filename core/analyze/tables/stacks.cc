@@ -1,7 +1,7 @@
-// `stacks`: in which functions the threads were, the busiest thread first, its functions by what they took themselves. From
-// sampled stacks; without any, from the Python calls that the framework's profiler recorded, in time instead of samples.
-// A function is counted once at a time, however often it is on the stack (recursion). Both are of wall time: a thread that waits
-// counts, in the function that waits.
+// `stacks`: which functions was each thread in? Busiest thread first, its functions by self time. From sampled stack
+// traces; without any, from the Python calls that the framework's profiler recorded, in time instead of samples.
+// A function counts once per sample or moment, however often it is on the stack (recursion). Both are wall time: a
+// waiting thread counts towards the function in which it waits.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,24 +19,24 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"thread", CellType::text, Unit::none, "Key of the thread; absent when it is not known."},
-    {"function", CellType::text, Unit::none, "Function, of Python or of native code."},
-    {"file", CellType::text, Unit::none, "Its file."},
+    {"thread", CellType::text, Unit::none, "Thread key; absent when unknown."},
+    {"function", CellType::text, Unit::none, "Python or native function."},
+    {"file", CellType::text, Unit::none, "Source file."},
     {"self_samples", CellType::integer, Unit::count,
-     "Samples in which it was the innermost function; absent where calls were recorded instead."},
+     "Samples with the function innermost; absent if calls were recorded instead."},
     {"self_pct", CellType::real, Unit::percent,
-     "self_samples of the thread's samples, or self_ns of its time in recorded calls."},
+     "self_samples as a share of the thread's samples, or self_ns as a share of its time in recorded calls."},
     {"total_samples", CellType::integer, Unit::count,
-     "Samples with it anywhere on the stack; absent where calls were recorded instead."},
+     "Samples with the function anywhere on the stack; absent if calls were recorded instead."},
     {"total_pct", CellType::real, Unit::percent,
-     "total_samples of the thread's samples, or total_ns of its time in recorded calls."},
+     "total_samples as a share of the thread's samples, or total_ns as a share of its time in recorded calls."},
     {"line", CellType::integer, Unit::none,
-     "The line it was in most often while it was the innermost; of recorded calls the line of its definition."},
-    {"gil_pct", CellType::real, Unit::percent, "Part of self_samples in which the thread held the interpreter lock."},
+     "Most frequent line while the function was innermost; for recorded calls, the line of its definition."},
+    {"gil_pct", CellType::real, Unit::percent, "Share of self_samples in which the thread held the GIL."},
     {"self_ns", CellType::integer, Unit::ns,
-     "Time of recorded calls in which it was the innermost function; absent where stacks were sampled."},
+     "Time of recorded calls with the function innermost; absent if stacks were sampled."},
     {"total_ns", CellType::integer, Unit::ns,
-     "Time of recorded calls with it anywhere on the stack; absent where stacks were sampled."},
+     "Time of recorded calls with the function anywhere on the stack; absent if stacks were sampled."},
 };
 
 // Samples, or nanoseconds of recorded calls.
@@ -103,7 +103,7 @@ private:
             sums_.total += time;
         });
     }
-    // A call counts when no call of the same function is around it.
+    // A call counts only if no enclosing call is of the same function.
     void add_total(const HostThread& calls) {
         std::unordered_map<const Count*, std::uint64_t> depth;
         std::vector<std::pair<std::uint32_t, const Count*>> open;
@@ -172,16 +172,16 @@ Result<ResultTable> run(const Facts& facts) {
             add_row(table, text_cell(trace, thread->first), thread->second, function->first, function->second, basis);
     if (table.rows() == 0)
         table.notes.push_back(
-            "no Python stacks were recorded; gpu-profile record --python 100 -- CMD samples them, and torch.profiler "
-            "records calls with with_stack=True");
+            "No Python stack traces were recorded; gpu-profile record --python 100 -- CMD samples them, and "
+            "torch.profiler records calls with with_stack=True.");
     else if (basis == PythonBasis::time)
-        table.notes.push_back("times are of recorded Python calls; recording them makes short functions look longer");
+        table.notes.push_back(
+            "Times are from recorded Python calls; recording overhead makes short functions look slower.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kStacks{"stacks", "", "Per thread and Python function: samples, or time, in it and below it.", kColumns,
-                       run};
+const Analysis kStacks{"stacks", "", "Per thread and Python function: self and total samples or time.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,9 +1,9 @@
-// `steps`: how long does an iteration take, is the device busy in it, and which ones are slow and why? One row per step in
-// order of time; step_finder.h says how steps are found.
-// gpu_busy is the device time inside [start, end) of the step, per device, summed: work that a step submits but that runs
-// after its end counts in the next. slow = longer than 1.2 x the median or than the 95th percentile (both nearest rank).
-// why compares a slow step with the one of median length: what the step's thread spent more time in, and whether the device
-// was busy longer. It names the largest difference; it does not prove a cause.
+// `steps`: how long does an iteration take, is the device busy in it, and which ones are slow and why? One row per step
+// in order of time; step_finder.h says how steps are found.
+// gpu_busy is the device time inside [start, end) of the step, summed over devices; work that a step submits but that
+// runs after its end counts in the next step. slow = longer than 1.2 x the median or than the 95th percentile (both
+// nearest rank). why compares a slow step with the median step: where the step's thread spent more time, and whether
+// the device was busy longer. It names the largest difference; it does not prove a cause.
 #include <algorithm>
 #include <unordered_map>
 
@@ -21,7 +21,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kNameShown = 60;
-constexpr double kBacklog = 0.1;  // share of the device's work done after the last step that is worth a note
+constexpr double kBacklog = 0.1;  // a note is added if this share of the device's work runs after the last step
 
 struct Measured {
     DurNs dur = 0;
@@ -61,7 +61,7 @@ std::size_t judge(std::vector<Measured>& steps) {
     return static_cast<std::size_t>(median - steps.begin());
 }
 
-// Names of spans that contain template or argument lists are cut there; all others at kNameShown bytes.
+// Cuts a name at its template or argument list, or at kNameShown bytes.
 std::string shorten(std::string_view name) {
     if (name.starts_with("void ")) name.remove_prefix(5);
     if (std::size_t cut = name.find_first_of("<("); cut != name.npos && cut > 0 && cut <= kNameShown)
@@ -75,7 +75,7 @@ std::string shorten(std::string_view name) {
 // Time by name: of the step's thread by innermost span, or of kernels.
 using TimeByName = std::unordered_map<std::uint32_t, WideSum>;
 
-// The name whose time grew most, and by how much in ns; 0 when none grew.
+// The name whose time grew most, and its growth in ns; 0 if no time grew.
 std::pair<StringId, double> largest_growth(const TimeByName& from, const TimeByName& to) {
     StringId grown = kNoString;
     WideSum largest;
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    // The step's own range, and whatever else spans all of it, is no explanation; its time has no name.
+    // The step's own range, and any other span that covers the whole step, explains nothing; its time has no name.
     TimeByName host(const Step& step) const {
         TimeByName times;
         thread_.each_innermost({step.start, step.end}, [&](std::uint32_t at, DurNs dur) {
@@ -149,7 +149,7 @@ private:
     TimeByName host_of_median_, kernels_of_median_;
 };
 
-// A host that runs ahead of the device makes short steps whose work is done in later ones, or after the last.
+// When the host runs ahead of the device, steps are short and their work runs in later steps or after the last.
 void note_backlog(const Facts& facts, const Steps& found, ResultTable& table) {
     WideSum after, whole;
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
@@ -158,21 +158,20 @@ void note_backlog(const Facts& facts, const Steps& found, ResultTable& table) {
     }
     if (after.real() < kBacklog * whole.real() || after == WideSum{}) return;
     table.notes.push_back(
-        fmt::format("The device was busy for {} after the last step: the host runs ahead, so these lengths are those "
-                    "of submitting the "
-                    "work, and device columns show the work of earlier steps.",
+        fmt::format("The device was busy for {} after the last step: the host runs ahead, so step durations measure "
+                    "submission, and device columns show the work of earlier steps.",
                     readable_duration(after.real())));
 }
 
 constexpr ResultColumn kColumns[] = {
-    {"step", CellType::text, Unit::none, "Name of the step's range, or its number."},
-    {"start_ns", CellType::integer, Unit::ns, "Start, from the start of the window."},
-    {"dur_ns", CellType::integer, Unit::ns, "Length."},
-    {"gpu_busy_ns", CellType::integer, Unit::ns, "Time in the step with a device op in flight, over devices summed."},
-    {"busy_pct", CellType::real, Unit::percent, "gpu_busy_ns of dur_ns times the number of devices with work."},
-    {"kernels", CellType::integer, Unit::count, "Kernels that began in the step."},
+    {"step", CellType::text, Unit::none, "Name of the step's range, or the step number."},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
+    {"gpu_busy_ns", CellType::integer, Unit::ns, "Time in the step with a device op in flight, summed over devices."},
+    {"busy_pct", CellType::real, Unit::percent, "gpu_busy_ns as a share of dur_ns x the number of devices with work."},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels that started in the step."},
     {"slow", CellType::boolean, Unit::none, "Longer than 1.2 x the median step or than the 95th percentile."},
-    {"why", CellType::text, Unit::none, "What a slow step has more of than the step of median length."},
+    {"why", CellType::text, Unit::none, "Largest differences between a slow step and the median step."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -208,6 +207,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSteps{"steps", "", "Per iteration: length, device busy, and why slow ones are slow.", kColumns, run};
+const Analysis kSteps{"steps", "", "Per iteration: duration, device busy time, and why slow steps are slow.", kColumns,
+                      run};
 
 }  // namespace gpuprof

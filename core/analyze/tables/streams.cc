@@ -1,4 +1,4 @@
-// `streams`: which streams had work, and when? One row per device and stream, the busiest first.
+// `streams`: which streams had work, and when? One row per device and stream, busiest first.
 #include <algorithm>
 
 #include "core/analyze/facts/stream_work.h"
@@ -11,10 +11,10 @@ namespace {
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"stream", CellType::integer, Unit::none, "Stream id."},
-    {"ops", CellType::integer, Unit::count, "Kernels, copies and fills."},
-    {"busy_ns", CellType::integer, Unit::ns, "Time with one of them in flight."},
-    {"first_ns", CellType::integer, Unit::ns, "Start of the first, from the start of the window."},
-    {"last_ns", CellType::integer, Unit::ns, "End of the last, from the start of the window."},
+    {"ops", CellType::integer, Unit::count, "Number of kernels, memcpys and memsets."},
+    {"busy_ns", CellType::integer, Unit::ns, "Time with an op in flight."},
+    {"first_ns", CellType::integer, Unit::ns, "Start of the first op, relative to the window start."},
+    {"last_ns", CellType::integer, Unit::ns, "End of the last op, relative to the window start."},
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -39,6 +39,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kStreams{"streams", "", "Per device and stream: ops, busy time, first and last.", kColumns, run};
+const Analysis kStreams{"streams", "", "Per device and stream: ops, busy time, first start and last end.", kColumns,
+                        run};
 
 }  // namespace gpuprof

@@ -1,5 +1,6 @@
-// `unified_memory`: how much managed memory moved between host and devices by itself? One row per device and direction. A migration
-// is a copy from managed memory to managed memory that no call submitted, as importers write it.
+// `unified_memory`: how much managed memory migrated automatically between host and devices? One row per device and
+// direction. A migration is a copy from managed memory to managed memory that no call submitted; this is how importers
+// write it.
 #include <map>
 
 #include "core/analyze/facts/stat.h"
@@ -12,10 +13,10 @@ namespace {
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"direction", CellType::text, Unit::none,
-     "HtoD: pages that the device asked for; DtoH: that the host asked for; DtoD."},
-    {"count", CellType::integer, Unit::count, "Migrations."},
+     "HtoD: pages accessed by the device; DtoH: pages accessed by the host; DtoD."},
+    {"count", CellType::integer, Unit::count, "Number of migrations."},
     {"bytes", CellType::integer, Unit::bytes, "Bytes moved."},
-    {"mean_bytes", CellType::real, Unit::bytes, "Bytes of a migration."},
+    {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per migration."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
     {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns."},
 };
@@ -52,8 +53,8 @@ Result<ResultTable> run(const Facts& facts) {
                        of.bytes_known ? ratio(of.bytes.real(), of.total.real()) : kAbsent});
     if (moves.empty())
         table.notes.push_back(
-            "no migrations of managed memory were recorded; nsys profile --cuda-um-cpu-page-faults=true "
-            "--cuda-um-gpu-page-faults=true records them");
+            "No migrations of managed memory were recorded; nsys profile --cuda-um-cpu-page-faults=true "
+            "--cuda-um-gpu-page-faults=true records them.");
     return table;
 }
 
