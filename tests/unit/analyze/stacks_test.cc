@@ -76,8 +76,9 @@ TEST(Stacks, NameWhatPythonDidInIdleGaps) {
     EXPECT_EQ(idle.text(row, "python"), "6 of 7 samples in augment (data.py:31)");
     ReadTable findings(trace, "findings");
     std::size_t finding = findings.find("id", "input-pipeline");
-    EXPECT_NE(findings.text(finding, "evidence").find("Sampled during this time: 6 of 7 samples in augment (data.py:31)"),
-              std::string::npos);
+    EXPECT_NE(
+        findings.text(finding, "evidence").find("Sampled during this time: 6 of 7 samples in augment (data.py:31)"),
+        std::string::npos);
 }
 
 TEST(PythonCalls, AreFunctionFileAndLineOfTheDefinition) {
