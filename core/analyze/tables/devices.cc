@@ -20,8 +20,7 @@ Cell device_name(const Trace& trace, std::int32_t device) {
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"name", CellType::text, Unit::none, "Device name."},
-    {"window_ns", CellType::integer, Unit::ns,
-     "Window of the trace: from the first start to the last end of all host and device events."},
+    {"window_ns", CellType::integer, Unit::ns, "First start to last end of all host and device events."},
     {"busy_ns", CellType::integer, Unit::ns, "Time with any device op in flight."},
     {"busy_pct", CellType::real, Unit::percent, "busy_ns as a share of window_ns."},
     {"idle_ns", CellType::integer, Unit::ns, "window_ns - busy_ns."},

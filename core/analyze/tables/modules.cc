@@ -23,11 +23,9 @@ constexpr ResultColumn kColumns[] = {
     {"count", CellType::integer, Unit::count, "Number of calls."},
     {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations of the calls on the host."},
     {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested modules."},
-    {"device_total_ns", CellType::integer, Unit::ns,
-     "Sum of the durations of the device ops submitted in the calls, without the backward pass."},
+    {"device_total_ns", CellType::integer, Unit::ns, "Device time of ops submitted in the calls, without backward."},
     {"backward_total_ns", CellType::integer, Unit::ns,
-     "Sum of the durations of the device ops submitted by the backward pass of its operators; absent when no "
-     "backward operator's module is known."},
+     "Device time of the backward pass; absent if its modules are unknown."},
     {"device_self_ns", CellType::integer, Unit::ns, "device_total_ns without nested modules."},
     {"backward_self_ns", CellType::integer, Unit::ns, "backward_total_ns without nested modules."},
     {"kernels", CellType::integer, Unit::count, "Number of kernels, forward and backward."},
