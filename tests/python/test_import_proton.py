@@ -60,4 +60,4 @@ def test_values_that_are_no_numbers(program, tmp_path):
 def test_cut_off(program, tmp_path):
     text = FILE.read_text()
     losses = {row["kind"]: row["place"] for row in program.report(write(tmp_path, text[:-20]), "losses")["losses"].rows}
-    assert losses["truncated"] == f"cut off at byte {len(text) - 20}"
+    assert losses["truncated"].endswith(f"at byte {len(text) - 20}")

@@ -187,7 +187,7 @@ def test_pickles_that_name_code_are_refused(program, tmp_path, value, protocol):
     data = pickle.dumps({"segments": [], "x": value}, protocol=protocol)
     outcome = program.run("report", write(tmp_path, data), "memory")
     assert outcome.status == 3 and outcome.stdout == b""
-    assert "only plain values are read" in outcome.errors[0] and len(outcome.errors) == 1
+    assert "only plain values" in outcome.errors[0] and len(outcome.errors) == 1
 
 
 def test_every_opcode_is_read_refused_or_unknown_to_pickle(program, tmp_path):
@@ -200,9 +200,9 @@ def test_every_opcode_is_read_refused_or_unknown_to_pickle(program, tmp_path):
 def test_cut_off_and_damaged(program, tmp_path):
     data = gzip.decompress(SNAPSHOT.read_bytes())
     outcome = program.run("report", write(tmp_path, data[:15]), "memory")  # tests/unit/importers/damaged_test.cc cuts further on
-    assert outcome.status == 3 and "cut off" in outcome.errors[0]
+    assert outcome.status == 3 and "unexpected end" in outcome.errors[0]
     (loss,) = program.report(write(tmp_path, data[:-1]), "losses")["losses"].rows
-    assert loss["kind"] == "truncated" and "cut off" in loss["place"]
+    assert loss["kind"] == "truncated" and "unexpected end" in loss["place"]
     assert program.run("report", write(tmp_path, pickle.dumps([1, "segments"])), "memory").status in (0, 3)
 
 

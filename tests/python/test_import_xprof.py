@@ -187,7 +187,7 @@ def test_cut_off_and_damaged(program, tmp_path):
     text = gzip.decompress(JSON.read_bytes())
     (tmp_path / "cut.json").write_bytes(text[: len(text) // 2])
     losses = {row["kind"]: row["place"] for row in program.report(tmp_path / "cut.json", "losses")["losses"].rows}
-    assert losses["truncated"] == f"cut off at byte {len(text) // 2}"
+    assert losses["truncated"].endswith(f"at byte {len(text) // 2}")
 
 
 def test_planes_of_other_devices_are_counted(program, tmp_path):

@@ -163,7 +163,7 @@ class Kind:
             raise Trouble(f"{self.name}: {what}: left {left}; {said}")
         if errors_are_said and (state == "old") and not said.strip():
             raise Trouble(f"{self.name}: {what}: the old file and not a word")
-        if self.name not in LIKE_THE_COMMAND and (done.returncode == 0) != (state == "new") and "not synchronised" not in said:
+        if self.name not in LIKE_THE_COMMAND and (done.returncode == 0) != (state == "new") and "not synchronized" not in said:
             raise Trouble(f"{self.name}: {what}: status {done.returncode} with the {state} file; {said}")
         return state
 
