@@ -30,7 +30,7 @@ private:
 Status write_output(const std::string& file, const std::function<Status(Sink&)>& content,
                     Readers readers = Readers::as_umask_says);
 
-// Whether the outputs may be written: none is an input or a file in an input folder, under any name or link, and no two
+// Whether the outputs may be written: each differs from every input and every file in an input folder, under any name or link, and no two
 // are the same.
 // "-" is standard input and output; "" is none. Call before anything is read.
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs);

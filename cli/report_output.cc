@@ -1,13 +1,23 @@
 #include "cli/report_output.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 
 namespace gpuprof {
 
-Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit) {
+Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit,
+                    Paging paging) {
+    if (paging == Paging::on && output == "-" && isatty(STDOUT_FILENO) == 1 && !format.one_table) {
+        Style style = style_for(output);
+        style.limit = limit;
+        StringSink text;
+        format.write(report, style, text);
+        return print_paged(text.text());
+    }
     Result<Output> sink = Output::open(output);
     if (!sink.ok()) return sink.error();
     if (format.one_table)

@@ -9,7 +9,7 @@
   expect-same    a path of the repository whose content is the standard output
   expect-error   what the one line on standard error contains; then standard output is empty
   expect-note    what the one line on standard error contains when the command succeeds
-  expect-code    the exit status; 0 without it
+  expect-code    the exit status (default: 0)
 
   expect-rule    of a case in rules/ID: what the rule ID says, in `report timeline.json findings`, or in what `cmd` says instead:
                    fires 210 us    with this cost (`fires` alone: whatever it costs)

@@ -61,9 +61,9 @@ def hardening_problems(text):
         yield "it has text relocations"
     imported = {name for name, defined in symbols(text) if not defined}
     if "__stack_chk_fail" not in imported:
-        yield "nothing in it has the stack protector"
+        yield "no function has the stack protector"
     if not any(re.fullmatch(r"__\w+_chk", name) for name in imported):
-        yield "nothing in it was compiled with _FORTIFY_SOURCE"
+        yield "no function was compiled with _FORTIFY_SOURCE"
 
 
 def export_problems(text, allowed):

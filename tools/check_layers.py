@@ -51,7 +51,7 @@ def problems_of_file(path, text, layers):
             continue
         layer = layer_of(target, layers)
         if layer is None or not (ROOT / target).is_file():
-            yield f'{where}: "{target}" is no file of this project, written from the repository root'
+            yield f'{where}: "{target}" is not a file of this project; write its path from the repository root'
         elif layer != own and not any(fnmatch(layer, allowed) for allowed in layers[own]):
             yield f"{where}: {own} may not include {layer} ({target}); LAYERS allows {' '.join(layers[own]) or 'nothing'}"
 

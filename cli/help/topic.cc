@@ -10,8 +10,8 @@
 #include "cli/command.h"
 #include "cli/help/markdown.h"
 #include "cli/help/page_text.h"
-#include "cli/help/pager.h"
 #include "cli/help/pages.h"
+#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "core/report/paint.h"
 

@@ -174,7 +174,9 @@ Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
     Result<Found> found = analyse(plan, *looked->facts);
     if (!found.ok()) return found.error();
     Report report = report_of(plan, *looked->trace, *found);
-    if (Status written = write_report(*plan.format, report, arguments.output, arguments.options.limit); !written)
+    if (Status written = write_report(*plan.format, report, arguments.output, arguments.options.limit,
+                                      arguments.watch ? Paging::off : Paging::on);
+        !written)
         return written.error();
     return ExitCode::ok;
 }

@@ -12,7 +12,7 @@
 
 namespace gpuprof::smi {
 
-// What is asked for. A field has a metric, or is one of the facts below.
+// A requested field: it has a metric, or is one of the facts below.
 struct Field {
     std::string_view query;  // as --help-query-gpu spells it
     std::string_view older;  // its name before, or ""

@@ -1,5 +1,5 @@
 // Fuzz target of the Nsight Compute importer: any bytes give a trace or an error and nothing else happens, and every counter
-// belongs to a launch that is there.
+// belongs to an existing launch.
 #include <cstdint>
 #include <cstdlib>
 #include <set>

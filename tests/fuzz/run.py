@@ -2,7 +2,7 @@
 """Fuzzes the targets in turn, guided by coverage, and adds what was done to docs/how-it-works/benchmarks/fuzzing.md.
 
     cmake --preset fuzz && ninja -C build/fuzz
-    tests/fuzz/run.py --hours 0.5                 every target for half an hour of processor time, one process
+    tests/fuzz/run.py --hours 0.5                 every target for half an hour of CPU time, one process
     tests/fuzz/run.py --hours 2 kineto capture    these two only
     tests/fuzz/run.py --report                    coverage and the page again, from what was run before
 
@@ -39,7 +39,7 @@ TURN_S = 150  # wall time; short enough to be fair, long enough that reading the
 MOST_INPUTS = 400  # of a corpus, of those that coverage is measured with
 MOST_FINDS = 20  # of one turn; then the target waits for mends
 
-# Wall time: several times what target.h allows of processor time, since the machine may be busy.
+# Wall time: several times what target.h allows of CPU time, since the machine may be busy.
 LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=300", "-max_len=65536"]
 
 # What is read by each target: the sources whose lines count for its coverage.
@@ -81,7 +81,7 @@ def environment(**more):
 
 
 def on_one_processor():
-    """Before a target starts: readers that use all processors then start no threads, which would cost more than the input."""
+    """Before a target starts: readers that use all CPUs then start no threads, which would cost more than the input."""
     os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
 
@@ -228,7 +228,7 @@ def write_page(names):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hours", type=float, default=0, help="processor time for each target, in hours")
+    parser.add_argument("--hours", type=float, default=0, help="CPU time for each target, in hours")
     parser.add_argument("--until", help="stop at this time of day, HH:MM (UTC)")
     parser.add_argument("--report", action="store_true", help="measure coverage and write the page")
     parser.add_argument("targets", nargs="*", metavar="TARGET")

@@ -163,7 +163,7 @@ def overlap(a, b):
 
 
 def overlaps(trace):
-    """(device, a, b) -> row, for the kinds of work that are there and for every two streams"""
+    """(device, a, b) -> row, for the recorded kinds of work and for every two streams"""
     rows = {}
     for device, ops in by_device(trace).items():
         comm = [op for op in ops if op.category == KERNEL and is_comm(op.name)]

@@ -69,7 +69,7 @@ BROKEN = {
     "binary": (random.Random(1).randbytes(100_000), REFUSED),
     "zeros": (bytes(100_000), REFUSED),
     "program": (b"\x7fELF" + bytes(2000), REFUSED),
-    "text": (b"hello, this is no trace\n" * 50, REFUSED),
+    "text": (b"hello, not a trace\n" * 50, REFUSED),
     "number": (b"42", REFUSED),
     "string": (b'"traceEvents"', REFUSED),
     "null": (b"null", REFUSED),

@@ -36,7 +36,7 @@ def test_a_page_in_a_pipe_is_plain_text(program):
 def test_an_unknown_topic_suggests_the_nearest(program):
     done = program.run("help", "verdict")
     assert done.status == 2
-    assert "verdicts?" in done.stderr.decode()
+    assert "'verdicts'" in done.stderr.decode()
 
 
 def on_a_terminal(program, topic, **environment):

@@ -13,7 +13,7 @@ DETAILS = {"compute_pct": "Compute (SM) Throughput", "memory_pct": "Memory Throu
 
 
 @pytest.mark.parametrize(("file", "has", "verdict", "because", "shows"), [
-    ("ncu/kernels.raw.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 % is at 60 % or more of the peak of memory or caches", "counters"),
+    ("ncu/kernels.raw.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "counters"),
     ("ncu/kernels.details.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "counters"),
     ("nvidia-smi/h200-580.csv", "9 samples", "cannot tell", "GPU 0 was busy 0 % of the time (1 sample)", "samples"),
     ("memory/growth.snapshot.pickle.gz", "390 memory events", "cannot tell", "who holds memory", "memory"),

@@ -143,7 +143,7 @@ def test_one_recording_in_two_formats_counts_once(program):
     (lambda f: (f / "a.txt").write_text("x"), ["."], 3, "none of the 1 files"),
     (lambda f: (f / "a.json").write_text(""), [".", "devices"], 3, "./a.json: the input is empty"),
     (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "a.gz"], 2, "duplicate file 'a.gz'"),
-    (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "b.gz"], 2, "no analysis b.gz"),
+    (lambda f: shutil.copy(RANKS[0], f / "a.gz"), ["a.gz", "b.gz"], 2, "'b.gz'"),
 ])
 def test_clear_errors(program, tmp_path, monkeypatch, prepare, arguments, status, said):
     prepare(tmp_path)

@@ -80,6 +80,17 @@ def test_watch_keeps_a_file_up_to_date(program, tmp_path):
         process.kill()
 
 
+def test_long_answers_go_through_the_pager(program, tmp_path):
+    (pager := tmp_path / "pager").write_text("#!/bin/sh\necho PAGED\ncat\n")
+    pager.chmod(0o755)
+    for rows, paged in ((10, True), (200, False)):
+        with Terminal([program.path, "report", str(EXAMPLE)], rows=rows, environment={"PAGER": str(pager)}) as terminal:
+            status, shown = terminal.end()
+        assert (status, "PAGED" in shown, "608" in shown) == (0, paged, True)
+    with Terminal([program.path, "report", str(EXAMPLE)], rows=10, environment={"PAGER": ""}) as terminal:
+        assert "PAGED" not in terminal.end()[1]
+
+
 def test_standard_input_cannot_be_watched(program):
     done = subprocess.run([program.path, "report", "-", "--watch"], input=b"", capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (2, b"")

@@ -20,7 +20,7 @@
 //   --fork N             forks N children after cuInit, one after the other; each ends at once by _exit(0)
 //   --spawn N            starts N copies of itself, without --fork and --spawn, before cuInit, and waits for them
 //   --end HOW            how to end: exit(5), _exit(5), quick_exit(5), abort, SIGKILL to itself, exit(5) from another thread
-//   --end-after-us N     ends so many microseconds after cuInit, whatever is going on; without it, after the rest
+//   --end-after-us N     exits N microseconds after cuInit, whatever it is doing (default: after the other work)
 //
 // Exit status: 5 by --end, else 0; 70 when the client of the fake libcupti broke a rule of buffers; 71 when CUDA is missing.
 #include <dlfcn.h>

@@ -30,7 +30,7 @@ struct Module {
 int primary = 0;
 thread_local void* current_context = nullptr;
 
-// Begins a function: the lock, the count, the failure that was asked for.
+// Begins a function: the lock, the count, the requested failure.
 #define BEGIN_CALL(name, launches)             \
     std::lock_guard<std::mutex> guard(lock()); \
     if (int code = sim().enter(name, launches)) return code

@@ -46,7 +46,7 @@ void flush_lanes(bool forced);
 void forget_in_flight(std::uint32_t kind);
 // Forgets the client and what was not handed over.
 void tear_down();
-// With the rule after_teardown: hands over the buffer that was held back, once.
+// With the rule after_teardown: delivers the deferred buffer, once.
 void complete_held_back();
 
 std::size_t take_dropped();

@@ -51,7 +51,7 @@ Got& got() {
     return made;
 }
 
-// Two ticks a nanosecond since the machine began, as a processor's counter would.
+// Two ticks a nanosecond since the machine began, like a CPU's time-stamp counter.
 std::uint64_t ticks() {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);

@@ -1,4 +1,4 @@
-// Steps of two recordings are found alike, and totals and parts are of the same steps.
+// Steps of two recordings are found in the same way, and totals and parts are of the same steps.
 #include <gtest/gtest.h>
 
 #include "compare/comparison.h"

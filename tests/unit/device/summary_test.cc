@@ -36,7 +36,7 @@ TEST(GpuSummary, StatisticsOfFiveSamples) {
     EXPECT_DOUBLE_EQ(*summary.util_gpu_p5, 0.8);    // rank 0.2 between 0 and 4
     EXPECT_DOUBLE_EQ(*summary.util_gpu_p95, 99.2);  // rank 3.8 between 96 and 100
     EXPECT_DOUBLE_EQ(*summary.idle_pct, 40);        // below 5
-    EXPECT_DOUBLE_EQ(*summary.active_pct, 60);      // from 50 on
+    EXPECT_DOUBLE_EQ(*summary.active_pct, 60);      // 50 and more
     EXPECT_DOUBLE_EQ(*summary.busy_time_est_s, 5);
     EXPECT_EQ(summary.sparkline, "▁▁▅██");
 }

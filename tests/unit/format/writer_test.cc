@@ -7,7 +7,7 @@
 namespace gpuprof::test {
 namespace {
 
-// A disk with room for so many bytes.
+// A disk with limited space, in bytes.
 class SmallDisk final : public Sink {
 public:
     explicit SmallDisk(std::size_t room) : room_(room) {}

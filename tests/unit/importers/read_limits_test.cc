@@ -1,4 +1,4 @@
-// Limits of reading: what unpacks without end, and what is no file.
+// Limits of reading: what unpacks without end, and inputs that are not files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -156,7 +156,7 @@ TEST(OpArithmetic, ConvolutionWithoutItsStrideIsUnknown) {
     const auto conv = op_arithmetic({"aten::conv2d", "[[32, 3, 224, 224], [64, 3, 7, 7], [], [], [], [], []]", "", ""});
     EXPECT_FALSE(conv.flops);
     EXPECT_FALSE(conv.bytes);
-    // padding="same" is no list.
+    // padding="same" is not a list.
     EXPECT_FALSE(op_arithmetic({"aten::conv2d", "[[1, 3, 8, 8], [4, 3, 3, 3], [], [], [], [], []]", "",
                                 R"(["", "", "", "[1, 1]", "same", "[1, 1]", "1"])"})
                      .flops);

@@ -12,7 +12,7 @@ std::string json_of(const BenchDocument& document) {
     return sink.text();
 }
 
-// Every kind of member: text that needs escapes, optionals that are there and that are not, lists, lists of objects.
+// Every kind of member: text that needs escapes, present and absent optionals, lists, lists of objects.
 BenchDocument example() {
     BenchDocument document;
     document.version = "1", document.created = "now", document.command_line = "bench \"x\"";

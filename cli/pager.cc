@@ -1,4 +1,4 @@
-#include "cli/help/pager.h"
+#include "cli/pager.h"
 
 #include <signal.h>
 #include <sys/ioctl.h>
