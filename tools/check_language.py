@@ -39,7 +39,7 @@ PHRASES = (
     (r"\bmost memory of\b", "peak memory"),
     (r"\bkeep the result by\b", "save the result under"),
     (r"\bwhat was held at\b|\bhighlight alike\b|\brepeats would\b", "see the language page's terms"),
-    (r"\b(?<!multi)(?<!co)processors?\b(?! architecture)", "CPU, CPUs, cores"),
+    (r"\b(?<!multi)(?<!co)(?<!trace )(?<!\x22)processors?\b(?! architecture)", "CPU, CPUs, cores"),
     (r"\bmeanwhile\b", "at the same time; during X"),
     (r"\bis there are\b", "are treated as"),
     (r"\bare treated alike\b|\bfound alike\b|\bread alike\b", "the same way"),

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/schema/documents.h"
 #include "cli/schema/reference.h"
 #include "cli/terminal.h"
 #include "core/report/lines.h"
@@ -60,7 +61,7 @@ void write_as_json(const Style& style, Sink& sink) {
     write_json({.version = program_version(), .origin = {}, .window = {}, .trust = {}, .tables = tables}, style, sink);
 }
 
-constexpr std::string_view kFormats[] = {"text", "md", "json"};
+constexpr std::string_view kFormats[] = {"text", "md", "json", "json-schema"};
 
 Result<ExitCode> run(const Arguments& arguments) {
     std::vector<std::string_view> formats(std::begin(kFormats), std::end(kFormats));
@@ -71,6 +72,8 @@ Result<ExitCode> run(const Arguments& arguments) {
     Style style = style_of(arguments);
     if (arguments.format == "json")
         write_as_json(style, *output);
+    else if (arguments.format == "json-schema")
+        output->write(documents_schema());
     else if (arguments.format == "md")
         write_as_markdown(reference_sections(), *output);
     else
@@ -81,7 +84,9 @@ Result<ExitCode> run(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("--format", arguments->format, "Output format: text, md or json (default: text).").value("FORMAT");
+    line.option("--format", arguments->format,
+                "Output format: text, md, json, or json-schema for the JSON Schema of all JSON output (default: text)")
+        .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     return [arguments] { return run(*arguments); };
 }

@@ -62,6 +62,10 @@ def document_of(program, *arguments, status=0):
     return json.loads(done.stdout)
 
 
+def test_the_program_prints_it(program):
+    assert document_of(program, "schema", "--format", "json-schema") == SCHEMA
+
+
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.Draft202012Validator.check_schema(strict(SCHEMA))

@@ -1,0 +1,10 @@
+// The JSON Schema of all documents that the program writes (core/schema/documents.schema.json), part of the program.
+#pragma once
+
+#include <string_view>
+
+namespace gpuprof {
+
+std::string_view documents_schema();
+
+}  // namespace gpuprof
