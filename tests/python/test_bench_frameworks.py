@@ -308,7 +308,8 @@ def test_no_driver_when_one_is_asked_for(tmp_path):
     code = "import gpu_profile\ntry: gpu_profile.bench(len, (), timer='cuda')\nexcept gpu_profile.Error as problem: print(problem.code, problem)"
     environment = {**os.environ, "GPUPROF_CUDA": str(tmp_path / "libcuda.so.1")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("3 there is no CUDA driver here")
+    assert done.stdout.startswith("3 ")
+    assert "CUDA driver" in done.stdout
 
 
 def test_two_in_turn_on_a_drifting_device(answers):

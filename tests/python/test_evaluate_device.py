@@ -113,7 +113,7 @@ def test_what_was_taken_before_the_import_stays(judge, patch, refused):
 def test_no_events_without_a_driver(judge):
     found = json.loads(judge(2, "--json", script=SCRIPT + "; fail cuEventRecord 719").text)
     assert (found["timer"], found["violations"]) == ("host", [])
-    assert found["timer_reason"].startswith("cuEventRecord answered 719")
+    assert "cuEventRecord" in found["timer_reason"] and "719" in found["timer_reason"]
     assert found["optimized_ms"] > 0
 
 

@@ -202,7 +202,7 @@ def test_a_disk_that_fills_while_merging_keeps_the_parts(program, tmp_path):
         found = [ranges(program, part) for part in parts if not part.name.startswith("beside-")]
         assert {"before the disk is full": 1} in found
         # The command that merges them is there to be copied.
-        (command,) = re.findall(r"merge them later: (.*)", done.stderr)
+        (command,) = re.findall(r"merge them later with: (.*)", done.stderr)
         assert str(parts[0].parent) in command
         (small / "filler").unlink()
         merged = subprocess.run(["bash", "-c", f"{command} --quiet"], env={**os.environ, "PATH": f"{program.path.parent}:{os.environ['PATH']}"},
