@@ -209,7 +209,7 @@ def test_a_disk_that_fills_while_merging_keeps_the_parts(program, tmp_path):
                                 capture_output=True, text=True, check=False, timeout=20)
         assert merged.returncode == 0, merged.stderr
         assert ranges(program, small / "run of today.gpuprof") == {"before the disk is full": 1}
-        subprocess.run(["bash", "-c", re.findall(r"no longer needed: (.*)", merged.stderr)[0]], check=True, timeout=20)
+        subprocess.run(["bash", "-c", re.findall(r"remove them with: (.*)", merged.stderr)[0]], check=True, timeout=20)
         assert [path.name for path in small.iterdir()] == ["run of today.gpuprof"]
     finally:
         for _ in range(20):
