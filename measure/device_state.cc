@@ -35,11 +35,11 @@ Result<ReadState> open_device_state(std::int32_t device) {
     Result<std::unique_ptr<DeviceSource>> opened = open_source(request);
     if (!opened.ok()) return opened.error();
     std::shared_ptr<DeviceSource> source = std::move(*opened);
-    return ReadState([source, harvest = Harvest()](MetricSet due) mutable -> std::optional<Reading> {
-        harvest.clear();
-        source->collect(due, harvest);
-        if (harvest.readings.empty()) return std::nullopt;
-        return harvest.readings.front();
+    return ReadState([source, polled = PollResult()](MetricSet due) mutable -> std::optional<Reading> {
+        polled.clear();
+        source->collect(due, polled);
+        if (polled.readings.empty()) return std::nullopt;
+        return polled.readings.front();
     });
 }
 

@@ -21,12 +21,12 @@ public:
                         heard_.devices = opened.devices;
                         heard_.sentences = opened.notes;
                     },
-                .harvested =
-                    [this](const Harvest& harvest) {
+                .on_poll =
+                    [this](const PollResult& polled) {
                         std::lock_guard lock(mutex_);
-                        for (const Reading& reading : harvest.readings)
+                        for (const Reading& reading : polled.readings)
                             heard_.present = heard_.present | reading.present;
-                        for (const Fault& fault : harvest.faults) say(fault.sentence);
+                        for (const Fault& fault : polled.faults) say(fault.sentence);
                     }};
     }
     SampledMachine heard() const {

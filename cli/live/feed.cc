@@ -14,30 +14,30 @@ namespace {
 constexpr DurNs kSecond = 1'000'000'000;
 constexpr DurNs kRestartAfter = 30 * kSecond;
 
-DurNs interval_of(const WatchWish& wish) { return static_cast<DurNs>(wish.interval_s * 1e9); }
+DurNs interval_of(const LiveOptions& live) { return static_cast<DurNs>(live.interval_s * 1e9); }
 
 }  // namespace
 
-void declare_wish(CommandLine& line, WatchWish& wish) {
-    line.option(spec_of(kMonitorOptions, "devices"), wish.devices);
-    line.option(spec_of(kMonitorOptions, "interval_ns"), wish.interval_s).seconds(0.1, 3600);
-    line.option(spec_of(kMonitorOptions, "backend"), wish.backend);
+void declare_live_options(CommandLine& line, LiveOptions& live) {
+    line.option(spec_of(kMonitorOptions, "devices"), live.devices);
+    line.option(spec_of(kMonitorOptions, "interval_ns"), live.interval_s).seconds(0.1, 3600);
+    line.option(spec_of(kMonitorOptions, "backend"), live.backend);
 }
 
-Status check(const WatchWish& wish) {
-    if (wish.backend == "none")
+Status check(const LiveOptions& live) {
+    if (live.backend == "none")
         return Error{ExitCode::usage, "--backend none samples no device; use auto, nvml, smi or replay:FILE"};
     return {};
 }
 
-LiveFeed::LiveFeed(const WatchWish& wish)
-    : wish_(wish), state_(interval_of(wish)), monitor_(std::make_unique<Monitor>(options(true))) {}
+LiveFeed::LiveFeed(const LiveOptions& live)
+    : options_(live), state_(interval_of(live)), monitor_(std::make_unique<Monitor>(options(true))) {}
 
 MonitorOptions LiveFeed::options(bool wait) {
     MonitorOptions options;
-    options.request.devices = wish_.devices;
-    options.request.backend = wish_.backend;
-    options.request.interval = interval_of(wish_);
+    options.request.devices = options_.devices;
+    options.request.backend = options_.backend;
+    options.request.interval = interval_of(options_);
     options.max_samples = 1;  // the state keeps its own history
     options.strict = wait;
     options.start_timeout = wait ? 15 * kSecond : -1;
@@ -46,11 +46,11 @@ MonitorOptions LiveFeed::options(bool wait) {
                                 std::lock_guard lock(mutex_);
                                 state_.opened(opened);
                             },
-                        .harvested =
-                            [this](const Harvest& harvest) {
+                        .on_poll =
+                            [this](const PollResult& polled) {
                                 std::lock_guard lock(mutex_);
-                                state_.harvested(harvest);
-                                if (!harvest.readings.empty()) any_reading_ = true;
+                                state_.on_poll(polled);
+                                if (!polled.readings.empty()) any_reading_ = true;
                                 changed_.notify_all();
                             },
                         .over = [this](const std::string& why) { sampling_over(why); }};

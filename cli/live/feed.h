@@ -14,19 +14,19 @@
 namespace gpuprof {
 
 // What top and serve watch.
-struct WatchWish {
+struct LiveOptions {
     std::string devices = "all", backend = "auto";
     double interval_s = 1;
 };
 
-void declare_wish(CommandLine& line, WatchWish& wish);
+void declare_live_options(CommandLine& line, LiveOptions& live);
 
 // Refuses a backend that samples no device.
-Status check(const WatchWish& wish);
+Status check(const LiveOptions& live);
 
 class LiveFeed {
 public:
-    explicit LiveFeed(const WatchWish& wish);
+    explicit LiveFeed(const LiveOptions& live);
 
     // Waits for the first reading; an error says in one sentence why there will be none.
     Status start();
@@ -48,7 +48,7 @@ private:
     MonitorOptions options(bool wait);
     void sampling_over(const std::string& why);
 
-    const WatchWish wish_;
+    const LiveOptions options_;
     mutable std::mutex mutex_;
     LiveState state_;
     std::condition_variable changed_;

@@ -24,8 +24,8 @@ std::string describe(const Reading& reading) {
 
 }  // namespace
 
-void LiveLine::show(const Harvest& harvest) {
-    for (const Reading& reading : harvest.readings) newest_[reading.device] = reading;
+void LiveLine::show(const PollResult& polled) {
+    for (const Reading& reading : polled.readings) newest_[reading.device] = reading;
     TimeNs now = monotonic_ns();
     if (newest_.empty() || now - drawn_ < 100'000'000) return;
     drawn_ = now;

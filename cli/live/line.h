@@ -10,7 +10,7 @@ namespace gpuprof {
 class LiveLine {
 public:
     // Newest reading per device; redrawn at most ten times a second.
-    void show(const Harvest& harvest);
+    void show(const PollResult& polled);
     void clear();
 
 private:

@@ -53,11 +53,11 @@ void LiveState::opened(const Opened& opened) {
     }
 }
 
-void LiveState::harvested(const Harvest& harvest) {
-    for (const Reading& reading : harvest.readings) take(reading);
-    for (const ProcessReading& process : harvest.processes)
+void LiveState::on_poll(const PollResult& polled) {
+    for (const Reading& reading : polled.readings) take(reading);
+    for (const ProcessReading& process : polled.processes)
         if (LiveDevice* device = find(process.device)) device->processes[process.pid] = process;
-    for (const Fault& fault : harvest.faults) take(fault);
+    for (const Fault& fault : polled.faults) take(fault);
 }
 
 LiveDevice* LiveState::find(std::int32_t number) {

@@ -45,7 +45,7 @@ public:
     explicit LiveState(DurNs interval) : interval_(interval) {}
 
     void opened(const Opened& opened);
-    void harvested(const Harvest& harvest);
+    void on_poll(const PollResult& polled);
 
     const std::string& backend() const { return backend_; }
     const std::vector<std::string>& notes() const { return notes_; }

@@ -59,10 +59,10 @@ struct Records {
     }
     Observer observer(TimeNs started) {
         Observer to_capture = capture ? capture->observer() : Observer{};
-        return {.opened = to_capture.opened, .harvested = [this, to_capture, started](const Harvest& harvest) {
-                    if (to_capture.harvested) to_capture.harvested(harvest);
-                    if (csv) csv->add(harvest, started);
-                    if (live) live->show(harvest);
+        return {.opened = to_capture.opened, .on_poll = [this, to_capture, started](const PollResult& polled) {
+                    if (to_capture.on_poll) to_capture.on_poll(polled);
+                    if (csv) csv->add(polled, started);
+                    if (live) live->show(polled);
                 }};
     }
     void command_started() const {

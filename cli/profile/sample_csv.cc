@@ -16,9 +16,9 @@ void SampleCsv::publish() {
     (void)output_.publish();
 }
 
-void SampleCsv::add(const Harvest& harvest, TimeNs started) {
+void SampleCsv::add(const PollResult& polled, TimeNs started) {
     std::lock_guard lock(mutex_);
-    for (const Reading& reading : harvest.readings) output_.write(series_line(reading, started));
+    for (const Reading& reading : polled.readings) output_.write(series_line(reading, started));
     output_.flush();
 }
 

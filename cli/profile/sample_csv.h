@@ -18,9 +18,9 @@ public:
     static Result<std::unique_ptr<SampleCsv>> open(const std::string& file);
     // Creates the file; further calls do nothing. close() repeats a failure.
     void publish();
-    // Harvests arrive in batches, at most ten times a second, and are written at once; times count from `started`.
+    // Polls arrive in batches, at most ten times a second, and are written at once; times count from `started`.
     // Thread-safe.
-    void add(const Harvest& harvest, TimeNs started);
+    void add(const PollResult& polled, TimeNs started);
     // Must be the last call.
     Status close() { return output_.close(); }
 

@@ -22,7 +22,7 @@ namespace gpuprof {
 namespace {
 
 struct Arguments {
-    WatchWish wish;
+    LiveOptions live;
     std::string prometheus, web_config;
 };
 
@@ -82,7 +82,7 @@ Result<ExitCode> serve(const Arguments& arguments) {
     if (arguments.prometheus.empty())
         return Error{ExitCode::usage,
                      "serve needs an address; pass --prometheus [HOST]:PORT, such as --prometheus :9400"};
-    if (Status sound = check(arguments.wish); !sound) return sound.error();
+    if (Status sound = check(arguments.live); !sound) return sound.error();
     Result<HostPort> at = parse_host_port(arguments.prometheus);
     if (!at.ok()) return at.error();
     Result<WebConfig> web = WebConfig{};
@@ -93,7 +93,7 @@ Result<ExitCode> serve(const Arguments& arguments) {
     BasicAuth users(web->users);
     Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open(*at, {}, *streams);
     if (!endpoint.ok()) return endpoint.error();
-    LiveFeed feed(arguments.wish);
+    LiveFeed feed(arguments.live);
     if (Status sampling = feed.start(); !sampling) return sampling.error();
     Status served =
         (*endpoint)->serve([&](const HttpRequest& request) { return guarded_page(feed, users, request); },
@@ -111,7 +111,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--web-config", arguments->web_config,
                 "Web configuration file of Prometheus exporters: TLS and basic authentication.")
         .value("FILE");
-    declare_wish(line, arguments->wish);
+    declare_live_options(line, arguments->live);
     return [arguments] { return serve(*arguments); };
 }
 

@@ -27,7 +27,7 @@ namespace gpuprof {
 namespace {
 
 struct Arguments {
-    WatchWish wish;
+    LiveOptions live;
     bool once = false;
 };
 
@@ -89,7 +89,7 @@ Result<ExitCode> print_along(LiveFeed& feed, const Arguments& arguments) {
         for (const std::string& sentence : state.notes()) note(sentence);
     });
     for (;;) {
-        wait(static_cast<DurNs>(arguments.wish.interval_s * 1e9));
+        wait(static_cast<DurNs>(arguments.live.interval_s * 1e9));
         bool last = arguments.once || feed.ended();
         if (Status printed = print_tables(feed, last); !printed) return printed.error();
         if (last) return ExitCode::ok;
@@ -148,8 +148,8 @@ private:
 };
 
 Result<ExitCode> top(const Arguments& arguments) {
-    if (Status sound = check(arguments.wish); !sound) return sound.error();
-    LiveFeed feed(arguments.wish);
+    if (Status sound = check(arguments.live); !sound) return sound.error();
+    LiveFeed feed(arguments.live);
     if (Status sampling = feed.start(); !sampling) return sampling.error();
     bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0 && !arguments.once;
     if (!terminal) return print_along(feed, arguments);
@@ -158,7 +158,7 @@ Result<ExitCode> top(const Arguments& arguments) {
         note(screen.error().message + "; printing tables instead of plots");
         return print_along(feed, arguments);
     }
-    int number = Panel(feed, **screen).run(arguments.wish.interval_s);
+    int number = Panel(feed, **screen).run(arguments.live.interval_s);
     screen->reset();
     feed.stop();
     if (number != 0 && number != SIGINT) raise(number);
@@ -167,7 +167,7 @@ Result<ExitCode> top(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    declare_wish(line, arguments->wish);
+    declare_live_options(line, arguments->live);
     line.flag("--once", arguments->once, "Print one table and exit.");
     return [arguments] { return top(*arguments); };
 }

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include "collect/device/sample_accumulator.h"
 #include "collect/device/sampler_link.h"
-#include "collect/device/tally.h"
 #include "core/base/clock.h"
 #include "core/base/quiet_thread.h"
 #include "core/base/readable.h"
@@ -27,11 +27,11 @@ bool starting_library(const std::string& call) { return call.find("Init") != std
 
 }  // namespace
 
-// The current or last region, and the thread that listens to its sampler. The thread feeds the tally, detects a hung
+// The current or last region, and the thread that listens to its sampler. The thread feeds the accumulator, detects a hung
 // driver or a dead sampler, names the driver function responsible, and starts another sampler that avoids it. In a
 // forked child this object is unusable: the thread does not exist, and locks may be held for ever.
 struct Monitor::State {
-    explicit State(const MonitorOptions& given) : options(given), tally(SourceRequest{}, 1, 0, 0) {}
+    explicit State(const MonitorOptions& given) : options(given), accumulator(SourceRequest{}, 1, 0, 0) {}
 
     const MonitorOptions& options;
     const pid_t owner = getpid();
@@ -40,7 +40,7 @@ struct Monitor::State {
 
     mutable std::mutex mutex;  // guards the members below
     std::condition_variable changed;
-    Tally tally;
+    SampleAccumulator accumulator;
     SourceRequest request;              // including functions to avoid
     std::unique_ptr<SamplerLink> link;  // changed by the thread only
     TimeNs created = 0, began = 0, ended = 0;
@@ -57,11 +57,11 @@ struct Monitor::State {
     enum class Outcome { finished, refused, hung, died };
 
     bool foreign() const { return owner != getpid(); }
-    // Calls read(tally, region) under the lock.
+    // Calls read(accumulator, region) under the lock.
     template <class Read>
     auto inspect(Read&& read) const {
         std::lock_guard lock(mutex);
-        return read(tally, RegionBounds{began + options.warmup, ended != 0 ? ended : realtime_ns()});
+        return read(accumulator, RegionBounds{began + options.warmup, ended != 0 ? ended : realtime_ns()});
     }
     void renew();
     Status wait_ready(DurNs timeout);
@@ -80,7 +80,7 @@ void Monitor::State::renew() {
     std::lock_guard lock(mutex);
     created = began = realtime_ns();
     ended = 0;
-    tally = Tally(options.request, options.max_samples, created, options.warmup);
+    accumulator = SampleAccumulator(options.request, options.max_samples, created, options.warmup);
     request = options.request;
     over = stopping = opened = false;
     running = true;
@@ -91,9 +91,9 @@ void Monitor::State::renew() {
 
 Status Monitor::State::wait_ready(DurNs timeout) {
     std::unique_lock lock(mutex);
-    changed.wait_for(lock, std::chrono::nanoseconds(timeout), [this] { return over || tally.any_reading(); });
+    changed.wait_for(lock, std::chrono::nanoseconds(timeout), [this] { return over || accumulator.any_reading(); });
     if (!refusal) return refusal;
-    if (!tally.any_reading())
+    if (!accumulator.any_reading())
         return Error{ExitCode::empty, fmt::format("no sample arrived within {}", readable_duration(timeout))};
     return {};
 }
@@ -172,19 +172,19 @@ void Monitor::State::take(const Message& message) {
         std::lock_guard lock(mutex);
         if (auto* news = std::get_if<Opened>(&message)) {
             opened = true;
-            tally.opened(*news);
-        } else if (auto* batch = std::get_if<HarvestBatch>(&message)) {
-            tally.harvested(batch->harvest);
+            accumulator.opened(*news);
+        } else if (auto* batch = std::get_if<PollMessage>(&message)) {
+            accumulator.on_poll(batch->polled);
         } else if (auto* done = std::get_if<Done>(&message)) {
-            tally.done(*done);
+            accumulator.done(*done);
         }
         changed.notify_all();
     }
     if (auto* news = std::get_if<Opened>(&message); news != nullptr && options.observer.opened)
         options.observer.opened(*news);
-    if (auto* batch = std::get_if<HarvestBatch>(&message); batch != nullptr && options.observer.harvested)
-        options.observer.harvested(batch->harvest);
-    if (auto* batch = std::get_if<HarvestBatch>(&message); batch != nullptr && batch->ended && options.observer.over)
+    if (auto* batch = std::get_if<PollMessage>(&message); batch != nullptr && options.observer.on_poll)
+        options.observer.on_poll(batch->polled);
+    if (auto* batch = std::get_if<PollMessage>(&message); batch != nullptr && batch->ended && options.observer.over)
         options.observer.over("");
 }
 
@@ -207,13 +207,13 @@ bool Monitor::State::explain(Outcome outcome) {
     if (!stopping) broken = what;
     if (stopping || restarts == kMostRestarts) {
         ending = what + (stopping ? "" : "; sampling ended after three restarts");
-        tally.note(ending);
-        if (!tally.any_reading()) refusal = Error{ExitCode::empty, what};
+        accumulator.note(ending);
+        if (!accumulator.any_reading()) refusal = Error{ExitCode::empty, what};
         return false;
     }
     ++restarts;
     if (avoidable) request.avoid.push_back(call);
-    tally.note(what + (avoidable ? "; that function is skipped from now on" : "; sampling was restarted"));
+    accumulator.note(what + (avoidable ? "; that function is skipped from now on" : "; sampling was restarted"));
     return true;
 }
 
@@ -224,7 +224,7 @@ bool Monitor::State::pause(DurNs length) {
 
 void Monitor::State::refuse(ExitCode code, const std::string& sentence) {
     std::lock_guard lock(mutex);
-    tally.note(sentence);
+    accumulator.note(sentence);
     ending = sentence;
     refusal = Error{code, sentence};
     changed.notify_all();
@@ -250,7 +250,7 @@ Status Monitor::start() {
     state.renew();
     if (options_.request.backend == "none") {
         std::lock_guard lock(state.mutex);
-        state.tally.note("no device was sampled, as requested (backend none)");
+        state.accumulator.note("no device was sampled, as requested (backend none)");
         return {};
     }
     state.thread = quiet_thread([&state] { state.run(); });
@@ -285,17 +285,19 @@ std::vector<GpuSummary> Monitor::summaries() const {
         dead.notes = {"no figures in a forked child; the parent process samples"};
         return {dead};
     }
-    return state_->inspect([](const Tally& tally, RegionBounds region) { return tally.summaries(region); });
+    return state_->inspect(
+        [](const SampleAccumulator& accumulator, RegionBounds region) { return accumulator.summaries(region); });
 }
 
 std::vector<Reading> Monitor::samples(std::size_t index) const {
     if (state_->foreign()) return {};
-    return state_->inspect([index](const Tally& tally, RegionBounds) { return tally.samples(index); });
+    return state_->inspect(
+        [index](const SampleAccumulator& accumulator, RegionBounds) { return accumulator.samples(index); });
 }
 
 std::vector<SampledDevice> Monitor::devices() const {
     if (state_->foreign()) return {};
-    return state_->inspect([](const Tally& tally, RegionBounds) { return tally.devices(); });
+    return state_->inspect([](const SampleAccumulator& accumulator, RegionBounds) { return accumulator.devices(); });
 }
 
 TimeNs Monitor::started() const {

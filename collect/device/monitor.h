@@ -27,7 +27,7 @@ namespace gpuprof {
 // Receives every message, in order, on the monitor's own thread. Must be quick and must not call the monitor.
 struct Observer {
     std::function<void(const Opened&)> opened;
-    std::function<void(const Harvest&)> harvested;
+    std::function<void(const PollResult&)> on_poll;
     // Sampling ended without a request: "" at the end of a replay, otherwise the reason.
     std::function<void(const std::string&)> over = {};
     // The sampler died or hung: no samples until it restarts, if it does. The sentence says what happened.

@@ -39,7 +39,7 @@ struct Fault {
 };
 
 // One turn of a source. Vectors keep their memory between turns.
-struct Harvest {
+struct PollResult {
     std::vector<Reading> readings;
     std::vector<Reading> energy;  // readings of the energy counter alone, between turns; without other metrics
     std::vector<ProcessReading> processes;

@@ -17,7 +17,7 @@ Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& fi
 
 Observer SampleCapture::observer() {
     return {.opened = [this](const Opened& opened) { write_devices(opened.devices); },
-            .harvested = [this](const Harvest& harvest) { add(harvest); },
+            .on_poll = [this](const PollResult& polled) { add(polled); },
             .broken =
                 [this](const std::string& what) {
                     part_->add_loss("recorder_loss", 1, "samples of the devices: " + what);
@@ -33,13 +33,13 @@ void SampleCapture::write_devices(const std::vector<SampledDevice>& devices) {
     (void)part_->flush();
 }
 
-void SampleCapture::add(const Harvest& harvest) {
-    for (const std::vector<Reading>* readings : {&harvest.readings, &harvest.energy})
+void SampleCapture::add(const PollResult& polled) {
+    for (const std::vector<Reading>* readings : {&polled.readings, &polled.energy})
         for (const Reading& reading : *readings)
             for (const MetricSpec& spec : kMetrics)
                 if (std::optional<double> value = reading.get(spec.metric))
                     add_row(reading.time, reading.device, spec, *value);
-    for (const ProcessReading& process : harvest.processes) {
+    for (const ProcessReading& process : polled.processes) {
         if (process.mem_used_mb)
             add_row(process.time, process.device, spec_of(Metric::mem_used), *process.mem_used_mb)
                 .set("pid", process.pid);

@@ -25,7 +25,7 @@ public:
 private:
     explicit SampleCapture(std::unique_ptr<CapturePart> part) : part_(std::move(part)) {}
     void write_devices(const std::vector<SampledDevice>& devices);
-    void add(const Harvest& harvest);
+    void add(const PollResult& polled);
     RowBuffer& add_row(TimeNs time, std::int32_t device, const MetricSpec& spec, double value);
 
     std::unique_ptr<CapturePart> part_;

@@ -61,9 +61,9 @@ public:
     explicit EnergyProbe(TimeNs from) : next_(from + kEvery), over_(from + 2 * kSecond) {}
     // INT64_MAX when finished
     TimeNs next() const { return next_; }
-    void read(DeviceSource& source, Harvest& to) {
+    void read(DeviceSource& source, PollResult& to) {
         TimeNs begun = monotonic_ns();
-        Harvest read;
+        PollResult read;
         source.collect({Metric::energy}, read);
         bool answered = false;
         for (const Reading& reading : read.readings) {
@@ -113,7 +113,7 @@ public:
         if (!tick(false) || !flush()) return false;
         while (!packet_before(std::min(next + interval_, probe_.next()))) {
             if (monotonic_ns() < next + interval_) {
-                probe_.read(source_, batch_.harvest);
+                probe_.read(source_, batch_.polled);
                 continue;
             }
             next += interval_;
@@ -137,12 +137,12 @@ private:
     // Reports the end of a recording once, immediately.
     bool tick(bool last) {
         TimeNs now = monotonic_ns();
-        source_.collect(schedule_.due(now, last), batch_.harvest);
+        source_.collect(schedule_.due(now, last), batch_.polled);
         bool end_is_news = source_.ended() && !said_end_;
         said_end_ |= end_is_news;
         batch_.ended = end_is_news;
-        if (end_is_news || now - sent_ >= kSendEvery || batch_.harvest.readings.size() >= kSendReadings ||
-            !batch_.harvest.faults.empty())
+        if (end_is_news || now - sent_ >= kSendEvery || batch_.polled.readings.size() >= kSendReadings ||
+            !batch_.polled.faults.empty())
             return flush();
         return true;
     }
@@ -150,13 +150,13 @@ private:
     // In parts that fit into a packet.
     bool flush() {
         sent_ = monotonic_ns();
-        Harvest& all = batch_.harvest;
+        PollResult& all = batch_.polled;
         for (std::size_t begin = 0; begin < all.readings.size(); begin += kSendReadings) {
             std::size_t end = std::min(begin + kSendReadings, all.readings.size());
-            HarvestBatch part;
-            part.harvest.energy.swap(all.energy);  // with the first part, so that it can be sorted
-            part.harvest.readings.assign(all.readings.begin() + static_cast<std::ptrdiff_t>(begin),
-                                         all.readings.begin() + static_cast<std::ptrdiff_t>(end));
+            PollMessage part;
+            part.polled.energy.swap(all.energy);  // with the first part, so that it can be sorted
+            part.polled.readings.assign(all.readings.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        all.readings.begin() + static_cast<std::ptrdiff_t>(end));
             if (!send_message(part)) return false;
         }
         all.readings.clear();
@@ -170,7 +170,7 @@ private:
     DurNs interval_;
     Schedule schedule_;
     EnergyProbe probe_;
-    HarvestBatch batch_;
+    PollMessage batch_;
     Lateness lateness_;
     std::uint64_t missed_ = 0;
     TimeNs sent_ = 0;

@@ -82,25 +82,25 @@ std::optional<Place> visible_entry(std::span<const MachineDevice> machine, std::
     return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
-Places visible_places(std::span<const MachineDevice> machine, const DeviceWish& wish, Selection& selection) {
+Places visible_places(std::span<const MachineDevice> machine, const DeviceRequest& request, Selection& selection) {
     Places visible;
-    if (!wish.visible_set) {
+    if (!request.visible_set) {
         for (std::size_t i = 0; i < machine.size(); ++i) add_whole(machine, i, visible);
         return visible;
     }
-    for (std::string_view entry : split(wish.visible)) {
+    for (std::string_view entry : split(request.visible)) {
         std::optional<Place> place = visible_entry(machine, entry);
         if (!place) {
             if (!entry.empty() && entry != "-1")
                 selection.notes.push_back(
                     fmt::format("CUDA_VISIBLE_DEVICES={}: \"{}\" matches no device of this machine; CUDA ignores it "
                                 "and all later entries.",
-                                wish.visible, entry));
+                                request.visible, entry));
             break;
         }
         if (std::find(visible.begin(), visible.end(), *place) != visible.end()) {
             selection.notes.push_back(
-                fmt::format("CUDA_VISIBLE_DEVICES={} lists a device twice, so CUDA shows none.", wish.visible));
+                fmt::format("CUDA_VISIBLE_DEVICES={} lists a device twice, so CUDA shows none.", request.visible));
             return {};
         }
         visible.push_back(*place);
@@ -117,11 +117,11 @@ std::string numbers(const std::vector<std::int32_t>& values) {
     return text;
 }
 
-Error nothing_visible(const DeviceWish& wish, std::size_t machine_count) {
+Error nothing_visible(const DeviceRequest& request, std::size_t machine_count) {
     if (machine_count == 0) return {ExitCode::empty, "the driver reports no GPU"};
     return {ExitCode::empty,
             fmt::format("CUDA_VISIBLE_DEVICES={} hides all {} GPUs from the target; unset it or name a device",
-                        wish.visible, machine_count)};
+                        request.visible, machine_count)};
 }
 
 // The positions in `visible` that one requested entry selects.
@@ -155,11 +155,11 @@ Result<std::vector<std::int32_t>> wanted(std::span<const MachineDevice> machine,
 
 // By default CUDA numbers the fastest GPU first, and the driver numbers by PCI address: with different models, the same
 // number may mean different GPUs.
-void note_ambiguity(std::span<const MachineDevice> machine, const DeviceWish& wish, Selection& selection) {
+void note_ambiguity(std::span<const MachineDevice> machine, const DeviceRequest& request, Selection& selection) {
     bool models_differ = std::any_of(machine.begin(), machine.end(),
                                      [&](const MachineDevice& one) { return one.name != machine.front().name; });
-    bool by_uuid = wish.visible_set && is_uuid(trim(wish.visible));
-    if (models_differ && !wish.pci_order && !by_uuid)
+    bool by_uuid = request.visible_set && is_uuid(trim(request.visible));
+    if (models_differ && !request.pci_order && !by_uuid)
         selection.notes.push_back(
             "The GPUs are of different models, so CUDA may number them differently than the driver, whose numbers "
             "apply here. "
@@ -179,15 +179,15 @@ void note_unsampled(const Places& visible, Selection& selection) {
 
 }  // namespace
 
-Result<Selection> select_devices(std::span<const MachineDevice> machine, const DeviceWish& wish) {
+Result<Selection> select_devices(std::span<const MachineDevice> machine, const DeviceRequest& request) {
     Selection selection;
-    Places visible = visible_places(machine, wish, selection);
-    if (visible.empty()) return nothing_visible(wish, machine.size());
+    Places visible = visible_places(machine, request, selection);
+    if (visible.empty()) return nothing_visible(request, machine.size());
     std::vector<std::int32_t> chosen;
-    if (trim(wish.devices) == "all") {
+    if (trim(request.devices) == "all") {
         for (std::size_t i = 0; i < visible.size(); ++i) chosen.push_back(static_cast<std::int32_t>(i));
     } else {
-        for (std::string_view entry : split(wish.devices)) {
+        for (std::string_view entry : split(request.devices)) {
             Result<std::vector<std::int32_t>> positions = wanted(machine, visible, entry);
             if (!positions) return positions.error();
             chosen.insert(chosen.end(), positions->begin(), positions->end());
@@ -199,7 +199,7 @@ Result<Selection> select_devices(std::span<const MachineDevice> machine, const D
         const Place& place = visible[static_cast<std::size_t>(number)];
         selection.devices.push_back({number, place.machine, place.mig});
     }
-    note_ambiguity(machine, wish, selection);
+    note_ambiguity(machine, request, selection);
     note_unsampled(visible, selection);
     return selection;
 }

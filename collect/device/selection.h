@@ -21,7 +21,7 @@ struct MachineDevice {
     std::vector<std::string> mig_uuids;  // its instances; if not empty, the GPU itself runs no work
 };
 
-struct DeviceWish {
+struct DeviceRequest {
     std::string_view devices;  // "all", or numbers and UUIDs separated by commas
     bool visible_set = false;  // whether CUDA_VISIBLE_DEVICES is in the target's environment
     std::string_view visible;
@@ -40,6 +40,6 @@ struct Selection {
 };
 
 // `machine` is in NVML's order: by PCI address.
-Result<Selection> select_devices(std::span<const MachineDevice> machine, const DeviceWish& wish);
+Result<Selection> select_devices(std::span<const MachineDevice> machine, const DeviceRequest& request);
 
 }  // namespace gpuprof

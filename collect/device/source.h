@@ -37,7 +37,7 @@ public:
     // the last turn), and new faults.
     // Never blocks outside the driver. After a fault the source continues with what works; a lost device is retried
     // with back-off.
-    virtual void collect(MetricSet due, Harvest& to) = 0;
+    virtual void collect(MetricSet due, PollResult& to) = 0;
     // Whether the source has ended for good (the end of a recording).
     virtual bool ended() const { return false; }
     // Whether readings arrive all at once, with their own times, possibly ahead of the clock (replay:FILE@max). The

@@ -36,9 +36,9 @@ template <SameRecord<Fault> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
     visit(r.time), visit(r.device), visit(r.metrics), visit(r.lost), visit(r.sentence);
 }
-template <SameRecord<HarvestBatch> Record, class Visit>
+template <SameRecord<PollMessage> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.harvest.readings), visit(r.harvest.energy), visit(r.harvest.processes), visit(r.harvest.faults);
+    visit(r.polled.readings), visit(r.polled.energy), visit(r.polled.processes), visit(r.polled.faults);
     visit(r.ended);
 }
 template <SameRecord<Done> Record, class Visit>

@@ -3,7 +3,7 @@
 // driver may overwrite the sampler's memory.
 //
 //   ask -> sampler   Start {request}   Stop {}
-//   sampler -> ask   Opened {...}  or  Refused {sentence};   HarvestBatch {harvest} ...;   Done {cost}
+//   sampler -> ask   Opened {...}  or  Refused {sentence};   PollMessage {polled} ...;   Done {cost}
 #pragma once
 
 #include <optional>
@@ -32,8 +32,8 @@ struct Refused {
     int code = 0;  // ExitCode
     std::string sentence;
 };
-struct HarvestBatch {
-    Harvest harvest;
+struct PollMessage {
+    PollResult polled;
     bool ended = false;  // the source has ended for good
 };
 // The cost of sampling itself, and how punctual it was.
@@ -43,9 +43,9 @@ struct Done {
     double cpu_s = 0, wall_s = 0;  // of the sampler process, since Start
 };
 
-using Message = std::variant<Start, Stop, Opened, Refused, HarvestBatch, Done>;
+using Message = std::variant<Start, Stop, Opened, Refused, PollMessage, Done>;
 
-// Maximum packet size; a longer harvest is sent in parts.
+// Maximum packet size; a longer polled is sent in parts.
 inline constexpr std::size_t kMaxPacket = 128 * 1024;
 
 std::string encode(const Message& message);

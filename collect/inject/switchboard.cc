@@ -62,20 +62,20 @@ std::uint32_t Switchboard::kind_of(std::uint32_t domain) noexcept {
     return domain == kDriverDomain ? kDriverKind : kRuntimeKind;
 }
 
-Switchboard::Wish Switchboard::wish_of(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
+Switchboard::Request Switchboard::request_of(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
     if ((kind != kDriverKind && kind != kRuntimeKind) || cbid >= kFunctions) return unsaid;
-    return Wish{functions_[static_cast<unsigned>(who)][kind == kRuntimeKind][cbid].load(std::memory_order_acquire)};
+    return Request{functions_[static_cast<unsigned>(who)][kind == kRuntimeKind][cbid].load(std::memory_order_acquire)};
 }
 
 bool Switchboard::wants(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
     if (kind >= kKinds) return false;
-    Wish wish = wish_of(who, kind, cbid);
+    Request request = request_of(who, kind, cbid);
     bool whole = kinds_[static_cast<unsigned>(who)][kind].load(std::memory_order_acquire);
-    return wish == wanted || (whole && wish != unwanted);
+    return request == wanted || (whole && request != unwanted);
 }
 
 bool Switchboard::leaves_out(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept {
-    return wish_of(who, kind, cbid) == unwanted;
+    return request_of(who, kind, cbid) == unwanted;
 }
 
 bool Switchboard::anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept {
@@ -91,8 +91,8 @@ bool Switchboard::wants_anything(Who who) const noexcept {
     for (const auto& kind : kinds_[client])
         if (kind.load(std::memory_order_relaxed)) return true;
     for (const auto& domain : functions_[client])
-        for (const auto& wish : domain)
-            if (wish.load(std::memory_order_relaxed) == wanted) return true;
+        for (const auto& request : domain)
+            if (request.load(std::memory_order_relaxed) == wanted) return true;
     return false;
 }
 
@@ -100,10 +100,10 @@ int Switchboard::set_kind(Who who, std::uint32_t kind, bool on) noexcept {
     const Cupti* real = cupti();
     if (real == nullptr) return kNotInitialized;
     if (kind >= kKinds) return kInvalidKind;
-    std::atomic<bool>& wish = kinds_[static_cast<unsigned>(who)][kind];
-    bool had = wish.exchange(on);
+    std::atomic<bool>& request = kinds_[static_cast<unsigned>(who)][kind];
+    bool had = request.exchange(on);
     if (int code = settle_kind(*real, kind); code != kCuptiSuccess) {
-        wish.store(had);
+        request.store(had);
         return code;
     }
     if (kind == kDriverKind) tell_functions(kDriverDomain);
@@ -128,11 +128,11 @@ int Switchboard::settle_kind(const Cupti& real, std::uint32_t kind) noexcept {
 int Switchboard::set_function(Who who, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
     if (cupti() == nullptr) return kNotInitialized;
     if (cbid >= kFunctions) return kInvalidParameter;
-    std::atomic<std::uint8_t>& wish = functions_[static_cast<unsigned>(who)][domain == kRuntimeDomain][cbid];
-    std::uint8_t had = wish.exchange(on ? wanted : unwanted);
+    std::atomic<std::uint8_t>& request = functions_[static_cast<unsigned>(who)][domain == kRuntimeDomain][cbid];
+    std::uint8_t had = request.exchange(on ? wanted : unwanted);
     Turn turn(lock_);
     int code = tell_function(domain, cbid, anyone_wants(kind_of(domain), cbid));
-    if (code != kCuptiSuccess) wish.store(had, std::memory_order_relaxed);
+    if (code != kCuptiSuccess) request.store(had, std::memory_order_relaxed);
     return code;
 }
 
@@ -162,7 +162,7 @@ void Switchboard::withdraw(Who who) noexcept {
             if (functions_[client][domain == kRuntimeDomain][cbid].load(std::memory_order_relaxed) == wanted)
                 set_function(who, domain, cbid, false);
     for (auto& domain : functions_[client])
-        for (auto& wish : domain) wish.store(unsaid, std::memory_order_relaxed);
+        for (auto& request : domain) request.store(unsaid, std::memory_order_relaxed);
 }
 
 std::uint64_t Switchboard::take_dropped(Who who) noexcept {

@@ -44,10 +44,10 @@ public:
     std::uint64_t take_dropped(Who who) noexcept;
 
 private:
-    enum Wish : std::uint8_t { unsaid, unwanted, wanted };
+    enum Request : std::uint8_t { unsaid, unwanted, wanted };
     static constexpr unsigned kClients = 2;
     static std::uint32_t kind_of(std::uint32_t domain) noexcept;
-    Wish wish_of(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
+    Request request_of(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants_kind(std::uint32_t kind) const noexcept;
     int settle_kind(const Cupti& real, std::uint32_t kind) noexcept;

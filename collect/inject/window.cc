@@ -27,14 +27,14 @@ void Window::start(Switch on_switch, std::int64_t now) noexcept {
     delay_until_ = settings.delay_ns > 0 ? now + settings.delay_ns : 0;
     delayed_.store(delay_until_ != 0, std::memory_order_relaxed);
     switch_ = on_switch;
-    if (range_ == CaptureRange::always) wishes_.store(1, std::memory_order_relaxed);
+    if (range_ == CaptureRange::always) reasons_.store(1, std::memory_order_relaxed);
     settle();
 }
 
 // Aligns the window with the reasons to be open.
 void Window::settle() noexcept {
     pthread_mutex_lock(&lock_);
-    bool should = wishes_.load(std::memory_order_relaxed) > 0 && !delayed_.load(std::memory_order_relaxed) &&
+    bool should = reasons_.load(std::memory_order_relaxed) > 0 && !delayed_.load(std::memory_order_relaxed) &&
                   !over_.load(std::memory_order_relaxed);
     if (should != open_.load(std::memory_order_relaxed)) {
         if (should) {
@@ -62,8 +62,8 @@ void Window::log(bool opens, std::int64_t now) noexcept {
         log_[logged_++] = {now, 0};
 }
 
-void Window::wish(int change) noexcept {
-    wishes_.fetch_add(change, std::memory_order_relaxed);
+void Window::change_reasons(int change) noexcept {
+    reasons_.fetch_add(change, std::memory_order_relaxed);
     settle();
 }
 
@@ -84,11 +84,11 @@ void Window::shut() noexcept {
 }
 
 void Window::call_start() noexcept {
-    wishes_.store(1, std::memory_order_relaxed);
+    reasons_.store(1, std::memory_order_relaxed);
     settle();
 }
 void Window::call_stop() noexcept {
-    wishes_.store(0, std::memory_order_relaxed);
+    reasons_.store(0, std::memory_order_relaxed);
     settle();
 }
 
@@ -107,12 +107,12 @@ bool Window::begin(std::string_view text, std::uint64_t domain, std::uint64_t re
     if (range_ == CaptureRange::iterations)
         step();
     else
-        wish(+1);
+        change_reasons(+1);
     return true;
 }
 
 void Window::end() noexcept {
-    if (range_ == CaptureRange::nvtx) wish(-1);
+    if (range_ == CaptureRange::nvtx) change_reasons(-1);
 }
 
 void Window::name_domain(std::uint64_t domain, std::string_view text) noexcept {

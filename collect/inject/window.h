@@ -62,7 +62,7 @@ public:
 
 private:
     static constexpr std::size_t kHandles = 16, kLogged = 64;
-    void wish(int change) noexcept;
+    void change_reasons(int change) noexcept;
     void log(bool opens, std::int64_t now) noexcept;
     void settle() noexcept;
     static bool holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
@@ -78,7 +78,7 @@ private:
     std::size_t logged_ = 0;
     bool first_taken_ = false;
     std::atomic<bool> open_{false}, delayed_{false}, over_{false};
-    std::atomic<int> wishes_{0};  // number of reasons to be open
+    std::atomic<int> reasons_{0};  // number of reasons to be open
     std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};
     std::atomic<std::uint32_t> openings_{0};
     std::atomic<std::int64_t> iterations_{0};

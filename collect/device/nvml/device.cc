@@ -81,7 +81,7 @@ void SampledGpu::say_once(Turn& turn, MetricSet metrics, std::string sentence) {
     turn.to.faults.push_back({turn.reading.time, facts_.device, metrics, false, std::move(sentence)});
 }
 
-Return SampledGpu::collect(MetricSet due, Harvest& to) {
+Return SampledGpu::collect(MetricSet due, PollResult& to) {
     Turn turn{.to = to, .due = due, .now = monotonic_ns()};
     turn.reading.time = realtime_ns();
     turn.reading.device = facts_.device;

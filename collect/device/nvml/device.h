@@ -26,7 +26,7 @@ public:
     // Finds the handles; reads the constants if they are unknown.
     Return find();
     // One turn. Returns kSuccess, or the code that requires a restart of the library.
-    Return collect(MetricSet due, Harvest& to);
+    Return collect(MetricSet due, PollResult& to);
     // Call before nvmlShutdown; handles are stale until the next find().
     void release();
     // find() failed: continues as a lost device; the next turn reports it.
@@ -46,7 +46,7 @@ private:
         Return code;
     };
     struct Turn {
-        Harvest& to;
+        PollResult& to;
         MetricSet due;
         TimeNs now = 0;  // monotonic
         Reading reading = {};

@@ -42,13 +42,13 @@ public:
     std::string_view name() const override { return "nvml"; }
     std::span<const SampledDevice> devices() const override { return devices_; }
     std::vector<std::string> notes() const override { return notes_; }
-    void collect(MetricSet due, Harvest& to) override;
+    void collect(MetricSet due, PollResult& to) override;
 
 private:
     void add(const ListedDevice& listed, const SelectedDevice& selected);
-    void count_errors(Harvest& to);
-    void go_down(Return code, Harvest& to);
-    bool come_up(Harvest& to);
+    void count_errors(PollResult& to);
+    void go_down(Return code, PollResult& to);
+    bool come_up(PollResult& to);
 
     Api api_;
     Patience patience_;
@@ -70,9 +70,9 @@ Status NvmlSource::choose(const SourceRequest& request) {
     std::vector<MachineDevice> machine;
     for (const ListedDevice& listed : inventory.devices) machine.push_back(listed.facts);
     const char* order = std::getenv("CUDA_DEVICE_ORDER");
-    DeviceWish wish{request.devices, request.visible_set, request.visible_devices,
-                    order && std::string_view(order) == "PCI_BUS_ID"};
-    Result<Selection> selection = select_devices(machine, wish);
+    DeviceRequest asked{request.devices, request.visible_set, request.visible_devices,
+                         order && std::string_view(order) == "PCI_BUS_ID"};
+    Result<Selection> selection = select_devices(machine, asked);
     if (!selection) return selection.error();
     for (const SelectedDevice& selected : selection->devices)
         add(inventory.devices[static_cast<std::size_t>(selected.machine)], selected);
@@ -105,7 +105,7 @@ void NvmlSource::add(const ListedDevice& listed, const SelectedDevice& selected)
     gpus_.push_back(std::move(device));
 }
 
-void NvmlSource::collect(MetricSet due, Harvest& to) {
+void NvmlSource::collect(MetricSet due, PollResult& to) {
     if (down_ && !come_up(to)) return;
     if (due.has(Metric::xid_errors)) count_errors(to);
     Return renew = kSuccess;
@@ -119,7 +119,7 @@ void NvmlSource::collect(MetricSet due, Harvest& to) {
         library_.reset();
 }
 
-void NvmlSource::count_errors(Harvest& to) {
+void NvmlSource::count_errors(PollResult& to) {
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
         SampledGpu& gpu = *gpus_[i];
         if (!gpu.gpu() || watched_[i] == gpu.gpu()) continue;
@@ -146,7 +146,7 @@ void NvmlSource::count_errors(Harvest& to) {
         }
 }
 
-void NvmlSource::go_down(Return code, Harvest& to) {
+void NvmlSource::go_down(Return code, PollResult& to) {
     TimeNs now = monotonic_ns();
     down_ = true;
     down_since_ = now;
@@ -163,7 +163,7 @@ void NvmlSource::go_down(Return code, Harvest& to) {
     library_.fail(now);
 }
 
-bool NvmlSource::come_up(Harvest& to) {
+bool NvmlSource::come_up(PollResult& to) {
     TimeNs now = monotonic_ns();
     if (!library_.due(now)) return false;
     if (start(api_) != kSuccess) {

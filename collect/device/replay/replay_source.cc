@@ -42,7 +42,7 @@ public:
     bool immediate() const override { return at_once_; }
     bool ended() const override { return next_ == series_.readings.size(); }
 
-    void collect(MetricSet, Harvest& to) override {
+    void collect(MetricSet, PollResult& to) override {
         if (series_.readings.empty()) return;
         TimeNs first = series_.readings.front().time;
         if (started_ == 0) started_ = realtime_ns(), started_monotonic_ = monotonic_ns();

@@ -58,7 +58,7 @@ public:
     std::string_view name() const override { return "smi"; }
     std::span<const SampledDevice> devices() const override { return devices_; }
     std::vector<std::string> notes() const override { return notes_; }
-    void collect(MetricSet due, Harvest& to) override;
+    void collect(MetricSet due, PollResult& to) override;
 
 private:
     struct State {
@@ -67,11 +67,11 @@ private:
         TimeNs seen = 0;  // monotonic
         bool lost = false;
     };
-    void take(const Row& row, TimeNs now, Harvest& to);
-    void tell(const Row& row, std::size_t position, Harvest& to);
-    void lose(std::size_t position, std::string_view why, Harvest& to);
-    void fail(std::string_view why, TimeNs now, Harvest& to);
-    void watch(TimeNs now, Harvest& to);
+    void take(const Row& row, TimeNs now, PollResult& to);
+    void tell(const Row& row, std::size_t position, PollResult& to);
+    void lose(std::size_t position, std::string_view why, PollResult& to);
+    void fail(std::string_view why, TimeNs now, PollResult& to);
+    void watch(TimeNs now, PollResult& to);
 
     Stream stream_;
     Patience patience_;
@@ -119,7 +119,7 @@ Status SmiSource::choose(const std::vector<Row>& rows, const SourceRequest& requ
     return {};
 }
 
-void SmiSource::collect(MetricSet, Harvest& to) {
+void SmiSource::collect(MetricSet, PollResult& to) {
     TimeNs now = monotonic_ns();
     if (!stream_.running()) {
         if (gave_up_ || !restart_.due(now)) return;
@@ -150,7 +150,7 @@ void SmiSource::collect(MetricSet, Harvest& to) {
     watch(now, to);
 }
 
-void SmiSource::take(const Row& row, TimeNs now, Harvest& to) {
+void SmiSource::take(const Row& row, TimeNs now, PollResult& to) {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
         const SampledDevice& device = devices_[i];
         if (device.uuid.empty() || row.uuid.empty() ? device.nvml_index != row.index : device.uuid != row.uuid)
@@ -164,7 +164,7 @@ void SmiSource::take(const Row& row, TimeNs now, Harvest& to) {
     }
 }
 
-void SmiSource::tell(const Row& row, std::size_t position, Harvest& to) {
+void SmiSource::tell(const Row& row, std::size_t position, PollResult& to) {
     State& state = states_[position];
     bool lost = false;
     for (const Row::Trouble& trouble : row.troubles) {
@@ -178,20 +178,20 @@ void SmiSource::tell(const Row& row, std::size_t position, Harvest& to) {
     state.absences.report(realtime_ns(), devices_[position].device, to.faults);
 }
 
-void SmiSource::lose(std::size_t position, std::string_view why, Harvest& to) {
+void SmiSource::lose(std::size_t position, std::string_view why, PollResult& to) {
     if (std::exchange(states_[position].lost, true)) return;
     std::int32_t device = devices_[position].device;
     to.faults.push_back({realtime_ns(), device, {}, true, fmt::format("GPU {} stopped responding: {}.", device, why)});
 }
 
 // Detects devices without rows while others continue.
-void SmiSource::watch(TimeNs now, Harvest& to) {
+void SmiSource::watch(TimeNs now, PollResult& to) {
     for (std::size_t i = 0; i < states_.size(); ++i)
         if (now - states_[i].seen > silence_ && now - heard_ < silence_)
             lose(i, "nvidia-smi no longer lists it; see the kernel log (dmesg)", to);
 }
 
-void SmiSource::fail(std::string_view why, TimeNs now, Harvest& to) {
+void SmiSource::fail(std::string_view why, TimeNs now, PollResult& to) {
     restart_.fail(now);
     gave_up_ = restart_.failures() > patience_.restarts;
     if (down_since_ == 0) {

@@ -27,9 +27,9 @@ bool wants(std::uint32_t kind, std::uint32_t cbid) {
     bool whole_kind = client().kinds[kind].load(std::memory_order_relaxed);
     if (kind != kDriver && kind != kRuntime) return whole_kind;
     std::uint32_t domain = kind == std::uint32_t{kDriver} ? kDriverDomain : kRuntimeDomain;
-    std::uint8_t wish =
+    std::uint8_t request =
         cbid < kFunctions ? client().functions[domain][cbid].load(std::memory_order_relaxed) : std::uint8_t{kUnsaid};
-    return wish == kWanted || (whole_kind && wish != kUnwanted);
+    return request == kWanted || (whole_kind && request != kUnwanted);
 }
 
 void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about) {

@@ -80,7 +80,7 @@ int set_kind(const char* function, std::uint32_t kind, bool on) {
     if (!on) forget_in_flight(kind);
     // "overrules the settings done by this API if it is called after the API": cupti_activity.h
     if (kind == kRuntime || kind == kDriver)
-        for (auto& wish : client().functions[kind == kRuntime ? kRuntimeDomain : kDriverDomain]) wish = kUnsaid;
+        for (auto& request : client().functions[kind == kRuntime ? kRuntimeDomain : kDriverDomain]) request = kUnsaid;
     return kSuccess;
 }
 

@@ -24,22 +24,22 @@ struct DrawnState {
     }
     // A reading of `device`, `ticks` after noon.
     void read(int ticks, std::initializer_list<std::pair<Metric, double>> values, int device = 0) {
-        Harvest harvest;
-        harvest.readings.emplace_back();
-        harvest.readings.back().time = kNoon + ticks * kTick;
-        harvest.readings.back().device = device;
-        for (auto [metric, value] : values) harvest.readings.back().set(metric, value);
-        state.harvested(harvest);
+        PollResult polled;
+        polled.readings.emplace_back();
+        polled.readings.back().time = kNoon + ticks * kTick;
+        polled.readings.back().device = device;
+        for (auto [metric, value] : values) polled.readings.back().set(metric, value);
+        state.on_poll(polled);
     }
     void fault(MetricSet metrics, bool lost, const std::string& sentence, int device = 0) {
-        Harvest harvest;
-        harvest.faults.push_back({kNoon, device, metrics, lost, sentence});
-        state.harvested(harvest);
+        PollResult polled;
+        polled.faults.push_back({kNoon, device, metrics, lost, sentence});
+        state.on_poll(polled);
     }
     void process(int ticks, std::int64_t pid, double mem_mb, int device = 0) {
-        Harvest harvest;
-        harvest.processes.push_back({kNoon + ticks * kTick, device, pid, mem_mb, std::nullopt});
-        state.harvested(harvest);
+        PollResult polled;
+        polled.processes.push_back({kNoon + ticks * kTick, device, pid, mem_mb, std::nullopt});
+        state.on_poll(polled);
     }
 };
 

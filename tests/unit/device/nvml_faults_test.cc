@@ -23,15 +23,15 @@ SourceRequest avoiding(const char* function) {
 constexpr unsigned kCodes[] = {1,  2,  3,  4,  6,  7,  9,  10, 12, 13, 14,  15,  16,
                                17, 18, 19, 20, 21, 25, 26, 27, 28, 29, 999, 4711};
 
-void expect_sound(const Harvest& harvest, const std::string& what) {
-    for (const Reading& reading : harvest.readings) {
+void expect_sound(const PollResult& polled, const std::string& what) {
+    for (const Reading& reading : polled.readings) {
         EXPECT_FALSE(reading.present.empty()) << what;
         EXPECT_EQ(reading.get(Metric::util_gpu).value_or(40), 40) << what;
         EXPECT_EQ(reading.get(Metric::mem_used).value_or(512), 512) << what;
         EXPECT_EQ(reading.get(Metric::power).value_or(134.05), 134.05) << what;
         EXPECT_EQ(reading.get(Metric::sm_clock).value_or(1980), 1980) << what;
     }
-    for (const Fault& fault : harvest.faults) {
+    for (const Fault& fault : polled.faults) {
         EXPECT_GT(fault.sentence.size(), 20u) << what;
         EXPECT_TRUE(fault.sentence.ends_with(".")) << what << fault.sentence;
         EXPECT_EQ(fault.sentence.find('\n'), std::string::npos) << what;
@@ -52,10 +52,10 @@ TEST(NvmlFaults, EveryFunctionWithEveryCode) {
             MetricSet seen;
             bool told = false;
             for (int i = 0; i < 16; ++i) {
-                Harvest harvest = stage.collect();
-                expect_sound(harvest, what);
-                told |= !harvest.faults.empty();
-                for (const Reading& reading : harvest.readings) seen = seen | reading.present;
+                PollResult polled = stage.collect();
+                expect_sound(polled, what);
+                told |= !polled.faults.empty();
+                for (const Reading& reading : polled.readings) seen = seen | reading.present;
             }
             EXPECT_TRUE(told || seen == MetricSet::all()) << what;
             // One function never takes more than its own metrics along; what finds devices takes all.
@@ -75,7 +75,7 @@ TEST(NvmlFaults, EveryFunctionAndCodeHalfWay) {
             std::string what = std::string(function) + " " + std::to_string(code);
             NvmlStage stage("device\nset 0 util_gpu 40\nset 0 mem_used_mb 512\nfail " + what + " after 3 for 4\n");
             if (!stage.opened) continue;
-            Harvest last;
+            PollResult last;
             for (int i = 0; i < 30; ++i) expect_sound(last = stage.collect(), what);
             ASSERT_EQ(last.readings.size(), 1u) << what;
             bool is_util = std::string(function) == "nvmlDeviceGetUtilizationRates";
@@ -99,12 +99,12 @@ TEST(NvmlFaults, GarbageIsLeftOutAndSaid) {
         for (int i = 0; i < 4; ++i) expect_sound(stage.collect(), function);
     }
     NvmlStage stage("device\ngarbage nvmlDeviceGetUtilizationRates\ngarbage nvmlDeviceGetPowerUsage\n");
-    Harvest harvest = stage.collect();
-    EXPECT_EQ(sentences(harvest),
+    PollResult polled = stage.collect();
+    EXPECT_EQ(sentences(polled),
               "GPU 0 reported an implausible value, util.gpu = 4294967295 %; such values are dropped.\n"
               "GPU 0 reported an implausible value, util.mem = 4294967295 %; such values are dropped.\n"
               "GPU 0 reported an implausible value, power = 4294967.295 W; such values are dropped.\n");
-    EXPECT_FALSE(harvest.readings.at(0).get(Metric::power));
+    EXPECT_FALSE(polled.readings.at(0).get(Metric::power));
     EXPECT_EQ(sentences(stage.collect()), "");
 }
 
@@ -117,7 +117,7 @@ TEST(NvmlFaults, ValuesThatCannotBe) {
         series 0 temp_c 201 90
         series 0 sm_clock_mhz 10001 1980
     )");
-    Harvest bad = stage.collect(), good = stage.collect();
+    PollResult bad = stage.collect(), good = stage.collect();
     MetricSet left_out{Metric::util_gpu, Metric::mem_used, Metric::power, Metric::temp, Metric::sm_clock};
     EXPECT_TRUE((bad.readings.at(0).present & left_out).empty());
     EXPECT_EQ(good.readings.at(0).present & left_out, left_out);
@@ -127,18 +127,18 @@ TEST(NvmlFaults, ValuesThatCannotBe) {
 
 TEST(NvmlFaults, NoPermissionNamesTheRemedyOnce) {
     NvmlStage stage("device\nfail nvmlDeviceGetPowerUsage 4\nfail nvmlDeviceGetTotalEccErrors 4\n");
-    Harvest harvest = stage.collect();
-    ASSERT_EQ(harvest.faults.size(), 1u) << sentences(harvest);
-    EXPECT_TRUE(harvest.faults[0].sentence.starts_with(
+    PollResult polled = stage.collect();
+    ASSERT_EQ(polled.faults.size(), 1u) << sentences(polled);
+    EXPECT_TRUE(polled.faults[0].sentence.starts_with(
         "GPU 0 does not report power, ecc.corrected and ecc.uncorrected: no permission"));
-    EXPECT_EQ(harvest.faults[0].metrics, (MetricSet{Metric::power, Metric::ecc_corrected, Metric::ecc_uncorrected}));
+    EXPECT_EQ(polled.faults[0].metrics, (MetricSet{Metric::power, Metric::ecc_corrected, Metric::ecc_uncorrected}));
     EXPECT_TRUE(stage.collect().faults.empty());
 }
 
 TEST(NvmlFaults, ATimeoutPasses) {
     NvmlStage stage("device\nfail nvmlDeviceGetPowerUsage 10 after 1 for 2\n");
     EXPECT_TRUE(stage.collect().readings.at(0).get(Metric::power));
-    Harvest failed = stage.collect();
+    PollResult failed = stage.collect();
     EXPECT_FALSE(failed.readings.at(0).get(Metric::power));
     EXPECT_TRUE(failed.readings.at(0).get(Metric::util_gpu));
     EXPECT_EQ(sentences(failed),
@@ -154,15 +154,15 @@ TEST(NvmlFaults, AGpuThatDisappearsAndComesBack) {
     ASSERT_TRUE(stage.opened) << stage.error();
     int both = 0, only_second = 0, lost = 0, back = 0;
     for (int i = 0; i < 40; ++i) {
-        Harvest harvest = stage.collect(MetricSet::of(Cadence::fast));
-        for (const Fault& fault : harvest.faults) {
+        PollResult polled = stage.collect(MetricSet::of(Cadence::fast));
+        for (const Fault& fault : polled.faults) {
             EXPECT_EQ(fault.device, 0) << fault.sentence;
             if (fault.lost) ++lost;
             if (fault.sentence.starts_with("GPU 0 responds again")) ++back;
         }
-        ASSERT_FALSE(harvest.readings.empty());
-        EXPECT_EQ(harvest.readings.back().get(Metric::util_gpu), 60);
-        (harvest.readings.size() == 2 ? both : only_second) += 1;
+        ASSERT_FALSE(polled.readings.empty());
+        EXPECT_EQ(polled.readings.back().get(Metric::util_gpu), 60);
+        (polled.readings.size() == 2 ? both : only_second) += 1;
     }
     EXPECT_GT(both, 5);
     EXPECT_GT(only_second, 5);
@@ -172,10 +172,10 @@ TEST(NvmlFaults, AGpuThatDisappearsAndComesBack) {
 
 TEST(NvmlFaults, AGpuThatIsLostForGood) {
     NvmlStage stage("device\nfail * 15 device 0 after 60\n");
-    Harvest harvest;
+    PollResult polled;
     std::string said;
-    for (int i = 0; i < 60; ++i) said += sentences(harvest = stage.collect());
-    EXPECT_TRUE(harvest.readings.empty());
+    for (int i = 0; i < 60; ++i) said += sentences(polled = stage.collect());
+    EXPECT_TRUE(polled.readings.empty());
     EXPECT_EQ(said,
               "GPU 0 stopped responding: the GPU is lost: it fell off the bus or is unreachable; see the kernel log "
               "(dmesg, Xid 79) and reboot if it stays (NVML code 15). The search for it continues.\n");
@@ -184,29 +184,28 @@ TEST(NvmlFaults, AGpuThatIsLostForGood) {
 TEST(NvmlFaults, AGpuThatIsLostFromTheStart) {
     NvmlStage stage("device\ndevice\nfail nvmlDeviceGetHandleByIndex_v2 15 device 1\n");
     ASSERT_TRUE(stage.opened) << stage.error();
-    Harvest harvest = stage.collect();
-    EXPECT_EQ(harvest.readings.size(), 1u);
-    ASSERT_EQ(harvest.faults.size(), 1u) << sentences(harvest);
-    EXPECT_TRUE(harvest.faults[0].lost);
-    EXPECT_TRUE(harvest.faults[0].sentence.starts_with("GPU 1 cannot be opened: the GPU is lost"))
-        << sentences(harvest);
+    PollResult polled = stage.collect();
+    EXPECT_EQ(polled.readings.size(), 1u);
+    ASSERT_EQ(polled.faults.size(), 1u) << sentences(polled);
+    EXPECT_TRUE(polled.faults[0].lost);
+    EXPECT_TRUE(polled.faults[0].sentence.starts_with("GPU 1 cannot be opened: the GPU is lost")) << sentences(polled);
 }
 
 TEST(NvmlFaults, ALibraryThatLosesItsDriver) {
     for (unsigned code : {1u, 9u, 18u, 999u}) {
         NvmlStage stage("device\nset 0 util_gpu 40\nfail * " + std::to_string(code) + " after 60 for 40\n");
         std::string said;
-        Harvest harvest;
+        PollResult polled;
         bool lost = false;
         for (int i = 0; i < 80; ++i) {
-            said += sentences(harvest = stage.collect(MetricSet::of(Cadence::fast)));
-            for (const Fault& fault : harvest.faults) lost |= fault.lost && fault.device == -1;
+            said += sentences(polled = stage.collect(MetricSet::of(Cadence::fast)));
+            for (const Fault& fault : polled.faults) lost |= fault.lost && fault.device == -1;
         }
         EXPECT_TRUE(lost) << code;
         EXPECT_NE(said.find("The driver stopped responding: "), std::string::npos) << said;
         EXPECT_NE(said.find("NVML was restarted after "), std::string::npos) << said;
-        ASSERT_EQ(harvest.readings.size(), 1u) << code << said;
-        EXPECT_EQ(harvest.readings[0].get(Metric::util_gpu), 40);
+        ASSERT_EQ(polled.readings.size(), 1u) << code << said;
+        EXPECT_EQ(polled.readings[0].get(Metric::util_gpu), 40);
     }
 }
 
@@ -247,9 +246,9 @@ TEST(NvmlFaults, MismatchNamesBothVersions) {
 
 TEST(NvmlFaults, WhatHungBeforeIsLeftAlone) {
     NvmlStage stage("device\nset 0 util_gpu 40\nhang nvmlDeviceGetPowerUsage\n", avoiding("nvmlDeviceGetPowerUsage"));
-    Harvest harvest = stage.collect();
-    EXPECT_EQ(harvest.readings.at(0).get(Metric::util_gpu), 40);
-    EXPECT_EQ(sentences(harvest),
+    PollResult polled = stage.collect();
+    EXPECT_EQ(polled.readings.at(0).get(Metric::util_gpu), 40);
+    EXPECT_EQ(sentences(polled),
               "GPU 0 does not report power: the driver's function hung or crashed before and is skipped.\n");
     NvmlStage none("device\nhang nvmlInit_v2\n", avoiding("nvmlInit_v2"));
     EXPECT_EQ(none.error(), "NVML failed to start: the driver's function hung or crashed before and is skipped");

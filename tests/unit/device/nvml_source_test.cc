@@ -34,10 +34,10 @@ TEST(NvmlSource, ReadsEveryMetricInItsUnit) {
     EXPECT_EQ(device.sm_clock_max_mhz, 1980);
     EXPECT_EQ(device.mem_clock_max_mhz, 3201);
     stage.collect();  // GPM needs two
-    Harvest harvest = stage.collect();
-    EXPECT_EQ(sentences(harvest), "");
-    ASSERT_EQ(harvest.readings.size(), 1u);
-    const Reading& reading = harvest.readings[0];
+    PollResult polled = stage.collect();
+    EXPECT_EQ(sentences(polled), "");
+    ASSERT_EQ(polled.readings.size(), 1u);
+    const Reading& reading = polled.readings[0];
     EXPECT_EQ(reading.present, MetricSet::all());
     const std::pair<Metric, double> expected[] = {
         {Metric::util_gpu, 73},      {Metric::util_mem, 21},        {Metric::mem_used, 1024},
@@ -53,10 +53,10 @@ TEST(NvmlSource, ReadsEveryMetricInItsUnit) {
 TEST(NvmlSource, AsksOnlyForWhatIsDue) {
     NvmlStage stage("device\nseries 0 energy_j 1 2 3\n");
     for (int i = 0; i < 3; ++i) {
-        Harvest harvest = stage.collect(MetricSet::of(Cadence::fast));
-        ASSERT_EQ(harvest.readings.size(), 1u);
-        EXPECT_EQ(harvest.readings[0].present, MetricSet::of(Cadence::fast));
-        EXPECT_TRUE(harvest.processes.empty());
+        PollResult polled = stage.collect(MetricSet::of(Cadence::fast));
+        ASSERT_EQ(polled.readings.size(), 1u);
+        EXPECT_EQ(polled.readings[0].present, MetricSet::of(Cadence::fast));
+        EXPECT_TRUE(polled.processes.empty());
     }
     EXPECT_EQ(stage.collect({Metric::energy}).readings[0].get(Metric::energy), 1);
 }
@@ -73,13 +73,13 @@ TEST(NvmlSource, EightGpus) {
     for (int i = 0; i < 8; ++i)
         script += "device\nset " + std::to_string(i) + " util_gpu " + std::to_string(10 * i) + "\n";
     NvmlStage stage(script);
-    Harvest harvest = stage.collect();
-    ASSERT_EQ(harvest.readings.size(), 8u);
+    PollResult polled = stage.collect();
+    ASSERT_EQ(polled.readings.size(), 8u);
     for (int i = 0; i < 8; ++i) {
-        EXPECT_EQ(harvest.readings[static_cast<std::size_t>(i)].device, i);
-        EXPECT_EQ(harvest.readings[static_cast<std::size_t>(i)].get(Metric::util_gpu), 10.0 * i);
+        EXPECT_EQ(polled.readings[static_cast<std::size_t>(i)].device, i);
+        EXPECT_EQ(polled.readings[static_cast<std::size_t>(i)].get(Metric::util_gpu), 10.0 * i);
     }
-    EXPECT_EQ(sentences(harvest), "");
+    EXPECT_EQ(sentences(polled), "");
 }
 
 TEST(NvmlSource, SelectsByVisibleDevices) {
@@ -105,7 +105,7 @@ TEST(NvmlSource, MigInstancesHaveMemoryAndGpmButNoUtilisation) {
     ASSERT_EQ(stage.source().devices().size(), 2u);
     EXPECT_TRUE(stage.source().devices()[1].mig);
     EXPECT_EQ(stage.source().devices()[1].uuid, "MIG-2");
-    Harvest first = stage.collect(), second = stage.collect();
+    PollResult first = stage.collect(), second = stage.collect();
     ASSERT_EQ(second.readings.size(), 2u);
     EXPECT_EQ(second.readings[0].get(Metric::mem_used), 100);
     EXPECT_EQ(second.readings[0].get(Metric::mem_total), 16384);
@@ -124,7 +124,7 @@ TEST(NvmlSource, ALibraryOfTenFunctions) {
     NvmlStage stage("device\nset 0 util_gpu 55\nset 0 mem_used_mb 7\n", all_devices(),
                     GPUPROF_FAKES_DIR "/wsl/libnvidia-ml.so.1");
     ASSERT_TRUE(stage.opened) << stage.error();
-    Harvest first = stage.collect(), second = stage.collect();
+    PollResult first = stage.collect(), second = stage.collect();
     EXPECT_EQ(second.readings.at(0).present,
               (MetricSet{Metric::util_gpu, Metric::util_mem, Metric::mem_used, Metric::mem_total}));
     EXPECT_EQ(second.readings[0].get(Metric::util_gpu), 55);
@@ -153,15 +153,15 @@ TEST(NvmlProcesses, EntriesOfAnyLength) {
             NvmlStage stage("device\nprocess 0 " + own +
                             " 100 30\nprocess 0 1 200 5 graphics\nprocess 0 4194304 300 60\n" + hidden + "entry " +
                             function + " " + std::to_string(bytes) + "\n");
-            Harvest harvest = stage.collect();
-            ASSERT_EQ(harvest.processes.size(), 3u) << function << bytes;
-            std::sort(harvest.processes.begin(), harvest.processes.end(),
+            PollResult polled = stage.collect();
+            ASSERT_EQ(polled.processes.size(), 3u) << function << bytes;
+            std::sort(polled.processes.begin(), polled.processes.end(),
                       [](const ProcessReading& a, const ProcessReading& b) { return a.pid < b.pid; });
-            EXPECT_EQ(harvest.processes[0].mem_used_mb, 200);
-            EXPECT_EQ(harvest.processes[1].mem_used_mb, 100) << function << bytes;
-            EXPECT_EQ(harvest.processes[1].util_gpu, 30);
-            EXPECT_EQ(harvest.processes[1].pid, getpid());
-            EXPECT_EQ(harvest.processes[2].mem_used_mb, 300);
+            EXPECT_EQ(polled.processes[0].mem_used_mb, 200);
+            EXPECT_EQ(polled.processes[1].mem_used_mb, 100) << function << bytes;
+            EXPECT_EQ(polled.processes[1].util_gpu, 30);
+            EXPECT_EQ(polled.processes[1].pid, getpid());
+            EXPECT_EQ(polled.processes[2].mem_used_mb, 300);
         }
         hidden += "fail " + function + " 13\n";
     }
@@ -176,10 +176,10 @@ TEST(NvmlProcesses, MoreThanTheBufferHolds) {
 
 TEST(NvmlProcesses, ImpossibleEntriesAreLeftOut) {
     NvmlStage stage("device memory_mib=1000\nprocess 0 0 1 1\nprocess 0 4294967295 1 1\nprocess 0 1 2000 101\n");
-    Harvest harvest = stage.collect();
-    ASSERT_EQ(harvest.processes.size(), 1u);
-    EXPECT_FALSE(harvest.processes[0].mem_used_mb);
-    EXPECT_FALSE(harvest.processes[0].util_gpu);
+    PollResult polled = stage.collect();
+    ASSERT_EQ(polled.processes.size(), 1u);
+    EXPECT_FALSE(polled.processes[0].mem_used_mb);
+    EXPECT_FALSE(polled.processes[0].util_gpu);
 }
 
 TEST(NvmlProcesses, LocalProcessIds) {
@@ -198,7 +198,7 @@ TEST(NvmlProcesses, LocalProcessIds) {
 
 TEST(NvmlSource, CountsXids) {
     NvmlStage stage("device\ndevice\nxid 1 79\nxid 1 13\nxid 0 48 after 20\n");
-    Harvest first = stage.collect();
+    PollResult first = stage.collect();
     EXPECT_EQ(first.readings.at(0).get(Metric::xid_errors), 0);
     EXPECT_EQ(first.readings.at(1).get(Metric::xid_errors), 2);
     EXPECT_EQ(sentences(first),

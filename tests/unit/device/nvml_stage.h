@@ -30,10 +30,10 @@ public:
 
     DeviceSource& source() { return **opened; }
     // One turn of everything.
-    Harvest collect(MetricSet due = every_metric()) {
-        Harvest harvest;
-        source().collect(due, harvest);
-        return harvest;
+    PollResult collect(MetricSet due = every_metric()) {
+        PollResult polled;
+        source().collect(due, polled);
+        return polled;
     }
     std::string error() const { return opened ? "" : opened.error().message; }
 
@@ -54,10 +54,10 @@ private:
     }
 };
 
-// All sentences of a harvest, a line each.
-inline std::string sentences(const Harvest& harvest) {
+// All sentences of a polled, a line each.
+inline std::string sentences(const PollResult& polled) {
     std::string text;
-    for (const Fault& fault : harvest.faults) text += fault.sentence + "\n";
+    for (const Fault& fault : polled.faults) text += fault.sentence + "\n";
     return text;
 }
 

@@ -1,4 +1,4 @@
-// Which devices are sampled: CUDA_VISIBLE_DEVICES and the wish, against machines of one to four GPUs.
+// Which devices are sampled: CUDA_VISIBLE_DEVICES and the wanted, against machines of one to four GPUs.
 #include "collect/device/selection.h"
 
 #include <gtest/gtest.h>
@@ -24,11 +24,13 @@ std::string shown(const Result<Selection>& selection) {
     return text;
 }
 
-std::string select(std::string_view wish, std::string_view visible) {
-    return shown(select_devices(four_gpus(), {wish, true, visible, true}));
+std::string select(std::string_view wanted, std::string_view visible) {
+    return shown(select_devices(four_gpus(), {wanted, true, visible, true}));
 }
 
-std::string select_of_all(std::string_view wish) { return shown(select_devices(four_gpus(), {wish, false, "", true})); }
+std::string select_of_all(std::string_view wanted) {
+    return shown(select_devices(four_gpus(), {wanted, false, "", true}));
+}
 
 TEST(Selection, WithoutVisibleDevices) {
     EXPECT_EQ(select_of_all("0"), "0:0");
@@ -68,7 +70,7 @@ TEST(Selection, NothingVisibleIsAnError) {
     EXPECT_EQ(shown(select_devices({}, {"0", false, "", false})), "error: the driver reports no GPU");
 }
 
-TEST(Selection, WishesThatCannotBe) {
+TEST(Selection, ImpossibleRequests) {
     EXPECT_EQ(select_of_all("4"), "error: unknown device '4'; the target sees 4 devices, numbered from 0");
     EXPECT_EQ(select("1", "2"), "error: unknown device '1'; the target sees 1 device, numbered from 0");
     EXPECT_EQ(select_of_all("-1"), "error: unknown device '-1'; the target sees 4 devices, numbered from 0");
@@ -85,8 +87,8 @@ TEST(Selection, WishesThatCannotBe) {
 
 TEST(Selection, MigInstancesStandForTheirGpu) {
     std::vector<MachineDevice> machine = {{"A100", "GPU-a", {}}, {"A100", "GPU-b", {"MIG-1", "MIG-2"}}};
-    auto with = [&](std::string_view wish, bool set, std::string_view visible) {
-        return shown(select_devices(machine, {wish, set, visible, true}));
+    auto with = [&](std::string_view wanted, bool set, std::string_view visible) {
+        return shown(select_devices(machine, {wanted, set, visible, true}));
     };
     EXPECT_EQ(with("all", false, ""), "0:0 1:1.0 2:1.1");
     EXPECT_EQ(with("GPU-b", false, ""), "1:1.0 2:1.1");
@@ -101,7 +103,7 @@ TEST(Selection, NotesSayWhatIsNotSampledAndWhatIsAmbiguous) {
     ASSERT_EQ(one->notes.size(), 1u);
     EXPECT_EQ(one->notes[0], "3 visible devices were not sampled: 0, 1 and 3; --device all samples all devices.");
     std::vector<MachineDevice> mixed = {{"H200", "GPU-a", {}}, {"L4", "GPU-b", {}}};
-    auto notes = [&](const DeviceWish& wish) { return select_devices(mixed, wish)->notes.size(); };
+    auto notes = [&](const DeviceRequest& wanted) { return select_devices(mixed, wanted)->notes.size(); };
     EXPECT_EQ(notes({"all", false, "", false}), 1u);
     EXPECT_EQ(notes({"all", false, "", true}), 0u);
     EXPECT_EQ(notes({"all", true, "GPU-a", false}), 0u);

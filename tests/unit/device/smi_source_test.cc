@@ -52,7 +52,7 @@ public:
     std::string error() const { return opened ? "" : opened.error().message; }
 
     std::string script_path;
-    Harvest all;
+    PollResult all;
 
 private:
     std::string path_ = getenv("PATH");

@@ -8,19 +8,19 @@
 namespace gpuprof {
 namespace {
 
-HarvestBatch example() {
-    HarvestBatch batch;
+PollMessage example() {
+    PollMessage batch;
     Reading reading;
     reading.time = 1'700'000'000'123'456'789;
     reading.device = 3;
     reading.set(Metric::util_gpu, 97);
     reading.set(Metric::gpm_nvlink_rx, 0.1);
-    batch.harvest.readings.push_back(reading);
+    batch.polled.readings.push_back(reading);
     reading.present = {};
     reading.set(Metric::energy, 17.5);
-    batch.harvest.energy.push_back(reading);
-    batch.harvest.processes.push_back({5, 1, 4242, 12.5, std::nullopt});
-    batch.harvest.faults.push_back({7, -1, MetricSet{Metric::power}, true, "GPU 3 fell off the bus"});
+    batch.polled.energy.push_back(reading);
+    batch.polled.processes.push_back({5, 1, 4242, 12.5, std::nullopt});
+    batch.polled.faults.push_back({7, -1, MetricSet{Metric::power}, true, "GPU 3 fell off the bus"});
     batch.ended = true;
     return batch;
 }
@@ -28,15 +28,15 @@ HarvestBatch example() {
 TEST(Wire, MessagesComeBack) {
     std::string packet = encode(example());
     std::optional<Message> message = decode(packet);
-    ASSERT_TRUE(message && std::holds_alternative<HarvestBatch>(*message));
-    const auto& batch = std::get<HarvestBatch>(*message);
-    EXPECT_EQ(batch.harvest.readings[0].time, 1'700'000'000'123'456'789);
-    EXPECT_EQ(batch.harvest.readings[0].get(Metric::gpm_nvlink_rx), 0.1);
-    EXPECT_FALSE(batch.harvest.readings[0].get(Metric::power));
-    EXPECT_EQ(batch.harvest.energy[0].get(Metric::energy), 17.5);
-    EXPECT_EQ(batch.harvest.processes[0].mem_used_mb, 12.5);
-    EXPECT_FALSE(batch.harvest.processes[0].util_gpu);
-    EXPECT_EQ(batch.harvest.faults[0].sentence, "GPU 3 fell off the bus");
+    ASSERT_TRUE(message && std::holds_alternative<PollMessage>(*message));
+    const auto& batch = std::get<PollMessage>(*message);
+    EXPECT_EQ(batch.polled.readings[0].time, 1'700'000'000'123'456'789);
+    EXPECT_EQ(batch.polled.readings[0].get(Metric::gpm_nvlink_rx), 0.1);
+    EXPECT_FALSE(batch.polled.readings[0].get(Metric::power));
+    EXPECT_EQ(batch.polled.energy[0].get(Metric::energy), 17.5);
+    EXPECT_EQ(batch.polled.processes[0].mem_used_mb, 12.5);
+    EXPECT_FALSE(batch.polled.processes[0].util_gpu);
+    EXPECT_EQ(batch.polled.faults[0].sentence, "GPU 3 fell off the bus");
     EXPECT_TRUE(batch.ended);
     EXPECT_EQ(encode(*message), packet);
 

@@ -9,13 +9,13 @@
 
 namespace gpuprof {
 
-class Tally {
+class SampleAccumulator {
 public:
     // `warmup`: readings until this long after `began` are kept but not counted.
-    Tally(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup);
+    SampleAccumulator(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup);
 
     void opened(const Opened& opened);
-    void harvested(const Harvest& harvest);
+    void on_poll(const PollResult& polled);
     void done(const Done& done) { cost_ = done; }
     // Adds a sentence to every summary; repetitions are counted.
     void note(const std::string& sentence);

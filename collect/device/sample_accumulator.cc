@@ -1,4 +1,4 @@
-#include "collect/device/tally.h"
+#include "collect/device/sample_accumulator.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@ namespace gpuprof {
 
 constexpr std::size_t kMostNotes = 24;
 
-Tally::Tally(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup)
+SampleAccumulator::SampleAccumulator(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup)
     : request_(request), max_samples_(max_samples), statistics_from_(began + warmup) {}
 
-void Tally::opened(const Opened& opened) {
+void SampleAccumulator::opened(const Opened& opened) {
     backend_ = opened.backend;
     immediate_ = opened.immediate;
     for (const SampledDevice& device : opened.devices)
@@ -23,19 +23,19 @@ void Tally::opened(const Opened& opened) {
             note(sentence);
 }
 
-Tally::Device* Tally::find(std::int32_t device) {
+SampleAccumulator::Device* SampleAccumulator::find(std::int32_t device) {
     for (Device& known : devices_)
         if (known.series.device().device == device) return &known;
     return nullptr;
 }
 
-void Tally::harvested(const Harvest& harvest) {
-    auto beside = harvest.energy.begin();
+void SampleAccumulator::on_poll(const PollResult& polled) {
+    auto beside = polled.energy.begin();
     auto add_energy_before = [&](TimeNs time) {
-        for (; beside != harvest.energy.end() && beside->time < time; ++beside)
+        for (; beside != polled.energy.end() && beside->time < time; ++beside)
             if (Device* device = find(beside->device)) device->series.add_energy(*beside, statistics_from_);
     };
-    for (const Reading& reading : harvest.readings) {
+    for (const Reading& reading : polled.readings) {
         add_energy_before(reading.time);
         Device* device = find(reading.device);
         if (device == nullptr) continue;
@@ -46,10 +46,10 @@ void Tally::harvested(const Harvest& harvest) {
         device->series.add(reading, immediate_ ? INT64_MIN : statistics_from_);
     }
     add_energy_before(INT64_MAX);
-    for (const Fault& fault : harvest.faults) note(fault.sentence);
+    for (const Fault& fault : polled.faults) note(fault.sentence);
 }
 
-void Tally::note(const std::string& sentence) {
+void SampleAccumulator::note(const std::string& sentence) {
     for (Note& known : notes_)
         if (known.sentence == sentence) {
             ++known.times;
@@ -61,25 +61,25 @@ void Tally::note(const std::string& sentence) {
         ++notes_left_off_;
 }
 
-std::vector<SampledDevice> Tally::devices() const {
+std::vector<SampledDevice> SampleAccumulator::devices() const {
     std::vector<SampledDevice> devices;
     for (const Device& device : devices_) devices.push_back(device.series.device());
     return devices;
 }
 
-std::vector<Reading> Tally::samples(std::size_t index) const {
+std::vector<Reading> SampleAccumulator::samples(std::size_t index) const {
     if (index >= devices_.size()) return {};
     return devices_[index].series.kept().in_order();
 }
 
 // A live source responds in every interval; of a much longer pause, all but one interval is a gap.
-DurNs Tally::gap_between(TimeNs from, TimeNs to) const {
+DurNs SampleAccumulator::gap_between(TimeNs from, TimeNs to) const {
     if (immediate_ || backend_ == "replay") return 0;
     DurNs pause = to - from;
     return pause > 3 * request_.interval + 200'000'000 ? pause - request_.interval : 0;
 }
 
-std::vector<std::string> Tally::sentences() const {
+std::vector<std::string> SampleAccumulator::sentences() const {
     std::vector<std::string> sentences;
     for (const Note& note : notes_)
         sentences.push_back(note.times == 1 ? note.sentence : fmt::format("{} ({} times)", note.sentence, note.times));
@@ -91,7 +91,7 @@ std::vector<std::string> Tally::sentences() const {
     return sentences;
 }
 
-GpuSummary Tally::without_samples(RegionBounds region) const {
+GpuSummary SampleAccumulator::without_samples(RegionBounds region) const {
     GpuSummary summary;
     summary.device = std::strtoll(request_.devices.c_str(), nullptr, 10);
     summary.backend = backend_;
@@ -102,7 +102,7 @@ GpuSummary Tally::without_samples(RegionBounds region) const {
     return summary;
 }
 
-void Tally::complete(GpuSummary& summary, const Device& device, TimeNs end) const {
+void SampleAccumulator::complete(GpuSummary& summary, const Device& device, TimeNs end) const {
     summary.backend = backend_;
     summary.interval_s = static_cast<double>(request_.interval) / 1e9;
     DurNs gap = device.gap + (device.last == 0 ? 0 : gap_between(device.last, end));
@@ -116,7 +116,7 @@ void Tally::complete(GpuSummary& summary, const Device& device, TimeNs end) cons
     for (std::string& sentence : sentences()) summary.notes.push_back(std::move(sentence));
 }
 
-std::vector<GpuSummary> Tally::summaries(RegionBounds region) const {
+std::vector<GpuSummary> SampleAccumulator::summaries(RegionBounds region) const {
     if (devices_.empty()) return {without_samples(region)};
     std::vector<GpuSummary> summaries;
     for (const Device& device : devices_) {
