@@ -10,6 +10,7 @@ extern const Command kReportCommand;
 extern const Command kQueryCommand;
 extern const Command kViewCommand;
 extern const Command kCompareCommand;
+extern const Command kWhatIfCommand;
 extern const Command kHistoryCommand;
 extern const Command kExportCommand;
 extern const Command kScrubCommand;
@@ -23,7 +24,7 @@ extern const Command kHelpCommand;
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
         &kProfileCommand,  &kTopCommand,     &kServeCommand,   &kRecordCommand,      &kReportCommand, &kQueryCommand,
-        &kViewCommand,     &kCompareCommand, &kHistoryCommand, &kExportCommand,      &kScrubCommand,  &kBenchCommand,
+        &kViewCommand,     &kCompareCommand, &kWhatIfCommand, &kHistoryCommand, &kExportCommand,      &kScrubCommand,  &kBenchCommand,
         &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand, &kHelpCommand};
     return kCommands;
 }

@@ -18,6 +18,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/report/first_answer.h"
+#include "cli/report/report.h"
 #include "cli/report/watch.h"
 #include "cli/report_output.h"
 #include "cli/terminal.h"
@@ -241,6 +242,17 @@ Result<std::string> first_answer_text(Trace whole) {
     StringSink sink;
     plan.format->write(report, style_for("-"), sink);
     return sink.text();
+}
+
+Result<ExitCode> report_analyses(const AnalysisRequest& request) {
+    Arguments arguments;
+    arguments.file = request.file;
+    arguments.words = request.analyses;
+    arguments.format = request.format;
+    arguments.output = request.output;
+    arguments.options = request.options;
+    arguments.limits = request.limits;
+    return run(arguments);
 }
 
 extern const Command kReportCommand;

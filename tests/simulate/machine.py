@@ -89,8 +89,8 @@ class Recorder:
 
 
 class Machine:
-    def __init__(self, random, recorder=Recorder(), noise=0.05):
-        self.random, self.recorder, self.noise = random, recorder, noise
+    def __init__(self, random, recorder=Recorder(), noise=0.05, kernel_factor=1.0):
+        self.random, self.recorder, self.noise, self.kernel_factor = random, recorder, noise, kernel_factor
         self.now, self.queue, self.number = 0, [], 0
         self.spans, self.ops = [], []
         self.last = {}  # of each stream, the op issued last
@@ -246,7 +246,7 @@ class Host:
         return number
 
     def launch(self, kernel, stream=7, after=(), ns=4_500):
-        op = Op("kernel", stream, float(max(1, self.machine.vary(kernel.alone))), kernel)
+        op = Op("kernel", stream, float(max(1, self.machine.vary(kernel.alone) * self.machine.kernel_factor)), kernel)
 
         def body(number):
             op.correlation = number
@@ -264,7 +264,7 @@ class Host:
             yield from self.room(stream)
             for position, kernel in enumerate(kernels):
                 gap = GRAPH_GAP if position else STREAM_GAP
-                ops.append(Op("kernel", stream, float(max(1, self.machine.vary(kernel.alone))), kernel, correlation=number, gap=gap))
+                ops.append(Op("kernel", stream, float(max(1, self.machine.vary(kernel.alone) * self.machine.kernel_factor)), kernel, correlation=number, gap=gap))
                 self.machine.submit(ops[-1])
 
         yield from self.call("cudaGraphLaunch", ns, body)

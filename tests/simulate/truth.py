@@ -19,11 +19,11 @@ class Run:
         return (self.ends[-1] - self.ends[0]) / (len(self.ends) - 1)
 
 
-def simulate(family, seed, without=(), noise=0.05, recorder=None):
+def simulate(family, seed, without=(), noise=0.05, recorder=None, kernel_factor=1.0):
     size = random.Random(f"{family}/{seed}/size")
     case = Case(seed, size, frozenset(without))
     case.steps = size.randint(5, 12)
-    machine = Machine(random.Random(f"{family}/{seed}/noise"), recorder or Recorder(), noise)
+    machine = Machine(random.Random(f"{family}/{seed}/noise"), recorder or Recorder(), noise, kernel_factor)
     step = FAMILIES[family](case)
     marks = []
 

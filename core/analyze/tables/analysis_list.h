@@ -39,6 +39,7 @@
     ANALYSIS(OsTrace)              \
     ANALYSIS(RangeTrace)           \
     ANALYSIS(LossRows)             \
+    ANALYSIS(WhatIf)               \
     ANALYSIS(Findings)             \
     ANALYSIS(Summary)
 

@@ -1,0 +1,25 @@
+// Analyses of a recording as tables, for commands that are a part of `report`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/schema/options.h"
+#include "core/schema/read_limits.h"
+
+namespace gpuprof {
+
+struct AnalysisRequest {
+    std::string file;
+    std::vector<std::string> analyses;
+    std::string format = "text";
+    std::string output = "-";
+    Options options;
+    ReadLimits limits;
+};
+
+// What `report FILE ANALYSIS...` does.
+Result<ExitCode> report_analyses(const AnalysisRequest& request);
+
+}  // namespace gpuprof

@@ -1,0 +1,48 @@
+// `whatif`: predicts the step time of a recording with something changed. The work is that of the analysis of this name; this
+// command gives it changes as options of their own.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/options.h"
+#include "cli/report/report.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto request = std::make_shared<AnalysisRequest>();
+    auto changes = std::make_shared<std::vector<std::string>>();
+    line.option("FILE", request->file, kRecordingDoc).required().value("");
+    line.option("--change", *changes,
+                "What to change: input, waits, pinned-copies, copy-stream, allocation, host-code, cuda-graph, fusion, "
+                "communication or kernel:REGEX=FACTOR; may be repeated (default: each of them).")
+        .every_time_one()
+        .value("CHANGE");
+    line.option("--format", request->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
+    line.option("-o,--output", request->output, "Write to this file instead of standard output.").value("FILE");
+    declare_options(line, request->options);
+    declare_read_limits(line, request->limits);
+    return [request, changes] {
+        for (const std::string& change : *changes) request->options.changes += change + ";";
+        request->analyses = {"whatif"};
+        return report_analyses(*request);
+    };
+}
+
+}  // namespace
+
+extern const Command kWhatIfCommand;
+const Command kWhatIfCommand{
+    "whatif",
+    "Analyse recordings",
+    "FILE [OPTIONS]",
+    "Predict the step time with something changed.",
+    declare,
+    [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
+
+}  // namespace gpuprof

@@ -1,0 +1,187 @@
+#include "core/analyze/replay/changes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/host_copies.h"
+#include "core/analyze/knowledge/kernel_class.h"
+#include "core/analyze/knowledge/record_cost.h"
+#include "core/analyze/replay/fusion.h"
+#include "core/analyze/replay/name_pattern.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::int64_t kStagedBytes = 64 << 10;  // pageable copies up to this return before they are done
+constexpr std::int64_t kMeasurable = 1 << 20;    // bytes from which a copy shows its bandwidth
+constexpr double kPinnedBandwidth = 55;          // bytes per ns, measured on PCIe 5
+constexpr DurNs kAsyncCopyCall = 8'000, kGraphNode = 100;
+constexpr double kLeastHostPart = 0.15;          // of host time that remains when the recorder's cost is removed
+
+constexpr std::array<ChangeText, kChanges> kTexts{{
+    {"input", "input is ready", "loader workers keep up with the GPU", false},
+    {"waits", "no waiting for the GPU", "the program does not need the values in that step", false},
+    {"pinned-copies", "pinned, asynchronous copies", "staging buffers are reused", false},
+    {"copy-stream", "pinned copies on their own stream", "two buffers, so that a copy never waits for kernels", false},
+    {"allocation", "no allocation calls", "a caching allocator serves every request", false},
+    {"host-code", "host code takes no time", "CUDA calls remain; the limit of a faster program", false},
+    {"cuda-graph", "launches in a CUDA graph", "static shapes, and no synchronization inside", true},
+    {"fusion", "elementwise kernels fused", "chains work on the same tensor, and the compiler fuses them", true},
+    {"communication", "communication hidden", "full overlap; other ranks arrive on time", false},
+    {"kernel", "kernels take another time", "other kernels keep their time", true},
+}};
+
+bool outside_calls(const PointInfo& info) {
+    return info.kind == PointKind::call_start || info.kind == PointKind::cut;
+}
+
+DurNs scaled(DurNs time, double factor) { return std::llround(static_cast<double>(time) * factor); }
+
+template <class Selects>
+bool scale_host(const ReplayGraph& graph, Scenario& scenario, double factor, Selects&& selects) {
+    bool any = false;
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind == PointKind::op || !selects(graph.info[p])) continue;
+        any |= scenario.length[p] > 0;
+        scenario.length[p] = scaled(scenario.length[p], factor);
+    }
+    return any;
+}
+
+bool scale_kernels(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, double factor,
+                   const std::function<bool(std::string_view)>& selects) {
+    const KernelTable& kernels = facts.trace().kernel();
+    std::vector<char> known(facts.trace().strings().size(), 0);
+    bool any = false;
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::kernel) continue;
+        StringId name = kernels.name.value_or(op_row(graph.object[p]), kNoString);
+        if (name == kNoString) continue;
+        char& selected = known[index_of(name)];
+        if (selected == 0) selected = selects(facts.trace().text(name)) ? 2 : 1;
+        if (selected != 2) continue;
+        any = true;
+        scenario.length[p] = scaled(scenario.length[p], factor);
+    }
+    return any;
+}
+
+bool has_edges(const ReplayGraph& graph, EdgeKind kind) {
+    return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const ReplayEdge& edge) { return edge.kind == kind; });
+}
+
+// Bytes per ns of the recording's own pinned copies, if any is large enough to tell.
+double pinned_bandwidth(const Trace& trace, const CopyPaths& paths) {
+    const MemcpyTable& copies = trace.memcpy();
+    double bytes = 0, time = 0;
+    for (Row row = 0; row < copies.rows; ++row) {
+        if (!paths.host_and_device(row) || !paths.pinned(row) || copies.bytes[row] < kMeasurable) continue;
+        bytes += static_cast<double>(copies.bytes[row]), time += static_cast<double>(copies.dur[row]);
+    }
+    return time > 0 ? bytes / time : kPinnedBandwidth;
+}
+
+bool pin_copies(const Facts& facts, const ReplayGraph& graph, Scenario& scenario) {
+    const Trace& trace = facts.trace();
+    const MemcpyTable& copies = trace.memcpy();
+    CopyPaths paths(trace);
+    double bandwidth = pinned_bandwidth(trace, paths);
+    auto changes = [&](Row row) {
+        return paths.host_and_device(row) && paths.pageable(row) && copies.bytes.value_or(row, 0) > kStagedBytes;
+    };
+    std::vector<bool> calls(trace.api_call().rows);
+    bool any = false;
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
+        Row row = op_row(graph.object[p]);
+        if (!changes(row)) continue;
+        any = true;
+        auto pinned = static_cast<DurNs>(static_cast<double>(copies.bytes[row]) / bandwidth);
+        scenario.length[p] = std::min(scenario.length[p], pinned);
+        if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) calls[call] = true;
+    }
+    if (!any) return false;
+    for (Point p = 0; p < graph.points(); ++p)
+        if (graph.info[p].kind == PointKind::call_end && calls[graph.object[p]])
+            scenario.length[p] = std::min(scenario.length[p], kAsyncCopyCall);
+    scenario.drop(EdgeKind::copy_to_device);
+    return true;
+}
+
+bool use_graph(const ReplayGraph& graph, Scenario& scenario) {
+    bool any = false;
+    for (Point p = 0; p < graph.points(); ++p) {
+        const PointInfo& info = graph.info[p];
+        if (info.kind == PointKind::op || !info.in_step || info.in_input || info.idle) continue;
+        DurNs most = outside_calls(info) ? 0 : info.role == CallRole::launch ? kGraphNode : scenario.length[p];
+        any |= most < scenario.length[p];
+        scenario.length[p] = std::min(scenario.length[p], most);
+    }
+    for (std::uint16_t lag : graph.stream_lags) scenario.lags[lag].lag = std::min(scenario.lags[lag].lag, kGraphNode);
+    return any;
+}
+
+DurNs at(const EstimatedNs& price, Estimate estimate) {
+    return estimate == Estimate::low ? price.low : estimate == Estimate::high ? price.high : price.central;
+}
+
+}  // namespace
+
+const ChangeText& text_of(Change change) { return kTexts[static_cast<std::size_t>(change)]; }
+
+bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    switch (edit.change) {
+        case Change::input:
+            return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) { return info.in_input; });
+        case Change::waits:
+            if (!has_edges(graph, EdgeKind::sync_return)) return false;
+            scenario.drop(EdgeKind::sync_return);
+            return true;
+        case Change::pinned_copies: return pin_copies(facts, graph, scenario);
+        case Change::copy_stream:
+            if (!has_edges(graph, EdgeKind::copy_order)) return false;
+            pin_copies(facts, graph, scenario);
+            scenario.drop(EdgeKind::copy_order);
+            scenario.in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = true;
+            return true;
+        case Change::allocation:
+            if (edit.factor == 0) scenario.drop(EdgeKind::allocation_return);
+            return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
+                return info.kind == PointKind::call_end && info.role == CallRole::allocation;
+            });
+        case Change::host_code:
+            return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
+                return info.in_step && !info.in_input && !info.idle && outside_calls(info);
+            });
+        case Change::cuda_graph: return use_graph(graph, scenario);
+        case Change::fusion: return fuse_elementwise(facts, graph, scenario, estimate);
+        case Change::communication: return scale_kernels(facts, graph, scenario, edit.factor, is_collective_kernel);
+        case Change::kernels: {
+            NamePattern pattern(edit.pattern);
+            return scale_kernels(facts, graph, scenario, edit.factor, [&](std::string_view name) { return pattern.matches(name); });
+        }
+    }
+    return false;
+}
+
+bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    if (graph.recorded_work.empty()) return false;
+    RecordPrice price = record_price(facts.trace().origin().tool);
+    DurNs call = at(price.call, estimate), op = at(price.op, estimate), python = at(price.python, estimate),
+          memory = at(price.memory, estimate), device_op = at(price.device_op, estimate);
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind == PointKind::op || graph.info[p].idle) continue;
+        const RecordedWork& work = graph.recorded_work[p];
+        DurNs cost = work.calls * call + work.ops * op + work.python * python + work.memory * memory + work.overhead_ns;
+        auto least = static_cast<DurNs>(kLeastHostPart * static_cast<double>(scenario.length[p]));
+        scenario.length[p] = std::max(scenario.length[p] - cost, least);
+    }
+    for (std::uint16_t lag : graph.stream_lags) scenario.lags[lag].lag = std::max<DurNs>(0, scenario.lags[lag].lag - device_op);
+    return true;
+}
+
+}  // namespace gpuprof

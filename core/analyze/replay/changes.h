@@ -1,0 +1,64 @@
+// What can be changed in a replay: each change sets lengths to what they would be, or drops edges that would no longer hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/analyze/replay/graph.h"
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+enum class Change : std::uint8_t {
+    input,           // batches are ready when asked for
+    waits,           // calls do not wait for the device
+    pinned_copies,   // copies of pageable memory come from pinned memory and do not block
+    copy_stream,     // ... and copies to the device have a stream of their own
+    allocation,      // allocations and releases take no time
+    host_code,       // host code in steps takes no time; calls stay
+    cuda_graph,      // launches of a step become nodes of a CUDA graph
+    fusion,          // chains of elementwise kernels become one kernel
+    communication,   // collectives take no time: fully hidden
+    kernels,         // kernels whose name matches a pattern take another time
+};
+inline constexpr std::size_t kChanges = 10;
+// All but the last, which needs a pattern.
+inline constexpr std::size_t kUsualChanges = 9;
+
+struct ChangeText {
+    std::string_view name;     // on the command line and in JSON
+    std::string_view what;     // in a table
+    std::string_view assumes;
+    bool rough = false;        // no pair of recordings has shown how well such changes are predicted
+};
+const ChangeText& text_of(Change change);
+
+// A change and how far it goes.
+struct Edit {
+    Change change = Change::input;
+    double factor = 0;    // of the time that it changes; only 0 for changes that drop waits or merge kernels
+    std::string pattern;  // of kernel names: a POSIX extended regular expression
+    bool operator==(const Edit&) const = default;
+};
+// A change that goes all the way.
+inline Edit usual_edit(Change change) { return {change, 0, ""}; }
+// As on the command line: "input", "input=0.5", "kernel:gemm=0.5".
+std::string text_of(const Edit& edit);
+// Reads edits separated by semicolons. A change without a factor goes all the way.
+Result<std::vector<Edit>> parse_edits(std::string_view text);
+
+// The central estimate of what an uncertain quantity is, or an end of its range.
+enum class Estimate : std::uint8_t { low, central, high };
+
+// Applies an edit; false if the recording has nothing that it would change. `estimate` is that of the effect: at `low`, fusing
+// kernels saves least.
+bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+           Estimate estimate = Estimate::central);
+
+// Removes what recording cost: from host time by the number of records, and between device ops. False if the recorder's cost is
+// unknown or 0.
+bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
+
+}  // namespace gpuprof

@@ -1,0 +1,45 @@
+// The critical path of a replay: from the completion of the last step back to that of the first, at each point along the edge that
+// made it as late as it is. What lies on it sums to the time between the two; shortening anything else gains nothing at first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/analyze/replay/graph.h"
+
+namespace gpuprof {
+
+enum class PathClass : std::uint8_t {
+    kernel,
+    copy,         // copies and fills
+    input,        // host code that fetches input
+    host_code,    // other host code
+    launch_call,  // inside calls that submit work
+    allocation,
+    other_call,
+    wait,         // from the end of device work to the return of the call that waited for it
+    hand_over,    // between threads
+    gap,          // launch latency, and gaps between ops of a stream
+};
+inline constexpr std::size_t kPathClasses = 10;
+std::string_view name_of(PathClass what);
+
+struct PathPart {
+    Point point;     // the op, or the host point in front of which the time passed
+    PathClass what;
+    DurNs dur;
+    TimeNs start;
+};
+
+struct CriticalPath {
+    std::vector<PathPart> parts;  // last first
+    std::array<DurNs, kPathClasses> by_class{};
+    DurNs total = 0;
+};
+
+// `times` is the replay of `scenario`.
+CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
+
+}  // namespace gpuprof

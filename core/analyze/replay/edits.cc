@@ -1,0 +1,83 @@
+// Changes as text.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "core/analyze/replay/changes.h"
+#include "core/analyze/replay/name_pattern.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view kKernels = "kernel:";
+constexpr double kMaxFactor = 1'000;
+
+bool all_or_nothing(Change change) {
+    return change == Change::waits || change == Change::pinned_copies || change == Change::copy_stream ||
+           change == Change::cuda_graph || change == Change::fusion;
+}
+
+std::string known_changes() {
+    std::string names;
+    for (std::size_t i = 0; i < kUsualChanges; ++i) names += fmt::format("{}, ", text_of(static_cast<Change>(i)).name);
+    return names + "kernel:REGEX";
+}
+
+Error refused(std::string why) { return {ExitCode::usage, std::move(why)}; }
+
+Result<Edit> parse_edit(std::string_view text) {
+    Edit edit;
+    std::string_view name = text;
+    std::size_t equals = text.rfind('=');
+    if (equals != text.npos) {
+        name = text.substr(0, equals);
+        std::string_view number = text.substr(equals + 1);
+        auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), edit.factor);
+        if (error != std::errc() || end != number.data() + number.size() || !(edit.factor >= 0 && edit.factor <= kMaxFactor))
+            return refused(fmt::format("invalid factor '{}' in change '{}': expected a number from 0 to {:.0f}", number, text,
+                                       kMaxFactor));
+    }
+    if (name.starts_with(kKernels)) {
+        edit.change = Change::kernels;
+        edit.pattern = name.substr(kKernels.size());
+        if (equals == text.npos) return refused(fmt::format("change '{}' needs a factor, as in '{}=0.5'", text, text));
+        if (edit.pattern.empty() || !NamePattern(edit.pattern).valid())
+            return refused(fmt::format("invalid regular expression '{}' in change '{}'", edit.pattern, text));
+        return edit;
+    }
+    for (std::size_t i = 0; i < kUsualChanges; ++i) {
+        edit.change = static_cast<Change>(i);
+        if (text_of(edit.change).name != name) continue;
+        if (all_or_nothing(edit.change) && edit.factor != 0)
+            return refused(fmt::format("change '{}' has no factor: it is made or not", name));
+        return edit;
+    }
+    return refused(fmt::format("unknown change '{}'; known are {}", name, known_changes()));
+}
+
+}  // namespace
+
+std::string text_of(const Edit& edit) {
+    if (edit.change == Change::kernels) return fmt::format("kernel:{}={}", edit.pattern, edit.factor);
+    if (edit.factor == 0) return std::string(text_of(edit.change).name);
+    return fmt::format("{}={}", text_of(edit.change).name, edit.factor);
+}
+
+Result<std::vector<Edit>> parse_edits(std::string_view text) {
+    std::vector<Edit> edits;
+    while (!text.empty()) {
+        std::size_t end = std::min(text.find(';'), text.size());
+        std::string_view one = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        while (one.starts_with(' ')) one.remove_prefix(1);
+        while (one.ends_with(' ')) one.remove_suffix(1);
+        if (one.empty()) continue;
+        Result<Edit> edit = parse_edit(one);
+        if (!edit.ok()) return edit.error();
+        edits.push_back(std::move(edit).value());
+    }
+    return edits;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,70 @@
+#include "core/analyze/replay/graph.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gpuprof {
+namespace {
+
+constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
+
+// The latest time that the edges into `p` allow, or kNever if none holds.
+TimeNs latest(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times, Point p, bool all) {
+    TimeNs time = kNever;
+    for (std::uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
+        const ReplayEdge& edge = graph.edges[e];
+        if (all ? edge.kind == EdgeKind::bypass : !scenario.holds(edge.kind, graph.info[p].in_step)) continue;
+        time = std::max(time, times[edge.source] + scenario.lag_of(edge));
+    }
+    return time;
+}
+
+}  // namespace
+
+TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
+    switch (op_kind(code)) {
+        case DeviceOp::kernel: return trace.kernel().start[op_row(code)];
+        case DeviceOp::memcpy: return trace.memcpy().start[op_row(code)];
+        case DeviceOp::memset: return trace.memset().start[op_row(code)];
+        case DeviceOp::none: break;
+    }
+    return 0;
+}
+
+Scenario::Scenario(const ReplayGraph& graph) : length(graph.length), lags(graph.lags) {
+    in_steps.fill(true);
+    in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = false;
+    outside = in_steps;
+}
+
+PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace) {
+    PodVector<TimeNs> times(graph.points());
+    std::vector<Point> last(graph.threads.size(), kNoPoint);
+    for (Point p = 0; p < graph.points(); ++p) {
+        const PointInfo& info = graph.info[p];
+        TimeNs time = latest(graph, scenario, times, p, false);
+        if (info.kind == PointKind::op) {
+            // A change that drops all edges of an op leaves it where the program needs it.
+            if (time == kNever) time = latest(graph, scenario, times, p, true);
+            if (time == kNever) time = recorded_start(trace, graph.object[p]);
+        } else {
+            Point& before = last[info.lane];
+            time = std::max(time, before == kNoPoint ? graph.thread_start[info.lane] : times[before] + scenario.length[p]);
+            before = p;
+        }
+        times[p] = time;
+    }
+    return times;
+}
+
+std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times) {
+    std::vector<TimeNs> ends;
+    for (const ReplayGraph::Completion& step : graph.steps) {
+        TimeNs end = step.host == kNoPoint ? kNever : times[step.host];
+        for (Point op : step.ops) end = std::max(end, times[op] + scenario.length[op]);
+        ends.push_back(end);
+    }
+    return ends;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,165 @@
+// A recording as points in time and the reasons why each is not earlier, so that it can be replayed with something changed.
+//
+//   T[p] = max over the edges e into p of T[source of e] + lag of e
+//
+// Points are the instants that can move: starts and ends of outermost calls, cuts in host code (input ranges, steps,
+// hand-overs between threads) and starts of device ops. The end of an op is its start plus its length. Points are in recorded
+// order and every edge goes forward, so one pass replays the recording; an edge that would go backward is not made and counted.
+// A host point depends on the point of its thread before it: that edge is implicit, and its lag is the point's length.
+// Every op keeps all its edges, not only the one that bound in the recording: the slack of the others is what a change uses up.
+//
+// Lags come in two parts. The lag of a class is the median of its edges in this recording. The residual is what is missing to the
+// recorded time. With residuals an unchanged replay is the recording, by construction; that tests the code and licenses no
+// prediction (validity.h does).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/analyze/facts/device_op.h"
+#include "core/base/ids.h"
+#include "core/base/pod_vector.h"
+
+namespace gpuprof {
+
+class Facts;
+
+using Point = std::uint32_t;
+inline constexpr Point kNoPoint = 0xFFFFFFFFu;
+
+enum class PointKind : std::uint8_t { op, cut, call_start, call_end };
+
+// What the call of a call_start or call_end does.
+enum class CallRole : std::uint8_t { none, launch, copy, sync, allocation, other };
+
+struct PointInfo {
+    std::uint16_t lane = 0;  // ops: index in streams; others: index in threads
+    PointKind kind = PointKind::op;
+    CallRole role = CallRole::none;
+    bool in_step : 1 = false;   // host: the time before the point lies in a step; ops: launched in a step
+    bool in_input : 1 = false;  // host: the time before the point lies in a range that fetches input
+    bool waits : 1 = false;     // call_end: the call lasted until the device had reached some point
+    bool idle : 1 = false;      // host: before the point, the thread only waited for another thread
+};
+
+enum class EdgeKind : std::uint8_t {
+    launch,          // call -> op
+    stream,          // op -> next op of its stream
+    copy_order,      // kernel -> copy to the device that is next on its stream
+    sync_return,     // op -> end of the call that waited for it
+    copy_to_device,  // copy -> end of its blocking call
+    copy_to_host,
+    allocation_return,  // op -> end of an allocation call that waited for it
+    event,          // op before a recorded event -> op after the wait for it
+    back_pressure,  // op that made room in a full queue -> end of the launch call that waited for room
+    hand_over,      // thread -> thread
+    bypass,         // op -> op around copies; counts only in a replay in which copies have a stream of their own
+};
+inline constexpr std::size_t kEdgeKinds = 11;
+
+struct ReplayEdge {
+    Point source;
+    std::int32_t residual;  // ns, in replays with residuals
+    std::uint16_t lag;      // index in LagClass
+    EdgeKind kind;
+    bool from_end;  // from the end of a source that is an op
+};
+
+// A class of edges with one lag. `extra` is a residual that an edge cannot hold: such an edge has a class of its own.
+struct LagClass {
+    DurNs lag = 0;
+    DurNs extra = 0;
+    DurNs recorded = 0;  // the lag as recorded, when a change shortens it
+};
+
+struct ReplayStream {
+    StringId process = kNoString;
+    std::int32_t device = -1, context = -1;
+    std::int64_t stream = -1;
+};
+
+// What recording cost the host before a point: the number of records, and the recorder's own spans.
+struct RecordedWork {
+    std::uint16_t calls = 0, ops = 0, python = 0, memory = 0;
+    std::uint32_t overhead_ns = 0;
+};
+
+struct ReplayGraph {
+    PodVector<PointInfo> info;              // by point
+    PodVector<std::uint32_t> object;        // ops: op_code(); calls: row of api_call; cuts: kNoRow
+    PodVector<DurNs> length;                // ops: duration; host points: lag from the point before on the thread
+    PodVector<std::uint32_t> first_edge;    // points + 1
+    PodVector<ReplayEdge> edges;            // by the point they lead to
+    std::vector<LagClass> lags;
+    std::vector<std::uint16_t> stream_lags;  // the classes of edges between kernels and fills of a stream
+    std::vector<StringId> threads;          // keys
+    std::vector<TimeNs> thread_start;       // recorded time of a thread's first point
+    std::vector<ReplayStream> streams;
+    PodVector<RecordedWork> recorded_work;  // by point; empty when the recorder's cost is unknown
+    // The points of a step's completion: the host's end (none if steps come from the device), and the last op of each stream.
+    struct Completion {
+        Point host = kNoPoint;
+        std::vector<Point> ops;
+    };
+    std::vector<Completion> steps;
+
+    std::uint64_t ops = 0;                // op points
+    std::uint64_t ops_without_call = 0;   // ops whose call was not recorded
+    std::uint64_t backward_edges = 0;     // edges not made because they would go backward
+    std::uint64_t inferred_events = 0;    // event edges that were inferred from the order of ops
+    std::uint64_t recorded_events = 0;    // event edges that were recorded
+    std::uint64_t unsure_events = 0;      // waits for events that may or may not be edges
+    std::uint64_t unsure_syncs = 0;       // sync calls with two possible streams
+    DurNs unexplained_ns = 0;             // sum of how much later ops of steps started than every edge says
+    std::vector<StringId> independent;    // submitting threads without a dependence on another thread
+    std::string why_not;                  // why no graph could be built; "" if it was
+
+    std::size_t points() const { return info.size(); }
+    static ReplayGraph make(const Facts& facts);
+};
+
+constexpr std::uint32_t kOpRowBits = 30;
+constexpr std::uint32_t op_code(DeviceOp kind, Row row) {
+    return static_cast<std::uint32_t>(kind) << kOpRowBits | row;
+}
+constexpr DeviceOp op_kind(std::uint32_t code) { return static_cast<DeviceOp>(code >> kOpRowBits); }
+constexpr Row op_row(std::uint32_t code) { return code & ((1u << kOpRowBits) - 1); }
+
+// A recording with something changed: lengths of ops and host time, lags, and edges that no longer hold. Points stay.
+struct Scenario {
+    PodVector<DurNs> length;                     // by point
+    std::vector<LagClass> lags;
+    std::array<bool, kEdgeKinds> in_steps{};     // whether edges of a kind hold inside steps
+    std::array<bool, kEdgeKinds> outside{};      // and outside
+    bool residuals = true;
+
+    explicit Scenario(const ReplayGraph& graph);
+    void drop(EdgeKind kind) { in_steps[static_cast<std::size_t>(kind)] = false; }
+    bool holds(EdgeKind kind, bool in_step) const {
+        return (in_step ? in_steps : outside)[static_cast<std::size_t>(kind)];
+    }
+    DurNs lag_of(const ReplayEdge& edge) const {
+        const LagClass& of = lags[edge.lag];
+        // A thread takes over as late as it was recorded: there is no class of such delays.
+        bool exact = residuals || edge.kind == EdgeKind::hand_over;
+        DurNs residual = exact ? edge.residual + of.extra : 0;
+        DurNs lag = of.lag + residual;
+        // A shorter lag makes no ops overlap that did not.
+        if (of.lag < of.recorded) lag = std::max(lag, std::min<DurNs>(0, of.recorded + residual));
+        return edge.from_end ? lag + length[edge.source] : lag;
+    }
+};
+
+// The recorded start of the op with this code.
+TimeNs recorded_start(const Trace& trace, std::uint32_t code);
+
+// The time of each point. Points without a dependence keep their recorded time, which `trace` has.
+PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace);
+
+// When each step was complete: its host end or the end of the last op that it launched, whichever is later.
+std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
+
+}  // namespace gpuprof

@@ -1,0 +1,113 @@
+// Builds a ReplayGraph: merges host points and device ops by time, makes the edges of each point when it comes, and afterwards
+// takes the lag of each class of edges and what is missing to the recorded times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/analyze/facts/host_copies.h"
+#include "core/analyze/replay/graph.h"
+#include "core/analyze/replay/host_lanes.h"
+#include "core/analyze/replay/lag_classes.h"
+#include "core/analyze/replay/op_streams.h"
+#include "core/analyze/replay/stream_events.h"
+#include "core/analyze/replay/sync_scopes.h"
+
+namespace gpuprof {
+
+class GraphBuilder {
+public:
+    GraphBuilder(const Trace& trace, HostLanes host);
+    ReplayGraph build() &&;
+
+private:
+    // The ops issued last to one stream.
+    struct RecentOp {
+        Point point = kNoPoint;
+        TimeNs issued = 0, start = 0, end = 0;
+        Row call = kNoRow;
+        DeviceOp kind = DeviceOp::none;
+        bool graph = false, to_device = false;
+    };
+    struct StreamState {
+        std::vector<RecentOp> ring;
+        std::uint64_t count = 0;          // ops so far; the last ring.size() of them are kept
+        Point last_copy = kNoPoint, last_other = kNoPoint;  // copies to the device, and all other ops
+        std::size_t next_wait = 0;        // in waits_of_stream_
+        const RecentOp* last() const { return count == 0 ? nullptr : &ring[(count - 1) % ring.size()]; }
+        // The n-th last op, 1 being the last; null if it is not kept.
+        const RecentOp* back(std::uint64_t n) const {
+            return n == 0 || n > count || n > ring.size() ? nullptr : &ring[(count - n) % ring.size()];
+        }
+    };
+    struct LateEdge {
+        Point to;
+        ReplayEdge edge;
+    };
+
+    void number_streams();
+    void number_marks();
+    void merge();
+    void add_host_point(std::size_t lane, std::size_t at);
+    void add_op(const OpRow& op);
+    Point push(PointInfo info, std::uint32_t object, TimeNs time, DurNs length);
+    void edge(Point source, std::uint16_t lag, EdgeKind kind, bool from_end);
+
+    void launch_edge(const OpRow& op, Row call, const StreamState& stream);
+    void stream_edges(const OpRow& op, Row call, const StreamState& stream);
+    void event_edges(std::uint16_t to, TimeNs issued, StreamState& stream);
+    void back_pressure(Row call, const StreamState& stream);
+    void note_step(Point op, TimeNs issued, TimeNs start, std::uint16_t stream);
+
+    void call_returned(PointInfo info);
+    bool wait_for_copy(Row call, TimeNs begun, TimeNs returned);
+    bool wait_for_stream(Row call, TimeNs begun, TimeNs returned);
+    bool wait_for_device(Row call, TimeNs begun, TimeNs returned, EdgeKind kind);
+    const RecentOp* last_done(const StreamState& stream, TimeNs issued_before, TimeNs done_by) const;
+    void sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind);
+
+    void insert_late_edges();
+    void settle_residuals();
+    void settle_host(Point p, Point before);
+    void settle_op(Point p);
+    void set_residual(ReplayEdge& edge, DurNs residual);
+
+    bool is_graph(Row call);
+    bool to_device(DeviceOp kind, Row row) const;  // a copy from the host
+    TimeNs call_end(Row call) const { return trace_.api_call().start[call] + trace_.api_call().dur[call]; }
+    StringId call_name(Row call) const { return trace_.api_call().name.value_or(call, kNoString); }
+
+    const Trace& trace_;
+    HostLanes host_;
+    ReplayGraph graph_;
+    LagClasses classes_;
+    SyncScopes scopes_;
+    OpStreams op_streams_;
+    std::vector<StreamState> streams_;
+    std::vector<std::vector<StreamWait>> waits_of_stream_;
+    PodVector<TimeNs> time_;                        // recorded, by point
+    PodVector<Point> start_point_, end_point_;      // by row of api_call
+    std::vector<LateEdge> late_;
+    std::vector<std::optional<bool>> graph_call_;   // by name
+    CopyPaths paths_;
+    std::vector<Row> previous_call_;                // by lane
+    std::vector<TimeNs> synced_;                    // by lane: when a call last waited for the whole device
+    std::size_t step_ = 0;                          // hint for note_step
+    // Points of a lane that others refer to.
+    struct Mark {
+        std::uint32_t at;
+        Point point = kNoPoint;
+    };
+    struct HandOverEdge {
+        std::uint32_t to_at;
+        std::size_t from_lane;
+        std::uint32_t from_at;
+    };
+    std::vector<std::vector<Mark>> marks_;
+    std::vector<std::size_t> next_mark_, next_hand_over_;
+    std::vector<std::vector<HandOverEdge>> hand_over_edges_;
+    Point mark_of(std::size_t lane, std::uint32_t at) const;
+};
+
+}  // namespace gpuprof

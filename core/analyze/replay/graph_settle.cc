@@ -1,0 +1,84 @@
+// Lags of classes, and what is missing to the recorded times.
+#include <algorithm>
+#include <limits>
+
+#include "core/analyze/replay/graph_builder.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr DurNs kMaxResidual = std::numeric_limits<std::int32_t>::max();
+constexpr DurNs kUsualLaunchCall = 5'000, kUsualBase = 3'000;
+
+}  // namespace
+
+void GraphBuilder::set_residual(ReplayEdge& edge, DurNs residual) {
+    if (residual >= -kMaxResidual && residual <= kMaxResidual) {
+        edge.residual = static_cast<std::int32_t>(residual);
+        return;
+    }
+    edge.lag = classes_.with_extra(edge.lag, residual);
+}
+
+// Cuts edges that say "later" than recorded, and adds what is missing to the edge that binds.
+void GraphBuilder::settle_op(Point p) {
+    ReplayEdge* binding = nullptr;
+    DurNs least = std::numeric_limits<DurNs>::max();
+    for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
+        ReplayEdge& edge = graph_.edges[e];
+        DurNs lag = classes_.lag(edge.lag) + (edge.from_end ? graph_.length[edge.source] : 0);
+        DurNs slack = time_[p] - (time_[edge.source] + lag);
+        if (slack < 0) set_residual(edge, slack);
+        if (edge.kind == EdgeKind::bypass) continue;
+        if (slack < least) least = slack, binding = &edge;
+    }
+    if (binding == nullptr || least <= 0) return;
+    set_residual(*binding, least);
+    if (graph_.info[p].in_step) graph_.unexplained_ns += least;
+}
+
+// A call that waited returns when the device is done, and not before it could have returned without waiting.
+void GraphBuilder::settle_host(Point p, Point before) {
+    DurNs recorded = graph_.length[p];
+    DurNs base = recorded;
+    const PointInfo& info = graph_.info[p];
+    if (info.idle) {
+        base = 0;
+    } else if (info.waits) {
+        base = kUsualLaunchCall;
+        if (info.role != CallRole::launch)
+            base = classes_.lag(classes_.id(EdgeKind::sync_return, 1, index_of(call_name(graph_.object[p])), kUsualBase));
+        base = std::clamp<DurNs>(base, 0, recorded);
+    }
+    ReplayEdge* binding = nullptr;
+    DurNs least = std::numeric_limits<DurNs>::max();
+    for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
+        ReplayEdge& edge = graph_.edges[e];
+        DurNs lag = classes_.lag(edge.lag) + (edge.from_end ? graph_.length[edge.source] : 0);
+        DurNs slack = time_[p] - (time_[edge.source] + lag);
+        if (slack < 0) set_residual(edge, slack);
+        slack = std::max<DurNs>(slack, 0);
+        if (slack < least) least = slack, binding = &edge;
+    }
+    bool host_binds = before == kNoPoint || binding == nullptr || time_[p] - (time_[before] + base) <= least;
+    graph_.length[p] = host_binds ? recorded : base;
+    if (!host_binds && least > 0) set_residual(*binding, least);
+}
+
+void GraphBuilder::settle_residuals() {
+    classes_.settle();
+    std::vector<Point> last(host_.lanes.size(), kNoPoint);
+    for (Point p = 0; p < graph_.points(); ++p) {
+        const PointInfo& info = graph_.info[p];
+        if (info.kind == PointKind::op) {
+            settle_op(p);
+            continue;
+        }
+        if (graph_.first_edge[p] != graph_.first_edge[p + 1]) settle_host(p, last[info.lane]);
+        last[info.lane] = p;
+    }
+    graph_.lags = classes_.lags();
+    graph_.stream_lags = classes_.between_kernels();
+}
+
+}  // namespace gpuprof

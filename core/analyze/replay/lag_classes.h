@@ -1,0 +1,39 @@
+// Lags by class: what lies between an event and the event that waits for it, as the median over a recording.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/analyze/facts/device_op.h"
+#include "core/analyze/replay/graph.h"
+
+namespace gpuprof {
+
+class LagClasses {
+public:
+    // `first` and `second` tell classes of one kind of edge apart: kinds of op, or the name of a call.
+    std::uint16_t id(EdgeKind kind, std::uint32_t first, std::uint32_t second, DurNs usual);
+    // A class of one edge whose residual is too long for it.
+    std::uint16_t with_extra(std::uint16_t like, DurNs extra);
+    // A lag that was seen where nothing else can have delayed the event.
+    void add_sample(std::uint16_t id, DurNs lag);
+    // Takes the median of the samples, or the usual lag when there are too few.
+    void settle();
+    // The classes between kernels and fills of a stream, `first` being from * 4 + to.
+    std::vector<std::uint16_t> between_kernels() const;
+    DurNs lag(std::uint16_t id) const { return lags_[id].lag; }
+    const std::vector<LagClass>& lags() const { return lags_; }
+
+private:
+    struct Samples {
+        std::vector<DurNs> values;
+        std::uint64_t seen = 0, stride = 1;
+    };
+    std::map<std::tuple<EdgeKind, std::uint32_t, std::uint32_t>, std::uint16_t> ids_;
+    std::vector<LagClass> lags_;
+    std::vector<Samples> samples_;
+};
+
+}  // namespace gpuprof

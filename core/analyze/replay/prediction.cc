@@ -1,0 +1,196 @@
+#include "core/analyze/replay/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/analyze/facts/facts.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kMinSteps = 3;
+constexpr double kMaxModelError = 0.02, kMaxUnexplained = 0.05, kMaxWithoutCall = 0.01;
+// The recorder's cost makes a prediction rough when its range moves the step by more than this.
+constexpr double kMaxRecorderRange = 0.05;
+
+DurNs per_step(const std::vector<TimeNs>& ends) {
+    return (ends.back() - ends.front()) / static_cast<DurNs>(ends.size() - 1);
+}
+
+// One way to replay a recording with changes.
+struct Variant {
+    std::optional<Estimate> recorder;  // whose cost is removed; absent: it stays
+    bool residuals = true;
+    bool events = true;
+    Estimate effect = Estimate::central;
+};
+
+// The step time; absent if one of the changes changes nothing.
+std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    Scenario scenario(graph);
+    scenario.residuals = variant.residuals;
+    if (!variant.events) scenario.in_steps[static_cast<std::size_t>(EdgeKind::event)] = false;
+    if (variant.recorder) remove_recorder(facts, graph, scenario, *variant.recorder);
+    for (const Edit& edit : edits)
+        if (!apply(edit, facts, graph, scenario, variant.effect)) return std::nullopt;
+    return per_step(completions(graph, scenario, replay(graph, scenario, facts.trace())));
+}
+
+double part(DurNs of, DurNs whole) {
+    return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole);
+}
+
+// The kernels of the busiest stream per step. Those that overlap on their stream in the recording count once.
+DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
+    std::vector<DurNs> work(graph.streams.size(), 0);
+    std::vector<TimeNs> until(graph.streams.size(), std::numeric_limits<TimeNs>::min());
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
+        if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
+        TimeNs start = recorded_start(facts.trace(), graph.object[p]), end = start + graph.length[p];
+        TimeNs& last = until[graph.info[p].lane];
+        work[graph.info[p].lane] += std::max<DurNs>(0, end - std::max(start, last));
+        last = std::max(last, end);
+    }
+    if (work.empty()) return 0;
+    return *std::max_element(work.begin(), work.end()) / static_cast<DurNs>(graph.steps.size());
+}
+
+double standard_error(const std::vector<TimeNs>& ends) {
+    double mean = static_cast<double>(per_step(ends)), squares = 0;
+    for (std::size_t i = 1; i < ends.size(); ++i) {
+        double difference = static_cast<double>(ends[i] - ends[i - 1]) - mean;
+        squares += difference * difference;
+    }
+    auto n = static_cast<double>(ends.size() - 1);
+    return n < 2 || mean <= 0 ? 0 : std::sqrt(squares / (n - 1) / n) / mean;
+}
+
+}  // namespace
+
+std::string_view name_of(Certainty certainty) { return certainty == Certainty::good ? "good" : "rough"; }
+
+ReplayValidity ReplayValidity::make(const Facts& facts) {
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    ReplayValidity found;
+    auto refuse = [&](std::string why, std::string cure) {
+        found.why_not = std::move(why), found.cure = std::move(cure);
+        return found;
+    };
+    if (!graph.why_not.empty()) return refuse(graph.why_not, "record CUDA calls as well as kernels");
+    if (graph.ops == 0) return refuse("nothing ran on the GPU", "record GPU activity");
+    if (graph.steps.size() < kMinSteps)
+        return refuse(graph.steps.empty() ? "no steps found" : fmt::format("only {} steps", graph.steps.size()),
+                      "record at least 3 steps; name the range of a step with --step-range");
+    for (const ReplayGraph::Completion& step : graph.steps)
+        if (step.ops.empty()) return refuse("a step submits no GPU work", "name the range of a step with --step-range");
+    if (part(static_cast<DurNs>(graph.ops_without_call), static_cast<DurNs>(graph.ops)) > kMaxWithoutCall)
+        return refuse(fmt::format("the calls of {} of {} GPU operations were not recorded", graph.ops_without_call, graph.ops),
+                      "start recording before the first launch, and record all CUDA calls");
+    Scenario recorded(graph);
+    std::vector<TimeNs> ends = completions(graph, recorded, replay(graph, recorded, facts.trace()));
+    DurNs step = per_step(ends);
+    if (step <= 0) return refuse("steps overlap", "name the range of a step with --step-range");
+    recorded.residuals = false;
+    DurNs model = per_step(completions(graph, recorded, replay(graph, recorded, facts.trace())));
+    found.model_error = part(model - step, step);
+    found.unexplained = part(graph.unexplained_ns, ends.back() - ends.front());
+    found.step_error = standard_error(ends);
+    found.inferred = graph.inferred_events > 0 || graph.unsure_events > 0 || graph.unsure_syncs > 0;
+    if (std::abs(found.model_error) > kMaxModelError)
+        return refuse(fmt::format("replaying the recording misses its step time by {:.1f} %", 100 * found.model_error),
+                      "record synchronization events as well");
+    if (found.unexplained > kMaxUnexplained)
+        return refuse(fmt::format("{:.0f} % of the step time passes before operations that nothing recorded holds back",
+                                  100 * found.unexplained),
+                      "record synchronization events, and all processes and threads that submit work");
+    return found;
+}
+
+std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    Variant central{.recorder = Estimate::central};
+    std::optional<DurNs> step = step_with(facts, edits, central);
+    if (!step) return std::nullopt;
+    Prediction found{.edits = edits, .step = {*step, *step, *step}};
+    found.recorded = *step_with(facts, edits, {});
+    std::vector<Variant> others{{.recorder = Estimate::central, .residuals = false}};
+    if (!graph.recorded_work.empty()) {
+        others.push_back({.recorder = Estimate::low});
+        others.push_back({.recorder = Estimate::high});
+    }
+    if (graph.inferred_events > 0) others.push_back({.recorder = Estimate::central, .events = false});
+    if (std::find(edits.begin(), edits.end(), usual_edit(Change::fusion)) != edits.end())
+        others.push_back({.recorder = Estimate::central, .effect = Estimate::low});
+    DurNs base = *step_with(facts, {}, central);
+    found.gain = found.gain_low = found.gain_high = part(base - *step, base);
+    bool recorder_matters = false;
+    for (const Variant& other : others) {
+        DurNs time = *step_with(facts, edits, other), other_base = *step_with(facts, {}, other);
+        found.step.low = std::min(found.step.low, time), found.step.high = std::max(found.step.high, time);
+        double gain = part(other_base - time, other_base);
+        found.gain_low = std::min(found.gain_low, gain), found.gain_high = std::max(found.gain_high, gain);
+        if (*other.recorder != Estimate::central)
+            recorder_matters |= std::abs(part(time - *step, *step)) > kMaxRecorderRange / 2;
+    }
+    // Twice the standard error of the steps: another recording of the same program would differ by as much.
+    double spread = 2 * facts.get<ReplayValidity>().step_error;
+    found.step.low -= static_cast<DurNs>(spread * static_cast<double>(found.step.low));
+    found.step.high += static_cast<DurNs>(spread * static_cast<double>(found.step.high));
+    bool rough = recorder_matters || facts.get<ReplayValidity>().inferred || !graph.independent.empty();
+    for (const Edit& edit : edits) rough |= text_of(edit.change).rough;
+    found.certainty = rough ? Certainty::rough : Certainty::good;
+    return found;
+}
+
+// The best change, then the best on top of it, until one gains too little. Of two that gain nearly the same, the earlier one
+// asks less of the program.
+static void find_plan(const Facts& facts, const std::vector<Edit>& useful, WhatIf& found) {
+    std::vector<Edit> chosen;
+    DurNs now = found.baseline.step.central;
+    auto margin = static_cast<DurNs>(kWorthChanging * static_cast<double>(now));
+    while (chosen.size() < useful.size()) {
+        std::optional<Prediction> best;
+        for (const Edit& edit : useful) {
+            // Nobody can write host code that takes no time.
+            if (edit.change == Change::host_code || std::find(chosen.begin(), chosen.end(), edit) != chosen.end()) continue;
+            std::vector<Edit> with = chosen;
+            with.push_back(edit);
+            std::optional<Prediction> next = predict(facts, with);
+            if (next && (!best || next->step.central + margin < best->step.central)) best = std::move(next);
+        }
+        if (!best || now - best->step.central < margin) break;
+        now = best->step.central;
+        chosen = best->edits;
+        found.plan.push_back(std::move(*best));
+    }
+}
+
+WhatIf WhatIf::make(const Facts& facts) {
+    WhatIf found;
+    if (!facts.get<ReplayValidity>().why_not.empty()) return found;
+    found.recorded_step = *step_with(facts, {}, {});
+    found.baseline = *predict(facts, {});
+    found.kernels = kernels_per_step(facts, facts.get<ReplayGraph>());
+    std::vector<Edit> useful;
+    for (std::size_t i = 0; i < kUsualChanges; ++i) {
+        Edit edit = usual_edit(static_cast<Change>(i));
+        std::optional<Prediction> alone = predict(facts, {edit});
+        if (!alone) continue;
+        useful.push_back(edit);
+        if (alone->gain < kWorthChanging || alone->gain_low <= 0)
+            found.small.push_back(edit.change);
+        else
+            found.single.push_back(std::move(*alone));
+    }
+    std::stable_sort(found.single.begin(), found.single.end(),
+                     [](const Prediction& a, const Prediction& b) { return a.gain > b.gain; });
+    find_plan(facts, useful, found);
+    return found;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,63 @@
+// How long a step would be with something changed, with the range that the recording allows, or why that cannot be known.
+//
+// The step time is from the completion of the first step to the completion of the last, per step. Every replay is made several
+// times: with and without residuals, with the low and high estimate of what recording cost, and without inferred edges. What
+// they span is the range.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analyze/replay/changes.h"
+#include "core/analyze/replay/graph.h"
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+// What the recording allows.
+struct ReplayValidity {
+    std::string why_not;   // no prediction is made; "" if some are
+    std::string cure;      // what to record instead
+    double model_error = 0;     // of the step time by class lags alone, as a part of it
+    double unexplained = 0;     // sum of unexplained starts, as a part of the time of all steps
+    double step_error = 0;      // standard error of the step time, as a part of it
+    bool inferred = false;      // some edges are inferred or unsure
+    static ReplayValidity make(const Facts& facts);
+};
+
+// A time with the range of what it may be.
+struct RangedNs {
+    DurNs central = 0, low = 0, high = 0;
+};
+
+// How sure a prediction is, in the words of a table.
+enum class Certainty : std::uint8_t { good, rough };
+std::string_view name_of(Certainty certainty);
+
+struct Prediction {
+    std::vector<Edit> edits;      // none: as recorded, without the recorder's cost
+    RangedNs step;                // when nothing records
+    DurNs recorded = 0;           // when the same recorder records again
+    double gain = 0;              // of the step without the recorder, as a part of it; central
+    double gain_low = 0, gain_high = 0;
+    Certainty certainty = Certainty::good;
+};
+
+// Predicts the step time with all of `edits`. Absent if one of them changes nothing.
+std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits);
+
+struct WhatIf {
+    DurNs recorded_step = 0;
+    Prediction baseline;                // without the recorder's cost
+    DurNs kernels = 0;                  // the kernels of the busiest stream in a step: no change of host or copies gets below
+    std::vector<Prediction> single;     // each change alone that gains enough, largest gain first
+    std::vector<Prediction> plan;       // the best change, then the best on top of it, and so on
+    std::vector<Change> small;          // changes that gain less than is worth naming
+    static WhatIf make(const Facts& facts);
+};
+
+// Gains below this part of the step are not worth naming.
+inline constexpr double kWorthChanging = 0.02;
+
+}  // namespace gpuprof

@@ -1,0 +1,79 @@
+// `whatif`: how long a step would be with one thing changed, by replaying the recording.
+#include <fmt/format.h>
+
+#include "core/analyze/replay/prediction.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"kind", CellType::text, Unit::none, "recorded, baseline (without the profiler's cost), single, plan, together or floor."},
+    {"change", CellType::text, Unit::none, "What is changed; in a plan, on top of the rows above."},
+    {"step_ns", CellType::integer, Unit::ns, "Predicted time of a step, without the profiler's cost."},
+    {"low_ns", CellType::integer, Unit::ns, "Lower end of its range."},
+    {"high_ns", CellType::integer, Unit::ns, "Upper end of its range."},
+    {"gain_pct", CellType::real, Unit::percent, "Predicted gain, of a step without the profiler's cost."},
+    {"profiled_step_ns", CellType::integer, Unit::ns, "Predicted time of a step under the same profiler."},
+    {"confidence", CellType::text, Unit::none, "good or rough."},
+    {"assumes", CellType::text, Unit::none, "What must hold for the prediction to come true."},
+};
+
+void add(ResultTable& table, std::string_view kind, const Prediction& prediction) {
+    std::string what = "without the profiler", assumes = "the profiler's cost per record";
+    if (!prediction.edits.empty()) {
+        what = text_of(prediction.edits.back());
+        assumes = text_of(prediction.edits.back().change).assumes;
+    }
+    if (kind == "together") {
+        what.clear();
+        for (const Edit& edit : prediction.edits) what += (what.empty() ? "" : "; ") + text_of(edit);
+    }
+    table.add_row({kind, std::string_view(what), integer(prediction.step.central), integer(prediction.step.low), integer(prediction.step.high),
+                   prediction.edits.empty() ? kAbsent : real(100 * prediction.gain), integer(prediction.recorded),
+                   name_of(prediction.certainty), std::string_view(assumes)});
+}
+
+// The changes that the user names: each alone, and all together.
+ResultTable predict_given(const Facts& facts, const std::vector<Edit>& edits, ResultTable table) {
+    add(table, "baseline", *predict(facts, {}));
+    auto add_or_say = [&](std::string_view kind, const std::vector<Edit>& made) {
+        if (std::optional<Prediction> prediction = predict(facts, made)) return add(table, kind, *prediction);
+        table.notes.push_back(fmt::format("{} changes nothing in this recording.", text_of(made.back())));
+    };
+    for (const Edit& edit : edits) add_or_say("single", {edit});
+    if (edits.size() > 1) add_or_say("together", edits);
+    return table;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("whatif", kColumns);
+    const ReplayValidity& validity = facts.get<ReplayValidity>();
+    if (!validity.why_not.empty()) {
+        table.notes.push_back(fmt::format("No prediction: {}; {}.", validity.why_not, validity.cure));
+        return table;
+    }
+    Result<std::vector<Edit>> edits = parse_edits(facts.options().changes);
+    if (!edits.ok()) return edits.error();
+    if (!edits->empty()) return predict_given(facts, *edits, std::move(table));
+    const WhatIf& found = facts.get<WhatIf>();
+    table.add_row({"recorded", "as recorded", integer(found.recorded_step), kAbsent, kAbsent, kAbsent,
+                   integer(found.recorded_step), kAbsent, kAbsent});
+    add(table, "baseline", found.baseline);
+    for (const Prediction& each : found.single) add(table, "single", each);
+    for (const Prediction& each : found.plan) add(table, "plan", each);
+    table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent, kAbsent});
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    table.notes.push_back(fmt::format(
+        "Model error {:+.2f} %, unexplained starts {:.2f} % of the step time; {} edges inferred, {} not made.",
+        100 * validity.model_error, 100 * validity.unexplained, graph.inferred_events, graph.backward_edges));
+    return table;
+}
+
+}  // namespace
+
+const Analysis kWhatIf{"whatif", "", "Predicted step time with one thing changed, by replaying the recording.", kColumns, run, true};
+
+}  // namespace gpuprof
