@@ -143,7 +143,7 @@ def input_bound(case):
         present = case.has("loader", INPUT)
 
         def loading():
-            yield from host.work(load if present else 50 * US)
+            yield from host.work(load if present else 0)
 
         yield from host.span("range", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", loading())
         yield from host.copy("HtoD", size, stream=7 if case.has("exposed copy", TRANSFER) else 8)
@@ -333,7 +333,7 @@ def two_causes(case):
         loader, pageable = case.has("loader", INPUT), case.has("pageable", TRANSFER)
 
         def loading():
-            yield from host.work(load if loader else 50 * US)
+            yield from host.work(load if loader else 0)
 
         yield from host.span("range", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", loading())
         yield from host.copy("HtoD", size, pinned=not pageable)

@@ -81,8 +81,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Recorder:
-    """ns that one record of each kind costs the thread that it is about."""
+    """ns that one record of each kind costs the thread that it is about; `device_op` is what a recorded op makes the next one wait."""
 
+    device_op: int = 250
     call: int = 360
     op: int = 2_600
     python: int = 2_500
@@ -150,7 +151,7 @@ class Machine:
             if op.needs == 0:
                 ready = self.now
                 if before is not None and before.end is not None:
-                    ready = max(ready, before.end + op.gap)
+                    ready = max(ready, before.end + op.gap + self.recorder.device_op)
                 self.at(ready, lambda: self.enter(op))
 
         self.at(self.now + LAUNCH_LATENCY, satisfied)

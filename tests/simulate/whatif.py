@@ -33,7 +33,7 @@ FAST = "kernel:.=0.5"
 
 def truths(family, seed):
     """Step times in ns when nothing records: as it is (None), and with each change."""
-    silent = Recorder(0, 0, 0)
+    silent = Recorder(0, 0, 0, 0)
     plain = simulate(family, seed, recorder=silent)
     found = {None: plain.per_step(), FAST: simulate(family, seed, recorder=silent, kernel_factor=0.5).per_step()}
     for cause in plain.case.causes:
@@ -52,9 +52,10 @@ def predictions(binary, file, changes):
             found[change] = f"status {done.returncode}: {done.stderr.strip()[-200:]}"
             continue
         document = json.loads(done.stdout)
-        table = document["tables"]["whatif"]
+        table = document["tables"][0]
+        names = [column["name"] for column in table["columns"]]
         kind = "baseline" if change is None else "single"
-        rows = [row for row in table["rows"] if row["kind"] == kind]
+        rows = [row for row in (dict(zip(names, cells)) for cells in table["rows"]) if row["kind"] == kind]
         found[change] = tuple(rows[0][name] for name in ("step_ns", "low_ns", "high_ns")) if rows else " ".join(table["notes"])
     return found
 
@@ -77,7 +78,7 @@ def main():
     parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
     parser.add_argument("--show", type=int, default=0, help="print this many of the worst predictions")
     options = parser.parse_args()
-    families = options.family or [name for name in FAMILIES if name not in ("barely_used", "first_call", "start_up")]
+    families = options.family or [name for name in FAMILIES if name != "barely_used"]
     tasks = [(str(options.binary.resolve()), family, seed) for family in families for seed in range(options.first, options.first + options.seeds)]
     results, worst, reasons = collections.defaultdict(list), [], collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:

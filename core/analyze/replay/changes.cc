@@ -19,7 +19,10 @@ namespace {
 constexpr std::int64_t kStagedBytes = 64 << 10;  // pageable copies up to this return before they are done
 constexpr std::int64_t kMeasurable = 1 << 20;    // bytes from which a copy shows its bandwidth
 constexpr double kPinnedBandwidth = 55;          // bytes per ns, measured on PCIe 5
-constexpr DurNs kAsyncCopyCall = 8'000, kGraphNode = 100;
+constexpr DurNs kAsyncCopyCall = 8'000, kPinnedReturn = 4'000, kGraphNode = 100,
+                kMostGraphNode = 300;
+// Host code in front of a launch that takes longer than this does more than launching: a graph does not save it.
+constexpr DurNs kLongestLaunching = 200'000;
 constexpr double kLeastHostPart = 0.15;          // of host time that remains when the recorder's cost is removed
 
 constexpr std::array<ChangeText, kChanges> kTexts{{
@@ -109,19 +112,36 @@ bool pin_copies(const Facts& facts, const ReplayGraph& graph, Scenario& scenario
         if (graph.info[p].kind == PointKind::call_end && calls[graph.object[p]])
             scenario.length[p] = std::min(scenario.length[p], kAsyncCopyCall);
     scenario.drop(EdgeKind::copy_to_device);
+    // The driver moves pageable data once more after the device is done.
+    for (const ReplayEdge& edge : graph.edges)
+        if (edge.kind == EdgeKind::copy_to_host)
+            scenario.lags[edge.lag].lag = std::min(scenario.lags[edge.lag].lag, kPinnedReturn);
     return true;
 }
 
-bool use_graph(const ReplayGraph& graph, Scenario& scenario) {
+// At best the calls go away with the waits.
+bool drop_waits(const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    if (!has_edges(graph, EdgeKind::sync_return)) return false;
+    scenario.drop(EdgeKind::sync_return);
+    if (estimate == Estimate::high)
+        scale_host(graph, scenario, 0, [](const PointInfo& info) {
+            return info.in_step && info.kind == PointKind::call_end && info.role == CallRole::sync;
+        });
+    return true;
+}
+
+bool use_graph(const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    DurNs node = estimate == Estimate::low ? kMostGraphNode : estimate == Estimate::high ? 0 : kGraphNode;
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
         const PointInfo& info = graph.info[p];
         if (info.kind == PointKind::op || !info.in_step || info.in_input || info.idle) continue;
-        DurNs most = outside_calls(info) ? 0 : info.role == CallRole::launch ? kGraphNode : scenario.length[p];
+        bool launching = outside_calls(info) && scenario.length[p] <= kLongestLaunching;
+        DurNs most = launching ? 0 : info.kind == PointKind::call_end && info.role == CallRole::launch ? node : scenario.length[p];
         any |= most < scenario.length[p];
         scenario.length[p] = std::min(scenario.length[p], most);
     }
-    for (std::uint16_t lag : graph.stream_lags) scenario.lags[lag].lag = std::min(scenario.lags[lag].lag, kGraphNode);
+    for (std::uint16_t lag : graph.stream_lags) scenario.lags[lag].lag = std::min(scenario.lags[lag].lag, node);
     return any;
 }
 
@@ -137,10 +157,7 @@ bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scena
     switch (edit.change) {
         case Change::input:
             return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) { return info.in_input; });
-        case Change::waits:
-            if (!has_edges(graph, EdgeKind::sync_return)) return false;
-            scenario.drop(EdgeKind::sync_return);
-            return true;
+        case Change::waits: return drop_waits(graph, scenario, estimate);
         case Change::pinned_copies: return pin_copies(facts, graph, scenario);
         case Change::copy_stream:
             if (!has_edges(graph, EdgeKind::copy_order)) return false;
@@ -157,7 +174,7 @@ bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scena
             return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
                 return info.in_step && !info.in_input && !info.idle && outside_calls(info);
             });
-        case Change::cuda_graph: return use_graph(graph, scenario);
+        case Change::cuda_graph: return use_graph(graph, scenario, estimate);
         case Change::fusion: return fuse_elementwise(facts, graph, scenario, estimate);
         case Change::communication: return scale_kernels(facts, graph, scenario, edit.factor, is_collective_kernel);
         case Change::kernels: {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -71,6 +72,7 @@ private:
     void settle_residuals();
     void settle_host(Point p, Point before);
     void settle_op(Point p);
+    DurNs base_cost(Row call, CallRole role);
     void set_residual(ReplayEdge& edge, DurNs residual);
 
     bool is_graph(Row call);
@@ -91,6 +93,7 @@ private:
     std::vector<LateEdge> late_;
     std::vector<std::optional<bool>> graph_call_;   // by name
     CopyPaths paths_;
+    std::map<StringId, DurNs> shortest_call_;       // of allocation calls, by name
     std::vector<Row> previous_call_;                // by lane
     std::vector<TimeNs> synced_;                    // by lane: when a call last waited for the whole device
     std::size_t step_ = 0;                          // hint for note_step

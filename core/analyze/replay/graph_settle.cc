@@ -37,6 +37,21 @@ void GraphBuilder::settle_op(Point p) {
     if (graph_.info[p].in_step) graph_.unexplained_ns += least;
 }
 
+// What a call costs without waiting: the median of those that did not. A release costs at most what the shortest does.
+DurNs GraphBuilder::base_cost(Row call, CallRole role) {
+    if (role == CallRole::launch) return kUsualLaunchCall;
+    StringId name = call_name(call);
+    std::uint16_t base = classes_.id(EdgeKind::sync_return, 1, index_of(name), kUsualBase);
+    if (role != CallRole::allocation || classes_.samples(base) > 0) return classes_.lag(base);
+    auto [shortest, first] = shortest_call_.try_emplace(name, std::numeric_limits<DurNs>::max());
+    if (first) {
+        const ApiCallTable& calls = trace_.api_call();
+        for (Row row = 0; row < calls.rows; ++row)
+            if (calls.name.value_or(row, kNoString) == name) shortest->second = std::min(shortest->second, calls.dur[row]);
+    }
+    return shortest->second;
+}
+
 // A call that waited returns when the device is done, and not before it could have returned without waiting.
 void GraphBuilder::settle_host(Point p, Point before) {
     DurNs recorded = graph_.length[p];
@@ -45,10 +60,7 @@ void GraphBuilder::settle_host(Point p, Point before) {
     if (info.idle) {
         base = 0;
     } else if (info.waits) {
-        base = kUsualLaunchCall;
-        if (info.role != CallRole::launch)
-            base = classes_.lag(classes_.id(EdgeKind::sync_return, 1, index_of(call_name(graph_.object[p])), kUsualBase));
-        base = std::clamp<DurNs>(base, 0, recorded);
+        base = std::clamp<DurNs>(base_cost(graph_.object[p], info.role), 0, recorded);
     }
     ReplayEdge* binding = nullptr;
     DurNs least = std::numeric_limits<DurNs>::max();

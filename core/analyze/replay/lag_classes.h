@@ -23,6 +23,8 @@ public:
     void settle();
     // The classes between kernels and fills of a stream, `first` being from * 4 + to.
     std::vector<std::uint16_t> between_kernels() const;
+    // How many samples were added to a class.
+    std::uint64_t samples(std::uint16_t id) const { return id < samples_.size() ? samples_[id].seen : 0; }
     DurNs lag(std::uint16_t id) const { return lags_[id].lag; }
     const std::vector<LagClass>& lags() const { return lags_; }
 

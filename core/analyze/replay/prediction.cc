@@ -60,6 +60,12 @@ DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
     return *std::max_element(work.begin(), work.end()) / static_cast<DurNs>(graph.steps.size());
 }
 
+bool has_uncertain_effect(const std::vector<Edit>& edits) {
+    return std::any_of(edits.begin(), edits.end(), [](const Edit& edit) {
+        return edit.change == Change::fusion || edit.change == Change::waits || edit.change == Change::cuda_graph;
+    });
+}
+
 double standard_error(const std::vector<TimeNs>& ends) {
     double mean = static_cast<double>(per_step(ends)), squares = 0;
     for (std::size_t i = 1; i < ends.size(); ++i) {
@@ -124,8 +130,8 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
         others.push_back({.recorder = Estimate::high});
     }
     if (graph.inferred_events > 0) others.push_back({.recorder = Estimate::central, .events = false});
-    if (std::find(edits.begin(), edits.end(), usual_edit(Change::fusion)) != edits.end())
-        others.push_back({.recorder = Estimate::central, .effect = Estimate::low});
+    for (Estimate effect : {Estimate::low, Estimate::high})
+        if (has_uncertain_effect(edits)) others.push_back({.recorder = Estimate::central, .effect = effect});
     DurNs base = *step_with(facts, {}, central);
     found.gain = found.gain_low = found.gain_high = part(base - *step, base);
     bool recorder_matters = false;
