@@ -254,6 +254,9 @@ class Host:
             yield from self.room(stream)
             self.machine.submit(op, after)
 
+        if after:
+            yield from self.call("cudaEventRecord", 1_000)
+            yield from self.call("cudaStreamWaitEvent", 1_000)
         yield from self.call("cudaLaunchKernel", ns, body)
         return op
 

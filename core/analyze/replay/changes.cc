@@ -119,14 +119,21 @@ bool pin_copies(const Facts& facts, const ReplayGraph& graph, Scenario& scenario
     return true;
 }
 
-// At best the calls go away with the waits.
-bool drop_waits(const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+// At best the calls go away with the waits, and so do small copies to the host.
+bool drop_waits(const Trace& trace, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     if (!has_edges(graph, EdgeKind::sync_return)) return false;
     scenario.drop(EdgeKind::sync_return);
-    if (estimate == Estimate::high)
-        scale_host(graph, scenario, 0, [](const PointInfo& info) {
-            return info.in_step && info.kind == PointKind::call_end && info.role == CallRole::sync;
-        });
+    if (estimate != Estimate::high) return true;
+    scale_host(graph, scenario, 0, [](const PointInfo& info) {
+        return info.in_step && info.kind == PointKind::call_end && info.role == CallRole::sync;
+    });
+    const MemcpyTable& copies = trace.memcpy();
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
+        Row row = op_row(graph.object[p]);
+        if (trace.text(copies.kind.value_or(row, kNoString)) == "DtoH" && copies.bytes.value_or(row, kStagedBytes) < kStagedBytes)
+            scenario.length[p] = 0;
+    }
     return true;
 }
 
@@ -157,7 +164,7 @@ bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scena
     switch (edit.change) {
         case Change::input:
             return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) { return info.in_input; });
-        case Change::waits: return drop_waits(graph, scenario, estimate);
+        case Change::waits: return drop_waits(facts.trace(), graph, scenario, estimate);
         case Change::pinned_copies: return pin_copies(facts, graph, scenario);
         case Change::copy_stream:
             if (!has_edges(graph, EdgeKind::copy_order)) return false;
