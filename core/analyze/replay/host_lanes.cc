@@ -72,8 +72,8 @@ void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
     }
 }
 
-// Spans that fetch input, by lane.
-std::vector<IntervalSet> input_of(const Trace& trace, const LaneOf& lane_of, std::size_t lanes) {
+// Spans that fetch input, by lane: those that the user names, or data loaders.
+std::vector<IntervalSet> input_of(const Trace& trace, const LaneOf& lane_of, std::size_t lanes, std::string_view named) {
     std::vector<Intervals> found(lanes);
     std::vector<char> known(trace.strings().size(), 0);
     auto collect = [&](const auto& table) {
@@ -82,7 +82,7 @@ std::vector<IntervalSet> input_of(const Trace& trace, const LaneOf& lane_of, std
             std::uint16_t lane = lane_of[table.thread.value_or(row, kNoString)];
             if (name == kNoString || lane == kNoLane) continue;
             char& loader = known[index_of(name)];
-            if (loader == 0) loader = names_loader(trace.text(name)) ? 2 : 1;
+            if (loader == 0) loader = (named.empty() ? names_loader(trace.text(name)) : trace.text(name) == named) ? 2 : 1;
             if (loader == 2) found[lane].push_back({table.start[row], table.start[row] + table.dur[row]});
         }
     };
@@ -274,7 +274,7 @@ HostLanes HostLanes::make(const Facts& facts) {
     for (StringId thread : threads) host.lanes.push_back({.thread = thread, .time = {}, .info = {}, .object = {}, .work = {}});
     LaneOf lane_of(trace, host.lanes);
     add_calls(trace, lane_of, host);
-    std::vector<IntervalSet> input = input_of(trace, lane_of, host.lanes.size());
+    std::vector<IntervalSet> input = input_of(trace, lane_of, host.lanes.size(), facts.options().input_range);
     find_dependences(trace, lane_of, host);
     std::vector<std::vector<TimeNs>> cuts(host.lanes.size());
     for (std::size_t i = 0; i < host.lanes.size(); ++i)

@@ -153,6 +153,13 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
     return found;
 }
 
+CriticalPath critical_path_of(const Facts& facts, Estimate recorder) {
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    Scenario scenario(graph);
+    remove_recorder(facts, graph, scenario, recorder);
+    return critical_path(graph, scenario, replay(graph, scenario, facts.trace()));
+}
+
 // The best change, then the best on top of it, until one gains too little. Of two that gain nearly the same, the earlier one
 // asks less of the program.
 static void find_plan(const Facts& facts, const std::vector<Edit>& useful, WhatIf& found) {

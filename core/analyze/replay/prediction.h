@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/analyze/replay/changes.h"
+#include "core/analyze/replay/critical_path.h"
 #include "core/analyze/replay/graph.h"
 #include "core/model/answer.h"
 
@@ -46,6 +47,9 @@ struct Prediction {
 
 // Predicts the step time with all of `edits`. Absent if one of them changes nothing.
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits);
+
+// The critical path with the recorder's cost removed.
+CriticalPath critical_path_of(const Facts& facts, Estimate recorder);
 
 struct WhatIf {
     DurNs recorded_step = 0;

@@ -40,6 +40,7 @@
     ANALYSIS(RangeTrace)           \
     ANALYSIS(LossRows)             \
     ANALYSIS(WhatIf)               \
+    ANALYSIS(CriticalPath)         \
     ANALYSIS(Findings)             \
     ANALYSIS(Summary)
 

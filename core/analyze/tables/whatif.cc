@@ -1,6 +1,8 @@
 // `whatif`: how long a step would be with one thing changed, by replaying the recording.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/analyze/replay/prediction.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -36,39 +38,66 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
                    name_of(prediction.certainty), std::string_view(assumes)});
 }
 
+void add_baseline(ResultTable& table, const Facts& facts, const Prediction& baseline) {
+    if (!facts.get<ReplayGraph>().recorded_work.empty()) return add(table, "baseline", baseline);
+    table.notes.push_back("The profiler's cost per record is unknown, so predictions include it.");
+}
+
+void add_checks(ResultTable& table, const Facts& facts) {
+    const ReplayValidity& validity = facts.get<ReplayValidity>();
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    table.notes.push_back(fmt::format(
+        "Checks: a replay by typical delays misses the recorded step by {:.1f} %; nothing recorded explains {:.1f} % of it.",
+        100 * std::abs(validity.model_error), 100 * validity.unexplained));
+    if (graph.inferred_events > 0)
+        table.notes.push_back(fmt::format("{} waits between streams are inferred from the order of operations.",
+                                          graph.inferred_events));
+    if (!graph.independent.empty())
+        table.notes.push_back(fmt::format("{} threads submit work and are taken to be independent of the others.",
+                                          graph.independent.size()));
+}
+
 // The changes that the user names: each alone, and all together.
-ResultTable predict_given(const Facts& facts, const std::vector<Edit>& edits, ResultTable table) {
-    add(table, "baseline", *predict(facts, {}));
+void add_given(ResultTable& table, const Facts& facts, const std::vector<Edit>& edits) {
+    add_baseline(table, facts, *predict(facts, {}));
     auto add_or_say = [&](std::string_view kind, const std::vector<Edit>& made) {
         if (std::optional<Prediction> prediction = predict(facts, made)) return add(table, kind, *prediction);
         table.notes.push_back(fmt::format("{} changes nothing in this recording.", text_of(made.back())));
     };
     for (const Edit& edit : edits) add_or_say("single", {edit});
     if (edits.size() > 1) add_or_say("together", edits);
-    return table;
+}
+
+// Every known change that gains enough, then the plan that puts them together.
+void add_usual(ResultTable& table, const Facts& facts) {
+    const WhatIf& found = facts.get<WhatIf>();
+    table.add_row({"recorded", "as recorded", integer(found.recorded_step), kAbsent, kAbsent, kAbsent,
+                   integer(found.recorded_step), kAbsent, kAbsent});
+    add_baseline(table, facts, found.baseline);
+    for (const Prediction& each : found.single) add(table, "single", each);
+    for (const Prediction& each : found.plan) add(table, "plan", each);
+    table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent,
+                   "no kernel becomes faster"});
+    if (found.small.empty()) return;
+    std::string names;
+    for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(text_of(change).name);
+    table.notes.push_back(fmt::format("Under {:.0f} %, or possibly nothing: {}.", 100 * kWorthChanging, names));
 }
 
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("whatif", kColumns);
+    Result<std::vector<Edit>> edits = parse_edits(facts.options().changes);
+    if (!edits.ok()) return edits.error();
     const ReplayValidity& validity = facts.get<ReplayValidity>();
     if (!validity.why_not.empty()) {
         table.notes.push_back(fmt::format("No prediction: {}; {}.", validity.why_not, validity.cure));
         return table;
     }
-    Result<std::vector<Edit>> edits = parse_edits(facts.options().changes);
-    if (!edits.ok()) return edits.error();
-    if (!edits->empty()) return predict_given(facts, *edits, std::move(table));
-    const WhatIf& found = facts.get<WhatIf>();
-    table.add_row({"recorded", "as recorded", integer(found.recorded_step), kAbsent, kAbsent, kAbsent,
-                   integer(found.recorded_step), kAbsent, kAbsent});
-    add(table, "baseline", found.baseline);
-    for (const Prediction& each : found.single) add(table, "single", each);
-    for (const Prediction& each : found.plan) add(table, "plan", each);
-    table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent, kAbsent});
-    const ReplayGraph& graph = facts.get<ReplayGraph>();
-    table.notes.push_back(fmt::format(
-        "Model error {:+.2f} %, unexplained starts {:.2f} % of the step time; {} edges inferred, {} not made.",
-        100 * validity.model_error, 100 * validity.unexplained, graph.inferred_events, graph.backward_edges));
+    if (edits->empty())
+        add_usual(table, facts);
+    else
+        add_given(table, facts, *edits);
+    add_checks(table, facts);
     return table;
 }
 

@@ -1,0 +1,114 @@
+// `criticalpath`: what makes a step as long as it is, once the recorder's cost is removed: the chain of kernels, copies, calls and
+// host code in which each part begins when the one before ends. Its parts sum to the steps; shortening anything else gains
+// nothing at first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/analyze/facts/call_names.h"
+#include "core/analyze/facts/host_timeline.h"
+#include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/replay/prediction.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"part", CellType::text, Unit::none,
+     "kernel, copy, input, host code, launch call, allocation, other call, wait, hand-over or gap."},
+    {"name", CellType::text, Unit::none, "Kernel, direction of the copy, call, or operator or range around host code."},
+    {"handle", CellType::text, Unit::none, "Handle of the kernel (k-1) or call (a-1) in other tables."},
+    {"count", CellType::integer, Unit::count, "Number of parts."},
+    {"total_ns", CellType::integer, Unit::ns, "Time on the critical path, all steps after the first."},
+    {"per_step_ns", CellType::integer, Unit::ns, "total_ns per step."},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the critical path."},
+};
+
+// Names the parts of a path.
+class PartNames {
+public:
+    explicit PartNames(const Facts& facts) : facts_(facts), timeline_(facts.trace(), {HostKind::range, HostKind::op}) {
+        const KernelNames& kernels = facts.get<KernelNames>();
+        for (std::size_t i = 0; i < kernels.order.size(); ++i)
+            kernel_handles_[kernels.groups.name(kernels.order[i])] = fmt::format("k-{}", i + 1);
+    }
+    StringId name(const PathPart& part) {
+        const ReplayGraph& graph = facts_.get<ReplayGraph>();
+        const Trace& trace = facts_.trace();
+        std::uint32_t object = graph.object[part.point];
+        const PointInfo& info = graph.info[part.point];
+        if (info.kind == PointKind::op) {
+            // A gap has no name of its own.
+            if (part.what == PathClass::gap) return kNoString;
+            switch (op_kind(object)) {
+                case DeviceOp::kernel: return trace.kernel().name.value_or(op_row(object), kNoString);
+                case DeviceOp::memcpy: return trace.memcpy().kind.value_or(op_row(object), kNoString);
+                case DeviceOp::memset:
+                case DeviceOp::none: return kNoString;
+            }
+        }
+        if (object == kNoRow) return kNoString;
+        if (info.kind == PointKind::call_end) return trace.api_call().name.value_or(object, kNoString);
+        return around(graph.threads[info.lane], trace.api_call().start[object]);
+    }
+    std::string handle(PathClass what, StringId name) const {
+        if (name == kNoString) return "";
+        if (what == PathClass::kernel) {
+            auto found = kernel_handles_.find(name);
+            return found == kernel_handles_.end() ? "" : found->second;
+        }
+        return facts_.get<CallNames>().handle(name);
+    }
+
+private:
+    StringId around(StringId thread, TimeNs time) {
+        auto [spans, first] = threads_.try_emplace(thread);
+        if (first) spans->second = timeline_.spans(thread);
+        std::uint32_t at = spans->second.innermost_at(time);
+        return at == kNoSpan ? kNoString : spans->second.spans[at].name;
+    }
+
+    const Facts& facts_;
+    HostTimeline timeline_;
+    std::map<StringId, HostThread> threads_;
+    std::map<StringId, std::string> kernel_handles_;
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("criticalpath", kColumns);
+    const ReplayValidity& validity = facts.get<ReplayValidity>();
+    if (!validity.why_not.empty()) {
+        table.notes.push_back(fmt::format("No critical path: {}; {}.", validity.why_not, validity.cure));
+        return table;
+    }
+    CriticalPath path = critical_path_of(facts, Estimate::central);
+    PartNames names(facts);
+    std::map<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>> sums;
+    for (const PathPart& part : path.parts) {
+        auto& [time, count] = sums[{part.what, names.name(part)}];
+        time += part.dur, ++count;
+    }
+    std::vector<std::pair<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>>> rows(sums.begin(), sums.end());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+    auto steps = static_cast<DurNs>(facts.get<ReplayGraph>().steps.size() - 1);
+    for (const auto& [key, sum] : rows) {
+        auto [what, name] = key;
+        std::string handle = names.handle(what, name);
+        table.add_row({name_of(what), text_cell(facts.trace(), name), text_cell(handle), integer(sum.second),
+                       integer(sum.first), integer(sum.first / steps), percent(sum.first, path.total)});
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kCriticalPath{"criticalpath", "", "What makes a step as long as it is: the chain of parts without slack.",
+                             kColumns, run, true};
+
+}  // namespace gpuprof
