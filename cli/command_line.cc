@@ -12,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kNs = 1e9, kMostNs = 1e18;
+constexpr double kNs = 1e9, kMax_ns = 1e18;
 
 // Parses the whole text as a number.
 template <class Number>
@@ -79,7 +79,7 @@ DeclaredOption& DeclaredOption::seconds(double low, double high) {
 DeclaredOption& DeclaredOption::nanoseconds() {
     auto read = [](std::string& text) {
         std::optional<double> ns = duration_of_text(text, "ns");
-        if (!ns || *ns > kMostNs)
+        if (!ns || *ns > kMax_ns)
             return fmt::format("invalid time '{}'; expected nanoseconds, or a number with a unit such as 10us, 2ms, 1s",
                                text);
         text = fmt::format("{:.0f}", *ns);

@@ -43,12 +43,12 @@ void declare_options(CommandLine& line, Options& options) {
 }
 
 void declare_read_limits(CommandLine& line, ReadLimits& limits) {
-    constexpr double kMost = 1e9;
-#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc)                                       \
-    {                                                                                            \
-        DeclaredOption option = line.option(flag_of(#name), limits.name, doc);                   \
-        std::string_view(value_name) == "S" ? option.seconds(0, kMost) : option.range(0, kMost); \
-        option.value(value_name).group("Limits of reading");                                     \
+    constexpr double kMaxLimit = 1e9;
+#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc)                                               \
+    {                                                                                                    \
+        DeclaredOption option = line.option(flag_of(#name), limits.name, doc);                           \
+        std::string_view(value_name) == "S" ? option.seconds(0, kMaxLimit) : option.range(0, kMaxLimit); \
+        option.value(value_name).group("Limits of reading");                                             \
     }
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
 #undef GPUPROF_LIMIT_FLAG

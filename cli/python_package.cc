@@ -80,7 +80,7 @@ PassedOption PassedOption::of(const OptionSpec& spec) {
 
 void declare_passed(CommandLine& line, std::span<const PassedOption> options,
                     const std::shared_ptr<std::vector<std::string>>& passed) {
-    constexpr std::int64_t kMost = 10'000'000;
+    constexpr std::int64_t kMaxValue = 10'000'000;
     for (const PassedOption& option : options) {
         std::string flag(option.flag), doc(option.doc);
         if (option.value.empty()) {
@@ -93,7 +93,7 @@ void declare_passed(CommandLine& line, std::span<const PassedOption> options,
         };
         DeclaredOption added = line.words(flag, pass, doc);
         if (option.kind == PassedOption::number) added.number();
-        if (option.kind == PassedOption::whole) added.whole(1, kMost);
+        if (option.kind == PassedOption::whole) added.whole(1, kMaxValue);
         if (option.kind == PassedOption::share) added.share();
         if (option.kind == PassedOption::seconds) added.seconds(0, 1e6);
         added.value(std::string(option.value).c_str()).every_time_one();

@@ -13,8 +13,8 @@
 namespace gpuprof::compare {
 Word word_of(const Change& change) {
     if (!change.pct || !change.strict || !change.interval) return Word::cannot_tell;
-    if (change.strict->low > 0 && *change.pct >= kLeastChange) return Word::higher;
-    if (change.strict->high < 0 && *change.pct <= -kLeastChange) return Word::lower;
+    if (change.strict->low > 0 && *change.pct >= kMinChange) return Word::higher;
+    if (change.strict->high < 0 && *change.pct <= -kMinChange) return Word::lower;
     bool within = change.interval->low >= -kSameWithin && change.interval->high <= kSameWithin;
     return within ? Word::same : Word::cannot_tell;
 }

@@ -19,7 +19,7 @@ namespace {
 // A first step this many times as long as the median of the following ones is warm-up: modules are loaded, kernels are
 // tuned.
 constexpr double kWarmUp = 1.5;
-constexpr std::size_t kLeftAtLeast = 3;  // steps
+constexpr std::size_t kMinStepsLeft = 3;  // steps
 
 constexpr double kMiB = 1024 * 1024;
 
@@ -68,7 +68,7 @@ std::optional<double> peak_memory(const Trace& trace, std::int64_t only) {
 // Excludes warm-up steps, but not more than half of all. Returns their number.
 std::size_t leave_out_warm_up(std::vector<Step>& steps) {
     std::size_t left_out = 0;
-    for (std::size_t most = steps.size() / 2; left_out < most && steps.size() - left_out > kLeftAtLeast; ++left_out) {
+    for (std::size_t most = steps.size() / 2; left_out < most && steps.size() - left_out > kMinStepsLeft; ++left_out) {
         std::vector<double> behind;
         for (std::size_t i = left_out + 1; i < steps.size(); ++i)
             behind.push_back(static_cast<double>(steps[i].end - steps[i].start));

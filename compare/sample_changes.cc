@@ -13,8 +13,8 @@ namespace gpuprof::compare {
 namespace {
 
 constexpr double kStrictOfFew = 0.995;
-constexpr double kLeastOnASide = 2;   // samples
-constexpr std::size_t kCounted = 12;  // samples per side from which their dependence can be estimated
+constexpr double kMinEffectiveSamples = 2;  // samples
+constexpr std::size_t kCounted = 12;        // samples per side from which their dependence can be estimated
 constexpr int kResamples = 2000;
 constexpr std::uint64_t kSeed = 20261122;
 
@@ -31,7 +31,7 @@ measure::Interval around(double difference, double half, double level) {
 // Whether a difference lies far beyond the variation within each side.
 bool far_beyond(double difference, const Scatters& both) {
     // a single sample may be an outlier
-    if (std::min(both.base.count(), both.next.count()) < kLeastOnASide) return false;
+    if (std::min(both.base.count(), both.next.count()) < kMinEffectiveSamples) return false;
     std::optional<double> half = both.half(kStrictOfFew, both.base.count(), both.next.count());
     return half && std::abs(difference) > *half && std::abs(difference) >= kRangesOfFew * both.widest();
 }
@@ -60,7 +60,7 @@ Change change_of_few(Change change, const Scatters& both, std::string_view what)
     std::optional<double> reported = both.half(kReported, before, after), strict = both.half(kStrict, before, after);
     if (reported) change.interval = around(difference, *reported, kReported);
     if (strict) change.strict = around(difference, *strict, kStrict);
-    bool large = std::abs(*change.pct) >= kLeastOfFew;
+    bool large = std::abs(*change.pct) >= kMinChangeOfFew;
     std::optional<double> needed_half = fewer >= kCounted ? reported : fewer >= needed ? strict : std::nullopt;
     if (large && (far_beyond(difference, both) || (needed_half && std::abs(difference) > *needed_half)))
         change.word = difference > 0 ? Word::higher : Word::lower;
@@ -69,7 +69,7 @@ Change change_of_few(Change change, const Scatters& both, std::string_view what)
     if (taken_back_by_drift(change, both, what)) return change;
     if (change.word != Word::cannot_tell)
         change.because = because_of(change, what) + "; low confidence: few independent samples";
-    else if (std::min(both.base.count(), both.next.count()) < kLeastOnASide)
+    else if (std::min(both.base.count(), both.next.count()) < kMinEffectiveSamples)
         change.because = fmt::format(
             "{} are too few; at least {} independent ones per side are needed, or repeated recordings", few, needed);
     else

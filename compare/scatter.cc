@@ -8,13 +8,13 @@
 namespace gpuprof::compare {
 namespace {
 
-constexpr double kReach = 3;             // deviations
-constexpr std::size_t kClippedFrom = 8;  // samples
-constexpr double kDependenceFrom = 12;   // samples of both sides; fewer reveal nothing about their dependence
-constexpr double kMostAlike = 0.95;
+constexpr double kOutlierDeviations = 3;           // deviations
+constexpr std::size_t kMinSamplesForClipping = 8;  // samples
+constexpr double kMinSamplesForDependence = 12;    // samples of both sides; fewer reveal nothing about their dependence
+constexpr double kMaxLag1 = 0.95;
 constexpr double kCaution = 0.75, kCautionInOneProcess = 1.5;  // standard errors of the autocorrelation
-constexpr double kVisible = 1, kSure = 2;                      // standard errors of the slope
-constexpr double kCurved = 1.5;                                // a drift need not be linear
+constexpr double kVisible = 1, kSignificant = 2;               // standard errors of the slope
+constexpr double kCurvatureFactor = 1.5;                       // a drift need not be linear
 constexpr double kNothing = 1e-3;  // relative to the mean; smaller samples, such as 0, count as this in logarithms
 
 double median_of(std::span<const double> samples) { return measure::statistics_of(samples).median; }
@@ -29,8 +29,8 @@ Scatter::Scatter(std::span<const double> samples, bool clipped) {
     double middle = median_of(values);
     std::vector<double> away;
     for (double value : values) away.push_back(std::abs(value - middle));
-    double reach = kReach * 1.4826 * median_of(away);
-    if (clipped && values.size() >= kClippedFrom)
+    double reach = kOutlierDeviations * 1.4826 * median_of(away);
+    if (clipped && values.size() >= kMinSamplesForClipping)
         for (double& value : values) value = std::clamp(value, middle - reach, middle + reach);
     for (double value : values) mean += value / count();
     for (double value : values) squares += (value - mean) * (value - mean);
@@ -49,8 +49,8 @@ Scatters::Scatters(std::span<const double> before, std::span<const double> after
     double all = base.count() + next.count();
     double lag1 = (base.count() * base.lag1() + next.count() * next.lag1()) / all;
     double doubted = one_process ? kCautionInOneProcess : caution == Caution::usual ? kCaution : 0;
-    lag1 = std::clamp(lag1 + doubted / std::sqrt(all), 0.0, kMostAlike);
-    double worth = all >= kDependenceFrom ? (1 - lag1) / (1 + lag1) : 1;
+    lag1 = std::clamp(lag1 + doubted / std::sqrt(all), 0.0, kMaxLag1);
+    double worth = all >= kMinSamplesForDependence ? (1 - lag1) / (1 + lag1) : 1;
     base_effective = std::min(base.count() * worth, measure::effective_count_of(before));
     next_effective = std::min(next.count() * worth, measure::effective_count_of(after));
 }
@@ -74,7 +74,7 @@ double Scatters::drift() const {
     double left = base.squares + next.squares - slope * product;
     double error = std::sqrt(std::max(0.0, left) / (base.count() + next.count() - 3) / square);
     if (std::abs(slope) < kVisible * error) return 0;
-    return (kCurved * std::abs(slope) + kSure * error) * (base.count() + next.count()) / 2;
+    return (kCurvatureFactor * std::abs(slope) + kSignificant * error) * (base.count() + next.count()) / 2;
 }
 
 }  // namespace gpuprof::compare

@@ -16,7 +16,7 @@ using namespace cuda;
 
 // The queue of a stream holds about a thousand launches, and one call may need several. If a batch does not fit, the
 // block times out and the batch is halved.
-constexpr std::int64_t kMostInQueue = 512;
+constexpr std::int64_t kMaxQueueDepth = 512;
 constexpr DurNs kArrival = 5'000;       // a launch reaches an idle device within a few us
 constexpr int kThreadLocalCapture = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads are unrestricted
 
@@ -29,7 +29,7 @@ public:
     std::string_view name() const override { return "cuda events"; }
     const HostClock& clock() const override { return clock_; }
     std::int64_t max_batch(const Work& work) const override {
-        return options_.cold || work.prepare != nullptr ? 1 : kMostInQueue;
+        return options_.cold || work.prepare != nullptr ? 1 : kMaxQueueDepth;
     }
     DurNs shortest_sample() const override { return 100'000; }
     Status start() override { return make_current(); }
@@ -163,8 +163,8 @@ Status CudaTimer::make_current() {
 
 // Timeout of the block: many times the host time of the calls in the warm-up.
 DurNs CudaTimer::patience(std::int64_t batch) const {
-    constexpr double kLeast = 100e6, kMost = 10e9;
-    return static_cast<DurNs>(std::clamp(50 * host_ns_ * static_cast<double>(batch), kLeast, kMost));
+    constexpr double kMin_ns = 100e6, kMax_ns = 10e9;
+    return static_cast<DurNs>(std::clamp(50 * host_ns_ * static_cast<double>(batch), kMin_ns, kMax_ns));
 }
 
 Status CudaTimer::call_or_launch(const Work& work, std::int64_t batch) {

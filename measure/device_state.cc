@@ -14,7 +14,7 @@ constexpr MetricSet kAroundSamples{Metric::sm_clock, Metric::mem_clock, Metric::
 
 // Enough to see several changes of a counter that updates ten times a second.
 constexpr int kEnergyReadings = 12;
-constexpr DurNs kEnergyEvery = 50'000'000;
+constexpr DurNs kEnergyInterval = 50'000'000;
 
 std::optional<double> mean_of(const std::vector<double>& values) {
     if (values.empty()) return std::nullopt;
@@ -70,7 +70,7 @@ void DeviceWatch::end() {
 bool DeviceWatch::held_down() {
     bool before = held_down_;
     bool energy_due =
-        energy_readings_ > 0 && energy_readings_ < kEnergyReadings && last_ - last_energy_ >= kEnergyEvery;
+        energy_readings_ > 0 && energy_readings_ < kEnergyReadings && last_ - last_energy_ >= kEnergyInterval;
     held_down_ = take(energy_due ? kAroundSamples | MetricSet{Metric::energy} : kAroundSamples);
     return before || held_down_;
 }

@@ -12,10 +12,10 @@ namespace {
 
 // Interval between clock readings; a reading costs 10 us, a thousandth of it.
 constexpr DurNs kGroupTime = 10'000'000;
-constexpr DurNs kFirstPause = 50'000'000, kLongestPause = 500'000'000;
-constexpr int kPatientGroups = 5;    // consecutive throttled groups before samples are kept anyway
-constexpr int kMostInvalid = 64;     // consecutive samples that the timer could not take
-constexpr int kShotsAfterSetUp = 2;  // replays of a new graph: the first one uploads it
+constexpr DurNs kFirstPause = 50'000'000, kMaxPause = 500'000'000;
+constexpr int kMaxThrottledGroups = 5;  // consecutive throttled groups before samples are kept anyway
+constexpr int kMaxInvalid = 64;         // consecutive samples that the timer could not take
+constexpr int kSamplesAfterSetUp = 2;   // replays of a new graph: the first one uploads it
 
 double median_of(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -116,13 +116,13 @@ Status Run::find_batch(Side& side) {
 
 Status Run::set_up(Side& side) {
     if (Status ready = timer_.set_up(side.work, side.found.batch); !ready) return ready;
-    for (int i = 0; timer_.replays_graph() && i < kShotsAfterSetUp; ++i)
+    for (int i = 0; timer_.replays_graph() && i < kSamplesAfterSetUp; ++i)
         if (Result<Shot> shot = timer_.sample(side.work, side.found.batch); !shot.ok()) return shot.error();
     return {};
 }
 
 Status Run::take_shot(Side& side) {
-    for (int tries = 0; tries < kMostInvalid; ++tries) {
+    for (int tries = 0; tries < kMaxInvalid; ++tries) {
         Result<Shot> shot = timer_.sample(side.work, side.found.batch);
         if (!shot.ok()) return shot.error();
         side.found.calls += side.found.batch;
@@ -137,7 +137,7 @@ Status Run::take_shot(Side& side) {
         if (Status ready = set_up(side); !ready) return ready;
     }
     return Error{ExitCode::unreadable,
-                 fmt::format("cannot time '{}': {} consecutive samples were unusable", side.work.name, kMostInvalid)};
+                 fmt::format("cannot time '{}': {} consecutive samples were unusable", side.work.name, kMaxInvalid)};
 }
 
 Status Run::take_round(bool backwards) {
@@ -187,7 +187,7 @@ void Run::accept_group(bool held_down) {
 void Run::close_group(DurNs elapsed) {
     bool held_down = watch_.held_down();
     held_down_groups_ = held_down ? held_down_groups_ + 1 : 0;
-    if (held_down && !keep_throttled_ && held_down_groups_ >= kPatientGroups) {
+    if (held_down && !keep_throttled_ && held_down_groups_ >= kMaxThrottledGroups) {
         keep_throttled_ = true;
         notes_.push_back(fmt::format("clocks stayed throttled ({}): from then on samples were kept anyway",
                                      watch_.conditions().throttle));
@@ -196,7 +196,7 @@ void Run::close_group(DurNs elapsed) {
     if (!held_down || keep_throttled_ || last_chance) return accept_group(held_down);
     for (Side& side : sides_) side.found.throttled_left_out += side.pending.size();
     timer_.clock().sleep(pause_);
-    pause_ = std::min(pause_ * 3 / 2, kLongestPause);
+    pause_ = std::min(pause_ * 3 / 2, kMaxPause);
 }
 
 bool Run::over(DurNs elapsed) {

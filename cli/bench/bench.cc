@@ -65,7 +65,7 @@ struct Belongs {
     const char* flag;
     unsigned forms;
 };
-constexpr Belongs kBelongs[] = {
+constexpr Belongs kOptionScopes[] = {
     {"--save", kFunctions | kProgram},
     {"--force", kFunctions | kProgram},
     {"--nvbench-json", kFunctions | kProgram},
@@ -88,7 +88,7 @@ Status check_options(const CommandLine& line, Form form) {
     };
     for (const PassedOption& each : stopping_options())
         if (Status fits = check(each.flag, kFunctions | kProgram); !fits) return fits;
-    for (const Belongs& each : kBelongs)
+    for (const Belongs& each : kOptionScopes)
         if (Status fits = check(each.flag, each.forms); !fits) return fits;
     for (const PassedOption& each : function_options())
         if (Status fits = check(each.flag, kFunctions); !fits) return fits;

@@ -26,7 +26,7 @@ std::string head_of(const BenchDocument& document) {
 }
 
 // The most important columns, for text output; columns without any value are omitted.
-constexpr std::string_view kBrief[] = {
+constexpr std::string_view kBriefColumns[] = {
     "name",          "verdict",         "speedup",     "speedup_low", "speedup_high",
     "baseline",      "candidate",       "change_pct",  "runs",        "median",
     "median_low",    "median_high",     "wall",        "wall_low",    "wall_high",
@@ -41,7 +41,7 @@ struct Brief {
     std::vector<std::size_t> places;
 
     explicit Brief(const ResultTable& table) {
-        for (std::string_view name : kBrief)
+        for (std::string_view name : kBriefColumns)
             if (std::size_t place = table.column(name); place < table.columns().size() && has_value(table, place)) {
                 columns.push_back(table.columns()[place]);
                 places.push_back(place);

@@ -20,12 +20,12 @@
 namespace gpuprof {
 namespace {
 
-constexpr ev_ssize_t kMostHead = 8 * 1024, kMostBody = 1024;
-constexpr int kPatienceSeconds = 5;
-constexpr rlim_t kMostDescriptors = 200;
-constexpr ev_uint16_t kEveryMethod = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
-                                     EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
-                                     EVHTTP_REQ_PATCH;
+constexpr ev_ssize_t kMaxHeadBytes = 8 * 1024, kMaxBodyBytes = 1024;
+constexpr int kTimeoutSeconds = 5;
+constexpr rlim_t kMaxDescriptors = 200;
+constexpr ev_uint16_t kAllMethods = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
+                                    EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
+                                    EVHTTP_REQ_PATCH;
 
 template <auto kFree>
 struct Freed {
@@ -51,7 +51,7 @@ void pause_accepting(evconnlistener* listener, void*) {
 void limit_connections() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = std::min(limit.rlim_cur, kMostDescriptors);
+    limit.rlim_cur = std::min(limit.rlim_cur, kMaxDescriptors);
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -164,10 +164,10 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, con
     state.base.reset(event_base_new());
     state.http.reset(state.base ? evhttp_new(state.base.get()) : nullptr);
     if (!state.http) return Error{ExitCode::internal, "cannot create a server: out of memory or file descriptors"};
-    evhttp_set_max_headers_size(state.http.get(), kMostHead);
-    evhttp_set_max_body_size(state.http.get(), kMostBody);
-    evhttp_set_timeout(state.http.get(), kPatienceSeconds);
-    evhttp_set_allowed_methods(state.http.get(), kEveryMethod);
+    evhttp_set_max_headers_size(state.http.get(), kMaxHeadBytes);
+    evhttp_set_max_body_size(state.http.get(), kMaxBodyBytes);
+    evhttp_set_timeout(state.http.get(), kTimeoutSeconds);
+    evhttp_set_allowed_methods(state.http.get(), kAllMethods);
     evhttp_set_bevcb(
         state.http.get(),
         [](event_base* base, void* self) { return static_cast<State*>(self)->connections.open(base); }, &state);
@@ -210,7 +210,7 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     Event sweeper(event_new(
         state.base.get(), -1, EV_PERSIST,
         [](evutil_socket_t, short, void* self) { static_cast<State*>(self)->connections.sweep(); }, &state));
-    timeval second{1, 0}, often{0, HttpConnections::kSweepEvery / 1000};
+    timeval second{1, 0}, often{0, HttpConnections::kSweepInterval / 1000};
     if (!terminated || !interrupted || !timer || !sweeper || event_add(sweeper.get(), &often) != 0 ||
         event_add(terminated.get(), nullptr) != 0 || event_add(interrupted.get(), nullptr) != 0 ||
         event_add(timer.get(), &second) != 0)

@@ -22,8 +22,8 @@ namespace {
 
 using libedit::EditLine;
 
-constexpr int kKept = 1000;               // entries of the history file
-constexpr std::size_t kMostListed = 200;  // completions shown at once
+constexpr int kMaxHistory = 1000;        // entries of the history file
+constexpr std::size_t kMaxListed = 200;  // completions shown at once
 
 // Where the history is stored; "" if there is no place for it.
 std::string history_file(const std::string& name) {
@@ -121,7 +121,7 @@ public:
         if (std::setlocale(LC_CTYPE, "") == nullptr || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
         history_ = edit_.history_init();
         libedit::HistoryEvent event{};
-        edit_.history(history_, &event, libedit::kSetSize, kKept);
+        edit_.history(history_, &event, libedit::kSetSize, kMaxHistory);
         edit_.history(history_, &event, libedit::kSetUnique, 1);
         if (!file_.empty()) edit_.history(history_, &event, libedit::kLoad, file_.c_str());
         line_ = edit_.init("gpu-profile", stdin, stdout, stderr);
@@ -214,7 +214,7 @@ private:
         std::size_t width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80,
                     widest = 0;
         for (const std::string& word : words) widest = std::max(widest, word.size() + 2);
-        std::size_t columns = std::max<std::size_t>(1, width / widest), shown = std::min(words.size(), kMostListed);
+        std::size_t columns = std::max<std::size_t>(1, width / widest), shown = std::min(words.size(), kMaxListed);
         std::string text = "\n";
         for (std::size_t i = 0; i < shown; ++i)
             text += i % columns + 1 == columns || i + 1 == shown ? words[i] + '\n'

@@ -37,13 +37,13 @@ struct Arguments {
 };
 
 Result<std::string> all_of_standard_input() {
-    constexpr std::size_t kMost = 1 << 20;
+    constexpr std::size_t kMaxBytes = 1 << 20;
     std::string text;
     char piece[4096];
     while (ssize_t got = ::read(STDIN_FILENO, piece, sizeof piece)) {
         if (got < 0) return Error{ExitCode::unreadable, "cannot read standard input"};
         text.append(piece, static_cast<std::size_t>(got));
-        if (text.size() > kMost)
+        if (text.size() > kMaxBytes)
             return Error{ExitCode::usage, "cannot run the SQL on standard input: it exceeds 1 MiB"};
     }
     return text;

@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kLookEvery = 250'000'000, kDrawEvery = 1'000'000'000;
+constexpr DurNs kCheckInterval = 250'000'000, kDrawInterval = 1'000'000'000;
 
 void write_to_terminal(const std::string& text) {
     ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
@@ -37,7 +37,7 @@ void RecordingWatch::start() {
 
 void RecordingWatch::run() {
     std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, std::chrono::nanoseconds(kLookEvery), [this] { return stopping_; })) {
+    while (!wake_.wait_for(lock, std::chrono::nanoseconds(kCheckInterval), [this] { return stopping_; })) {
         lock.unlock();
         look();
         lock.lock();
@@ -52,7 +52,7 @@ void RecordingWatch::look() {
         folder_.say_full();
         if (options_.on_full) options_.on_full();
     }
-    if (draws_ && started_ + elapsed - drawn_at_ >= kDrawEvery) draw(elapsed);
+    if (draws_ && started_ + elapsed - drawn_at_ >= kDrawInterval) draw(elapsed);
 }
 
 void RecordingWatch::draw(DurNs elapsed) {

@@ -34,7 +34,7 @@ namespace gpuprof {
 namespace {
 
 constexpr double kNs = 1e9;       // in a second
-constexpr double kLongest = 1e9;  // seconds
+constexpr double kMaxTime = 1e9;  // seconds
 
 struct Arguments {
     std::string file;
@@ -214,11 +214,11 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     line.option("--from", arguments->from, "Start of the part to analyse, in seconds from the beginning (default: 0).")
-        .seconds(0, kLongest)
+        .seconds(0, kMaxTime)
         .value("S");
     line.option("--to", arguments->to,
                 "End of the part to analyse, in seconds from the beginning (default: 0, the end).")
-        .seconds(0, kLongest)
+        .seconds(0, kMaxTime)
         .value("S");
     line.flag("--whole", arguments->whole,
               "Base the first answer on the whole recording with start-up, not on the part with most work.");

@@ -14,9 +14,9 @@ namespace gpuprof {
 namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
-constexpr int kLabel = 24;        // cells to the left of a plot
-constexpr int kTwoColumns = 130;  // from this width, plots are placed side by side
-constexpr int kTallest = 8;       // rows of one plot
+constexpr int kLabelWidth = 24;          // cells to the left of a plot
+constexpr int kMinTwoColumnWidth = 130;  // from this width, plots are placed side by side
+constexpr int kMaxPlotHeight = 8;        // rows of one plot
 
 std::string bytes_of(std::optional<double> mib) { return readable_bytes(*mib * kMib); }
 
@@ -171,7 +171,7 @@ private:
         std::vector<Subject> subjects = subjects_of(device);
         int processes = static_cast<int>(all_processes().size());
         int reserved = processes == 0 ? 0 : std::min(processes, std::max(view_.height / 5, 3)) + 2;
-        int columns = view_.width >= kTwoColumns ? 2 : 1;
+        int columns = view_.width >= kMinTwoColumnWidth ? 2 : 1;
         int rows = (static_cast<int>(subjects.size()) + columns - 1) / columns;
         int height = room() - reserved - 1;
         int fitting = std::min(rows, height / 2);
@@ -184,7 +184,7 @@ private:
                     {Tone::faint, fmt::format("; {} of {} plots fit", fitting * columns, subjects.size())});
                 subjects.resize(static_cast<std::size_t>(fitting * columns));
             }
-            int tall = std::min(height / fitting - 1, kTallest - 1);
+            int tall = std::min(height / fitting - 1, kMaxPlotHeight - 1);
             for (std::size_t i = 0; i < subjects.size(); i += static_cast<std::size_t>(columns))
                 add_plot_row(device,
                              {subjects.begin() + static_cast<std::ptrdiff_t>(i),
@@ -196,7 +196,7 @@ private:
     }
 
     int plot_width(int columns) const {
-        int width = view_.width / columns - kLabel - 2;
+        int width = view_.width / columns - kLabelWidth - 2;
         return std::clamp(width, 1, static_cast<int>(LiveState::kSlots));
     }
 
@@ -210,7 +210,8 @@ private:
             std::string label[] = {pad_right(subject.name, 14) + pad_left(subject.now, 9), pad_left(subject.scale, 23)};
             for (int i = 0; i < tall; ++i) {
                 StyledLine& line = block[static_cast<std::size_t>(i)];
-                line.push_back({i == 0 ? Tone::plain : Tone::faint, "  " + pad_right(i < 2 ? label[i] : "", kLabel)});
+                line.push_back(
+                    {i == 0 ? Tone::plain : Tone::faint, "  " + pad_right(i < 2 ? label[i] : "", kLabelWidth)});
                 line.push_back({Tone::good, picture[static_cast<std::size_t>(i)]});
             }
         }

@@ -11,7 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kRowsPerFlush = 4096;
-constexpr std::int64_t kFlushEvery = 1'000'000'000;
+constexpr std::int64_t kFlushInterval = 1'000'000'000;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void ProcessWatch::look() {
     cost_.spent_ns += spent;
     ++cost_.looks;
     // A single slow look (a busy machine, a page fault) changes the wait only partly; repeated ones change it fully.
-    std::int64_t fair = std::clamp(spent * kWaitPerCost, kUsualWait, kLongestWait);
+    std::int64_t fair = std::clamp(spent * kWaitPerCost, kDefaultWait, kMaxWait);
     wait_ = wait_ + (fair - wait_) / 4;
     cost_.longest_wait_ns = std::max(cost_.longest_wait_ns, wait_);
     processes_.store(usage_.processes_seen(), std::memory_order_relaxed);
@@ -55,7 +55,7 @@ void ProcessWatch::run() {
         if (wake_.wait_for(lock, std::chrono::nanoseconds(wait_), [this] { return stopping_; })) return;
         look();
         std::int64_t now = monotonic_ns();
-        if (part_->waiting() < kRowsPerFlush && now - flushed < kFlushEvery) continue;
+        if (part_->waiting() < kRowsPerFlush && now - flushed < kFlushInterval) continue;
         (void)part_->flush();
         flushed = now;
     }

@@ -18,9 +18,9 @@ namespace gpuprof {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
-constexpr DurNs kOpeningPatience = 15 * kSecond;  // without persistence mode, loading the driver takes seconds
-constexpr DurNs kStoppingPatience = 700 * kMillisecond;
-constexpr int kMostRestarts = 3;
+constexpr DurNs kOpenTimeout = 15 * kSecond;  // without persistence mode, loading the driver takes seconds
+constexpr DurNs kStopTimeout = 700 * kMillisecond;
+constexpr int kMaxRestarts = 3;
 
 // Starting the driver's library may take seconds, even in the middle of a run, and is never avoided.
 bool starting_library(const std::string& call) { return call.find("Init") != std::string::npos; }
@@ -108,7 +108,7 @@ void Monitor::State::stop() {
         if (link) link->send(Stop{});
         changed.notify_all();
         if (thread.joinable() &&
-            !changed.wait_for(lock, std::chrono::nanoseconds(kStoppingPatience), [this] { return over; }) && link)
+            !changed.wait_for(lock, std::chrono::nanoseconds(kStopTimeout), [this] { return over; }) && link)
             link->hang_up();
     }
     if (thread.joinable()) thread.join();
@@ -148,11 +148,10 @@ bool Monitor::State::open_link() {
 
 Monitor::State::Outcome Monitor::State::converse() {
     for (DurNs waited = 0;;) {
-        DurNs patience = opened ? 2 * kSecond + 2 * options.request.interval : kOpeningPatience;
+        DurNs patience = opened ? 2 * kSecond + 2 * options.request.interval : kOpenTimeout;
         SamplerLink::Received received = link->receive(patience);
         if (received.ending == SamplerLink::Ending::timeout) {
-            if (!starting_library(link->running_call()) || (waited += patience) >= kOpeningPatience)
-                return Outcome::hung;
+            if (!starting_library(link->running_call()) || (waited += patience) >= kOpenTimeout) return Outcome::hung;
             continue;
         }
         waited = 0;
@@ -205,7 +204,7 @@ bool Monitor::State::explain(Outcome outcome) {
     std::string what = death.empty() ? fmt::format("the driver did not answer{}", where)
                                      : fmt::format("the sampler {}{}", death, where);
     if (!stopping) broken = what;
-    if (stopping || restarts == kMostRestarts) {
+    if (stopping || restarts == kMaxRestarts) {
         ending = what + (stopping ? "" : "; sampling ended after three restarts");
         accumulator.note(ending);
         if (!accumulator.any_reading()) refusal = Error{ExitCode::empty, what};
@@ -255,8 +254,8 @@ Status Monitor::start() {
     }
     state.thread = quiet_thread([&state] { state.run(); });
     if (options_.start_timeout < 0 && !options_.strict) return {};
-    constexpr DurNs kUsual = 2 * kSecond;
-    Status ready = state.wait_ready(options_.start_timeout < 0 ? kUsual : options_.start_timeout);
+    constexpr DurNs kDefaultTimeout = 2 * kSecond;
+    Status ready = state.wait_ready(options_.start_timeout < 0 ? kDefaultTimeout : options_.start_timeout);
     if (!ready && options_.strict) {
         state.stop();
         return ready;

@@ -53,14 +53,14 @@ int moved_up(int fd) {
 // This program's environment without the variables that inject the recorder: helper processes are not part of the
 // command, and a driver that they start must not load a tool's library.
 std::vector<char*> own_environment() {
-    constexpr std::string_view kLeftOut[] = {
+    constexpr std::string_view kRemovedVariables[] = {
         "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "GPUPROF_RECORD=", "GPUPROF_RECORD_DIR="};
     std::vector<char*> kept;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         auto begins = [entry](std::string_view name) {
             return std::string_view(*entry).substr(0, name.size()) == name;
         };
-        if (std::none_of(std::begin(kLeftOut), std::end(kLeftOut), begins)) kept.push_back(*entry);
+        if (std::none_of(std::begin(kRemovedVariables), std::end(kRemovedVariables), begins)) kept.push_back(*entry);
     }
     kept.push_back(nullptr);
     return kept;
@@ -75,8 +75,8 @@ Result<pid_t> spawn(const std::string& program, const char* argument, int socket
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, socket, kLinkSocket);
-    posix_spawn_file_actions_adddup2(&actions, mark, kLinkMark);
-    posix_spawn_file_actions_addclosefrom_np(&actions, kLinkMark + 1);
+    posix_spawn_file_actions_adddup2(&actions, mark, kLinkRunningCall);
+    posix_spawn_file_actions_addclosefrom_np(&actions, kLinkRunningCall + 1);
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
@@ -203,7 +203,7 @@ std::string sampler_program() {
 
 void begin_link_end(const char* name) {
     prctl(PR_SET_NAME, name);
-    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
+    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkRunningCall, 0);
     if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
 }
 

@@ -19,7 +19,7 @@
 namespace gpuprof {
 
 // The descriptors of the started process.
-inline constexpr int kLinkSocket = 3, kLinkMark = 4;
+inline constexpr int kLinkSocket = 3, kLinkRunningCall = 4;
 
 class ProcessLink {
 public:

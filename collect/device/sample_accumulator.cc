@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-constexpr std::size_t kMostNotes = 24;
+constexpr std::size_t kMaxNotes = 24;
 
 SampleAccumulator::SampleAccumulator(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup)
     : request_(request), max_samples_(max_samples), statistics_from_(began + warmup) {}
@@ -55,7 +55,7 @@ void SampleAccumulator::note(const std::string& sentence) {
             ++known.times;
             return;
         }
-    if (notes_.size() < kMostNotes)
+    if (notes_.size() < kMaxNotes)
         notes_.push_back({sentence, 1});
     else
         ++notes_left_off_;

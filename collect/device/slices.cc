@@ -8,7 +8,7 @@ void Slices::add(TimeNs time, double value) {
     if (!any_) origin_ = time;
     any_ = true;
     std::size_t at = 0;
-    while ((at = time <= origin_ ? 0 : static_cast<std::size_t>((time - origin_) / width_)) >= 2 * kSlices) halve();
+    while ((at = time <= origin_ ? 0 : static_cast<std::size_t>((time - origin_) / width_)) >= 2 * kBins) halve();
     if (at >= parts_.size()) parts_.resize(at + 1);
     parts_[at].sum += value;
     ++parts_[at].count;
@@ -25,7 +25,7 @@ void Slices::halve() {
 }
 
 std::vector<std::optional<double>> Slices::means() const {
-    std::size_t group = parts_.size() > kSlices ? 2 : 1;
+    std::size_t group = parts_.size() > kBins ? 2 : 1;
     std::vector<std::optional<double>> means;
     for (std::size_t begin = 0; begin < parts_.size(); begin += group) {
         Part part;

@@ -1,4 +1,4 @@
-// A series of any length in at most 2 x kSlices equal time slices: when it exceeds them, neighbours are merged. The
+// A series of any length in at most 2 x kBins equal time slices: when it exceeds them, neighbours are merged. The
 // data of a sparkline.
 #pragma once
 
@@ -12,13 +12,13 @@ namespace gpuprof {
 
 class Slices {
 public:
-    static constexpr std::size_t kSlices = 48;
+    static constexpr std::size_t kBins = 48;
 
     // `width` is the initial length of a slice, > 0.
     explicit Slices(DurNs width) : width_(width) {}
     // Earlier times count towards the first slice.
     void add(TimeNs time, double value);
-    // Means of at most kSlices slices from the first time; absent for a slice without a value.
+    // Means of at most kBins slices from the first time; absent for a slice without a value.
     std::vector<std::optional<double>> means() const;
 
 private:

@@ -34,17 +34,17 @@ EventRing* ring() noexcept { return recording() || start_collector() ? EventRing
 // Times one annotation in sixteen.
 class Timed {
 public:
-    explicit Timed(EventRing& ring) noexcept : since_(ring.calls++ % kEach == 0 ? monotonic_ns() : 0) {}
+    explicit Timed(EventRing& ring) noexcept : since_(ring.calls++ % kSamplingRatio == 0 ? monotonic_ns() : 0) {}
     ~Timed() {
         if (since_ != 0)
-            own_cost_ns.fetch_add(kEach * static_cast<std::uint64_t>(monotonic_ns() - since_),
+            own_cost_ns.fetch_add(kSamplingRatio * static_cast<std::uint64_t>(monotonic_ns() - since_),
                                   std::memory_order_relaxed);
     }
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
 
 private:
-    static constexpr std::uint32_t kEach = 16;
+    static constexpr std::uint32_t kSamplingRatio = 16;
     TimeNs since_;
 };
 
@@ -94,7 +94,7 @@ void add_name(NvtxOp op, std::uint64_t domain, std::uint64_t id, std::string_vie
     spool::NvtxEvent event = event_of(op, domain, id);
     event.text_kind = TextKind::inline_text;
     to->add(event, text);
-    name_log().add(event, text.substr(0, EventRing::kLongestText));
+    name_log().add(event, text.substr(0, EventRing::kMaxTextBytes));
 }
 
 bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {

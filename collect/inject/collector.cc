@@ -28,15 +28,15 @@ enum Phase : int { kDormant, kStarting, kRunning, kEnding, kEnded };
 std::atomic<int> phase{kDormant};
 
 constexpr long kMillisecond = 1'000'000;
-constexpr long kDrainEvery = 10 * kMillisecond;
-constexpr std::int64_t kFlushEvery = 250 * kMillisecond, kClockEvery = 1000 * kMillisecond;
-constexpr std::int64_t kReclaimEvery = 100 * kMillisecond;
-constexpr std::size_t kManyRings = 64;
+constexpr long kDrainInterval = 10 * kMillisecond;
+constexpr std::int64_t kFlushInterval = 250 * kMillisecond, kClockInterval = 1000 * kMillisecond;
+constexpr std::int64_t kReclaimInterval = 100 * kMillisecond;
+constexpr std::size_t kMinRingsToReclaim = 64;
 constexpr std::int64_t kSlowStart = 5000 * kMillisecond;
-constexpr int kMostLateWaits = 10, kMostTries = 3;
-constexpr std::int64_t kMostDrain = 100 * kMillisecond, kMostEnding = 1200 * kMillisecond;
-constexpr std::int64_t kMostExitWait = 2000 * kMillisecond;  // maximum delay of the exit by a hanging CUPTI
-constexpr std::int64_t kMostYieldWait = 1000 * kMillisecond;
+constexpr int kMaxLateWaits = 10, kMaxTries = 3;
+constexpr std::int64_t kMaxDrain = 100 * kMillisecond, kMaxShutdown = 1200 * kMillisecond;
+constexpr std::int64_t kMaxExitWait = 2000 * kMillisecond;  // maximum delay of the exit by a hanging CUPTI
+constexpr std::int64_t kMaxYieldWait = 1000 * kMillisecond;
 
 Collector* collector = nullptr;
 bool handlers_set = false;      // of fork() and exit(); children inherit them
@@ -87,7 +87,7 @@ void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
 }
 
 void begin_part(Collector& c) noexcept {
-    for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);
+    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_facts(c.file);
     write_clock(c);
     write_names_so_far(c);
     c.part_began = monotonic_ns();
@@ -129,33 +129,34 @@ void* spool(void*) {
     std::int64_t flushed = c.part_began, clocked = flushed, reclaimed = flushed;
     std::uint32_t ticket = c.work.ticket();
     while (phase.load(std::memory_order_acquire) == kRunning) {
-        c.work.wait(ticket, kDrainEvery);
+        c.work.wait(ticket, kDrainInterval);
         ticket = c.work.ticket();
         std::int64_t now = monotonic_ns();
         c.window.tick(now);
         follow_window(c, now);
-        if (now - flushed >= kFlushEvery) flush(c, false), flushed = now;
+        if (now - flushed >= kFlushInterval) flush(c, false), flushed = now;
         if (flushed == now && full()) c.window.shut();
         write_windows(c);
-        drain(c, now + kMostDrain);
+        drain(c, now + kMaxDrain);
         tell_of_slow_start(c, now);
-        if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;
-        if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
+        if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim)
+            EventRing::reclaim(), reclaimed = now;
+        if (now - clocked >= kClockInterval) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
         if (settings().keep_last_ns > 0 && now - c.part_began >= settings().keep_last_ns) next_part(c);
     }
     std::int64_t ending = monotonic_ns();
     flush(c, false);
     flush(c, true);
     write_windows(c);
-    drain(c, ending + kMostEnding);
+    drain(c, ending + kMaxShutdown);
     // CUPTI returns buffers on its own threads, possibly with a delay.
-    for (int i = 0; i < kMostLateWaits && buffers().given() > 0; ++i) {
-        pause(kDrainEvery);
-        drain(c, ending + kMostEnding);
+    for (int i = 0; i < kMaxLateWaits && buffers().given() > 0; ++i) {
+        pause(kDrainInterval);
+        drain(c, ending + kMaxShutdown);
     }
     write_clock(c);
     write_facts(c);
-    for (int i = 0; i < kMostTries; ++i) write_losses(c, true);  // retries if it could not be written
+    for (int i = 0; i < kMaxTries; ++i) write_losses(c, true);  // retries if it could not be written
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
     phase.store(kEnded, std::memory_order_release);
@@ -283,7 +284,7 @@ void end_collector() noexcept {
     now = kRunning;
     phase.compare_exchange_strong(now, kEnding);
     collector->work.post();
-    await(collector->ended, kMostExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
+    await(collector->ended, kMaxExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
 }
 
 Window& window() noexcept { return collector->window; }
@@ -302,7 +303,7 @@ void yield_device() noexcept {
     Collector& c = *collector;
     c.yielded.store(true, std::memory_order_release);
     c.work.post();
-    await(c.given_away, kMostYieldWait, [&] { return !c.activity.running(); });
+    await(c.given_away, kMaxYieldWait, [&] { return !c.activity.running(); });
 }
 
 bool stream_id(void* stream, std::uint32_t& id) noexcept {

@@ -17,9 +17,9 @@ namespace gpuprof::inject {
 class EventRing {
 public:
     static constexpr std::size_t kBytes = 256 * 1024;
-    static constexpr std::size_t kLongestText = 16 * 1024;
+    static constexpr std::size_t kMaxTextBytes = 16 * 1024;
 
-    static constexpr std::size_t kMost = 1024;
+    static constexpr std::size_t kMaxRings = 1024;
 
     // The calling thread's ring; null if out of memory or if there are too many, which is counted.
     static EventRing* of_this_thread() noexcept;

@@ -19,7 +19,7 @@ namespace {
 constexpr int kMultipleSubscribers = 39, kNotInitialized = 15;
 constexpr int kNotSupported = 27;
 constexpr std::uint32_t kZeroedBuffers = 5, kBufferPerThread = 9, kUserDefinedRecords = 11;
-constexpr int kForcedWaits = 10;
+constexpr int kMaxForcedWaits = 10;
 constexpr long kForcedWait = 10'000'000;  // ns
 
 // How to handle a call of the other client.
@@ -94,7 +94,7 @@ EXPORT int cuptiActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable)
 EXPORT int cuptiActivityFlushAll(std::uint32_t flag) {
     if (way() != Way::shared) return pass(&Cupti::cuptiActivityFlushAll, flag);
     int code = pass(&Cupti::cuptiActivityFlushAll, 0u);
-    for (int i = 0; flag != 0 && code == kCuptiSuccess && i < kForcedWaits && buffers().given() > 0; ++i) {
+    for (int i = 0; flag != 0 && code == kCuptiSuccess && i < kMaxForcedWaits && buffers().given() > 0; ++i) {
         timespec length{0, kForcedWait};
         nanosleep(&length, nullptr);
         code = pass(&Cupti::cuptiActivityFlushAll, 0u);

@@ -6,7 +6,7 @@ namespace gpuprof::inject {
 namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kPatience = 100 * kMillisecond, kInFlight = 1000 * kMillisecond;
+constexpr std::int64_t kSwitchTimeout = 100 * kMillisecond, kDeliveryTime = 1000 * kMillisecond;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void KindSwitch::start(Activity& activity, const Window& window) noexcept {
 
 void KindSwitch::wait_until_on(Wake& spool_thread) noexcept {
     if (on_.fetch_add(0) != 0) return;
-    std::int64_t until = monotonic_ns() + kPatience;
+    std::int64_t until = monotonic_ns() + kSwitchTimeout;
     spool_thread.post();
     for (;;) {
         std::uint32_t ticket = switched_.ticket();
@@ -41,7 +41,7 @@ void KindSwitch::follow(Activity& activity, const Window& window, std::int64_t n
     }
     if (on_.load() == 0) return;
     if (closed_since_ == 0) closed_since_ = now;
-    if (now - closed_since_ < kInFlight) return;
+    if (now - closed_since_ < kDeliveryTime) return;
     activity.flush(false);
     // A thread that opens the window from now on finds the kinds off and waits; one that did so earlier is seen now.
     on_.exchange(0);

@@ -8,7 +8,7 @@
 namespace gpuprof::inject {
 
 // By the file name of the program.
-inline constexpr std::string_view kNotRecorded[] = {
+inline constexpr std::string_view kHelperPrograms[] = {
     // shells and tools used by scripts
     "sh", "bash", "dash", "zsh", "fish", "busybox", "env", "sed", "awk", "grep", "cat", "which", "uname",
     // builds
@@ -26,7 +26,7 @@ constexpr bool is_not_recorded(std::string_view name) noexcept {
     constexpr std::string_view kTarget = "-linux-gnu-";
     if (std::size_t target = name.find(kTarget); target != std::string_view::npos)
         name.remove_prefix(target + kTarget.size());
-    for (std::string_view known : kNotRecorded)
+    for (std::string_view known : kHelperPrograms)
         if (name == known) return true;
     return false;
 }

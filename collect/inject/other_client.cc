@@ -151,8 +151,8 @@ OtherClient::UnderWay::UnderWay() noexcept { client.under_way_.fetch_add(1, std:
 OtherClient::UnderWay::~UnderWay() { client.under_way_.fetch_sub(1, std::memory_order_release); }
 
 void OtherClient::hand_over() noexcept {
-    constexpr long kStep = 100'000, kLongest = 500'000'000;  // ns
-    for (long waited = 0; waited < kLongest && under_way_.load(std::memory_order_acquire) > 0; waited += kStep) {
+    constexpr long kStep = 100'000, kMaxWait_ns = 500'000'000;  // ns
+    for (long waited = 0; waited < kMaxWait_ns && under_way_.load(std::memory_order_acquire) > 0; waited += kStep) {
         timespec step{0, kStep};
         nanosleep(&step, nullptr);
     }

@@ -55,7 +55,7 @@ private:
         std::uint8_t* bytes = nullptr;
         std::size_t size = 0, used = 0, most_records = 0, records = 0;
     };
-    static constexpr std::size_t kOut = 16;
+    static constexpr std::size_t kMaxBuffers = 16;
 
     Out take() noexcept;
     void put_back(Out out) noexcept;
@@ -72,7 +72,7 @@ private:
     ClientClock clock_;
     pthread_mutex_t lock_ =
         PTHREAD_MUTEX_INITIALIZER;  // guards waiting_, for a few instructions; nothing is called under it
-    Out waiting_[kOut];             // with records, or prepared
+    Out waiting_[kMaxBuffers];      // with records, or prepared
 };
 
 OtherClient& other_client() noexcept;

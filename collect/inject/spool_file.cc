@@ -17,7 +17,7 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr int kPatience = 8;
+constexpr int kMaxFailures = 8;
 constexpr std::int64_t kRetryAfter = 1'000'000'000;
 
 void store_u32(char* to, std::uint32_t value) noexcept { std::memcpy(to, &value, sizeof value); }
@@ -106,7 +106,7 @@ void SpoolFile::remove_if_empty() noexcept {
 
 // On a full disk each attempt costs writing what still fits, so after several failures writing pauses for a while.
 bool SpoolFile::worth_trying(ChunkKind kind) const noexcept {
-    if (failures_ < kPatience || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
+    if (failures_ < kMaxFailures || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
     return monotonic_ns() - failed_at_ >= kRetryAfter;
 }
 

@@ -12,7 +12,7 @@ constexpr std::uint32_t kDriverKind = static_cast<std::uint32_t>(cupti::Kind::dr
                         kRuntimeKind = static_cast<std::uint32_t>(cupti::Kind::runtime);
 constexpr int kInvalidKind = 21, kInvalidParameter = 1, kNotInitialized = 15;
 
-enum Loading : int { kNot, kLoading, kLoaded };
+enum Loading : int { kNotLoaded, kLoading, kLoaded };
 
 constinit Switchboard board;
 
@@ -43,7 +43,7 @@ private:
 Switchboard& switchboard() noexcept { return board; }
 
 const Cupti* Switchboard::cupti() noexcept {
-    int state = kNot;
+    int state = kNotLoaded;
     if (loading_.compare_exchange_strong(state, kLoading)) {
         found_ = cupti_.load(named_);
         loading_.store(kLoaded, std::memory_order_release);
@@ -54,7 +54,7 @@ const Cupti* Switchboard::cupti() noexcept {
 
 void Switchboard::forget_loading() noexcept {
     int state = kLoading;
-    loading_.compare_exchange_strong(state, kNot);
+    loading_.compare_exchange_strong(state, kNotLoaded);
     lock_ = PTHREAD_MUTEX_INITIALIZER;
 }
 

@@ -13,10 +13,10 @@ namespace gpuprof::pm {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
-constexpr DurNs kOpeningPatience = 20 * kSecond;  // without persistence mode, loading the driver takes seconds
-constexpr DurNs kPatience = 3 * kSecond;
-constexpr DurNs kStoppingPatience = 1000 * kMillisecond;
-constexpr int kMostRestarts = 3;
+constexpr DurNs kOpenTimeout = 20 * kSecond;  // without persistence mode, loading the driver takes seconds
+constexpr DurNs kSilenceTimeout = 3 * kSecond;
+constexpr DurNs kStopTimeout = 1000 * kMillisecond;
+constexpr int kMaxRestarts = 3;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void CounterWatch::stop() {
     ask_to_stop();
     {
         std::unique_lock lock(mutex_);
-        std::chrono::nanoseconds left(asked_ + kStoppingPatience - monotonic_ns());
+        std::chrono::nanoseconds left(asked_ + kStopTimeout - monotonic_ns());
         if (!changed_.wait_for(lock, left, [this] { return over_; }) && link_) link_->hang_up();
     }
     if (thread_.joinable()) thread_.join();
@@ -80,7 +80,7 @@ bool CounterWatch::open_link() {
 
 CounterWatch::Outcome CounterWatch::converse() {
     for (;;) {
-        ProcessLink::Received received = link_->receive(reported_ ? kPatience : kOpeningPatience, kMostBytes);
+        ProcessLink::Received received = link_->receive(reported_ ? kSilenceTimeout : kOpenTimeout, kMaxBytes);
         if (received.ending == ProcessLink::Ending::timeout) return Outcome::hung;
         if (received.ending == ProcessLink::Ending::closed) return Outcome::died;
         std::optional<CounterReport> report = decode_report(received.packet);
@@ -117,7 +117,7 @@ bool CounterWatch::explain(Outcome outcome) {
     std::string what = death.empty() ? "the driver did not answer" : "the sampling process " + death;
     if (!call.empty()) what += " in " + call;
     // One that dies before its first sample would die again.
-    bool again = outcome == Outcome::died && !death.empty() && reported_ && restarts_ < kMostRestarts && !stopping();
+    bool again = outcome == Outcome::died && !death.empty() && reported_ && restarts_ < kMaxRestarts && !stopping();
     options_.remark(what + (again ? "; sampling was restarted" : "; sampling of counters ended"));
     if (again) ++restarts_;
     return again;
@@ -130,7 +130,7 @@ bool CounterWatch::pause(DurNs length) {
 
 // Counts what is missing between the last written sample and now, in a separate part.
 void CounterWatch::write_loss() {
-    Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMostRestarts + 1));
+    Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMaxRestarts + 1));
     if (!capture.ok()) return options_.remark(capture.error().message);
     for (std::size_t device = 0; device < written_until_.size(); ++device) {
         if (written_until_[device] == 0) continue;

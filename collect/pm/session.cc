@@ -10,7 +10,7 @@ namespace gpuprof::pm {
 namespace {
 
 constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;
-constexpr int kMostRestarts = 5;
+constexpr int kMaxRestarts = 5;
 // For GPUs that cannot sample by time, whose system clock runs at about 1 GHz. The times of samples are measured
 // anyway.
 constexpr double kSysclkPerNs = 1.0;
@@ -69,12 +69,12 @@ Status Session::configure() {
         std::int32_t trigger, append;
         std::size_t size;
     };
-    constexpr std::size_t kNow = SetConfig{}.size, kOf126 = offsetof(SetConfig, append);
-    constexpr Attempt kAttempts[] = {{kTimeInterval, kKeepLatest, kNow},
-                                     {kTimeInterval, kKeepOldest, kOf126},
-                                     {kSysclkInterval, kKeepLatest, kNow},
-                                     {kSysclkInterval, kKeepOldest, kNow},
-                                     {kSysclkInterval, kKeepOldest, kOf126}};
+    constexpr std::size_t kCurrentSize = SetConfig{}.size, kSizeBefore13 = offsetof(SetConfig, append);
+    constexpr Attempt kAttempts[] = {{kTimeInterval, kKeepLatest, kCurrentSize},
+                                     {kTimeInterval, kKeepOldest, kSizeBefore13},
+                                     {kSysclkInterval, kKeepLatest, kCurrentSize},
+                                     {kSysclkInterval, kKeepOldest, kCurrentSize},
+                                     {kSysclkInterval, kKeepOldest, kSizeBefore13}};
     auto cycles = static_cast<std::uint64_t>(static_cast<double>(interval_) * kSysclkPerNs);
     int first = kSuccess;
     for (const Attempt& attempt : kAttempts) {
@@ -106,7 +106,7 @@ Status Session::make_image() {
     size.object = object_;
     size.names = plan_.names.data();
     size.count = plan_.names.size();
-    size.most_samples = kMostSamples;
+    size.most_samples = kMaxSamples;
     if (Status status = api_.data_size(size); !status) return status;
     image_.resize(size.bytes);
     return empty_image();
@@ -131,7 +131,7 @@ Status Session::start() {
 
 // After a buffer overflow, CUPTI decodes nothing more until sampling is restarted.
 Status Session::restart() {
-    if (++restarts_ > kMostRestarts) return explain(api_.decode.name, kOutOfMemory);
+    if (++restarts_ > kMaxRestarts) return explain(api_.decode.name, kOutOfMemory);
     OfObject parameters;
     parameters.object = object_;
     if (Status status = api_.stop(parameters); !status) return status;

@@ -51,7 +51,7 @@ private:
     Status take(CounterCapture& to, std::size_t sample);
     void lose(CounterCapture& to, std::uint64_t moments, const char* where);
 
-    static constexpr std::uint32_t kMostSamples = 1024;  // per decoding
+    static constexpr std::uint32_t kMaxSamples = 1024;  // per decoding
 
     const Api& api_;
     Chip chip_;

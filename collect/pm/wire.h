@@ -33,7 +33,7 @@ struct CounterReport {
 };
 
 inline constexpr std::string_view kStopPacket = "stop";
-inline constexpr std::size_t kMostBytes = 64 * 1024;
+inline constexpr std::size_t kMaxBytes = 64 * 1024;
 
 std::string encode(const CounterRequest& request);
 std::string encode(const CounterReport& report);

@@ -15,7 +15,7 @@
 namespace gpuprof::python {
 namespace {
 
-constexpr std::size_t kMostMaps = 4 << 20;
+constexpr std::size_t kMaxMapsBytes = 4 << 20;
 
 // A read-only view of a file in memory, for the lifetime of this object.
 class FileView {
@@ -115,7 +115,7 @@ std::uint32_t minor_in_name(std::string_view path) {
 Finding find_interpreter(ProcFiles& files, pid_t pid) {
     std::string program = files.program(pid);
     errno = 0;
-    std::optional<std::string_view> read = files.read(pid, "maps", kMostMaps);
+    std::optional<std::string_view> read = files.read(pid, "maps", kMaxMapsBytes);
     if (!read) {
         bool refused = errno == EACCES || errno == EPERM;
         std::optional<ProcStat> stat = files.stat(pid);

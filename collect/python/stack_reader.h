@@ -35,9 +35,9 @@ struct StackCounts {
 
 class StackReader {
 public:
-    static constexpr int kMostFrames = 256;
-    static constexpr int kMostThreads = 4096, kMostInterpreters = 64;
-    static constexpr int kMostWork = 65'536;  // maximum frames per reading, over all threads
+    static constexpr int kMaxFrames = 256;
+    static constexpr int kMaxThreads = 4096, kMaxInterpreters = 64;
+    static constexpr int kMaxFramesPerReading = 65'536;  // maximum frames per reading, over all threads
 
     StackReader(Memory& memory, const Layout& layout, Landmarks landmarks)
         : memory_(memory), stack_(memory), layout_(layout), marks_(landmarks) {}

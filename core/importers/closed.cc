@@ -23,7 +23,7 @@ namespace {
 struct Closed {
     std::string_view ending, magic, tool, command;  // of the tool, for people
 };
-constexpr Closed kClosed[] = {
+constexpr Closed kVendorReports[] = {
     {".nsys-rep", "", "nsys", "nsys export --type sqlite -o OUT.sqlite FILE"},
     {".qdrep", "", "nsys", "nsys export --type sqlite -o OUT.sqlite FILE"},
     {".ncu-rep", "NVR\0", "ncu", "ncu --import FILE --csv --page raw > OUT.csv"},
@@ -31,7 +31,7 @@ constexpr Closed kClosed[] = {
 };
 
 const Closed* closed_of(std::string_view file, std::string_view head) {
-    for (const Closed& each : kClosed)
+    for (const Closed& each : kVendorReports)
         if (file.ends_with(each.ending) || (!each.magic.empty() && head.starts_with(each.magic))) return &each;
     return nullptr;
 }

@@ -125,11 +125,11 @@ private:
     }
     // Memo indexes are consecutive in what Python writes; others are kept separately.
     bool remember(std::uint64_t place) {
-        constexpr std::size_t kOfNode = 32;  // of a hash table, besides the value
+        constexpr std::size_t kBytesPerNode = 32;  // of a hash table, besides the value
         if (!has(1)) return false;
         if (place == memo_.size()) memo_.push_back({});
         bool dense = place < memo_.size();
-        hold(sizeof(PickleValue) + (dense ? 0 : kOfNode));
+        hold(sizeof(PickleValue) + (dense ? 0 : kBytesPerNode));
         (dense ? memo_[place] : sparse_memo_[place]) = stack_.back();
         return true;
     }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 struct Twins {
     std::string_view kept, left_out;
 };
-constexpr Twins kTwins[] = {
+constexpr Twins kDuplicateFormats[] = {
     {".xplane.pb", ".trace.json"},
     {".sqlite", ".nsys-rep"},
     {".sqlite", ".qdrep"},
@@ -46,7 +46,7 @@ std::string uncompressed(const std::string& path) {
 
 bool has_better_twin(const std::string& path, const std::set<std::string>& uncompressed_files) {
     std::string name = uncompressed(path);
-    return std::any_of(std::begin(kTwins), std::end(kTwins), [&](const Twins& twins) {
+    return std::any_of(std::begin(kDuplicateFormats), std::end(kDuplicateFormats), [&](const Twins& twins) {
         if (!name.ends_with(twins.left_out)) return false;
         std::string stem = name.substr(0, name.size() - twins.left_out.size());
         return uncompressed_files.contains(stem + std::string(twins.kept));

@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kWorthTelling = 1'000'000;
+constexpr DurNs kMinReportedShift = 1'000'000;
 
 template <class Columns>
 void move_rows(Columns& column, Row first, std::size_t rows, DurNs by) {
@@ -123,7 +123,7 @@ std::optional<DurNs> cupti_offset(const std::vector<SpoolClock>& clocks) {
     if (offsets.empty()) return std::nullopt;
     auto middle = offsets.begin() + static_cast<std::ptrdiff_t>(offsets.size() / 2);
     std::nth_element(offsets.begin(), middle, offsets.end());
-    if (*middle > -kWorthTelling && *middle < kWorthTelling) return std::nullopt;
+    if (*middle > -kMinReportedShift && *middle < kMinReportedShift) return std::nullopt;
     return *middle;
 }
 
@@ -144,7 +144,7 @@ DurNs clock_step(const std::vector<SpoolClock>& clocks) {
         auto steady =
             static_cast<std::uint64_t>(clocks[i].monotonic) - static_cast<std::uint64_t>(clocks[i - 1].monotonic);
         auto step = static_cast<DurNs>(real - steady);
-        if (step <= -kWorthTelling || step >= kWorthTelling)
+        if (step <= -kMinReportedShift || step >= kMinReportedShift)
             stepped = static_cast<DurNs>(static_cast<std::uint64_t>(stepped) + static_cast<std::uint64_t>(step));
     }
     return stepped;

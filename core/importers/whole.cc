@@ -11,7 +11,7 @@ namespace gpuprof {
 Result<std::string> read_whole(Source& source, std::size_t most, std::size_t padding) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     std::string bytes;
-    constexpr std::size_t kWhileGrowing = 2;  // the text is in memory twice while it moves to a larger block
+    constexpr std::size_t kGrowthFactor = 2;  // the text is in memory twice while it moves to a larger block
     MemoryLimit limit(source);
     bytes.reserve(std::min<std::size_t>(source.plain_size(), most) + padding + 1);
     for (;;) {
@@ -24,7 +24,7 @@ Result<std::string> read_whole(Source& source, std::size_t most, std::size_t pad
             return Error{ExitCode::unreadable,
                          fmt::format("cannot read {}: larger than the limit of {} MiB for this format", source.name(),
                                      most >> 20)};
-        if (limit.is_below(kWhileGrowing * bytes.size())) return limit.error();
+        if (limit.is_below(kGrowthFactor * bytes.size())) return limit.error();
         if (*got == 0) break;
     }
     bytes.reserve(bytes.size() + padding);

@@ -38,7 +38,7 @@ Batch parts_of(Trace trace) {
 namespace {
 
 // Parts further apart than this do not belong to one job, and a trace would not hold both (trace_builder.cc).
-constexpr DurNs kFarthestStart = DurNs{10} * 24 * 3600 * 1'000'000'000;
+constexpr DurNs kMaxStartDistance = DurNs{10} * 24 * 3600 * 1'000'000'000;
 
 bool has_times(const Trace& trace) { return trace.whole().start != 0 || trace.whole().end != 0; }
 
@@ -66,7 +66,7 @@ std::vector<DurNs> place_in_time(const std::vector<PartOfJob>& parts, Batch& abo
         last = std::max(last, part.trace.whole().start);
     }
     if (timed < 2) return moves;
-    if (first >= kTimeOfDay && span_between(first, last) < kFarthestStart) {
+    if (first >= kTimeOfDay && span_between(first, last) < kMaxStartDistance) {
         bool one_host = hosts.size() == 1 && !hosts.begin()->empty();
         if (!one_host) about.lose(Loss::clocks_of_hosts, earliest->name, timed);
         return moves;
@@ -183,8 +183,8 @@ void name_facts(Batch& rows, std::string_view file) {
     for (Row row = 0; row < keys.size(); ++row) {
         if (!keys.has(row)) continue;
         std::string key(rows.strings[keys[row]]);
-        bool of_process = std::find(std::begin(fact::kOfProcesses), std::end(fact::kOfProcesses), key) !=
-                          std::end(fact::kOfProcesses);
+        bool of_process = std::find(std::begin(fact::kProcessFacts), std::end(fact::kProcessFacts), key) !=
+                          std::end(fact::kProcessFacts);
         if (!of_process) keys.change(row, rows.intern(fmt::format("{}: {}", file, key)));
     }
 }

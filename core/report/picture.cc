@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kRising[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::string_view kRisingAscii[] = {" ", ".", ":", "=", "#"};
-constexpr std::string_view kGrowing[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+constexpr std::string_view kBarSteps[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
 
 // The mean of slices [from, to) of `busy`, where the bounds may lie inside a slice.
 double mean(std::span<const double> busy, double from, double to) {
@@ -48,8 +48,8 @@ std::string share_bar(double share, int width, bool unicode) {
     if (!unicode) return std::string(static_cast<std::size_t>(std::ceil(share * width)), '#');
     auto eighths = static_cast<int>(std::ceil(share * width * 8 - 1e-9));
     std::string bar;
-    for (int cell = 0; cell < eighths / 8; ++cell) bar += kGrowing[8];
-    bar += kGrowing[static_cast<std::size_t>(eighths % 8)];
+    for (int cell = 0; cell < eighths / 8; ++cell) bar += kBarSteps[8];
+    bar += kBarSteps[static_cast<std::size_t>(eighths % 8)];
     return bar;
 }
 

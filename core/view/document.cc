@@ -40,7 +40,7 @@ std::optional<Interval> window_of(const Trace& trace) {
 }  // namespace
 
 Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
-    constexpr DurNs kLongest = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
+    constexpr DurNs kMaxDuration = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
     const std::string file = trace.origin().file;
     std::optional<Interval> window = window_of(trace);
     if (!window)
@@ -49,7 +49,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
                                                      "report {} losses summary",
                                                      file, file))};
     TimeNs origin = window->start;
-    if (span_between(window->start, window->end) >= kLongest)
+    if (span_between(window->start, window->end) >= kMaxDuration)
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
                                                   "limit; use gpu-profile report --from --to for a part of it",
                                                   file)};

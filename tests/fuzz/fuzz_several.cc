@@ -12,7 +12,7 @@
 namespace gpuprof::fuzz {
 namespace {
 
-constexpr std::size_t kMostFiles = 4;
+constexpr std::size_t kMaxFiles = 4;
 
 std::vector<PartOfJob> parts_of(const std::vector<std::string_view>& files) {
     std::vector<PartOfJob> parts;
@@ -37,7 +37,7 @@ std::size_t rows_of_work(const Trace& trace) {
 
 void run_several(std::string_view bytes) {
     std::vector<std::string_view> files;
-    for (Choices choices(bytes); !choices.empty() && files.size() < kMostFiles;)
+    for (Choices choices(bytes); !choices.empty() && files.size() < kMaxFiles;)
         files.push_back(choices.take(choices.two_bytes()));
     std::vector<PartOfJob> parts = parts_of(files);
     if (parts.empty()) return;

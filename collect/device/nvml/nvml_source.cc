@@ -30,7 +30,7 @@ void shut_down(const Api& api) {
     for (; initialised > 0; --initialised) api.nvmlShutdown();
 }
 
-constexpr int kWatchTries = 3;
+constexpr int kMaxWatchTries = 3;
 
 class NvmlSource final : public DeviceSource {
 public:
@@ -71,7 +71,7 @@ Status NvmlSource::choose(const SourceRequest& request) {
     for (const ListedDevice& listed : inventory.devices) machine.push_back(listed.facts);
     const char* order = std::getenv("CUDA_DEVICE_ORDER");
     DeviceRequest asked{request.devices, request.visible_set, request.visible_devices,
-                         order && std::string_view(order) == "PCI_BUS_ID"};
+                        order && std::string_view(order) == "PCI_BUS_ID"};
     Result<Selection> selection = select_devices(machine, asked);
     if (!selection) return selection.error();
     for (const SelectedDevice& selected : selection->devices)
@@ -126,7 +126,7 @@ void NvmlSource::count_errors(PollResult& to) {
         Return code = errors_.watch(api_, gpu.gpu());
         if (code == kSuccess) {
             gpu.xid_errors = gpu.xid_errors.value_or(0);
-        } else if (reaction_to(code) != Reaction::absent && ++watch_failures_ < kWatchTries) {
+        } else if (reaction_to(code) != Reaction::absent && ++watch_failures_ < kMaxWatchTries) {
             continue;
         } else {
             gpu.leave_out({Metric::xid_errors}, code);

@@ -46,8 +46,8 @@ bool Table::take_header(const std::vector<std::string>& cells) {
 }
 
 std::optional<Row> Table::take(std::string_view line) {
-    constexpr std::size_t kLongestLine = 8192;
-    line = trim(line.substr(0, std::min(line.size(), kLongestLine)));
+    constexpr std::size_t kMaxLineBytes = 8192;
+    line = trim(line.substr(0, std::min(line.size(), kMaxLineBytes)));
     if (line.empty()) return std::nullopt;
     std::vector<std::string> cells = split_cells(line, columns_.size());
     if (take_header(cells)) return std::nullopt;

@@ -18,7 +18,7 @@ namespace smi {
 
 namespace {
 
-constexpr DurNs kShortestInterval = 50'000'000;  // one query costs nvidia-smi a few ms of CPU time
+constexpr DurNs kMinInterval = 50'000'000;  // one query costs nvidia-smi a few ms of CPU time
 
 std::string reason_for(const Row::Trouble& trouble) {
     switch (trouble.problem) {
@@ -221,7 +221,7 @@ Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const P
     }
     if (std::find(request.avoid.begin(), request.avoid.end(), "nvidia-smi") != request.avoid.end())
         return Error{ExitCode::empty, program + " hung before and is skipped"};
-    DurNs interval = std::max(request.interval, kShortestInterval);
+    DurNs interval = std::max(request.interval, kMinInterval);
     Stream stream(program, interval);
     Result<std::vector<Row>> rows = stream.open(patience.start);
     if (!rows) return Error{ExitCode::empty, fmt::format("{} printed no rows ({})", program, rows.error().message)};

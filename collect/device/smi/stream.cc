@@ -43,7 +43,7 @@ Status Stream::restart() {
 }
 
 bool Stream::read(std::vector<Row>& to, DurNs timeout) {
-    constexpr std::size_t kMostKept = 1 << 16;  // for an unfinished line, and for messages
+    constexpr std::size_t kMaxKeptBytes = 1 << 16;  // for an unfinished line, and for messages
     bool open = process_.read(buffer_, timeout);
     if (!open && !buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
     std::size_t begin = 0;
@@ -52,11 +52,11 @@ bool Stream::read(std::vector<Row>& to, DurNs timeout) {
         std::string before = table_.message();
         if (std::optional<Row> row = table_.take(line))
             to.push_back(std::move(*row));
-        else if (said_.size() < kMostKept && table_.message() != before)
+        else if (said_.size() < kMaxKeptBytes && table_.message() != before)
             said_ += table_.message() + "\n";
     }
     buffer_.erase(0, begin);
-    if (buffer_.size() > kMostKept) buffer_.clear();
+    if (buffer_.size() > kMaxKeptBytes) buffer_.clear();
     return open;
 }
 

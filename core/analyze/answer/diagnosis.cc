@@ -19,13 +19,13 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kHighShare = 20, kMediumShare = 5;  // percent of the window
+constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window
 
 void rate(const Shares& shares, Finding& finding) {
     finding.share_pct = shares.pct(finding.cost_ns);
-    finding.severity = finding.share_pct >= kHighShare     ? Weight::high
-                       : finding.share_pct >= kMediumShare ? Weight::medium
-                                                           : Weight::low;
+    finding.severity = finding.share_pct >= kHighSeverityPct     ? Weight::high
+                       : finding.share_pct >= kMediumSeverityPct ? Weight::medium
+                                                                 : Weight::low;
 }
 
 void consult(const Facts& facts, Diagnosis& diagnosis) {

@@ -12,9 +12,9 @@
 namespace gpuprof {
 namespace {
 
-// A recording with fewer kernels than kFewKernels and a device less busy than kHardlyBusy shows no steady work.
-constexpr std::size_t kFewKernels = 32;
-constexpr double kHardlyBusy = 5;  // percent of the window
+// A recording with fewer kernels than kMinKernels and a device less busy than kMinBusyPct shows no steady work.
+constexpr std::size_t kMinKernels = 32;
+constexpr double kMinBusyPct = 5;  // percent of the window
 
 std::string why_no_device_work(const Trace& trace) {
     const Completeness& complete = trace.completeness();
@@ -31,7 +31,7 @@ std::string why_no_device_work(const Trace& trace) {
 bool hardly_busy(const Shares& shares, const Trace& trace) {
     double whole =
         static_cast<double>(trace.whole().length()) * static_cast<double>(std::max<std::size_t>(1, shares.devices));
-    return 100 * static_cast<double>(shares.busy) < kHardlyBusy * whole;
+    return 100 * static_cast<double>(shares.busy) < kMinBusyPct * whole;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Judgeable Judgeable::make(const Facts& facts) {
                             "(no Python stacks, no shapes) or use gpu-profile record",
                             readable_duration(recorder), readable_duration(shares.window)),
                 "the profiler's own overhead may be most of the window"};
-    if (trace.kernel().rows < kFewKernels && hardly_busy(shares, trace))
+    if (trace.kernel().rows < kMinKernels && hardly_busy(shares, trace))
         return {fmt::format("{} kernels ran for {} of a {} window, too few to characterize the program; record the "
                             "part that repeats",
                             trace.kernel().rows, readable_duration(shares.busy), readable_duration(shares.window)),

@@ -20,7 +20,7 @@ constexpr double kFilled = 0.75;
 
 // A kernel this short that occupies less than a quarter of the thread slots ends before it fills the device.
 constexpr DurNs kShort = 5'000;
-constexpr double kFewThreads = 0.25;
+constexpr double kLowFillRatio = 0.25;
 
 // The streaming shape: without shared memory and with few registers, a block cannot keep data for reuse, and a launch
 // of many waves that takes this long must move its data through memory.
@@ -106,7 +106,7 @@ double unfilled_share(const Launch& launch, const DeviceSize& device) {
 bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device, double filled) {
     if (!launch.blocks || device.multiprocessors == 0 || filled >= kFilled) return false;
     if (unfilled_share(launch, device) > 1.0 - kFilled) return true;
-    return dur < kShort && static_cast<double>(*launch.threads) < kFewThreads * static_cast<double>(device.threads);
+    return dur < kShort && static_cast<double>(*launch.threads) < kLowFillRatio * static_cast<double>(device.threads);
 }
 
 bool streams(const KernelTable& kernels, Row row, const Launch& launch, const DeviceSize& device) {

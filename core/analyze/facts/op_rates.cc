@@ -18,7 +18,7 @@ namespace {
 
 // Below this share of either peak, an operator is limited by something else (launch, latency, too little work), and its
 // arithmetic intensity does not show what.
-constexpr double kNearPeak = 25;
+constexpr double kMinPeakPct = 25;
 
 // Operators by process and external id.
 class OpsById {
@@ -99,7 +99,7 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
         rate.bandwidth_pct = 100 * *rate.bytes / seconds / (*peaks->memory_gb_per_s * 1e9);
     double compute = rate.compute_pct.value_or(0), bandwidth = rate.bandwidth_pct.value_or(0);
     if (rate.nominal) compute = 0;  // accurate only within a small factor: enough to conclude memory, not compute
-    if (std::max(compute, bandwidth) >= kNearPeak) rate.bound = compute > bandwidth ? Bound::compute : Bound::memory;
+    if (std::max(compute, bandwidth) >= kMinPeakPct) rate.bound = compute > bandwidth ? Bound::compute : Bound::memory;
 }
 
 // Gathers the kernels of each operator call and the calls of each kind of operator.

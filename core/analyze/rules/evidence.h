@@ -14,7 +14,7 @@
 namespace gpuprof {
 
 // Percent of the effective window below which a cost is not worth a finding.
-inline constexpr double kWorthSaying = 3;
+inline constexpr double kMinFindingPct = 3;
 
 std::string spoken_count(std::size_t n);  // "1,200"
 

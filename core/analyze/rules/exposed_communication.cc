@@ -15,7 +15,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = gain_without_exposed_communication(facts);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     finding.title =
         fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(

@@ -43,7 +43,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = gain_without_idle(facts, {IdleCause::input_pipeline});
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     finding.title = fmt::format("The GPU waits for the input pipeline {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));

@@ -37,7 +37,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = busy_with(facts, converting);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::abstain(names_say_nothing(facts));
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::abstain(names_say_nothing(facts));
     finding.title =
         fmt::format("Layout conversions take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, converting, finding.evidence);

@@ -13,7 +13,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLow = 40;  // percent of the warp slots
+constexpr double kLowOccupancyPct = 40;  // percent of the warp slots
 
 // Time in launches of low occupancy, by group of kernels, and by what limits them.
 struct Low {
@@ -29,7 +29,7 @@ Low low_launches(const Facts& facts) {
     for (Row row = 0; row < kernels.rows; ++row) {
         if (names.of(row) == NameGroups::kLeftOut) continue;
         const std::optional<Occupancy>& here = occupancy.of(row);
-        if (!here || here->pct >= kLow) continue;
+        if (!here || here->pct >= kLowOccupancyPct) continue;
         low.by_group[names.of(row)] += kernels.dur[row];
         low.by_limiter[here->limiter] += kernels.dur[row];
     }
@@ -69,7 +69,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     auto most = std::max_element(low.by_limiter.begin(), low.by_limiter.end(),
                                  [](const auto& a, const auto& b) { return a.second < b.second; });
     finding.title = fmt::format("Kernels with an occupancy below 40 % take {} % of the time",

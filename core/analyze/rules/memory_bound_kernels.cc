@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLeast = 10;     // percent of the effective window
+constexpr double kMinPct = 10;    // percent of the effective window
 constexpr double kNearPeak = 60;  // percent of the bandwidth; below it, bandwidth is not the limiter
 
 std::string remedy(const Context& context) {
@@ -41,8 +41,8 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = shares.kernel_of(Bound::memory);
-    if (shares.effective_pct(finding.cost_ns) < kLeast)
-        return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kLeast
+    if (shares.effective_pct(finding.cost_ns) < kMinPct)
+        return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinPct
                    ? Ruling::abstain(names_say_nothing(facts))
                    : Ruling::silent();
     DurNs by_shapes = 0, all = 0;

@@ -9,13 +9,13 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kNotable = 10;  // percent of the samples
+constexpr double kMinThrottledPct = 10;  // percent of the samples
 
 Ruling look(const Facts& facts) {
     const Throttling& found = facts.get<Throttling>();
     if (found.samples == 0)
         return Ruling::abstain("clocks and throttle reasons were not recorded; gpu-profile record samples them");
-    if (found.pct() < kNotable) return Ruling::silent();
+    if (found.pct() < kMinThrottledPct) return Ruling::silent();
     auto pct = [&](std::size_t part) { return 100 * static_cast<double>(part) / static_cast<double>(found.samples); };
     Finding finding;
     finding.title = fmt::format("Clocks were throttled in {:.0f} % of the samples", found.pct());

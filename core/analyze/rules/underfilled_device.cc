@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLeast = 10;  // percent of the effective window
+constexpr double kMinPct = 10;  // percent of the effective window
 
 std::string remedy(const Context& context) {
     if (context.pytorch() || context.framework == Framework::jax)
@@ -31,7 +31,7 @@ Ruling look(const Facts& facts) {
     DurNs underfilled = shares.kernel_of(Bound::underfilled);
     Finding finding;
     finding.cost_ns = shares.unfilled;
-    if (shares.effective_pct(underfilled) < kLeast || shares.effective_pct(finding.cost_ns) < kWorthSaying)
+    if (shares.effective_pct(underfilled) < kMinPct || shares.effective_pct(finding.cost_ns) < kMinFindingPct)
         return Ruling::silent();
     finding.title = fmt::format("Kernels too small to fill the GPU run {} % of the time",
                                 readable_percent(shares.pct(underfilled)));

@@ -29,12 +29,12 @@ constexpr ResultColumn kColumns[] = {
 };
 
 // Counters tick every 10 ms, so shares of shorter intervals would be too coarse.
-constexpr DurNs kLeastInterval = 50'000'000;
+constexpr DurNs kMinInterval = 50'000'000;
 // Larger values (above 70 years) are clamped so that sums do not overflow.
-constexpr std::int64_t kMost = std::int64_t{1} << 61;
+constexpr std::int64_t kMaxValue = std::int64_t{1} << 61;
 
-std::int64_t plausible(std::int64_t value) { return std::clamp<std::int64_t>(value, 0, kMost); }
-void add_capped(DurNs& sum, DurNs more) { sum = std::min(sum + more, kMost); }
+std::int64_t plausible(std::int64_t value) { return std::clamp<std::int64_t>(value, 0, kMaxValue); }
+void add_capped(DurNs& sum, DurNs more) { sum = std::min(sum + more, kMaxValue); }
 
 struct Use {
     StringId process = kNoString, thread = kNoString;
@@ -47,7 +47,7 @@ struct Use {
 
 struct Uses {
     std::map<std::pair<StringId, StringId>, Use> by_key;
-    TimeNs begin = kMost, end = -kMost;
+    TimeNs begin = kMaxValue, end = -kMaxValue;
     DurNs span() const { return end > begin ? end - begin : 0; }
 };
 
@@ -62,11 +62,11 @@ Uses gather(const CpuSampleTable& samples) {
               system = plausible(samples.system_ns.value_or(row, 0));
         DurNs dur = plausible(samples.dur.value_or(row, 0));
         add_capped(use.user, user), add_capped(use.system, system), add_capped(use.seen, dur);
-        if (dur >= kLeastInterval)
+        if (dur >= kMinInterval)
             use.largest_pct =
                 std::max(use.largest_pct, 100 * static_cast<double>(user + system) / static_cast<double>(dur));
         use.resident = std::max(use.resident, samples.resident_bytes.value_or(row, -1));
-        TimeNs begin = std::clamp(samples.time[row], -kMost, kMost);
+        TimeNs begin = std::clamp(samples.time[row], -kMaxValue, kMaxValue);
         uses.begin = std::min(uses.begin, begin), uses.end = std::max(uses.end, begin + dur);
     }
     return uses;

@@ -17,7 +17,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLargestShown = 5;
+constexpr std::size_t kMaxShown = 5;
 
 std::vector<Row> rows_until(const std::vector<Row>& rows, Row last) {
     auto end = std::find(rows.begin(), rows.end(), last);
@@ -57,7 +57,7 @@ std::string describe(const MemoryEventTable& table, const std::vector<Row>& live
                                   [&](const Alike& a) { return a.bytes == bytes && a.owner == owner; });
         if (known != kinds.end()) {
             ++known->count;
-        } else if (kinds.size() < kLargestShown) {
+        } else if (kinds.size() < kMaxShown) {
             kinds.push_back({bytes, std::move(owner), 1});
         } else {
             break;

@@ -221,14 +221,14 @@ void Reader::finish() {
 }
 
 void Reader::resolve_durations(const std::vector<std::optional<double>>& numbers) {
-    constexpr double kLongest = 1e18;  // ns
+    constexpr double kMaxDuration = 1e18;  // ns
     const KernelCounterTable& counters = batch_.tables.kernel_counter;
     std::unordered_map<std::int64_t, DurNs> durations;
     for (Row row = 0; row < counters.rows; ++row) {
         std::string_view metric = batch_.strings[counters.metric[row]];
         if (metric != "gpu__time_duration.sum" && metric != "Duration") continue;
         double ns = ns_in(batch_.strings[counters.unit.value_or(row, kNoString)]) * numbers[row].value_or(0);
-        if (ns > 0 && ns < kLongest) durations[counters.launch[row]] = std::llround(ns);
+        if (ns > 0 && ns < kMaxDuration) durations[counters.launch[row]] = std::llround(ns);
     }
     ProfiledKernelTable& table = batch_.tables.profiled_kernel;
     for (Row row = 0; row < table.rows; ++row)

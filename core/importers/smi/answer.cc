@@ -17,7 +17,7 @@
 namespace gpuprof::smi_log {
 namespace {
 
-constexpr std::size_t kDeepest = 32;
+constexpr std::size_t kMaxDepth = 32;
 
 // Where a reference metric is within <gpu>. Older drivers have power_readings.
 struct Place {
@@ -37,7 +37,7 @@ constexpr Place kPlaces[] = {{"utilization.gpu_util", Metric::util_gpu},
                              {"performance_state", Metric::pstate},
                              {"pci.pci_gpu_link_info.pcie_gen.current_link_gen", Metric::pcie_gen}};
 // Lists of possible values, not actual ones.
-constexpr std::string_view kLeftOut[] = {"supported_clocks", "processes", "accounted_processes"};
+constexpr std::string_view kSkippedElements[] = {"supported_clocks", "processes", "accounted_processes"};
 
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view kBlank = " \t\r\n";
@@ -111,7 +111,7 @@ private:
 
     void end() {
         if (path_.empty()) return;
-        if (leaf_ && path_.size() <= kDeepest) take();
+        if (leaf_ && path_.size() <= kMaxDepth) take();
         path_.pop_back();
         leaf_ = false;
     }
@@ -126,7 +126,8 @@ private:
             return;
         }
         if (text_.empty() || smi::problem_of(text_) || text_ == "N/A") return;
-        if (std::find(std::begin(kLeftOut), std::end(kLeftOut), path_[2]) != std::end(kLeftOut)) return;
+        if (std::find(std::begin(kSkippedElements), std::end(kSkippedElements), path_[2]) != std::end(kSkippedElements))
+            return;
         DeviceTable& devices = batch_.tables.device;
         if (row_ != kNoRow && path_.size() == 3 && path_[2] == "product_name")
             devices.name.set(row_, batch_.intern(text_));

@@ -43,7 +43,7 @@ struct SamplingObject {
 namespace {
 
 constexpr int kInvalidDevice = 2, kInvalidOperation = 7, kInvalidName = 17, kInvalidChip = 46, kUnknown = 999;
-constexpr std::uint32_t kMostSamples = 1024, kAvailabilityBytes = 96;
+constexpr std::uint32_t kMaxSamples = 1024, kAvailabilityBytes = 96;
 
 struct ImageHead {
     char mark[8];
@@ -258,7 +258,7 @@ int cuptiPmSamplingSetConfig(pm::SetConfig* parameters) {
 
 int cuptiPmSamplingGetCounterDataSize(pm::GetCounterDataSize* parameters) {
     GATE();
-    if (parameters->most_samples == 0 || parameters->most_samples > kMostSamples) return pm::kInvalidParameter;
+    if (parameters->most_samples == 0 || parameters->most_samples > kMaxSamples) return pm::kInvalidParameter;
     if (names_of(parameters->names, parameters->count) != parameters->object->names) return pm::kInvalidParameter;
     parameters->bytes = sizeof(ImageHead) + parameters->most_samples * sizeof(ImageSample);
     return pm::kSuccess;

@@ -124,8 +124,8 @@ TEST(Slices, MergeWhenTheyOutgrowTheirRoom) {
     Slices slices(10);
     for (int i = 0; i < 10'000; ++i) slices.add(i, i < 5'000 ? 0 : 100);
     std::vector<std::optional<double>> means = slices.means();
-    ASSERT_LE(means.size(), Slices::kSlices);
-    ASSERT_GE(means.size(), Slices::kSlices / 2);
+    ASSERT_LE(means.size(), Slices::kBins);
+    ASSERT_GE(means.size(), Slices::kBins / 2);
     EXPECT_EQ(means.front(), 0.0);
     EXPECT_EQ(means.back(), 100.0);
     Slices gap(10);
