@@ -95,7 +95,7 @@ int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor**
         std::unique_ptr<SampleCapture> capture;
         if (given->capture != nullptr) {
             Result<std::unique_ptr<SampleCapture>> opened =
-                SampleCapture::open(given->capture, CapturePart::Named::when_closed);
+                SampleCapture::open(given->capture, CapturePart::Publish::at_close);
             if (!opened.ok()) return opened.error();
             capture = std::move(*opened);
             options->observer = capture->observer();

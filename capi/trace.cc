@@ -136,7 +136,7 @@ int gpuprof_trace_open(const char* const* paths, size_t count, gpuprof_trace** t
         Result<Trace> opened = open_trace(std::vector<std::string>(paths, paths + count));
         if (!opened.ok()) return opened.error();
         TimeNs origin = opened->zero();
-        auto recording = std::make_shared<Recording>(from_zero(std::move(opened).value()), origin);
+        auto recording = std::make_shared<Recording>(rebase_to_start(std::move(opened).value()), origin);
         Result<std::unique_ptr<Sql>> sql = Sql::open(recording->catalogue);
         if (!sql.ok()) return sql.error();
         recording->sql = std::move(*sql);

@@ -41,7 +41,7 @@ std::string parent_of(std::string path, int levels) {
 // The folder that contains the package: in a wheel (gpu_profile/_native/gpu-profile), or in the checkout of this build
 // (build/NAME/gpu-profile); "" leaves the search to the interpreter.
 std::string package_folder(const std::string& module) {
-    std::string own = own_program();
+    std::string own = this_executable();
     for (const std::string& folder : {parent_of(own, 3), parent_of(own, 3) + "/python"})
         if (exists(fmt::format("{}/gpu_profile/{}/__main__.py", folder, module))) return folder;
     return {};

@@ -137,7 +137,7 @@ private:
             if (!details.empty()) warn(fmt::format("only {} recorded {}, which slows the host", side, details));
     }
     void one(std::string_view side, const Run& run) {
-        if (much_missing(*run.trace))
+        if (work_missing(*run.trace))
             warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times are unreliable",
                              side, 100 * run.trace->completeness().missing_share()));
         if (double pct = run.facts->get<Throttling>().pct(); pct > kMaxThrottledPct)

@@ -141,7 +141,7 @@ Run run_of(Recording recording, const StepChoice& choice) {
     if (steps.empty()) {
         std::tie(run.trace, run.facts) = recording.take_with_facts();
     } else {
-        run.trace = std::make_unique<Trace>(part_of(recording.take(), run.span));
+        run.trace = std::make_unique<Trace>(select_interval(recording.take(), run.span));
         run.facts = std::make_unique<Facts>(*run.trace, options);
     }
     run.metrics[static_cast<std::size_t>(Metric::peak_memory)].value = peak_memory(*run.trace, options.device);

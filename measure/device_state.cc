@@ -58,8 +58,8 @@ bool DeviceWatch::take(MetricSet due) {
     auto reasons = reading->get(Metric::throttle);
     if (!reasons) return false;
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(*reasons));
-    power_ |= throttle.power, heat_ |= throttle.heat, hardware_ |= throttle.hardware;
-    return throttle.power || throttle.heat || throttle.hardware;
+    power_ |= throttle.power, heat_ |= throttle.thermal, hardware_ |= throttle.hardware;
+    return throttle.power || throttle.thermal || throttle.hardware;
 }
 
 void DeviceWatch::begin() { held_down_ = take(kAroundSamples | MetricSet{Metric::energy}); }

@@ -45,7 +45,7 @@ struct Records {
     Status open(const Arguments& arguments) {
         if (!arguments.capture.empty()) {
             Result<std::unique_ptr<SampleCapture>> opened =
-                SampleCapture::open(arguments.capture, CapturePart::Named::when_closed);
+                SampleCapture::open(arguments.capture, CapturePart::Publish::at_close);
             if (!opened.ok()) return opened.error();
             capture = std::move(*opened);
         }

@@ -88,7 +88,7 @@ Result<ExitCode> run(const Arguments& given) {
     Result<Trace> opened = open_trace(arguments.files, arguments.limits);
     if (!opened.ok()) return opened.error();
     note_damage(*opened);
-    Trace trace = from_zero(std::move(opened).value());
+    Trace trace = rebase_to_start(std::move(opened).value());
     Catalogue catalogue(trace, arguments.options);
     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
     if (!sql.ok()) return sql.error();

@@ -23,7 +23,7 @@ public:
     explicit DeviceSamples(double interval) : interval_(interval) {}
     const char* name() const override { return "devices"; }
     Status prepare(const std::string& part) override {
-        Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(part, CapturePart::Named::at_once);
+        Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(part, CapturePart::Publish::at_open);
         if (!opened.ok()) return opened.error();
         part_ = part;
         capture_ = std::move(*opened);

@@ -119,7 +119,7 @@ Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
 }
 
 // The given --from and --to, as text.
-std::string asked_part(const Arguments& arguments) {
+std::string requested_part(const Arguments& arguments) {
     std::string asked = arguments.from > 0 ? "--from " + readable_duration(arguments.from * kNs) : "";
     if (arguments.to > 0) asked += (asked.empty() ? "--to " : " --to ") + readable_duration(arguments.to * kNs);
     return asked;
@@ -131,30 +131,30 @@ struct Looked {
     std::unique_ptr<const Facts> facts;
 };
 
-Looked looked_at(Trace trace, const Options& options) {
+Looked with_facts(Trace trace, const Options& options) {
     Looked looked{std::make_unique<Trace>(std::move(trace)), nullptr};
     looked.facts = std::make_unique<const Facts>(*looked.trace, options);
     return looked;
 }
 
 // The requested part. Without one, the first answer covers the repeating part, unless --whole is given.
-Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
+Result<Looked> selected_part(Trace trace, const Arguments& arguments, bool first_answer) {
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
         Interval part{zero + std::llround(arguments.from * kNs),
                       arguments.to > 0 ? std::min<TimeNs>(end, zero + std::llround(arguments.to * kNs)) : end};
         if (part.start >= part.end)
             return Error{ExitCode::usage,
-                         fmt::format("{} selects no part of the recording, which is {} long", asked_part(arguments),
+                         fmt::format("{} selects no part of the recording, which is {} long", requested_part(arguments),
                                      readable_duration(trace.window().length()))};
-        return looked_at(part_of(std::move(trace), part), arguments.options);
+        return with_facts(select_interval(std::move(trace), part), arguments.options);
     }
-    Looked whole = looked_at(std::move(trace), arguments.options);
+    Looked whole = with_facts(std::move(trace), arguments.options);
     if (!first_answer || arguments.whole) return whole;
-    std::optional<Interval> part = part_for_first_answer(*whole.facts);
+    std::optional<Interval> part = interval_for_first_answer(*whole.facts);
     if (!part) return whole;
     whole.facts.reset();
-    return looked_at(part_of(std::move(*whole.trace), *part), arguments.options);
+    return with_facts(select_interval(std::move(*whole.trace), *part), arguments.options);
 }
 
 // A word that names an analysis is one; any other word that is an existing path is a recording.
@@ -169,7 +169,7 @@ Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
     Progress progress;
     Result<Trace> whole = open_trace(arguments.files, arguments.limits);
     if (!whole.ok()) return whole.error();
-    Result<Looked> looked = wanted_part(std::move(whole).value(), arguments, plan.analyses.empty());
+    Result<Looked> looked = selected_part(std::move(whole).value(), arguments, plan.analyses.empty());
     if (!looked.ok()) return looked.error();
     Result<Found> found = analyse(plan, *looked->facts);
     if (!found.ok()) return found.error();
@@ -232,7 +232,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 Result<std::string> first_answer_text(Trace whole) {
-    Result<Looked> looked = wanted_part(std::move(whole), Arguments{}, true);
+    Result<Looked> looked = selected_part(std::move(whole), Arguments{}, true);
     if (!looked.ok()) return looked.error();
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
     Result<Found> found = analyse(plan, *looked->facts);

@@ -104,7 +104,7 @@ void add_throttling(std::string& page, const LiveState& state, TimeNs now) {
         Throttle reasons = throttle_of(static_cast<std::uint64_t>(*bits));
         std::string labels = labels_of(device.known);
         family.add(labels + ",reason=\"power\"", reasons.power ? 1 : 0);
-        family.add(labels + ",reason=\"heat\"", reasons.heat ? 1 : 0);
+        family.add(labels + ",reason=\"heat\"", reasons.thermal ? 1 : 0);
         family.add(labels + ",reason=\"hardware\"", reasons.hardware ? 1 : 0);
     }
 }

@@ -295,7 +295,7 @@ std::vector<StyledLine> lay_out(const LiveState& state, const TopView& view) { r
 std::string throttling_of(double reasons) {
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(reasons));
     std::string text;
-    for (auto [holds, name] : {std::pair(throttle.power, "power"), std::pair(throttle.heat, "heat"),
+    for (auto [holds, name] : {std::pair(throttle.power, "power"), std::pair(throttle.thermal, "heat"),
                                std::pair(throttle.hardware, "hardware")})
         if (holds) text += (text.empty() ? "" : ", ") + std::string(name);
     return text.empty() ? "no" : text;

@@ -252,7 +252,7 @@ Status Monitor::start() {
         state.accumulator.note("no device was sampled, as requested (backend none)");
         return {};
     }
-    state.thread = quiet_thread([&state] { state.run(); });
+    state.thread = signal_blocked_thread([&state] { state.run(); });
     if (options_.start_timeout < 0 && !options_.strict) return {};
     constexpr DurNs kDefaultTimeout = 2 * kSecond;
     Status ready = state.wait_ready(options_.start_timeout < 0 ? kDefaultTimeout : options_.start_timeout);

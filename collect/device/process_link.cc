@@ -188,7 +188,7 @@ std::string ProcessLink::death() {
 
 std::string sampler_program() {
     if (std::string named = trusted_environment("GPUPROF_PROGRAM"); !named.empty()) return named;
-    std::string self = own_program();
+    std::string self = this_executable();
     if (self.size() > 12 && self.substr(self.size() - 12) == "/gpu-profile") return self;
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&sampler_program), &here) == 0 || here.dli_fname == nullptr) return {};

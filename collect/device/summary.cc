@@ -112,9 +112,9 @@ void DeviceSeries::add_throttle(const Reading& reading) {
     if (!bits) return;
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(*bits));
     by_power_ += throttle.power;
-    by_heat_ += throttle.heat;
+    by_heat_ += throttle.thermal;
     by_hardware_ += throttle.hardware;
-    throttled_ += throttle.power || throttle.heat || throttle.hardware;
+    throttled_ += throttle.power || throttle.thermal || throttle.hardware;
 }
 
 void DeviceSeries::fill_percentiles(GpuSummary& summary) const {

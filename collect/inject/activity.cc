@@ -104,7 +104,7 @@ void Activity::refuse(const char* what, int code) noexcept {
     const char* words = nullptr;
     bool said = cupti_->cuptiGetResultString != nullptr && cupti_->cuptiGetResultString(code, &words) == kCuptiSuccess;
     // without a driver, CUPTI 13.3 and later have no description
-    if (!said || words == nullptr) words = words_of_code(code);
+    if (!said || words == nullptr) words = name_of_code(code);
     std::snprintf(refusal_, sizeof refusal_, "%.60s: CUPTI answers %d%s%.80s (%.300s)", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "", cupti_->path);
     refused_.store(kWritten, std::memory_order_release);

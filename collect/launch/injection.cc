@@ -69,7 +69,7 @@ SpoolFolder::~SpoolFolder() {
 }
 
 std::string injected_library() {
-    std::string program = own_program();
+    std::string program = this_executable();
     std::string folder = program.substr(0, program.rfind('/'));
     std::string prefix = folder.substr(0, folder.rfind('/'));
     for (const std::string& path : {folder + "/libgpuprof_inject.so", prefix + "/lib/libgpuprof_inject.so"})

@@ -21,7 +21,7 @@ constexpr int kMaxRestarts = 3;
 }  // namespace
 
 CounterWatch::CounterWatch(CounterOptions options) : options_(std::move(options)) {
-    thread_ = quiet_thread([this] { run(); });
+    thread_ = signal_blocked_thread([this] { run(); });
 }
 
 CounterWatch::~CounterWatch() { stop(); }

@@ -11,7 +11,7 @@ namespace gpuprof {
 
 // Runs `body` on a thread that blocks all signals.
 template <class Body>
-std::thread quiet_thread(Body&& body) {
+std::thread signal_blocked_thread(Body&& body) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

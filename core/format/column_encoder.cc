@@ -128,7 +128,7 @@ void ColumnEncoder::make_numbers(const Choice& choice, std::size_t rows) {
 
 void ColumnEncoder::try_choice(Choice candidate, Choice& best, std::size_t& best_size) {
     std::size_t size = candidate.parameter.size();
-    if (aim_ == Aim::narrowest) {
+    if (goal_ == EncodingGoal::narrowest) {
         size += numbers_.size() * static_cast<std::size_t>(candidate.width);
     } else {
         std::size_t rows = std::min(numbers_.size(), kTrialRows);

@@ -20,18 +20,18 @@ extern char** environ;
 namespace gpuprof {
 namespace {
 
-struct Closed {
+struct VendorReport {
     std::string_view ending, magic, tool, command;  // of the tool, for people
 };
-constexpr Closed kVendorReports[] = {
+constexpr VendorReport kVendorReports[] = {
     {".nsys-rep", "", "nsys", "nsys export --type sqlite -o OUT.sqlite FILE"},
     {".qdrep", "", "nsys", "nsys export --type sqlite -o OUT.sqlite FILE"},
     {".ncu-rep", "NVR\0", "ncu", "ncu --import FILE --csv --page raw > OUT.csv"},
     {".ncu-repz", "", "ncu", "ncu --import FILE --csv --page raw > OUT.csv"},
 };
 
-const Closed* closed_of(std::string_view file, std::string_view head) {
-    for (const Closed& each : kVendorReports)
+const VendorReport* vendor_report_of(std::string_view file, std::string_view head) {
+    for (const VendorReport& each : kVendorReports)
         if (file.ends_with(each.ending) || (!each.magic.empty() && head.starts_with(each.magic))) return &each;
     return nullptr;
 }
@@ -74,18 +74,18 @@ int run(const std::vector<std::string>& arguments, int output = -1) {
 
 // Removes a folder as soon as this process ends, even if it is killed: a shell waits for the end of a pipe whose other
 // end only this process has.
-class Keeper {
+class FolderReaper {
 public:
-    explicit Keeper(const std::string& folder) {
+    explicit FolderReaper(const std::string& folder) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) != 0) return;
         child_ = start({"/bin/sh", "-c", "read -r _; rm -rf -- \"$0\"", folder}, ends[0], -1, true);
         close(ends[0]);
         held_ = ends[1];
     }
-    Keeper(const Keeper&) = delete;
-    Keeper& operator=(const Keeper&) = delete;
-    ~Keeper() {
+    FolderReaper(const FolderReaper&) = delete;
+    FolderReaper& operator=(const FolderReaper&) = delete;
+    ~FolderReaper() {
         if (held_ >= 0) close(held_);
         if (child_ >= 0) wait_for(child_);
     }
@@ -100,7 +100,7 @@ Result<std::unique_ptr<Source>> export_nsys(const std::string& tool, const std::
                                             const ReadLimits& limits, int& status) {
     Result<TemporaryFolder> folder = TemporaryFolder::make();
     if (!folder.ok()) return folder.error();
-    Keeper keeper(folder->path());
+    FolderReaper keeper(folder->path());
     std::string made = folder->path() + "/export.sqlite";
     status = run({tool, "export", "--type", "sqlite", "--output", made, whole});
     if (status != 0) return Error{};
@@ -118,11 +118,11 @@ Result<std::unique_ptr<Source>> export_ncu(const std::string& tool, const std::s
 
 }  // namespace
 
-bool is_closed_report(std::string_view file, std::string_view head) { return closed_of(file, head) != nullptr; }
+bool is_vendor_report(std::string_view file, std::string_view head) { return vendor_report_of(file, head) != nullptr; }
 
-Result<std::unique_ptr<Source>> export_closed(const std::string& file, std::string_view head,
-                                              const ReadLimits& limits) {
-    const Closed& closed = *closed_of(file, head);
+Result<std::unique_ptr<Source>> export_vendor_report(const std::string& file, std::string_view head,
+                                                     const ReadLimits& limits) {
+    const VendorReport& closed = *vendor_report_of(file, head);
     std::string by_hand =
         fmt::format("only {} can read this format; export the report: {}", closed.tool, closed.command);
     auto fail = [&](std::string_view why) {

@@ -12,10 +12,11 @@
 namespace gpuprof {
 
 // Whether `file` is such a report.
-bool is_closed_report(std::string_view file, std::string_view head);
+bool is_vendor_report(std::string_view file, std::string_view head);
 
 // The export of the vendor's tool. Nothing of it remains, however the program ends: it is a file without a name, or a
 // folder that a separate process removes when this one is gone.
-Result<std::unique_ptr<Source>> export_closed(const std::string& file, std::string_view head, const ReadLimits& limits);
+Result<std::unique_ptr<Source>> export_vendor_report(const std::string& file, std::string_view head,
+                                                     const ReadLimits& limits);
 
 }  // namespace gpuprof

@@ -196,14 +196,14 @@ void Scan::lose_rest(std::string_view why) {
 }
 
 // The first row id from a given one on, without reading values.
-Scan::Found Scan::look(std::int64_t row_id) {
+Scan::ScanStep Scan::look(std::int64_t row_id) {
     if (!look_)
         look_ = statement(fmt::format("SELECT _rowid_ FROM {} NOT INDEXED WHERE _rowid_ >= ?1 ORDER BY _rowid_ LIMIT 1",
                                       quoted(table_)));
     sqlite3_reset(look_.get());
     sqlite3_bind_int64(look_.get(), 1, row_id);
     int code = sqlite3_step(look_.get());
-    return code == SQLITE_ROW ? Found::row : code == SQLITE_DONE ? Found::end : Found::damage;
+    return code == SQLITE_ROW ? ScanStep::row : code == SQLITE_DONE ? ScanStep::end : ScanStep::damage;
 }
 
 // Row ids are consecutive in nsys exports, so the end of a damaged page is found by exponential, then binary search.
@@ -213,16 +213,16 @@ bool Scan::skip_damage(std::string_view why) {
     constexpr std::int64_t kMaxRowId = std::int64_t{1} << 44;
     std::int64_t last = std::max<std::int64_t>(last_id_, 0), damaged = last, sound = last + 1;
     if (!has_ids_ || ++repairs_ > kMaxRepairs || last > kMaxRowId) return lose_rest(why), false;
-    while (look(sound) == Found::damage) {
+    while (look(sound) == ScanStep::damage) {
         damaged = sound;
         sound = last + 2 * (sound - last);
         if (sound - last > kMaxRowId) return lose_rest(why), false;
     }
     while (sound - damaged > 1) {
         std::int64_t middle = damaged + (sound - damaged) / 2;
-        (look(middle) == Found::damage ? damaged : sound) = middle;
+        (look(middle) == ScanStep::damage ? damaged : sound) = middle;
     }
-    if (look(sound) == Found::end) return lose_rest(why), false;
+    if (look(sound) == ScanStep::end) return lose_rest(why), false;
     std::int64_t next = sqlite3_column_int64(look_.get(), 0);
     bool same_again = next == last + 1 && sound == next;  // the page is intact, but a value of the row is not
     std::int64_t from = same_again ? next : next - 1;

@@ -94,11 +94,11 @@ private:
     struct Finalize {
         void operator()(sqlite3_stmt* statement) const;
     };
-    enum class Found { row, end, damage };
+    enum class ScanStep { row, end, damage };
     std::unique_ptr<sqlite3_stmt, Finalize> statement(const std::string& sql) const;
     bool prepare();
     bool start_at(std::int64_t row_id);
-    Found look(std::int64_t row_id);
+    ScanStep look(std::int64_t row_id);
     bool skip_damage(std::string_view why);
     bool take_row();
     bool end();

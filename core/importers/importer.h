@@ -33,10 +33,10 @@ struct OpenedFile {
     std::string path;
     std::unique_ptr<Source> source;
     const Importer* importer = nullptr;  // null: unknown format
-    bool closed = false;                 // a report that only its vendor's tool can read (closed.h)
+    bool needs_vendor_tool = false;      // a report that only its vendor's tool can read (closed.h)
 
     // Something other than a recording. An empty file does not count: it may be a failed recording.
-    bool is_foreign() const { return importer == nullptr && !closed && !source->head().empty(); }
+    bool is_foreign() const { return importer == nullptr && !needs_vendor_tool && !source->head().empty(); }
 };
 // `name` is the name of the file in the trace.
 Result<OpenedFile> recognise_file(const std::string& path, const std::string& name, const ReadLimits& limits);

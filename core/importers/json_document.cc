@@ -29,7 +29,7 @@ simdjson::error_code JsonDocument::parse(simdjson::dom::element& root) {
 
 Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t deepest) {
     constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - 64;
-    Result<std::string> text = read_whole(source, kMaxBytes, simdjson::SIMDJSON_PADDING);
+    Result<std::string> text = read_all(source, kMaxBytes, simdjson::SIMDJSON_PADDING);
     if (!text.ok()) return text.error();
     text_ = std::move(*text);
     bytes_ = parsed_bytes(text_);
@@ -38,7 +38,7 @@ Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t de
     simdjson::dom::element root;
     simdjson::error_code error = parse(root);
     if (error == simdjson::SUCCESS) return root;
-    JsonPrefix prefix = whole_prefix(text_, deepest);
+    JsonPrefix prefix = complete_prefix(text_, deepest);
     bool whole = prefix.closing.empty() && prefix.ends == text_.size();  // e.g. nested too deeply
     bool ends_early = prefix.ends == text_.size() && !whole;
     std::string why = ends_early ? fmt::format("unexpected end of file at byte {}", text_.size())

@@ -196,7 +196,7 @@ int sniff_pprof(std::string_view head) {
 }
 
 Status import_pprof(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_whole(source, kMaxBytes);
+    Result<std::string> bytes = read_all(source, kMaxBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
     ProfileReader reader(batch, source);

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 int sniff_series(std::string_view head) { return is_series_heading(head.substr(0, head.find('\n'))) ? 85 : 0; }
 
 Status import_series(Source& source, TraceBuilder& builder) {
-    Result<std::string> text = read_whole(source, kMaxBytes);
+    Result<std::string> text = read_all(source, kMaxBytes);
     if (!text.ok()) return text.error();
     // A line is one reading and gives one row per metric.
     constexpr std::size_t kBytesPerLine = sizeof(Reading) + 512;

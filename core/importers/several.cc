@@ -16,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // Two files in a folder that one tool wrote for one recording; the second adds nothing to the first.
-struct Twins {
+struct DuplicateFormat {
     std::string_view kept, left_out;
 };
-constexpr Twins kDuplicateFormats[] = {
+constexpr DuplicateFormat kDuplicateFormats[] = {
     {".xplane.pb", ".trace.json"},
     {".sqlite", ".nsys-rep"},
     {".sqlite", ".qdrep"},
@@ -44,9 +44,9 @@ std::string uncompressed(const std::string& path) {
     return path;
 }
 
-bool has_better_twin(const std::string& path, const std::set<std::string>& uncompressed_files) {
+bool has_preferred_duplicate(const std::string& path, const std::set<std::string>& uncompressed_files) {
     std::string name = uncompressed(path);
-    return std::any_of(std::begin(kDuplicateFormats), std::end(kDuplicateFormats), [&](const Twins& twins) {
+    return std::any_of(std::begin(kDuplicateFormats), std::end(kDuplicateFormats), [&](const DuplicateFormat& twins) {
         if (!name.ends_with(twins.left_out)) return false;
         std::string stem = name.substr(0, name.size() - twins.left_out.size());
         return uncompressed_files.contains(stem + std::string(twins.kept));
@@ -70,7 +70,7 @@ Status list_folder(const std::string& folder, std::vector<File>& files, Batch& a
     std::set<std::string> names;
     for (const std::string& path : found) names.insert(uncompressed(path));
     for (const std::string& path : found)
-        if (has_better_twin(path, names))
+        if (has_preferred_duplicate(path, names))
             lose(about, Loss::second_copy, fs::path(path).filename().string());
         else
             files.push_back({path, true});
@@ -114,10 +114,10 @@ std::vector<std::string> names_of(const std::vector<File>& files) {
     return names;
 }
 
-std::string shared(const std::vector<PartOfJob>& parts, std::string Origin::*field) {
+std::string shared(const std::vector<JobPart>& parts, std::string Origin::*field) {
     std::string list;
     std::set<std::string_view> seen;
-    for (const PartOfJob& part : parts)
+    for (const JobPart& part : parts)
         if (const std::string& each = part.trace.origin().*field; !each.empty() && seen.insert(each).second)
             list += (list.empty() ? "" : ", ") + each;
     return list;
@@ -142,7 +142,7 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
     Result<std::vector<File>> files = list_files(paths, about);
     if (!files.ok()) return files.error();
     std::vector<std::string> names = names_of(*files);
-    std::vector<PartOfJob> parts;
+    std::vector<JobPart> parts;
     std::string first_error;
     for (std::size_t i = 0; i < files->size(); ++i) {
         const File& file = (*files)[i];
@@ -166,7 +166,7 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
             fmt::format("cannot read {}: none of the {} files is a readable recording{}{}", shell_quoted_files(given),
                         files->size(), first_error.empty() ? "" : "; first error: ", first_error)};
     Origin origin{shell_quoted_files(given), shared(parts, &Origin::importer), shared(parts, &Origin::tool)};
-    return joined(std::move(parts), std::move(origin), std::move(about));
+    return merge_traces(std::move(parts), std::move(origin), std::move(about));
 }
 
 }  // namespace gpuprof

@@ -28,12 +28,12 @@ int sniff_smi(std::string_view head) {
 
 Status import_answers(Source& source, TraceBuilder& builder) {
     constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
-    Result<std::string> xml = read_whole(source, kMaxBytes);
+    Result<std::string> xml = read_all(source, kMaxBytes);
     if (!xml.ok()) return xml.error();
     constexpr std::size_t kBytesPerXmlByte = 8;  // memory of the rows that a short element becomes
     if (MemoryLimit limit(source); limit.is_below(xml->size() * kBytesPerXmlByte)) return limit.error();
     Batch batch;
-    builder.set_meta("sample_times", smi_log::read_answers(*xml, batch));
+    builder.set_meta("sample_times", smi_log::read_reports(*xml, batch));
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("nvidia-smi");
     builder.append(std::move(batch));

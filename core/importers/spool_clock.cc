@@ -25,9 +25,9 @@ bool waits_for_its_work(std::string_view call) {
 }
 bool waits_for_device(std::string_view call) { return call == "cudaDeviceSynchronize" || call == "cuCtxSynchronize"; }
 
-void bound(DeviceClock& clock, std::optional<DurNs> least, std::optional<DurNs> most) {
-    if (least) clock.least = std::max(clock.least.value_or(*least), *least);
-    if (most) clock.most = std::min(clock.most.value_or(*most), *most);
+void bound(DeviceClock& clock, std::optional<DurNs> min_error, std::optional<DurNs> max_error) {
+    if (min_error) clock.min_error = std::max(clock.min_error.value_or(*min_error), *min_error);
+    if (max_error) clock.max_error = std::min(clock.max_error.value_or(*max_error), *max_error);
 }
 
 // A damaged file may have any numbers; they wrap around, as in span_between.
@@ -151,9 +151,9 @@ DurNs clock_step(const std::vector<SpoolClock>& clocks) {
 }
 
 DurNs DeviceClock::move() const {
-    if (least && most && *least > *most) return *least / 2 + *most / 2;
-    if (least && *least > 0) return *least;
-    return most && *most < 0 ? *most : 0;
+    if (min_error && max_error && *min_error > *max_error) return *min_error / 2 + *max_error / 2;
+    if (min_error && *min_error > 0) return *min_error;
+    return max_error && *max_error < 0 ? *max_error : 0;
 }
 
 std::vector<DeviceClock> device_clocks(const Batch& batch, const SpoolRows& first) {

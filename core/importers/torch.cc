@@ -56,7 +56,7 @@ int sniff_torch_snapshot(std::string_view head) {
 }
 
 Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_whole(source, kMaxBytes);
+    Result<std::string> bytes = read_all(source, kMaxBytes);
     if (!bytes.ok()) return bytes.error();
     auto fail = [&](std::string_view why) {
         return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(), why)};
@@ -89,7 +89,7 @@ int sniff_torch_timeline(std::string_view head) {
 
 // Memory that existed before the recording has the time -1: it takes the first time of the file.
 Status import_torch_timeline(Source& source, TraceBuilder& builder) {
-    Result<std::string> text = read_whole(source, kMaxBytes);
+    Result<std::string> text = read_all(source, kMaxBytes);
     if (!text.ok()) return text.error();
     std::vector<TimelineEvent> events;
     std::size_t at = 0;

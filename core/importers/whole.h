@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-// Fails if there are more than `most` bytes. `padding` zero bytes follow the text, outside its size, in its capacity.
-Result<std::string> read_whole(Source& source, std::size_t most, std::size_t padding = 0);
+// Fails if there are more than `max_bytes` bytes. `padding` zero bytes follow the text, outside its size, in its capacity.
+Result<std::string> read_all(Source& source, std::size_t max_bytes, std::size_t padding = 0);
 
 }  // namespace gpuprof

@@ -24,7 +24,7 @@ Batch rows_of(Trace trace) {
     return rows;
 }
 
-Batch parts_of(Trace trace) {
+Batch batch_of(Trace trace) {
     Batch rows = rows_of(std::move(trace));
     LossTable& losses = rows.tables.loss;
     PodVector<Row> kept;
@@ -40,7 +40,7 @@ namespace {
 // Parts further apart than this do not belong to one job, and a trace would not hold both (trace_builder.cc).
 constexpr DurNs kMaxStartDistance = DurNs{10} * 24 * 3600 * 1'000'000'000;
 
-bool has_times(const Trace& trace) { return trace.whole().start != 0 || trace.whole().end != 0; }
+bool has_times(const Trace& trace) { return trace.full_window().start != 0 || trace.full_window().end != 0; }
 
 std::set<std::string_view> hosts_of(const Trace& trace) {
     const ProcessTable& process = trace.tables().process;
@@ -51,19 +51,19 @@ std::set<std::string_view> hosts_of(const Trace& trace) {
 }
 
 // The offset of each part's times, and what the user should know about it.
-std::vector<DurNs> place_in_time(const std::vector<PartOfJob>& parts, Batch& about) {
+std::vector<DurNs> place_in_time(const std::vector<JobPart>& parts, Batch& about) {
     std::vector<DurNs> moves(parts.size(), 0);
     TimeNs first = std::numeric_limits<TimeNs>::max(), last = std::numeric_limits<TimeNs>::min();
     std::set<std::string_view> hosts;
     std::uint64_t timed = 0;
-    const PartOfJob* earliest = nullptr;
-    for (const PartOfJob& part : parts) {
+    const JobPart* earliest = nullptr;
+    for (const JobPart& part : parts) {
         if (!has_times(part.trace)) continue;
         ++timed;
         hosts.merge(hosts_of(part.trace));
-        if (part.trace.whole().start < first) earliest = &part;
-        first = std::min(first, part.trace.whole().start);
-        last = std::max(last, part.trace.whole().start);
+        if (part.trace.full_window().start < first) earliest = &part;
+        first = std::min(first, part.trace.full_window().start);
+        last = std::max(last, part.trace.full_window().start);
     }
     if (timed < 2) return moves;
     if (first >= kTimeOfDay && span_between(first, last) < kMaxStartDistance) {
@@ -72,7 +72,7 @@ std::vector<DurNs> place_in_time(const std::vector<PartOfJob>& parts, Batch& abo
         return moves;
     }
     for (std::size_t i = 0; i < parts.size(); ++i)
-        if (has_times(parts[i].trace)) moves[i] = span_between(parts[i].trace.whole().start, first);
+        if (has_times(parts[i].trace)) moves[i] = span_between(parts[i].trace.full_window().start, first);
     about.lose(Loss::no_common_clock, earliest->name, timed);
     return moves;
 }
@@ -211,16 +211,16 @@ void note_renumbered(const DeviceNumbers& numbers, std::string_view file, Batch&
 
 }  // namespace
 
-Trace joined(std::vector<PartOfJob> parts, Origin origin, Batch about) {
+Trace merge_traces(std::vector<JobPart> parts, Origin origin, Batch about) {
     std::vector<DurNs> moves = place_in_time(parts, about);
     std::vector<NamedRecording> recordings;
-    for (const PartOfJob& part : parts) recordings.push_back({part.name, &part.trace});
+    for (const JobPart& part : parts) recordings.push_back({part.name, &part.trace});
     std::vector<DeviceNumbers> devices = number_devices(recordings);
     TraceBuilder builder(std::move(origin));
     Numbers numbers;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::string_view file = parts[i].name;
-        Batch rows = parts_of(std::move(parts[i].trace));
+        Batch rows = batch_of(std::move(parts[i].trace));
         shift_times(rows.tables, moves[i]);
         renumber_devices(rows.tables, devices[i]);
         numbers.move_apart(rows.tables);

@@ -14,15 +14,15 @@
 
 namespace gpuprof {
 
-struct PartOfJob {
+struct JobPart {
     std::string name;  // of its file; unique
     Trace trace;
 };
 
 // The contents of a trace, to be merged into another; without the losses that TraceBuilder::finish() finds again.
-Batch parts_of(Trace trace);
+Batch batch_of(Trace trace);
 
 // `about`: rows and losses of the job itself. Needs at least one part.
-Trace joined(std::vector<PartOfJob> parts, Origin origin, Batch about);
+Trace merge_traces(std::vector<JobPart> parts, Origin origin, Batch about);
 
 }  // namespace gpuprof

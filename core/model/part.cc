@@ -6,7 +6,7 @@
 namespace gpuprof {
 namespace {
 
-using Kept = PodVector<Row>;
+using KeptRows = PodVector<Row>;
 
 template <class Table>
 constexpr bool kDeviceWork = std::is_same_v<Table, KernelTable> || std::is_same_v<Table, MemcpyTable> ||
@@ -15,9 +15,9 @@ template <class Table>
 constexpr bool kSamples = std::is_same_v<Table, SampleTable> || std::is_same_v<Table, CpuSampleTable> ||
                           std::is_same_v<Table, StackSampleTable>;
 
-class Cutter {
+class IntervalSelector {
 public:
-    Cutter(const Tables& tables, const Links& links, Interval part)
+    IntervalSelector(const Tables& tables, const Links& links, Interval part)
         : part_(part), collectives_(tables.collective.rows > 0), launches_(tables.api_call.rows) {
         note(tables.kernel, links.kernel_launch);
         note(tables.memcpy, links.memcpy_launch);
@@ -70,8 +70,8 @@ private:
 };
 
 template <class Table>
-void keep_rows(Table& table, const Cutter& cutter) {
-    Kept kept;
+void keep_rows(Table& table, const IntervalSelector& cutter) {
+    KeptRows kept;
     for (Row row = 0; row < table.rows; ++row)
         if (cutter.keeps(table, row)) kept.push_back(row);
     if (kept.size() == table.rows) return;
@@ -81,28 +81,28 @@ void keep_rows(Table& table, const Cutter& cutter) {
 
 }  // namespace
 
-Trace part_of(Trace whole, Interval part) {
+Trace select_interval(Trace whole, Interval part) {
     Trace trace = std::move(whole);
-    Cutter cutter(trace.tables_, trace.links_, part);
+    IntervalSelector cutter(trace.tables_, trace.links_, part);
     trace.tables_.each_table([&](const TableSpec&, auto& table) { keep_rows(table, cutter); });
     trace.links_ = link_launches(trace.tables_);
     trace.window_ = cutter.part();
     return trace;
 }
 
-Trace from_zero(Trace given, Interval window) {
+Trace rebase_to_start(Trace given, Interval window) {
     Trace trace = std::move(given);
-    trace.window_ = trace.whole_ = window;
-    return from_zero(std::move(trace));
+    trace.window_ = trace.full_window_ = window;
+    return rebase_to_start(std::move(trace));
 }
 
-Trace from_zero(Trace given) {
+Trace rebase_to_start(Trace given) {
     Trace trace = std::move(given);
     TimeNs zero = trace.zero();
     if (zero == 0) return trace;
     shift_times(trace.tables_, -zero);
     trace.window_ = {trace.window_.start - zero, trace.window_.end - zero};
-    trace.whole_ = {0, trace.whole_.end - zero};
+    trace.full_window_ = {0, trace.full_window_.end - zero};
     return trace;
 }
 

@@ -8,13 +8,13 @@
 namespace gpuprof {
 
 // `part` ends at the earliest where the last work that starts in it ends. Losses are those of the whole.
-Trace part_of(Trace whole, Interval part);
+Trace select_interval(Trace whole, Interval part);
 
 // A trace whose times count from the start of the recording, as people and analyses count them. For code that exposes
 // the columns themselves (SQL, Arrow): their times then agree with every analysis, without a copy.
 // Of the whole recording; trace.zero() returns the offset.
-Trace from_zero(Trace trace);
+Trace rebase_to_start(Trace trace);
 // The same, with a window for a trace that has only samples: times count from the first one.
-Trace from_zero(Trace trace, Interval window);
+Trace rebase_to_start(Trace trace, Interval window);
 
 }  // namespace gpuprof

@@ -110,7 +110,7 @@ private:
 
 Trace scrubbed(Trace given, ScrubOptions options) {
     TraceBuilder builder({"scrubbed", given.origin().importer, given.origin().tool});
-    Batch old = parts_of(std::move(given)), clean;  // `clean` has its own strings: nothing of the old ones remains
+    Batch old = batch_of(std::move(given)), clean;  // `clean` has its own strings: nothing of the old ones remains
     Scrubber scrubber(old.strings, clean.strings, options);
     scrubber.learn(old.tables);
     scrubber.replace(old.tables);

@@ -36,7 +36,7 @@ void gather(Table& table, const PodVector<Row>& order) {
     constexpr std::size_t kLong = 100'000;
     std::vector<std::function<void()>> columns;
     table.each_column([&](const ColumnSpec&, auto& column) { columns.push_back([&] { column.gather(order); }); });
-    unsigned threads = order.size() < kLong ? 1 : usual_threads();
+    unsigned threads = order.size() < kLong ? 1 : default_threads();
     run_parallel(columns.size(), threads, [&](std::size_t column, unsigned) { columns[column](); });
     table.rows = order.size();
 }
@@ -319,7 +319,7 @@ Trace TraceBuilder::finish() && {
     });
     if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
     if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables);
-    trace_.whole_ = trace_.window_;
+    trace_.full_window_ = trace_.window_;
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);
     merge_by_key(tables.thread, tables.thread.key, by_text);

@@ -33,7 +33,7 @@ public:
     void write(Sink& sink) {
         trust();
         verdict();
-        pictures();
+        busy_profiles();
         idle();
         kernels();
         others();
@@ -88,23 +88,23 @@ private:
     }
 
     // One line of bars per device between two rules, and the time axis under the last.
-    void pictures() {
-        std::size_t shown = std::min(answer_.pictures.size(), kMaxDevices);
+    void busy_profiles() {
+        std::size_t shown = std::min(answer_.busy_profiles.size(), kMaxDevices);
         if (shown == 0) return;
         const int left = 8, right = 14;
         int width = std::max(style_.width - left - right, 10);
         std::string_view rule = style_.unicode ? "│" : "|";
         for (std::size_t i = 0; i < shown; ++i) {
-            const DevicePicture& picture = answer_.pictures[i];
-            std::string bars = paint_.busy(busy_bars(picture.busy, width, style_.unicode));
-            add(fmt::format("{:<7}{}{}{} {}", fmt::format("GPU {}", picture.device), rule, bars, rule,
-                            busy_share(picture.device)));
+            const BusyProfile& profile = answer_.busy_profiles[i];
+            std::string bars = paint_.busy(busy_bars(profile.busy, width, style_.unicode));
+            add(fmt::format("{:<7}{}{}{} {}", fmt::format("GPU {}", profile.device), rule, bars, rule,
+                            busy_share(profile.device)));
         }
         std::string end = readable_duration(report_.window.length());
         add(paint_.dim(fmt::format("{}0{}", std::string(8, ' '), pad_left(end, width - 1))));
-        if (shown < answer_.pictures.size())
-            add(paint_.dim(
-                fmt::format("{} more GPUs: gpu-profile report {} devices", answer_.pictures.size() - shown, file())));
+        if (shown < answer_.busy_profiles.size())
+            add(paint_.dim(fmt::format("{} more GPUs: gpu-profile report {} devices",
+                                       answer_.busy_profiles.size() - shown, file())));
         add();
     }
 

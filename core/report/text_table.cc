@@ -48,8 +48,8 @@ public:
 
     void write(Sink& sink) {
         bool wide = total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth);
-        if (rows_ > 0 && wide && rows_ <= kMaxTransposedRows && turned_width() <= style_.width)
-            return write_turned(sink);
+        if (rows_ > 0 && wide && rows_ <= kMaxTransposedRows && transposed_width() <= style_.width)
+            return write_transposed(sink);
         while (total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth) && leave_out_one()) {
         }
         shrink(8, 8);
@@ -199,13 +199,13 @@ private:
         return width;
     }
 
-    int turned_width() const {
+    int transposed_width() const {
         int width = label_width();
         for (std::size_t row = 0; row < rows_; ++row) width += kBetween + row_width(row);
         return width;
     }
 
-    void write_turned(Sink& sink) const {
+    void write_transposed(Sink& sink) const {
         Paint paint(style_.colour);
         int labels = label_width();
         for (const Shown& column : columns_) {
@@ -213,7 +213,7 @@ private:
             for (std::size_t row = 0; row < rows_; ++row)
                 line +=
                     "  " + pad_left(shorten_name(cell(row, column), row_width(row), style_.unicode), row_width(row));
-            int room = style_.width - turned_width() - kBetween;
+            int room = style_.width - transposed_width() - kBetween;
             if (rows_ == 1 && room >= kMinDocWidth && !column.handle)
                 line += "  " + paint.dim(shorten_middle(std::string(table_.columns()[column.source].doc), room,
                                                         style_.unicode));

@@ -56,7 +56,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
     Result<AnswerJson> answer = answer_json(Facts(trace, {}), version);
     if (!answer.ok()) return answer.error();
     std::unique_ptr<Parts> parts(
-        new Parts{ViewParts(from_zero(std::move(trace), *window), std::move(answer).value()), {}});
+        new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value()), {}});
     parts->manifest = manifest_of(parts->parts, version, origin);
     return ViewDocument(std::move(parts));
 }
@@ -64,7 +64,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
 const std::string& ViewDocument::manifest() const { return parts_->manifest; }
 std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }
-std::string ViewDocument::blob(std::size_t id, Aim aim) const { return encode_blob(parts_->parts, id, aim); }
+std::string ViewDocument::blob(std::size_t id, EncodingGoal goal) const { return encode_blob(parts_->parts, id, goal); }
 
 void append_framed(std::string& out, std::string_view blob) {
     put_u32(out, static_cast<std::uint32_t>(blob.size()));

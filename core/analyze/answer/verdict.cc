@@ -86,20 +86,20 @@ Basis basis_of(const Facts& facts, Limit limit) {
 }
 
 // A name says what a kernel does, but not what limits it on this device at these sizes; so a name alone never gives high confidence.
-Weight confidence_of(const Facts& facts, Basis basis, const Explanation& first, const Explanation& second) {
+Rating confidence_of(const Facts& facts, Basis basis, const Explanation& first, const Explanation& second) {
     int doubts = basis == Basis::names;
     doubts += basis == Basis::timeline && facts.get<ProfilerCost>().distorted();
     doubts += static_cast<double>(second.time) >= kCloseSecondRatio * static_cast<double>(first.time);
     doubts += !facts.trace().completeness().unknown_because().empty() && basis == Basis::timeline;
     doubts += basis == Basis::timeline && facts.get<Steps>().steps.empty();
-    return doubts == 0 ? Weight::high : doubts == 1 ? Weight::medium : Weight::low;
+    return doubts == 0 ? Rating::high : doubts == 1 ? Rating::medium : Rating::low;
 }
 
 }  // namespace
 
 Verdict judge(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
-    if (const std::string& why = facts.get<Judgeable>().why_not; !why.empty()) return cannot_tell(why);
+    if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) return cannot_tell(why);
     std::vector<Explanation> all = explanations(facts);
     let_floor_decide(all);
     Verdict verdict;

@@ -7,6 +7,6 @@ namespace gpuprof {
 
 inline constexpr double kMaxMissingShare = 0.05;  // share of the device work
 
-inline bool much_missing(const Trace& trace) { return trace.completeness().missing_share() > kMaxMissingShare; }
+inline bool work_missing(const Trace& trace) { return trace.completeness().missing_share() > kMaxMissingShare; }
 
 }  // namespace gpuprof

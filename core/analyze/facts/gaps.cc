@@ -56,7 +56,7 @@ public:
     Explained read_all(std::int32_t device, PodVector<IdleGap>* keep) const {
         constexpr std::size_t kBlock = 4096, kMinOpsPerThread = 20'000;
         std::size_t ops = trace_.kernel().rows + trace_.memcpy().rows + trace_.memset().rows;
-        std::size_t threads = std::min<std::size_t>(usual_threads(), ops / kMinOpsPerThread + 1);
+        std::size_t threads = std::min<std::size_t>(default_threads(), ops / kMinOpsPerThread + 1);
         std::vector<Explained> parts(threads);
         std::mutex mutex;  // guards the lister and the list
         GapLister lister(trace_, device);

@@ -183,7 +183,7 @@ PodVector<HostSegment> HostMeaning::segments(const HostTimeline& timeline, Strin
 HostStates::HostStates(const Trace& trace, const std::vector<StringId>& submitters) : submitters_(submitters) {
     HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
     std::vector<PodVector<HostSegment>> found(submitters.size());
-    run_parallel(found.size(), usual_threads(),
+    run_parallel(found.size(), default_threads(),
                  [&](std::size_t i, unsigned) { found[i] = HostMeaning(trace).segments(timeline, submitters[i]); });
     for (std::size_t i = 0; i < found.size(); ++i) segments_[submitters[i]] = std::move(found[i]);
     record_cost_ = record_cost(trace.origin().tool);

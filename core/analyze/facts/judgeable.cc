@@ -28,19 +28,19 @@ std::string why_no_device_work(const Trace& trace) {
 }
 
 // A part of a recording is judged like the whole.
-bool hardly_busy(const Shares& shares, const Trace& trace) {
-    double whole =
-        static_cast<double>(trace.whole().length()) * static_cast<double>(std::max<std::size_t>(1, shares.devices));
+bool barely_busy(const Shares& shares, const Trace& trace) {
+    double whole = static_cast<double>(trace.full_window().length()) *
+                   static_cast<double>(std::max<std::size_t>(1, shares.devices));
     return 100 * static_cast<double>(shares.busy) < kMinBusyPct * whole;
 }
 
 }  // namespace
 
-Judgeable Judgeable::make(const Facts& facts) {
+Sufficiency Sufficiency::make(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const Trace& trace = facts.trace();
     if (shares.busy == 0 || shares.effective <= 0) return {why_no_device_work(trace), "the trace contains no GPU work"};
-    if (much_missing(trace))
+    if (work_missing(trace))
         return {fmt::format("at least {:.0f} % of the device work was not recorded, so apparent idle time may have "
                             "been busy; record a shorter part or use larger buffers, and do not kill the program "
                             "(see `losses`)",
@@ -52,7 +52,7 @@ Judgeable Judgeable::make(const Facts& facts) {
                             "(no Python stacks, no shapes) or use gpu-profile record",
                             readable_duration(recorder), readable_duration(shares.window)),
                 "the profiler's own overhead may be most of the window"};
-    if (trace.kernel().rows < kMinKernels && hardly_busy(shares, trace))
+    if (trace.kernel().rows < kMinKernels && barely_busy(shares, trace))
         return {fmt::format("{} kernels ran for {} of a {} window, too few to characterize the program; record the "
                             "part that repeats",
                             trace.kernel().rows, readable_duration(shares.busy), readable_duration(shares.window)),

@@ -7,10 +7,10 @@ namespace gpuprof {
 
 class Facts;
 
-struct Judgeable {
-    std::string why_not;       // a sentence; "" if it does
-    std::string idle_why_not;  // why idle time is not meaningful; "" if it is
-    static Judgeable make(const Facts& facts);
+struct Sufficiency {
+    std::string insufficient_because;     // a sentence; "" if it does
+    std::string idle_unreliable_because;  // why idle time is not meaningful; "" if it is
+    static Sufficiency make(const Facts& facts);
 };
 
 }  // namespace gpuprof

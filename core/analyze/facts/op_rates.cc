@@ -103,9 +103,9 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
 }
 
 // Gathers the kernels of each operator call and the calls of each kind of operator.
-class Gathering {
+class OpRateBuilder {
 public:
-    explicit Gathering(const Trace& trace) : trace_(trace), ops_(trace), ops_at_launch_(trace) {
+    explicit OpRateBuilder(const Trace& trace) : trace_(trace), ops_(trace), ops_at_launch_(trace) {
         result.rate_of_kernel.resize(trace.kernel().rows, kNoRow);
     }
 
@@ -197,7 +197,7 @@ OpRates OpRates::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     std::int64_t only_device = facts.options().device;
     if (trace.op().input_dims.none_present()) return {};
-    Gathering gathering(trace);
+    OpRateBuilder gathering(trace);
     for (Row row = 0; row < trace.kernel().rows; ++row)
         if (only_device < 0 || trace.kernel().device.value_or(row, -1) == only_device) gathering.add(row);
     gathering.finish();

@@ -16,7 +16,7 @@ constexpr DurNs kWarmUp = 2;  // x median step: a leading step that takes longer
 
 // Start of the first step that resembles the others; absent if too few do. The time before the first step counts as a
 // step.
-std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps, TimeNs begin) {
+std::optional<TimeNs> first_typical_step(const std::vector<Step>& steps, TimeNs begin) {
     if (steps.size() < kMinSteps) return std::nullopt;
     std::vector<DurNs> lengths;
     for (const Step& step : steps) lengths.push_back(step.end - step.start);
@@ -74,7 +74,7 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     Interval whole = trace.window(), work = part_with_work(trace);
     const std::vector<Step>& steps = facts.get<Steps>().steps;
-    std::optional<TimeNs> first = first_usual_step(steps, whole.start);
+    std::optional<TimeNs> first = first_typical_step(steps, whole.start);
     if (first && kernels_within(trace, {*first, whole.end}) >= kMinKernels)
         return {{*first, std::max(steps.back().end, work.end)}};
     if (std::optional<Interval> busy = busy_part(trace)) {
@@ -87,7 +87,7 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     return {work};
 }
 
-std::optional<Interval> part_for_first_answer(const Facts& facts) {
+std::optional<Interval> interval_for_first_answer(const Facts& facts) {
     Interval part = facts.get<SteadyPart>().part;
     return part.length() <= 0 || is_most(part, facts.trace()) ? std::nullopt : std::optional(part);
 }

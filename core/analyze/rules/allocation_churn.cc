@@ -66,7 +66,7 @@ Ruling look(const Facts& facts) {
                                            facts.get<CallNames>().handle(longest), readable_duration(most)));
     if (shares.idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(idle_line(facts, IdleCause::allocation));
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the calls belong to start-up or shutdown";
     return Ruling::fires(std::move(finding));

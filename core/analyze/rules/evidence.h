@@ -31,7 +31,7 @@ DurNs busy_with(const Facts& facts, const KernelPart& part);
 void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence);
 
 // Why a rule based on names abstains: most kernel time is in kernels whose names reveal nothing; "" otherwise.
-std::string names_say_nothing(const Facts& facts);
+std::string names_are_uninformative(const Facts& facts);
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
 bool is_matrix_product(const KernelGroup& group);

@@ -32,7 +32,7 @@ Ruling look(const Facts& facts) {
               "inside the collective."
             : "Overlap collectives with computation (a separate stream, smaller chunks), and communicate less often or "
               "in lower precision. A straggler makes the other ranks wait inside the collective.";
-    finding.confidence = Weight::medium;
+    finding.confidence = Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "traces of all ranks show that the time is spent waiting for a straggler";
     return Ruling::fires(std::move(finding));

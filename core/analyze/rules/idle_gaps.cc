@@ -48,7 +48,7 @@ Ruling look(const Facts& facts) {
         push_gap_lines(facts, cause, finding.evidence);
     }
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = recorder.host_doubtful ? Weight::low : Weight::medium;
+    finding.confidence = recorder.host_doubtful ? Rating::low : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "the recording covers only the steady state (start-up and the final wait count as idle here)";

@@ -51,7 +51,7 @@ Ruling look(const Facts& facts) {
     bool in_process = single_process_loader(facts.trace());
     if (in_process) finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
     finding.remedy = remedy(facts, in_process);
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the loader's range overlaps GPU work, or its name does not mean loading";
     return Ruling::fires(std::move(finding));

@@ -43,7 +43,7 @@ Ruling look(const Facts& facts) {
     finding.cost_ns = shares.kernel_of(Bound::memory);
     if (shares.effective_pct(finding.cost_ns) < kMinPct)
         return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinPct
-                   ? Ruling::abstain(names_say_nothing(facts))
+                   ? Ruling::abstain(names_are_uninformative(facts))
                    : Ruling::silent();
     DurNs by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
@@ -56,7 +56,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = measured ? Weight::high : Weight::medium;
+    finding.confidence = measured ? Rating::high : Rating::medium;
     finding.basis = measured ? Basis::shapes : Basis::names;
     if (!measured) finding.evidence.push_back("judged by kernel names and launch shapes; no counters were recorded");
     finding.would_change_if = "counters (imported from ncu) show DRAM throughput far below its peak";

@@ -49,7 +49,7 @@ Ruling look(const Facts& facts) {
             readable_bytes(copies.bytes.real()), readable_duration(copies.total), readable_duration(copies.pageable),
             readable_duration(copies.pinned)));
     finding.remedy = remedy(facts.get<Context>(), copies);
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the copies overlap kernels";
     return Ruling::fires(std::move(finding));

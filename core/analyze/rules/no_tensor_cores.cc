@@ -55,7 +55,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, on_cuda_cores, finding.evidence);
     finding.remedy = remedy(facts);
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the result needs full FP32 precision";
     return Ruling::fires(std::move(finding));

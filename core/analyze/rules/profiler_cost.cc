@@ -44,7 +44,7 @@ Ruling look(const Facts& facts) {
     finding.remedy =
         "Do not optimise these gaps yet: record less (CUDA activities only, no stacks or shapes) or use a recorder "
         "with less overhead, and compare the step time with an unprofiled run.";
-    finding.confidence = Weight::medium;
+    finding.confidence = Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "an unprofiled run takes as long per step as this recording";
     return Ruling::fires(std::move(finding));

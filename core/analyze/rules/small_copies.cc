@@ -63,7 +63,7 @@ Ruling look(const Facts& facts) {
                            "GPU, and read metrics back in one tensor every N steps."
                          : "Copy once: put small values into one buffer and move it with one call, create constants on "
                            "the GPU, and read results back together.";
-    finding.confidence = Weight::medium;
+    finding.confidence = Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the host runs far enough ahead to hide the time in these calls";
     return Ruling::fires(std::move(finding));

@@ -80,7 +80,7 @@ Ruling look(const Facts& facts) {
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
                                                readable_duration(idle - finding.cost_ns)));
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = small && !cost.host_doubtful ? Weight::high : Weight::medium;
+    finding.confidence = small && !cost.host_doubtful ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "a recording with less overhead (gpu-profile record, nsys) shows a full queue between kernels";

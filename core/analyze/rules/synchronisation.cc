@@ -82,7 +82,7 @@ Ruling look(const Facts& facts) {
         finding.evidence.push_back(idle_line(facts, IdleCause::synchronisation));
     push_gap_lines(facts, IdleCause::synchronisation, finding.evidence);
     finding.remedy = remedy(facts.get<Context>(), waits);
-    finding.confidence = costs ? Weight::high : Weight::medium;
+    finding.confidence = costs ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "these calls are the program's final wait for its results";
     return Ruling::fires(std::move(finding));

@@ -42,7 +42,7 @@ Ruling look(const Facts& facts) {
     push_kernel_lines(
         facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::launch;
     finding.would_change_if = "something other than the number of multiprocessors in use limits these kernels";
     return Ruling::fires(std::move(finding));

@@ -45,14 +45,14 @@ struct Use {
     DurNs cpu() const { return user + system; }
 };
 
-struct Uses {
+struct CpuUses {
     std::map<std::pair<StringId, StringId>, Use> by_key;
     TimeNs begin = kMaxValue, end = -kMaxValue;
     DurNs span() const { return end > begin ? end - begin : 0; }
 };
 
-Uses gather(const CpuSampleTable& samples) {
-    Uses uses;
+CpuUses gather(const CpuSampleTable& samples) {
+    CpuUses uses;
     for (Row row = 0; row < samples.rows; ++row) {
         if (!samples.process.has(row) || !samples.time.has(row)) continue;
         StringId process = samples.process[row], thread = samples.thread.value_or(row, kNoString);
@@ -73,7 +73,7 @@ Uses gather(const CpuSampleTable& samples) {
 }
 
 // Busiest process first, each before its threads, threads by use; ties by key.
-std::vector<Use> in_order(const Trace& trace, const Uses& uses) {
+std::vector<Use> in_order(const Trace& trace, const CpuUses& uses) {
     std::vector<Use> order;
     for (const auto& [key, use] : uses.by_key) {
         auto whole = uses.by_key.find({use.process, kNoString});
@@ -100,7 +100,7 @@ std::map<StringId, StringId> names_of(const Tables& tables) {
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("cpu", kColumns);
-    Uses uses = gather(trace.tables().cpu_sample);
+    CpuUses uses = gather(trace.tables().cpu_sample);
     std::map<StringId, StringId> names = names_of(trace.tables());
     for (const Use& use : in_order(trace, uses)) {
         auto name = names.find(use.thread != kNoString ? use.thread : use.process);

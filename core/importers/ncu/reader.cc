@@ -199,13 +199,13 @@ void Reader::counter(std::int64_t launch, std::string_view section, const std::s
     table.metric.set(row, batch_.intern(metric));
     if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
     values_.push_back(batch_.intern(value));
-    Mark mark = mark_of(value);
-    points_ += mark == Mark::point ? 1 : 0;
-    commas_ += mark == Mark::comma ? 1 : 0;
+    DecimalMark mark = mark_of(value);
+    points_ += mark == DecimalMark::point ? 1 : 0;
+    commas_ += mark == DecimalMark::comma ? 1 : 0;
 }
 
 void Reader::finish() {
-    Mark mark = points_ >= commas_ ? Mark::point : Mark::comma;
+    DecimalMark mark = points_ >= commas_ ? DecimalMark::point : DecimalMark::comma;
     KernelCounterTable& table = batch_.tables.kernel_counter;
     std::vector<std::optional<double>> numbers(values_.size());
     for (Row row = 0; row < table.rows; ++row) {

@@ -198,7 +198,7 @@ private:
 
 }  // namespace
 
-std::string_view read_answers(std::string_view xml, Batch& batch) {
+std::string_view read_reports(std::string_view xml, Batch& batch) {
     Answers answers(batch);
     answers.read(xml);
     return answers.timed() ? "local times of the machine, read as UTC: nvidia-smi does not record the time zone"

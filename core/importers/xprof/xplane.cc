@@ -212,7 +212,7 @@ int sniff_xplane(std::string_view head) {
 }
 
 Status import_xplane(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_whole(source, kMaxBytes);
+    Result<std::string> bytes = read_all(source, kMaxBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
     XPlaneReader reader(batch, source, bytes->size());

@@ -37,10 +37,10 @@ void name_by_host(Draft& draft, std::string_view host) {
 }
 
 Trace join(Draft first, Draft second) {
-    std::vector<PartOfJob> parts;
+    std::vector<JobPart> parts;
     parts.push_back({"a", first.finish()});
     parts.push_back({"b", second.finish()});
-    return joined(std::move(parts), Origin{"job", "draft", ""}, Batch{});
+    return merge_traces(std::move(parts), Origin{"job", "draft", ""}, Batch{});
 }
 
 std::vector<std::int32_t> devices_of(const Trace& trace) {

@@ -46,7 +46,7 @@ TEST(Part, KeepsWorkThatStartsInsideWithItsLaunch) {
     made.call(0, 10, 1), made.kernel(100, 50, 1);     // before
     made.call(110, 10, 2), made.kernel(300, 500, 2);  // inside, launched before
     made.call(310, 10, 3), made.kernel(900, 50, 3);   // launched inside, runs after
-    Trace part = part_of(std::move(made).trace(), {kBase + 200, kBase + 400});
+    Trace part = select_interval(std::move(made).trace(), {kBase + 200, kBase + 400});
     ASSERT_EQ(part.kernel().rows, 1u);
     EXPECT_EQ(part.kernel().correlation[0], 2);
     ASSERT_EQ(part.api_call().rows, 2u);
@@ -61,7 +61,7 @@ TEST(Part, RemembersWhatWasAllocatedBefore) {
     Made made;
     made.kernel(0, 1000, 1);
     made.allocation(10, 64), made.allocation(500, 32), made.allocation(900, 16);
-    Trace part = part_of(std::move(made).trace(), {kBase + 400, kBase + 600});
+    Trace part = select_interval(std::move(made).trace(), {kBase + 400, kBase + 600});
     EXPECT_EQ(part.tables().memory_event.rows, 2u);
 }
 
@@ -70,7 +70,7 @@ TEST(Part, OfEverythingIsEverything) {
     for (int i = 0; i < 100; ++i) made.call(i * 10, 5, i), made.kernel(i * 10 + 7, 2, i);
     Trace whole = std::move(made).trace();
     Interval window = whole.window();
-    Trace part = part_of(std::move(whole), window);
+    Trace part = select_interval(std::move(whole), window);
     EXPECT_EQ(part.kernel().rows, 100u);
     EXPECT_EQ(part.api_call().rows, 100u);
     EXPECT_FALSE(part.is_part());
