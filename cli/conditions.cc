@@ -8,7 +8,7 @@ namespace gpuprof {
 void declare_conditions(CommandLine& line, std::vector<std::string>& texts) {
     line.option("--fail-on", texts,
                 "Exit with 1 if a metric changed by more than this percentage beyond the noise, such as 'step_p50>2%'.")
-        .one_word_a_time()
+        .one_value_per_use()
         .value("METRIC>PCT");
 }
 
@@ -22,8 +22,8 @@ Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::str
     return conditions;
 }
 
-ExitCode judge_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
-                   bool same_hardware) {
+ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
+                      bool same_hardware) {
     bool fired = false;
     for (const compare::Condition& condition : conditions) {
         compare::Judged judged = compare::judge(condition, changes, same_hardware);

@@ -51,7 +51,7 @@ Status write_trace(const Exporter& exporter, const Arguments& arguments) {
     bool capture = exporter.name == kCapture;  // everything recorded, including paths and command lines
     return write_output(
         arguments.output, [&](Sink& sink) { return exporter.run(*trace, sink); },
-        capture ? Readers::owner : Readers::as_umask_says);
+        capture ? FileAccess::owner : FileAccess::by_umask);
 }
 
 Status write_page(const Arguments& arguments) {

@@ -17,7 +17,7 @@ std::string flag_of(std::string name) {
 // Counts are not negative. If the default is negative, it means "every one", and so does `all`.
 DeclaredOption& check(DeclaredOption& option, std::int64_t initial) {
     if (initial < 0)
-        return option.change([initial](std::string& text) {
+        return option.transform([initial](std::string& text) {
             if (text == "all") text = std::to_string(initial);
         });
     return option.check([](const std::string& text) {

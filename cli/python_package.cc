@@ -91,12 +91,12 @@ void declare_passed(CommandLine& line, std::span<const PassedOption> options,
         auto pass = [passed, flag](const std::vector<std::string>& values) {
             for (const std::string& value : values) passed->push_back(fmt::format("{}={}", flag, value));
         };
-        DeclaredOption added = line.words(flag, pass, doc);
+        DeclaredOption added = line.list_option(flag, pass, doc);
         if (option.kind == PassedOption::number) added.number();
-        if (option.kind == PassedOption::whole) added.whole(1, kMaxValue);
-        if (option.kind == PassedOption::share) added.share();
+        if (option.kind == PassedOption::whole) added.integer_range(1, kMaxValue);
+        if (option.kind == PassedOption::share) added.fraction();
         if (option.kind == PassedOption::seconds) added.seconds(0, 1e6);
-        added.value(std::string(option.value).c_str()).every_time_one();
+        added.value(std::string(option.value).c_str()).append_each_use();
     }
 }
 

@@ -31,7 +31,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     Trace clean = scrubbed(std::move(trace).value(), arguments.options);
     const Exporter* capture = find_exporter("capture");
     Status written = write_output(
-        arguments.output, [&](Sink& sink) { return capture->run(clean, sink); }, Readers::owner);
+        arguments.output, [&](Sink& sink) { return capture->run(clean, sink); }, FileAccess::owner);
     return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
 }
 

@@ -109,7 +109,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (!new_repeats.ok()) return new_repeats.error();
     compare::Comparison found = compare::compare_runs(base, next, *base_repeats, *new_repeats);
     if (Status written = write(*plan, arguments, found, base, next); !written.ok()) return written.error();
-    return judge_all(plan->conditions, found.changes, found.comparability.same_hardware);
+    return evaluate_all(plan->conditions, found.changes, found.comparability.same_hardware);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

@@ -22,10 +22,10 @@ namespace gpuprof {
 namespace {
 
 // The first `most` bytes of a file; absent if it cannot be read.
-std::optional<std::string> read_text(const std::string& path, std::size_t most = 64 * 1024) {
+std::optional<std::string> read_text(const std::string& path, std::size_t max_bytes = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::nullopt;
-    std::string text(most, '\0');
+    std::string text(max_bytes, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     return text;

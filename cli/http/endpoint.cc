@@ -28,15 +28,15 @@ constexpr ev_uint16_t kAllMethods = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_RE
                                     EVHTTP_REQ_PATCH;
 
 template <auto kFree>
-struct Freed {
+struct Deleter {
     template <class T>
     void operator()(T* object) const {
         kFree(object);
     }
 };
-using Base = std::unique_ptr<event_base, Freed<event_base_free>>;
-using Http = std::unique_ptr<evhttp, Freed<evhttp_free>>;
-using Event = std::unique_ptr<event, Freed<event_free>>;
+using Base = std::unique_ptr<event_base, Deleter<event_base_free>>;
+using Http = std::unique_ptr<evhttp, Deleter<evhttp_free>>;
+using Event = std::unique_ptr<event, Deleter<event_free>>;
 
 // Without free descriptors accept() fails again at once, so the listener pauses for a second.
 void pause_accepting(evconnlistener* listener, void*) {
@@ -122,7 +122,7 @@ struct HttpEndpoint::State {
         evhttp_add_header(headers, "Cache-Control", "no-store");
         evhttp_add_header(headers, "Connection", "close");
         for (const auto& [name, value] : reply.headers) evhttp_add_header(headers, name.c_str(), value.c_str());
-        std::unique_ptr<evbuffer, Freed<evbuffer_free>> body(evbuffer_new());
+        std::unique_ptr<evbuffer, Deleter<evbuffer_free>> body(evbuffer_new());
         if (!head_only) evbuffer_add(body.get(), reply.body.data(), reply.body.size());
         evhttp_send_reply(request, reply.status, nullptr, body.get());
     }

@@ -36,7 +36,7 @@ struct Arguments {
     ReadLimits limits;
 };
 
-Result<std::string> all_of_standard_input() {
+Result<std::string> read_standard_input() {
     constexpr std::size_t kMaxBytes = 1 << 20;
     std::string text;
     char piece[4096];
@@ -52,7 +52,7 @@ Result<std::string> all_of_standard_input() {
 Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
     if (!arguments.sql.empty()) return run_script(run, arguments.sql);
     if (isatty(STDIN_FILENO) == 1) return run_shell(run);
-    Result<std::string> text = all_of_standard_input();
+    Result<std::string> text = read_standard_input();
     if (!text.ok()) return text.error();
     return run_script(run, std::move(text).value());
 }
@@ -126,7 +126,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.remove("--limit");  // replaces the --limit of analyses: here it limits the rows of an answer
     line.option("--limit", arguments->limit,
                 "Maximum rows per answer; 0 shows all (default: 1000 as text, otherwise all).")
-        .whole(0, 1'000'000'000'000)
+        .integer_range(0, 1'000'000'000'000)
         .value("N");
     line.option("--time-out", arguments->time_out, "Timeout in seconds; 0 is none (default: 0).")
         .seconds(0, 1e6)

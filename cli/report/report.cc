@@ -79,14 +79,14 @@ Result<Plan> plan_of(const Arguments& arguments) {
 }
 
 // Everything a report needs in addition to the trace, alive until it is written.
-struct Found {
+struct ReportContent {
     std::optional<Answer> answer;
     Trust trust;
     std::vector<ResultTable> tables;
 };
 
-Result<Found> analyse(const Plan& plan, const Facts& facts) {
-    Found found;
+Result<ReportContent> analyse(const Plan& plan, const Facts& facts) {
+    ReportContent found;
     if (plan.first_answer || plan.all_findings) {
         Result<Answer> answer = make_answer(facts);
         if (!answer.ok()) return answer.error();
@@ -106,7 +106,7 @@ Result<Found> analyse(const Plan& plan, const Facts& facts) {
 }
 
 // Refers to `found` and `trace`.
-Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
+Report report_of(const Plan& plan, const Trace& trace, const ReportContent& found) {
     return {.version = program_version(),
             .origin = trace.origin(),
             .window = trace.window(),
@@ -126,19 +126,19 @@ std::string requested_part(const Arguments& arguments) {
 }
 
 // A trace and its facts. If the first answer covers the whole trace, the facts computed to find its part are reused.
-struct Looked {
+struct TraceWithFacts {
     std::unique_ptr<Trace> trace;
     std::unique_ptr<const Facts> facts;
 };
 
-Looked with_facts(Trace trace, const Options& options) {
-    Looked looked{std::make_unique<Trace>(std::move(trace)), nullptr};
-    looked.facts = std::make_unique<const Facts>(*looked.trace, options);
-    return looked;
+TraceWithFacts with_facts(Trace trace, const Options& options) {
+    TraceWithFacts selected{std::make_unique<Trace>(std::move(trace)), nullptr};
+    selected.facts = std::make_unique<const Facts>(*selected.trace, options);
+    return selected;
 }
 
 // The requested part. Without one, the first answer covers the repeating part, unless --whole is given.
-Result<Looked> selected_part(Trace trace, const Arguments& arguments, bool first_answer) {
+Result<TraceWithFacts> selected_part(Trace trace, const Arguments& arguments, bool first_answer) {
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
         Interval part{zero + std::llround(arguments.from * kNs),
@@ -149,7 +149,7 @@ Result<Looked> selected_part(Trace trace, const Arguments& arguments, bool first
                                      readable_duration(trace.window().length()))};
         return with_facts(select_interval(std::move(trace), part), arguments.options);
     }
-    Looked whole = with_facts(std::move(trace), arguments.options);
+    TraceWithFacts whole = with_facts(std::move(trace), arguments.options);
     if (!first_answer || arguments.whole) return whole;
     std::optional<Interval> part = interval_for_first_answer(*whole.facts);
     if (!part) return whole;
@@ -169,11 +169,11 @@ Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
     Progress progress;
     Result<Trace> whole = open_trace(arguments.files, arguments.limits);
     if (!whole.ok()) return whole.error();
-    Result<Looked> looked = selected_part(std::move(whole).value(), arguments, plan.analyses.empty());
-    if (!looked.ok()) return looked.error();
-    Result<Found> found = analyse(plan, *looked->facts);
+    Result<TraceWithFacts> selected = selected_part(std::move(whole).value(), arguments, plan.analyses.empty());
+    if (!selected.ok()) return selected.error();
+    Result<ReportContent> found = analyse(plan, *selected->facts);
     if (!found.ok()) return found.error();
-    Report report = report_of(plan, *looked->trace, *found);
+    Report report = report_of(plan, *selected->trace, *found);
     if (Status written = write_report(*plan.format, report, arguments.output, arguments.options.limit,
                                       arguments.watch ? Paging::off : Paging::on);
         !written)
@@ -232,12 +232,12 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 Result<std::string> first_answer_text(Trace whole) {
-    Result<Looked> looked = selected_part(std::move(whole), Arguments{}, true);
-    if (!looked.ok()) return looked.error();
+    Result<TraceWithFacts> selected = selected_part(std::move(whole), Arguments{}, true);
+    if (!selected.ok()) return selected.error();
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
-    Result<Found> found = analyse(plan, *looked->facts);
+    Result<ReportContent> found = analyse(plan, *selected->facts);
     if (!found.ok()) return found.error();
-    Report report = report_of(plan, *looked->trace, *found);
+    Report report = report_of(plan, *selected->trace, *found);
     StringSink sink;
     plan.format->write(report, style_for("-"), sink);
     return sink.text();

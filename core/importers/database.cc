@@ -252,7 +252,7 @@ bool Scan::next() {
     if (!statement_ && (rows_ > 0 || !prepare())) return false;
     for (;;) {
         int code = sqlite3_step(statement_.get());
-        bool circle = rows_ >= database_.most_rows();
+        bool circle = rows_ >= database_.max_rows();
         if (code == SQLITE_ROW && !circle) return take_row();
         if (code == SQLITE_DONE) return end();
         if (circle) {

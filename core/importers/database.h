@@ -41,7 +41,7 @@ public:
     // Whether the file is shorter than its own header says.
     bool truncated() const { return truncated_; }
     // If a table has more rows than fit the file, some pages are referenced repeatedly or in a cycle.
-    std::uint64_t most_rows() const { return most_rows_; }
+    std::uint64_t max_rows() const { return most_rows_; }
     // Memory limit for the rows created from it.
     std::uint64_t most_memory() const { return most_memory_; }
     // A reader reached that limit; no more rows follow.
