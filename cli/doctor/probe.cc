@@ -141,7 +141,7 @@ Check check_nvml(const Machine& machine) {
 
 // The existing files among the places where counters look for CUPTI.
 std::vector<std::string> cupti_files(const Machine& machine) {
-    std::vector<std::string> files = pm::cupti_places("", machine.environment, machine.root);
+    std::vector<std::string> files = pm::cupti_candidates("", machine.environment, machine.root);
     std::erase_if(files, [](const std::string& place) { return place[0] != '/' || access(place.c_str(), R_OK) != 0; });
     return files;
 }
@@ -150,7 +150,7 @@ Check check_cupti(const Machine& machine) {
     Check check{.name = "CUPTI", .found = {}, .remedy = {}};
     std::vector<std::string> found = cupti_files(machine);
     if (found.empty() && machine.root.empty())
-        for (const std::string& name : pm::cupti_places("", machine.environment))
+        for (const std::string& name : pm::cupti_candidates("", machine.environment))
             if (load(name.c_str())) found.push_back(name);
     if (found.empty()) {
         check.found = "no libcupti.so in a toolkit or a Python environment";

@@ -128,8 +128,8 @@ public:
         watch_->stop();
         if (watch_->lost() > 0)
             remark(fmt::format("{} of {} samples were lost; lower the rate (--sample pm@HZ)", watch_->lost(),
-                               watch_->lost() + watch_->moments()));
-        if (watch_->moments() + watch_->lost() == 0) unlink(part_.c_str());
+                               watch_->lost() + watch_->sample_times()));
+        if (watch_->sample_times() + watch_->lost() == 0) unlink(part_.c_str());
         return {};
     }
 

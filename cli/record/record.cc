@@ -50,7 +50,7 @@ struct Arguments {
 struct Recording {
     std::string command;  // without secrets; "" with --no-command-line
     pid_t pid = -1;
-    TargetEnd end;
+    TargetExit end;
     std::optional<DurNs> full_after = {};  // when the parts reached --max-size
 };
 
@@ -237,7 +237,7 @@ Result<ExitCode> record(const Arguments& arguments) {
         if (Status concluded = conclude(arguments, recording, spool); !concluded) note(concluded.error().message);
     }
     preload.reset();
-    end_like(recording.end);
+    exit_like(recording.end);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

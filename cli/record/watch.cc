@@ -49,7 +49,7 @@ void RecordingWatch::look() {
     bytes_ = folder_.bytes();
     if (options_.most_bytes > 0 && bytes_ >= options_.most_bytes && !full_after_) {
         full_after_ = elapsed;
-        folder_.say_full();
+        folder_.report_disk_full();
         if (options_.on_full) options_.on_full();
     }
     if (draws_ && started_ + elapsed - drawn_at_ >= kDrawInterval) draw(elapsed);

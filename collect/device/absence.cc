@@ -20,7 +20,7 @@ std::string names_of(MetricSet metrics) {
     return text;
 }
 
-void Absences::add(MetricSet metrics, std::string_view reason) {
+void UnreportedMetrics::add(MetricSet metrics, std::string_view reason) {
     if (metrics.empty()) return;
     for (Group& group : groups_) {
         if (group.reason != reason) continue;
@@ -30,7 +30,7 @@ void Absences::add(MetricSet metrics, std::string_view reason) {
     groups_.push_back({std::string(reason), metrics});
 }
 
-void Absences::report(TimeNs time, std::int32_t device, std::vector<Fault>& to) {
+void UnreportedMetrics::report(TimeNs time, std::int32_t device, std::vector<Fault>& to) {
     for (const Group& group : groups_)
         to.push_back({time, device, group.metrics, false,
                       fmt::format("GPU {} does not report {}: {}.", device, names_of(group.metrics), group.reason)});

@@ -13,7 +13,7 @@ namespace gpuprof {
 std::string names_of(MetricSet metrics);
 
 // Collects the missing metrics of one device during one turn.
-class Absences {
+class UnreportedMetrics {
 public:
     // `reason` completes "GPU 0 does not report power: ".
     void add(MetricSet metrics, std::string_view reason);

@@ -7,19 +7,19 @@
 
 namespace gpuprof {
 
-struct CallMark {
+struct RunningCall {
     std::int64_t entered_ns;  // CLOCK_MONOTONIC; 0 if no call is running
     char function[64];
 };
 // Sends marks to `mark` from now on; null stops them.
-void share_call_mark(volatile CallMark* mark);
+void share_running_call(volatile RunningCall* mark);
 // Marks the running call for its lifetime.
-class MarkedCall {
+class RunningCallScope {
 public:
-    explicit MarkedCall(std::string_view function);
-    ~MarkedCall();
-    MarkedCall(const MarkedCall&) = delete;
-    MarkedCall& operator=(const MarkedCall&) = delete;
+    explicit RunningCallScope(std::string_view function);
+    ~RunningCallScope();
+    RunningCallScope(const RunningCallScope&) = delete;
+    RunningCallScope& operator=(const RunningCallScope&) = delete;
 };
 
 }  // namespace gpuprof

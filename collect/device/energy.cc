@@ -82,12 +82,12 @@ void EnergyMeter::add_power(TimeNs time, double watts) {
     double from_mean = watts - p.mean;
     p.mean += from_mean / static_cast<double>(p.readings);
     p.squares += from_mean * (watts - p.mean);
-    p.most = std::max(p.most, watts);
+    p.max = std::max(p.max, watts);
     p.last = watts, p.last_time = time;
 }
 
 double EnergyMeter::most_power(std::optional<double> power_limit_w) const {
-    return kMaxPowerOverLimit * std::max(power_limit_w.value_or(kMaxBoardPower_w / kMaxPowerOverLimit), power_.most);
+    return kMaxPowerOverLimit * std::max(power_limit_w.value_or(kMaxBoardPower_w / kMaxPowerOverLimit), power_.max);
 }
 
 std::optional<EnergyMeter::Estimate> EnergyMeter::by_counter(RegionBounds region, double most_w) const {

@@ -67,7 +67,7 @@ private:
     std::optional<DurNs> interval_;
     struct {
         std::uint64_t readings = 0, values = 1;  // values: number of changes, plus the first value
-        double last = 0, most = 0, mean = 0, squares = 0, integral = 0;
+        double last = 0, max = 0, mean = 0, squares = 0, integral = 0;
         TimeNs first_time = 0, last_time = 0;
         double unseen_s = 0;  // in pauses much longer than usual
     } power_;

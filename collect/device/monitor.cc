@@ -148,10 +148,10 @@ bool Monitor::State::open_link() {
 
 Monitor::State::Outcome Monitor::State::converse() {
     for (DurNs waited = 0;;) {
-        DurNs patience = opened ? 2 * kSecond + 2 * options.request.interval : kOpenTimeout;
-        SamplerLink::Received received = link->receive(patience);
+        DurNs timeout = opened ? 2 * kSecond + 2 * options.request.interval : kOpenTimeout;
+        SamplerLink::Received received = link->receive(timeout);
         if (received.ending == SamplerLink::Ending::timeout) {
-            if (!starting_library(link->running_call()) || (waited += patience) >= kOpenTimeout) return Outcome::hung;
+            if (!starting_library(link->running_call()) || (waited += timeout) >= kOpenTimeout) return Outcome::hung;
             continue;
         }
         waited = 0;
@@ -189,7 +189,7 @@ void Monitor::State::take(const Message& message) {
 
 bool Monitor::State::explain(Outcome outcome) {
     std::string call = link->running_call();
-    std::string death = outcome == Outcome::died ? link->death() : "";
+    std::string exit_reason = outcome == Outcome::died ? link->exit_reason() : "";
     broken.clear();
     std::lock_guard lock(mutex);
     if (outcome == Outcome::finished || outcome == Outcome::refused) {
@@ -201,8 +201,8 @@ bool Monitor::State::explain(Outcome outcome) {
     std::unique_ptr<SamplerLink> to_kill = std::move(link);  // killed at the end of this function
     std::string where = call.empty() ? "" : fmt::format(" in {}", call);
     bool avoidable = !call.empty() && !starting_library(call) && call.rfind("nvmlDeviceGetHandleBy", 0) != 0;
-    std::string what = death.empty() ? fmt::format("the driver did not answer{}", where)
-                                     : fmt::format("the sampler {}{}", death, where);
+    std::string what = exit_reason.empty() ? fmt::format("the driver did not answer{}", where)
+                                           : fmt::format("the sampler {}{}", exit_reason, where);
     if (!stopping) broken = what;
     if (stopping || restarts == kMaxRestarts) {
         ending = what + (stopping ? "" : "; sampling ended after three restarts");

@@ -10,19 +10,19 @@
 
 namespace gpuprof {
 
-class Slices {
+class TimeBins {
 public:
     static constexpr std::size_t kBins = 48;
 
     // `width` is the initial length of a slice, > 0.
-    explicit Slices(DurNs width) : width_(width) {}
+    explicit TimeBins(DurNs width) : width_(width) {}
     // Earlier times count towards the first slice.
     void add(TimeNs time, double value);
     // Means of at most kBins slices from the first time; absent for a slice without a value.
     std::vector<std::optional<double>> means() const;
 
 private:
-    struct Part {
+    struct Bin {
         double sum = 0;
         std::uint64_t count = 0;
     };
@@ -31,7 +31,7 @@ private:
     DurNs width_;
     bool any_ = false;
     TimeNs origin_ = 0;
-    std::vector<Part> parts_;
+    std::vector<Bin> bins_;
 };
 
 // One block character per mean of 0..100 (eight levels); a blank if it is absent.

@@ -87,7 +87,7 @@ std::vector<Reading> Reservoir::in_order() const {
 }
 
 DeviceSeries::DeviceSeries(SampledDevice device, std::size_t capacity, DurNs interval)
-    : device_(std::move(device)), kept_(capacity), slices_(std::max<DurNs>(interval, 1)) {}
+    : device_(std::move(device)), kept_(capacity), bins_(std::max<DurNs>(interval, 1)) {}
 
 void DeviceSeries::add(const Reading& reading, TimeNs statistics_from) {
     kept_.add(reading);
@@ -101,7 +101,7 @@ void DeviceSeries::add(const Reading& reading, TimeNs statistics_from) {
     if (std::optional<double> util = reading.get(Metric::util_gpu)) {
         idle_ += *util < kIdleBelow;
         active_ += *util >= kActiveFrom;
-        slices_.add(reading.time, *util);
+        bins_.add(reading.time, *util);
     }
     energy_.add(reading);
     add_throttle(reading);
@@ -201,7 +201,7 @@ GpuSummary DeviceSeries::summary(RegionBounds region) const {
     summary.gpm_sm_occupancy_mean = of(Metric::gpm_sm_occupancy).mean();
     summary.gpm_tensor_mean = of(Metric::gpm_tensor).mean();
     summary.gpm_dram_mean = of(Metric::gpm_dram).mean();
-    summary.sparkline = sparkline(slices_.means());
+    summary.sparkline = sparkline(bins_.means());
     summary.pattern = pattern_of(summary);
     fill_notes(summary);
     return summary;

@@ -65,7 +65,7 @@ bool wanted(const char* name) noexcept {
 
 // Callback ids end well before this in every version. They are consecutive: after this many without a name there are no
 // more.
-constexpr std::uint32_t kMaxFunctions = Switchboard::kFunctions, kMaxNameless = 256;
+constexpr std::uint32_t kMaxFunctions = CuptiMultiplexer::kFunctions, kMaxNameless = 256;
 constexpr int kYieldWaits = 20;  // times 10 ms, for work in flight
 
 // Whole kinds that are recorded while the window is open.
@@ -100,23 +100,23 @@ void on_profiler_call(void*, std::uint32_t domain, std::uint32_t cbid, const voi
 // Keeps the first failure, with CUPTI's own description of the code.
 void Activity::refuse(const char* what, int code) noexcept {
     int nothing = kNone;
-    if (!refused_.compare_exchange_strong(nothing, kWriting)) return;
+    if (!refusal_state_.compare_exchange_strong(nothing, kWriting)) return;
     const char* words = nullptr;
     bool said = cupti_->cuptiGetResultString != nullptr && cupti_->cuptiGetResultString(code, &words) == kCuptiSuccess;
     // without a driver, CUPTI 13.3 and later have no description
     if (!said || words == nullptr) words = name_of_code(code);
     std::snprintf(refusal_, sizeof refusal_, "%.60s: CUPTI answers %d%s%.80s (%.300s)", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "", cupti_->path);
-    refused_.store(kWritten, std::memory_order_release);
+    refusal_state_.store(kWritten, std::memory_order_release);
 }
 
 bool Activity::start() noexcept {
-    if (settings().library[0] != '\0') switchboard().name_library(settings().library);
-    cupti_ = switchboard().cupti();
+    if (settings().library[0] != '\0') cupti_multiplexer().name_library(settings().library);
+    cupti_ = cupti_multiplexer().cupti();
     if (cupti_ == nullptr) {
         std::snprintf(refusal_, sizeof refusal_,
                       "GPU work: libcupti not found; install it (nvidia-cuda-cupti) or set GPUPROF_CUPTI to its path");
-        refused_.store(kWritten, std::memory_order_release);
+        refusal_state_.store(kWritten, std::memory_order_release);
         return false;
     }
     if (cupti_->cuptiGetVersion(&version_) != kCuptiSuccess) version_ = 0;
@@ -132,8 +132,8 @@ bool Activity::start() noexcept {
         return false;
     }
     void* memory =
-        mmap(nullptr, kNameSlots * sizeof(Known), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    known_ = memory == MAP_FAILED ? nullptr : static_cast<Known*>(memory);
+        mmap(nullptr, kNameSlots * sizeof(KnownName), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    known_ = memory == MAP_FAILED ? nullptr : static_cast<KnownName*>(memory);
     running_.store(true, std::memory_order_release);
     if (settings().range == CaptureRange::profiler_api) watch_profiler_calls();
     find_functions();
@@ -158,7 +158,7 @@ void Activity::watch_profiler_calls() noexcept {
 }
 
 bool Activity::switch_on(Kind kind, const char* what) noexcept {
-    int code = switchboard().set_kind(Who::ours, static_cast<std::uint32_t>(kind), true);
+    int code = cupti_multiplexer().set_kind(ClientId::ours, static_cast<std::uint32_t>(kind), true);
     if (code != kCuptiSuccess) refuse(what, code);
     return code == kCuptiSuccess;
 }
@@ -171,7 +171,7 @@ void Activity::open() noexcept {
     bool by_name = cupti_->cuptiGetCallbackName != nullptr && cupti_->cuptiActivityEnableRuntimeApi != nullptr;
     if (by_name && !settings().all_api) {
         for (std::size_t i = 0; i < wanted_count_; ++i)
-            switchboard().set_function(Who::ours, wanted_[i].domain, wanted_[i].cbid, true);
+            cupti_multiplexer().set_function(ClientId::ours, wanted_[i].domain, wanted_[i].cbid, true);
         return;
     }
     switch_on(Kind::runtime, "runtime calls");
@@ -179,7 +179,7 @@ void Activity::open() noexcept {
 }
 
 void Activity::close() noexcept {
-    if (running()) switchboard().withdraw(Who::ours);
+    if (running()) cupti_multiplexer().withdraw(ClientId::ours);
 }
 
 void Activity::yield() noexcept {
@@ -221,7 +221,7 @@ void Activity::forget_names() noexcept {
 
 void Activity::flush(bool forced) noexcept {
     if (!running()) return;
-    OtherClient::UnderWay flushing;
+    OtherClient::InFlightGuard flushing;
     cupti_->cuptiActivityFlushAll(forced ? 1 : 0);
 }
 
@@ -268,7 +268,7 @@ void Activity::note_name(std::uint64_t address) noexcept {
     std::size_t size = std::strlen(text);
     std::uint64_t hash = hash_of(text, size);
     if (known_ != nullptr) {
-        Known& known = known_[(address >> 4) * 0x9E3779B97F4A7C15u >> 48];
+        KnownName& known = known_[(address >> 4) * 0x9E3779B97F4A7C15u >> 48];
         if (known.address == address && known.hash == hash) return;
         known = {address, hash};
     }
@@ -284,7 +284,7 @@ std::uint64_t Activity::timestamp() const noexcept {
 }
 
 std::uint64_t Activity::dropped() noexcept {
-    if (running()) dropped_ += switchboard().take_dropped(Who::ours);
+    if (running()) dropped_ += cupti_multiplexer().take_dropped(ClientId::ours);
     return dropped_ + buffers().unknown() + buffers().discarded();
 }
 

@@ -39,7 +39,7 @@ public:
     std::uint32_t version() const noexcept { return version_; }
     // What start() and open() could not do, in words; "" if everything worked.
     const char* refusal() const noexcept {
-        return refused_.load(std::memory_order_acquire) == kWritten ? refusal_ : "";
+        return refusal_state_.load(std::memory_order_acquire) == kWritten ? refusal_ : "";
     }
 
 private:
@@ -54,8 +54,8 @@ private:
     std::atomic<bool> running_{false};
     std::uint32_t version_ = 0;
     std::uint64_t dropped_ = 0;
-    enum Refused : int { kNone, kWriting, kWritten };
-    std::atomic<int> refused_{kNone};
+    enum RefusalState : int { kNone, kWriting, kWritten };
+    std::atomic<int> refusal_state_{kNone};
     char refusal_[512] = {};
     // Ids of the wanted functions, looked up once: asking CUPTI for 4,094 names takes long, on some versions very long.
     struct Function {
@@ -68,11 +68,11 @@ private:
     Scratch names_, head_;
     // Addresses whose names were written, with a hash of the name: an address may be reused after its module is
     // unloaded.
-    struct Known {
+    struct KnownName {
         std::uint64_t address = 0, hash = 0;
     };
     static constexpr std::size_t kNameSlots = 1 << 16;
-    Known* known_ = nullptr;
+    KnownName* known_ = nullptr;
 };
 
 }  // namespace gpuprof::inject

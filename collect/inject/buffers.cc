@@ -37,7 +37,7 @@ bool Buffers::mapped(Slot& slot) noexcept {
 }
 
 void Buffers::request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) noexcept {
-    OwnTime timed;
+    OverheadTimer timed;
     *most_records = 0;  // as many as fit
     *buffer = nullptr;
     *size = 0;
@@ -86,7 +86,7 @@ bool Buffers::complete_spare(std::uint8_t* buffer, std::size_t valid) noexcept {
 
 void Buffers::complete(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                        std::size_t valid) noexcept {
-    OwnTime timed;
+    OverheadTimer timed;
     for (Slot& slot : pool.slots_) {
         if (slot.bytes.load(std::memory_order_relaxed) != buffer || buffer == nullptr) continue;
         slot.valid = valid <= kBytes ? valid : 0;

@@ -51,8 +51,8 @@ void pause(long ns) noexcept {
 
 // Waits at most `most` ns for `done`, which another thread sets before posting.
 template <class Done>
-void await(Wake& wake, std::int64_t most, Done&& done) noexcept {
-    std::int64_t until = monotonic_ns() + most;
+void wait_until(EventCount& wake, std::int64_t timeout_ns, Done&& done) noexcept {
+    std::int64_t until = monotonic_ns() + timeout_ns;
     for (;;) {
         std::uint32_t ticket = wake.ticket();
         std::int64_t left = until - monotonic_ns();
@@ -116,7 +116,7 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
     if (!c.cuda_started.load(std::memory_order_acquire) || !c.activity.running()) return;
     if (c.yielded.load(std::memory_order_acquire)) {
         c.activity.yield();
-        c.given_away.post();
+        c.given_away.notify();
     } else {
         c.kinds.follow(c.activity, c.window, now);
     }
@@ -160,7 +160,7 @@ void* spool(void*) {
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
     phase.store(kEnded, std::memory_order_release);
-    c.ended.post();
+    c.ended.notify();
     return nullptr;
 }
 
@@ -171,23 +171,23 @@ void at_exit() { end_collector(); }
 // parent started it; then device work is not recorded. The parent's records stay with the parent.
 void in_child() {
     EventRing::forget_all();
-    name_log().become_childs();
+    name_log().adopt_in_child();
     buffers().forget();
-    own_cost_ns.store(0, std::memory_order_relaxed);
+    collector_overhead_ns.store(0, std::memory_order_relaxed);
     if (collector != nullptr) {
         bool starting = collector->starting_since.load(std::memory_order_relaxed) != 0;
         device_inherited |= starting || collector->cuda_started.load(std::memory_order_relaxed);
         collector->file.forget();
     }
-    device_inherited |= switchboard().wants_anything(Who::other);
-    switchboard().forget_loading();
+    device_inherited |= cupti_multiplexer().wants_anything(ClientId::other);
+    cupti_multiplexer().forget_loading();
     collector = nullptr;
     phase.store(kDormant, std::memory_order_relaxed);
 }
 
 // On the thread that opens or closes the window.
 void switch_window(bool open) noexcept {
-    OwnTime timed;
+    OverheadTimer timed;
     if (!open || !device_recording()) return;
     if (thread_id() != collector->thread.load(std::memory_order_relaxed))
         collector->kinds.wait_until_on(collector->work);
@@ -195,7 +195,7 @@ void switch_window(bool open) noexcept {
 
 // Device work, from within cuInit.
 void start_device(Collector& c) noexcept {
-    OwnTime timed;
+    OverheadTimer timed;
     c.starting_since.store(monotonic_ns(), std::memory_order_relaxed);
     if (c.activity.start()) c.kinds.start(c.activity, c.window);
     c.cuda_started.store(true, std::memory_order_release);
@@ -283,8 +283,8 @@ void end_collector() noexcept {
     if (collector->thread.load(std::memory_order_relaxed) == thread_id()) return;
     now = kRunning;
     phase.compare_exchange_strong(now, kEnding);
-    collector->work.post();
-    await(collector->ended, kMaxExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
+    collector->work.notify();
+    wait_until(collector->ended, kMaxExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
 }
 
 Window& window() noexcept { return collector->window; }
@@ -302,12 +302,12 @@ bool device_recording() noexcept {
 void yield_device() noexcept {
     Collector& c = *collector;
     c.yielded.store(true, std::memory_order_release);
-    c.work.post();
-    await(c.given_away, kMaxYieldWait, [&] { return !c.activity.running(); });
+    c.work.notify();
+    wait_until(c.given_away, kMaxYieldWait, [&] { return !c.activity.running(); });
 }
 
 bool stream_id(void* stream, std::uint32_t& id) noexcept {
-    const Cupti* cupti = device_recording() ? switchboard().cupti() : nullptr;
+    const Cupti* cupti = device_recording() ? cupti_multiplexer().cupti() : nullptr;
     return cupti != nullptr && cupti->cuptiGetStreamIdEx != nullptr &&
            cupti->cuptiGetStreamIdEx(nullptr, stream, 0, &id) == kCuptiSuccess;
 }

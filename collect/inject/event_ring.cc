@@ -21,7 +21,7 @@ thread_local EventRing* own_ring __attribute__((tls_model("initial-exec"))) = nu
 EventRing* EventRing::first() noexcept { return rings.load(std::memory_order_acquire); }
 
 std::size_t EventRing::count() noexcept { return ring_count.load(std::memory_order_relaxed); }
-std::uint64_t EventRing::homeless() noexcept { return without_ring.load(std::memory_order_relaxed); }
+std::uint64_t EventRing::dropped_without_ring() noexcept { return without_ring.load(std::memory_order_relaxed); }
 
 void EventRing::forget_all() noexcept {
     rings.store(nullptr, std::memory_order_relaxed);

@@ -27,7 +27,7 @@ public:
     static EventRing* first() noexcept;
     static std::size_t count() noexcept;
     // Events of threads without a ring.
-    static std::uint64_t homeless() noexcept;
+    static std::uint64_t dropped_without_ring() noexcept;
     // Releases the rings of threads that have ended, once they are empty. Spool thread only.
     static void reclaim() noexcept;
     EventRing* next() const noexcept { return next_; }

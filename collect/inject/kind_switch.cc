@@ -10,16 +10,16 @@ constexpr std::int64_t kSwitchTimeout = 100 * kMillisecond, kDeliveryTime = 1000
 
 }  // namespace
 
-void KindSwitch::start(Activity& activity, const Window& window) noexcept {
+void ActivitySwitch::start(Activity& activity, const Window& window) noexcept {
     if (!window.open()) return;
     activity.open();
     on_.exchange(1);
 }
 
-void KindSwitch::wait_until_on(Wake& spool_thread) noexcept {
+void ActivitySwitch::wait_until_on(EventCount& spool_thread) noexcept {
     if (on_.fetch_add(0) != 0) return;
     std::int64_t until = monotonic_ns() + kSwitchTimeout;
-    spool_thread.post();
+    spool_thread.notify();
     for (;;) {
         std::uint32_t ticket = switched_.ticket();
         if (on_.fetch_add(0) != 0) return;
@@ -30,13 +30,13 @@ void KindSwitch::wait_until_on(Wake& spool_thread) noexcept {
     late_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void KindSwitch::follow(Activity& activity, const Window& window, std::int64_t now) noexcept {
+void ActivitySwitch::follow(Activity& activity, const Window& window, std::int64_t now) noexcept {
     if (window.open()) {
         closed_since_ = 0;
         if (on_.load() != 0) return;
         activity.open();
         on_.exchange(1);
-        switched_.post();
+        switched_.notify();
         return;
     }
     if (on_.load() == 0) return;

@@ -18,12 +18,12 @@
 
 namespace gpuprof::inject {
 
-class KindSwitch {
+class ActivitySwitch {
 public:
     // On the thread that starts CUPTI, within cuInit, before the spool thread may call it.
     void start(Activity& activity, const Window& window) noexcept;
     // On the thread that opened the window.
-    void wait_until_on(Wake& spool_thread) noexcept;
+    void wait_until_on(EventCount& spool_thread) noexcept;
     // On the spool thread; `now` is CLOCK_MONOTONIC in ns.
     void follow(Activity& activity, const Window& window, std::int64_t now) noexcept;
     // Openings whose wait timed out.
@@ -33,7 +33,7 @@ private:
     std::atomic<int> on_{0};  // changed only by read-modify-write, so that an opening and a switch-off see each other
     std::atomic<std::uint64_t> late_{0};
     std::int64_t closed_since_ = 0;  // as first seen by the spool thread; 0: open
-    Wake switched_;
+    EventCount switched_;
 };
 
 }  // namespace gpuprof::inject

@@ -20,7 +20,7 @@ inline constexpr std::string_view kHelperPrograms[] = {
     "nvidia-smi", "nvidia-debugdump", "ldconfig", "ldconfig.real", "addr2line", "lsb_release"};
 
 // A compiler's file name often contains its version or target: x86_64-linux-gnu-g++-12 is g++, clang-14 is clang.
-constexpr bool is_not_recorded(std::string_view name) noexcept {
+constexpr bool is_helper_program(std::string_view name) noexcept {
     std::string_view stem = name.substr(0, name.find_last_not_of("0123456789.") + 1);
     if (stem.size() < name.size() && !stem.empty() && stem.back() == '-') name = stem.substr(0, stem.size() - 1);
     constexpr std::string_view kTarget = "-linux-gnu-";
@@ -31,7 +31,8 @@ constexpr bool is_not_recorded(std::string_view name) noexcept {
     return false;
 }
 
-static_assert(is_not_recorded("x86_64-linux-gnu-g++-12") && is_not_recorded("clang-14") && is_not_recorded("sh"));
-static_assert(!is_not_recorded("python3.11") && !is_not_recorded("") && !is_not_recorded("-") && !is_not_recorded("7"));
+static_assert(is_helper_program("x86_64-linux-gnu-g++-12") && is_helper_program("clang-14") && is_helper_program("sh"));
+static_assert(!is_helper_program("python3.11") && !is_helper_program("") && !is_helper_program("-") &&
+              !is_helper_program("7"));
 
 }  // namespace gpuprof::inject

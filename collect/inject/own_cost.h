@@ -9,16 +9,16 @@
 
 namespace gpuprof::inject {
 
-inline constinit std::atomic<std::uint64_t> own_cost_ns{0};
+inline constinit std::atomic<std::uint64_t> collector_overhead_ns{0};
 
-class OwnTime {
+class OverheadTimer {
 public:
-    OwnTime() noexcept : since_(monotonic_ns()) {}
-    ~OwnTime() {
-        own_cost_ns.fetch_add(static_cast<std::uint64_t>(monotonic_ns() - since_), std::memory_order_relaxed);
+    OverheadTimer() noexcept : since_(monotonic_ns()) {}
+    ~OverheadTimer() {
+        collector_overhead_ns.fetch_add(static_cast<std::uint64_t>(monotonic_ns() - since_), std::memory_order_relaxed);
     }
-    OwnTime(const OwnTime&) = delete;
-    OwnTime& operator=(const OwnTime&) = delete;
+    OverheadTimer(const OverheadTimer&) = delete;
+    OverheadTimer& operator=(const OverheadTimer&) = delete;
 
 private:
     TimeNs since_;

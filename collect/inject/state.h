@@ -20,11 +20,12 @@ namespace gpuprof::inject {
 struct Collector {
     pid_t process = 0;             // its owner; a child of vfork() or clone() shares its parent's
     std::atomic<pid_t> thread{0};  // the spool thread
-    Wake work, ended, given_away;  // for the spool thread; when it has ended; when CUPTI belongs to another client
+    EventCount work, ended,
+        given_away;  // for the spool thread; when it has ended; when CUPTI belongs to another client
     Window window;
     SpoolFile file;
     Activity activity;
-    KindSwitch kinds;
+    ActivitySwitch kinds;
     Scratch events, counts, facts, windows;
     std::atomic<bool> cuda_started{false};  // activity.start() has returned
     std::atomic<bool> yielded{false};

@@ -1,7 +1,7 @@
 // The combined CUPTI requests of this process. It has one CUPTI, with one set of active kinds and one pair of buffer
 // functions, but possibly two clients:
 // us, and another one (torch.profiler's Kineto, Proton, ...), whose calls arrive here because this library is preloaded
-// and exports the same names (exports.cc). The switchboard keeps both clients' requests and passes on only what changes
+// and exports the same names (exports.cc). The multiplexer keeps both clients' requests and passes on only what changes
 // for CUPTI, so that neither client can switch the other off.
 // No lock is held while a client is called, nor during a CUPTI call that may call one. Everything is
 // constant-initialised: calls may arrive before any constructor has run.
@@ -16,9 +16,9 @@
 
 namespace gpuprof::inject {
 
-enum class Who : unsigned { ours, other };
+enum class ClientId : unsigned { ours, other };
 
-class Switchboard {
+class CuptiMultiplexer {
 public:
     static constexpr std::uint32_t kKinds = 64, kFunctions = 2048;
 
@@ -30,29 +30,29 @@ public:
     void name_library(const char* path) noexcept { named_ = path; }
 
     // The results of cuptiActivityEnable / Disable.
-    int set_kind(Who who, std::uint32_t kind, bool on) noexcept;
+    int set_kind(ClientId client, std::uint32_t kind, bool on) noexcept;
     // The results of cuptiActivityEnableRuntimeApi / DriverApi. Overrules the kind for one function.
-    int set_function(Who who, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
+    int set_function(ClientId client, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
     // Drops all requests of one client.
-    void withdraw(Who who) noexcept;
+    void withdraw(ClientId client) noexcept;
 
-    bool wants(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
+    bool wants(ClientId client, std::uint32_t kind, std::uint32_t cbid) const noexcept;
     // Whether it has switched this function off, regardless of the kind.
-    bool leaves_out(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
-    bool wants_anything(Who who) const noexcept;
+    bool excludes(ClientId client, std::uint32_t kind, std::uint32_t cbid) const noexcept;
+    bool wants_anything(ClientId client) const noexcept;
     // Losses of both clients, because CUPTI's counter resets at each reading; returns one client's since its last call.
-    std::uint64_t take_dropped(Who who) noexcept;
+    std::uint64_t take_dropped(ClientId client) noexcept;
 
 private:
-    enum Request : std::uint8_t { unsaid, unwanted, wanted };
+    enum Request : std::uint8_t { unspecified, unwanted, wanted };
     static constexpr unsigned kClients = 2;
     static std::uint32_t kind_of(std::uint32_t domain) noexcept;
-    Request request_of(Who who, std::uint32_t kind, std::uint32_t cbid) const noexcept;
+    Request request_of(ClientId client, std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants_kind(std::uint32_t kind) const noexcept;
-    int settle_kind(const Cupti& real, std::uint32_t kind) noexcept;
-    int tell_function(std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
-    void tell_functions(std::uint32_t domain) noexcept;
+    int apply_kind(const Cupti& real, std::uint32_t kind) noexcept;
+    int apply_function(std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
+    void apply_functions(std::uint32_t domain) noexcept;
 
     std::atomic<bool> kinds_[kClients][kKinds] = {};
     std::atomic<bool> on_[kKinds] = {};                                  // in CUPTI
@@ -66,6 +66,6 @@ private:
 };
 
 // The one of this process.
-Switchboard& switchboard() noexcept;
+CuptiMultiplexer& cupti_multiplexer() noexcept;
 
 }  // namespace gpuprof::inject

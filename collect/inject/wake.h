@@ -13,21 +13,21 @@
 
 namespace gpuprof::inject {
 
-class Wake {
+class EventCount {
 public:
-    std::uint32_t ticket() const noexcept { return posts_.load(std::memory_order_acquire); }
-    void post() noexcept {
-        posts_.fetch_add(1, std::memory_order_release);
-        syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    std::uint32_t ticket() const noexcept { return count_.load(std::memory_order_acquire); }
+    void notify() noexcept {
+        count_.fetch_add(1, std::memory_order_release);
+        syscall(SYS_futex, &count_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     }
     // Waits for a post after `ticket` was taken, at most `ns` (below a second); may return early.
     void wait(std::uint32_t ticket, long ns) noexcept {
-        timespec most{0, ns};
-        syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, ticket, &most, nullptr, 0);
+        timespec timeout{0, ns};
+        syscall(SYS_futex, &count_, FUTEX_WAIT_PRIVATE, ticket, &timeout, nullptr, 0);
     }
 
 private:
-    std::atomic<std::uint32_t> posts_{0};
+    std::atomic<std::uint32_t> count_{0};
 };
 
 }  // namespace gpuprof::inject

@@ -56,7 +56,7 @@ std::uint64_t SpoolFolder::bytes() const {
     return bytes;
 }
 
-void SpoolFolder::say_full() const {
+void SpoolFolder::report_disk_full() const {
     int file = open((path_ + "/full").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) close(file);
 }

@@ -95,7 +95,7 @@ struct Enable {
     SamplingObject* object = nullptr;  // out
 };
 // For Disable, Start and Stop.
-struct OfObject {
+struct ObjectParams {
     std::size_t size = 24;
     void* reserved = nullptr;
     SamplingObject* object = nullptr;

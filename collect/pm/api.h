@@ -19,7 +19,7 @@ struct Function {
     const char* name = "";
 
     int code(Parameters& parameters) const {
-        MarkedCall mark(name);
+        RunningCallScope mark(name);
         return pointer(&parameters);
     }
     Status operator()(Parameters& parameters) const {

@@ -123,7 +123,7 @@ private:
     }
 
     void count(const Session& session) {
-        moments_ += session.moments();
+        sample_times_ += session.sample_times();
         lost_ += session.lost();
     }
 
@@ -146,11 +146,11 @@ private:
         CounterReport report{.phase = phase,
                              .code = 0,
                              .remarks = std::exchange(remarks_, {}),
-                             .moments = moments_,
+                             .sample_times = sample_times_,
                              .lost = lost_,
                              .written_until = ends_};
         for (const std::unique_ptr<Session>& session : sessions_)
-            if (session) report.moments += session->moments(), report.lost += session->lost();
+            if (session) report.sample_times += session->sample_times(), report.lost += session->lost();
         return send_packet(encode(report));
     }
 
@@ -158,7 +158,7 @@ private:
         CounterReport refusal{.phase = CounterReport::Phase::refused,
                               .code = static_cast<int>(error.code),
                               .remarks = {error.message},
-                              .moments = 0,
+                              .sample_times = 0,
                               .lost = 0,
                               .written_until = {}};
         return send_packet(encode(refusal)) ? 0 : 1;
@@ -172,7 +172,7 @@ private:
     Status failure_;                                  // the first one
     std::vector<std::string> remarks_;                // not reported yet
     std::set<std::string> said_;
-    std::uint64_t moments_ = 0, lost_ = 0;  // of dropped devices
+    std::uint64_t sample_times_ = 0, lost_ = 0;  // of dropped devices
     TimeNs written_ = monotonic_ns(), reported_ = 0;
 };
 

@@ -94,7 +94,7 @@ CounterWatch::Outcome CounterWatch::converse() {
 void CounterWatch::take(const CounterReport& report) {
     for (const std::string& remark : report.remarks) options_.remark(remark);
     reported_ = true;
-    moments_ = earlier_moments_ + report.moments;
+    sample_times_ = earlier_sample_times_ + report.sample_times;
     lost_ = earlier_lost_ + report.lost;
     if (!report.written_until.empty()) written_until_ = report.written_until;
 }
@@ -106,18 +106,19 @@ bool CounterWatch::stopping() {
 
 bool CounterWatch::explain(Outcome outcome) {
     std::string call = link_->running_call();
-    std::string death = outcome == Outcome::died ? link_->death() : "";
+    std::string exit_reason = outcome == Outcome::died ? link_->exit_reason() : "";
     {
         std::lock_guard lock(mutex_);
         link_.reset();  // killed here if it still runs
     }
     incomplete_ = outcome != Outcome::finished && !written_until_.empty();
     if (outcome == Outcome::finished || outcome == Outcome::refused) return false;
-    earlier_moments_ = moments_, earlier_lost_ = lost_;
-    std::string what = death.empty() ? "the driver did not answer" : "the sampling process " + death;
+    earlier_sample_times_ = sample_times_, earlier_lost_ = lost_;
+    std::string what = exit_reason.empty() ? "the driver did not answer" : "the sampling process " + exit_reason;
     if (!call.empty()) what += " in " + call;
     // One that dies before its first sample would die again.
-    bool again = outcome == Outcome::died && !death.empty() && reported_ && restarts_ < kMaxRestarts && !stopping();
+    bool again =
+        outcome == Outcome::died && !exit_reason.empty() && reported_ && restarts_ < kMaxRestarts && !stopping();
     options_.remark(what + (again ? "; sampling was restarted" : "; sampling of counters ended"));
     if (again) ++restarts_;
     return again;

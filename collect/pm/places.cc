@@ -23,11 +23,11 @@ std::string resolved(const std::string& path) {
 }
 
 // The files found, each once: a library has several names in its folder, and a toolkit's folder contains links.
-class Places {
+class LibrarySearch {
 public:
-    explicit Places(const std::string& root) : root_(root) {}
+    explicit LibrarySearch(const std::string& root) : root_(root) {}
 
-    void add_name(const char* name) { places_.emplace_back(name); }
+    void add_name(const char* name) { candidates_.emplace_back(name); }
     void add_folder(const std::string& folder) { add_matching(folder + "/libcupti.so*"); }
     void add_toolkit(const std::string& folder) {
         add_folder(folder + "/extras/CUPTI/lib64");
@@ -43,19 +43,19 @@ public:
     void add_wheels_of(const std::string& program) {
         if (std::size_t end = program.rfind("/bin/"); end != std::string::npos) add_wheels(program.substr(0, end));
     }
-    std::vector<std::string> take() { return std::move(places_); }
+    std::vector<std::string> take() { return std::move(candidates_); }
 
 private:
     void add_matching(const std::string& pattern) {
         glob_t found{};
         if (glob((root_ + pattern).c_str(), 0, nullptr, &found) == 0)
             for (std::size_t i = 0; i < found.gl_pathc; ++i)
-                if (files_.insert(resolved(found.gl_pathv[i])).second) places_.emplace_back(found.gl_pathv[i]);
+                if (files_.insert(resolved(found.gl_pathv[i])).second) candidates_.emplace_back(found.gl_pathv[i]);
         globfree(&found);
     }
 
     const std::string& root_;
-    std::vector<std::string> places_;
+    std::vector<std::string> candidates_;
     std::set<std::string> files_;
 };
 
@@ -67,11 +67,11 @@ std::string target_of(const std::string& path, const std::string& root) {
 
 }  // namespace
 
-std::vector<std::string> cupti_places(const std::string& program,
-                                      const std::function<std::string(const char* name)>& environment,
-                                      const std::string& root) {
+std::vector<std::string> cupti_candidates(const std::string& program,
+                                          const std::function<std::string(const char* name)>& environment,
+                                          const std::string& root) {
     if (std::string named = environment("GPUPROF_CUPTI"); !named.empty()) return {named};
-    Places places(root);
+    LibrarySearch places(root);
     places.add_name("libcupti.so.13");
     places.add_name("libcupti.so.12");
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"})

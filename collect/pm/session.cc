@@ -41,7 +41,7 @@ Result<std::unique_ptr<Session>> Session::open(const Api& api, std::size_t devic
 
 Session::~Session() {
     if (object_ == nullptr) return;
-    OfObject parameters;
+    ObjectParams parameters;
     parameters.object = object_;
     if (running_) (void)api_.stop.code(parameters);
     (void)api_.disable.code(parameters);
@@ -121,7 +121,7 @@ Status Session::empty_image() {
 }
 
 Status Session::start() {
-    OfObject parameters;
+    ObjectParams parameters;
     parameters.object = object_;
     Status status = api_.start(parameters);
     running_ = status.ok();
@@ -132,7 +132,7 @@ Status Session::start() {
 // After a buffer overflow, CUPTI decodes nothing more until sampling is restarted.
 Status Session::restart() {
     if (++restarts_ > kMaxRestarts) return explain(api_.decode.name, kOutOfMemory);
-    OfObject parameters;
+    ObjectParams parameters;
     parameters.object = object_;
     if (Status status = api_.stop(parameters); !status) return status;
     running_ = false;
@@ -193,7 +193,7 @@ Status Session::take(CounterCapture& to, std::size_t sample) {
     evaluate.values = values_.data();
     if (Status status = api_.host_evaluate(evaluate); !status) return status;
     to.add(static_cast<std::int32_t>(chip_.device), start, plan_.counters, values_);
-    ++moments_;
+    ++sample_times_;
     return {};
 }
 
@@ -208,7 +208,7 @@ Status Session::collect(CounterCapture& to, TimeNs deadline) {
 }
 
 Status Session::stop(CounterCapture& to, TimeNs deadline) {
-    OfObject parameters;
+    ObjectParams parameters;
     parameters.object = object_;
     Status status = api_.stop(parameters);
     running_ = false;
@@ -219,9 +219,9 @@ Status Session::stop(CounterCapture& to, TimeNs deadline) {
     return status;
 }
 
-void Session::lose(CounterCapture& to, std::uint64_t moments, const char* where) {
-    to.lose(static_cast<std::int32_t>(chip_.device), moments, where);
-    lost_ += moments;
+void Session::lose(CounterCapture& to, std::uint64_t sample_times, const char* where) {
+    to.lose(static_cast<std::int32_t>(chip_.device), sample_times, where);
+    lost_ += sample_times;
 }
 
 }  // namespace gpuprof::pm

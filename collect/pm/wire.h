@@ -28,7 +28,7 @@ struct CounterReport {
     Phase phase = Phase::sampling;
     int code = 0;                      // ExitCode, when refused
     std::vector<std::string> remarks;  // new ones; if refused, the reason
-    std::uint64_t moments = 0, lost = 0;
+    std::uint64_t sample_times = 0, lost = 0;
     std::vector<TimeNs> written_until;  // by device
 };
 

@@ -56,7 +56,7 @@ Layout layout_3_12() {
 
 // _Py_DebugOffsets of 3.13: a cookie, the version, a free-threading flag, then a group of 64-bit words per structure,
 // beginning with its size.
-enum Word : std::size_t {
+enum OffsetIndex : std::size_t {
     kCookie = 0,
     kVersion = 1,
     kFreeThreaded = 2,
@@ -110,7 +110,7 @@ std::optional<Layout> read_layout(Memory& memory, Address runtime) {
     for (std::size_t word = kFreeThreaded; word < kWords; ++word)
         if (words[word] > kMaxOffset) return std::nullopt;
     if (words[kCodeSize] > Bytes::kMaxBytes || words[kFrameSize] > Bytes::kMaxBytes) return std::nullopt;
-    auto at = [&](Word word) { return static_cast<std::uint32_t>(words[word]); };
+    auto at = [&](OffsetIndex word) { return static_cast<std::uint32_t>(words[word]); };
     Layout layout;
     layout.minor = 13;
     layout.interpreters_head = at(kInterpretersHead);

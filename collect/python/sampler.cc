@@ -76,19 +76,20 @@ void StackSampler::find_targets() {
 
 void StackSampler::search(pid_t pid, Target& target, std::int64_t now) {
     std::int64_t wait = std::min(kSearchInterval << std::min(target.searches, 8), kMaxSearchInterval);
-    if (target.reader || target.outcome == Search::unsupported || target.outcome == Search::refused) return;
+    if (target.reader || target.outcome == SearchOutcome::unsupported || target.outcome == SearchOutcome::refused)
+        return;
     if (target.searches > 0 && now - target.searched_ns < wait) return;
-    Finding finding = find_interpreter(files_, pid);
+    InterpreterSearch finding = find_interpreter(files_, pid);
     if (target.outcome != finding.outcome) {
-        counts_.refused += finding.outcome == Search::refused;
-        counts_.processes += finding.outcome == Search::found;
+        counts_.refused += finding.outcome == SearchOutcome::refused;
+        counts_.processes += finding.outcome == SearchOutcome::found;
     }
     ++target.searches, target.searched_ns = now, target.outcome = finding.outcome;
-    if (finding.outcome == Search::unsupported) counts_.unsupported = finding.minor;
-    if (finding.outcome != Search::found) return;
+    if (finding.outcome == SearchOutcome::unsupported) counts_.unsupported = finding.minor;
+    if (finding.outcome != SearchOutcome::found) return;
     target.memory = std::make_unique<ProcessMemory>(pid);
     target.reader =
-        std::make_unique<StackReader>(*target.memory, finding.interpreter.layout, finding.interpreter.landmarks);
+        std::make_unique<StackReader>(*target.memory, finding.interpreter.layout, finding.interpreter.addresses);
 }
 
 void StackSampler::sample() {
@@ -104,7 +105,7 @@ void StackSampler::sample() {
 void StackSampler::give_up(Target& target) {
     take_counts(target);
     target.reader.reset();
-    target.outcome = Search::refused;
+    target.outcome = SearchOutcome::refused;
     ++counts_.refused;
 }
 

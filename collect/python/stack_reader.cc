@@ -205,14 +205,14 @@ bool StackReader::read_code(Code& code) {
     return true;
 }
 
-bool StackReader::read_text(Address address, std::size_t most, std::string& into) {
+bool StackReader::read_text(Address address, std::size_t max_length, std::string& into) {
     Bytes head;
     if (address == 0 || !head.fill(memory_, address, layout_.text_ascii_size)) return false;
     if (marks_.text_type != 0 && head.pointer(layout_.object_type) != marks_.text_type) return false;
     auto length = head.get<std::uint64_t>(layout_.text_length);
     auto state = head.get<std::uint32_t>(layout_.text_state);
     std::uint32_t width = width_of(state);
-    if (length > most || (state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return false;
+    if (length > max_length || (state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return false;
     std::string raw(length * width, '\0');
     Address data = address + ((state & kAscii) != 0 ? layout_.text_ascii_size : layout_.text_compact_size);
     if (length > 0 && !memory_.read(data, raw.data(), raw.size())) return false;

@@ -28,7 +28,7 @@ struct Function<Return(Parameters...)> {
     Return operator()(Parameters... arguments) const {
         if (avoided) return kAvoided;
         if (!pointer) return kFunctionNotFound;
-        MarkedCall mark(name);
+        RunningCallScope mark(name);
         return pointer(arguments...);
     }
 };

@@ -230,7 +230,7 @@ int cuptiPmSamplingEnable(pm::Enable* parameters) {
     return pm::kSuccess;
 }
 
-int cuptiPmSamplingDisable(pm::OfObject* parameters) {
+int cuptiPmSamplingDisable(pm::ObjectParams* parameters) {
     GATE();
     std::lock_guard<std::mutex> held(lock);
     enabled_devices.erase(parameters->object->device);
@@ -272,7 +272,7 @@ int cuptiPmSamplingCounterDataImageInitialize(pm::InitializeImage* parameters) {
     return pm::kSuccess;
 }
 
-int cuptiPmSamplingStart(pm::OfObject* parameters) {
+int cuptiPmSamplingStart(pm::ObjectParams* parameters) {
     GATE();
     pm::SamplingObject& object = *parameters->object;
     if (object.running || object.interval == 0) return kInvalidOperation;
@@ -283,7 +283,7 @@ int cuptiPmSamplingStart(pm::OfObject* parameters) {
     return pm::kSuccess;
 }
 
-int cuptiPmSamplingStop(pm::OfObject* parameters) {
+int cuptiPmSamplingStop(pm::ObjectParams* parameters) {
     GATE();
     pm::SamplingObject& object = *parameters->object;
     if (!object.running) return kInvalidOperation;

@@ -50,7 +50,7 @@ private:
         setenv("GPUPROF_FAKE_NVML", script_path.c_str(), 1);
         setenv("GPUPROF_NVML", library.c_str(), 1);
         // No waiting, so that a test sees each second try in the next turn.
-        return nvml::open(request, nvml::Patience{0, 0, 0, 0, 0, 0});
+        return nvml::open(request, nvml::RetryDelays{0, 0, 0, 0, 0, 0});
     }
 };
 

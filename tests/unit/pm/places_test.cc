@@ -40,7 +40,7 @@ protected:
 };
 
 std::vector<std::string> places_of(const std::string& program, std::map<std::string, std::string> environment) {
-    return cupti_places(program, [&](const char* name) { return environment[name]; });
+    return cupti_candidates(program, [&](const char* name) { return environment[name]; });
 }
 
 std::ptrdiff_t place_of(const std::vector<std::string>& places, const std::string& place) {
@@ -81,7 +81,7 @@ TEST_F(Pythons, come_after_toolkits_whose_library_counts_once) {
 
 TEST_F(Pythons, are_looked_into_below_the_root) {
     auto environment = [](std::string_view name) { return std::string(name == "PATH" ? "/venv/bin" : ""); };
-    std::vector<std::string> places = cupti_places("", environment, root_);
+    std::vector<std::string> places = cupti_candidates("", environment, root_);
     EXPECT_EQ(place_of(places, base_), static_cast<std::ptrdiff_t>(places.size()) - 1);
     EXPECT_EQ(place_of(places, venv_), place_of(places, base_) - 1);
 }

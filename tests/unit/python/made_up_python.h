@@ -97,7 +97,7 @@ public:
     }
 
     Layout layout;
-    Landmarks marks;
+    RuntimeAddresses marks;
     Address interpreter = 0;
     std::map<Address, std::vector<char>>& pieces() { return pieces_; }
 

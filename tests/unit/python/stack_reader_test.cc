@@ -117,7 +117,7 @@ TEST_P(EveryVersion, SurvivesAnyMemory) {
                                                       : Address{random()} << (random() % 33);
                     std::memcpy(bytes.data() + at, &value, sizeof value);
                 }
-        Landmarks marks = round % 2 != 0 ? python.marks : Landmarks{.runtime = python.marks.runtime};
+        RuntimeAddresses marks = round % 2 != 0 ? python.marks : RuntimeAddresses{.runtime = python.marks.runtime};
         StackReader reader(python, python.layout, marks);
         reader.read();
     }
