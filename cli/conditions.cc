@@ -26,9 +26,9 @@ ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const c
                       bool same_hardware) {
     bool fired = false;
     for (const compare::Condition& condition : conditions) {
-        compare::Judged judged = compare::judge(condition, changes, same_hardware);
-        fired |= judged.judgement == compare::Judgement::fires;
-        if (judged.judgement != compare::Judgement::holds) note(judged.line);
+        compare::ConditionResult judged = compare::evaluate(condition, changes, same_hardware);
+        fired |= judged.outcome == compare::ConditionOutcome::fires;
+        if (judged.outcome != compare::ConditionOutcome::holds) note(judged.line);
     }
     return fired ? ExitCode::threshold : ExitCode::ok;
 }

@@ -70,9 +70,9 @@ bool other_tool(const Run& base, const Run& next) {
     return a.tool != b.tool || (a.tool.empty() && a.importer != b.importer);
 }
 
-class Comparer {
+class ComparabilityChecker {
 public:
-    Comparer(const Run& base, const Run& next) : base_(base), next_(next) {}
+    ComparabilityChecker(const Run& base, const Run& next) : base_(base), next_(next) {}
 
     Comparability compare() {
         damage("BASE", base_);
@@ -214,6 +214,6 @@ std::string hardware_of(const Run& run) {
     return all;
 }
 
-Comparability comparability_of(const Run& base, const Run& next) { return Comparer(base, next).compare(); }
+Comparability comparability_of(const Run& base, const Run& next) { return ComparabilityChecker(base, next).compare(); }
 
 }  // namespace gpuprof::compare

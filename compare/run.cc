@@ -160,7 +160,7 @@ Run run_of(Trace trace, const Options& options, StepMethod method) {
     return run_of(Recording(std::move(trace), options), StepChoice{method, ""});
 }
 
-std::array<Run, 2> runs_alike(Trace base, Trace next, const Options& options) {
+std::array<Run, 2> runs_by_same_steps(Trace base, Trace next, const Options& options) {
     std::array<Recording, 2> recordings = {Recording(std::move(base), options), Recording(std::move(next), options)};
     StepChoice choice = choose_steps(recordings[0], recordings[1]);
     std::array<Run, 2> runs;

@@ -21,7 +21,7 @@ double median_of(std::span<const double> samples) { return measure::statistics_o
 
 }  // namespace
 
-Scatter::Scatter(std::span<const double> samples, bool clipped) {
+Dispersion::Dispersion(std::span<const double> samples, bool clipped) {
     double least_counted = kNothing * measure::statistics_of(samples).mean;
     for (double sample : samples) values.push_back(std::log(std::max(sample, least_counted)));
     auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -36,35 +36,35 @@ Scatter::Scatter(std::span<const double> samples, bool clipped) {
     for (double value : values) squares += (value - mean) * (value - mean);
 }
 
-double Scatter::lag1() const {
+double Dispersion::lag1() const {
     double sum = 0;
     for (std::size_t i = 1; i < values.size(); ++i) sum += (values[i] - mean) * (values[i - 1] - mean);
     double found = squares > 0 ? sum / squares : 0;
     return found + (1 + 4 * found) / count();
 }
 
-Scatters::Scatters(std::span<const double> before, std::span<const double> after, bool within_one_process, bool clipped,
-                   Caution caution)
+DispersionPair::DispersionPair(std::span<const double> before, std::span<const double> after, bool within_one_process,
+                               bool clipped, Caution caution)
     : base(before, clipped), next(after, clipped), one_process(within_one_process) {
     double all = base.count() + next.count();
     double lag1 = (base.count() * base.lag1() + next.count() * next.lag1()) / all;
-    double doubted = one_process ? kCautionInOneProcess : caution == Caution::usual ? kCaution : 0;
+    double doubted = one_process ? kCautionInOneProcess : caution == Caution::standard ? kCaution : 0;
     lag1 = std::clamp(lag1 + doubted / std::sqrt(all), 0.0, kMaxLag1);
     double worth = all >= kMinSamplesForDependence ? (1 - lag1) / (1 + lag1) : 1;
     base_effective = std::min(base.count() * worth, measure::effective_count_of(before));
     next_effective = std::min(next.count() * worth, measure::effective_count_of(after));
 }
 
-std::optional<double> Scatters::half(double level, double before, double after) const {
+std::optional<double> DispersionPair::interval_half_width(double level, double before, double after) const {
     double degrees = std::floor(before + after - 2);
     if (degrees < 1) return std::nullopt;
     double variance = (base.squares + next.squares) / (base.count() + next.count() - 2);
     return student_t(level, static_cast<std::size_t>(degrees)) * std::sqrt(variance * (1 / before + 1 / after));
 }
 
-double Scatters::drift() const {
+double DispersionPair::drift() const {
     double product = 0, square = 0;
-    for (const Scatter* side : {&base, &next})
+    for (const Dispersion* side : {&base, &next})
         for (std::size_t i = 0; i < side->values.size(); ++i) {
             double at = static_cast<double>(i) - (side->count() - 1) / 2;
             product += at * (side->values[i] - side->mean);

@@ -10,11 +10,11 @@ namespace gpuprof::compare {
 
 // One side. Outliers are clipped to three deviations (by the median absolute deviation), so that a slow step neither
 // shifts nor widens the result much.
-struct Scatter {
+struct Dispersion {
     std::vector<double> values;  // in order of time
     double mean = 0, squares = 0, range = 0;
 
-    Scatter(std::span<const double> samples, bool clipped);
+    Dispersion(std::span<const double> samples, bool clipped);
     double count() const { return static_cast<double>(values.size()); }
     // Autocorrelation at lag 1, corrected for its bias in small samples (Kendall, "Note on bias in the estimation of
     // autocorrelation", 1954).
@@ -22,22 +22,22 @@ struct Scatter {
 };
 
 // Caution for the estimated dependence on neighbours: an undetected one makes intervals too narrow.
-enum class Caution { none, usual };
+enum class Caution { none, standard };
 
 // Under the null hypothesis the samples of both sides have the same autocorrelation, so one is estimated for both.
 // `one_process`: both are parts of one run and share every slow change, so more caution is needed.
-struct Scatters {
-    Scatter base, next;
+struct DispersionPair {
+    Dispersion base, next;
     bool one_process;
     double base_effective, next_effective;
 
-    Scatters(std::span<const double> before, std::span<const double> after, bool within_one_process,
-             bool clipped = true, Caution caution = Caution::usual);
-    double fewer() const { return std::min(base_effective, next_effective); }
-    double widest() const { return std::max(base.range, next.range); }
+    DispersionPair(std::span<const double> before, std::span<const double> after, bool within_one_process,
+                   bool clipped = true, Caution caution = Caution::standard);
+    double min_effective() const { return std::min(base_effective, next_effective); }
+    double max_range() const { return std::max(base.range, next.range); }
     // Half of Student's interval of the difference of the means, assuming equal scatter; for the given effective
     // numbers of samples. Absent if they are too few.
-    std::optional<double> half(double level, double before, double after) const;
+    std::optional<double> interval_half_width(double level, double before, double after) const;
     // The largest difference that a common drift can cause between two parts of one run; 0 without visible drift.
     double drift() const;
 };

@@ -214,7 +214,7 @@ double percentile_of(std::span<const double> sorted, double percent) {
 
 double effective_count_of(std::span<const double> samples) { return dependence_of(samples).effective; }
 
-std::size_t fewest_for(double level) {
+std::size_t min_count_for(double level) {
     std::size_t n = 2;
     while (1 - 2 * std::pow(0.5, static_cast<double>(n)) < level) ++n;
     return n;
@@ -224,7 +224,7 @@ std::optional<Interval> median_interval_of(std::span<const double> sorted, doubl
     std::size_t n = sorted.size();
     bool independent = effective >= static_cast<double>(n);
     Interval interval;
-    if (effective < static_cast<double>(fewest_for(level))) return std::nullopt;
+    if (effective < static_cast<double>(min_count_for(level))) return std::nullopt;
     auto outside = independent && n <= kSummed ? outside_of(n, level, interval.level)
                                                : outside_of(n, level, effective, interval.level);
     if (!outside) return std::nullopt;
@@ -262,7 +262,7 @@ Statistics statistics_of(std::span<const double> samples) {
     if (!result.median_interval)
         result.no_interval_because =
             fmt::format("{} samples, equivalent to {:.0f} independent ones; a 95 % interval needs {}", samples.size(),
-                        dependence.effective, fewest_for(kLevel));
+                        dependence.effective, min_count_for(kLevel));
     else if (result.median > 0)
         result.precision = (result.median_interval->high - result.median_interval->low) / 2 / result.median;
     return result;

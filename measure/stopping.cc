@@ -35,7 +35,7 @@ std::string_view name_of(StopReason reason) {
         case StopReason::enough_samples: return "number of samples reached";
         case StopReason::enough_time: return "time reached";
         case StopReason::timeout: return "time-out";
-        case StopReason::most_samples: return "largest number of samples";
+        case StopReason::max_samples: return "largest number of samples";
     }
     return "";
 }
@@ -99,7 +99,7 @@ std::optional<StopReason> Stopping::reason(DurNs elapsed) {
         if (options_.rule == StopRule::median && is_precise()) return StopReason::precise;
         if (options_.rule == StopRule::entropy && entropy_is_flat()) return StopReason::entropy;
     }
-    if (samples_.size() >= options_.max_samples) return StopReason::most_samples;
+    if (samples_.size() >= options_.max_samples) return StopReason::max_samples;
     if (elapsed >= options_.timeout) return StopReason::timeout;
     return std::nullopt;
 }

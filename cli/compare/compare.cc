@@ -69,7 +69,7 @@ Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
                  [&](std::size_t side, unsigned) { traces[side] = open_trace(*files[side], arguments.limits); });
     for (const auto& trace : traces)
         if (!trace->ok()) return trace->error();
-    return compare::runs_alike(std::move(*traces[0]).value(), std::move(*traces[1]).value(), arguments.options);
+    return compare::runs_by_same_steps(std::move(*traces[0]).value(), std::move(*traces[1]).value(), arguments.options);
 }
 
 // Each recording is read, measured and released, so that memory does not limit their number.

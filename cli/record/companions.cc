@@ -74,10 +74,10 @@ public:
     Status stop() override { return watch_->stop(); }
     std::vector<std::string> remarks() const override {
         WatchCost cost = watch_->cost();
-        if (cost.longest_wait_ns < 2 * ProcessWatch::kDefaultWait) return {};
+        if (cost.max_wait_ns < 2 * ProcessWatch::kDefaultWait) return {};
         return {fmt::format(
             "CPU use was sampled only every {} at times, to limit the cost of reading {} threads to 1 % of a CPU",
-            readable_duration(cost.longest_wait_ns), cost.threads)};
+            readable_duration(cost.max_wait_ns), cost.threads)};
     }
 
 private:

@@ -198,12 +198,12 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
-    std::optional<std::uint64_t> most_bytes = bytes_of_text(arguments.max_size);
-    if (!arguments.max_size.empty() && !most_bytes)
+    std::optional<std::uint64_t> max_bytes = bytes_of_text(arguments.max_size);
+    if (!arguments.max_size.empty() && !max_bytes)
         return Error{ExitCode::usage,
                      fmt::format("invalid --max-size '{}'; expected a number with B, KiB, MiB or GiB, such as 512MiB",
                                  arguments.max_size)};
-    options->recorder.limited = most_bytes.has_value();
+    options->recorder.limited = max_bytes.has_value();
     Target target;
     std::string library = injected_library();
     if (library.empty())
@@ -215,7 +215,7 @@ Result<ExitCode> record(const Arguments& arguments) {
         note(remark);
     Companions companions(*folder);
     prepare(companions, arguments, *sample, *folder);
-    RecordingWatch watch(*folder, {.most_bytes = most_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
+    RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
                                        companions.stop();
                                    }});
     if (Status started = target.start(arguments.command); !started) return started.error();

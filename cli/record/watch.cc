@@ -32,7 +32,7 @@ RecordingWatch::RecordingWatch(const SpoolFolder& folder, WatchOptions options)
 
 void RecordingWatch::start() {
     started_ = drawn_at_ = monotonic_ns();
-    if (draws_ || options_.most_bytes > 0) thread_ = std::thread([this] { run(); });
+    if (draws_ || options_.max_bytes > 0) thread_ = std::thread([this] { run(); });
 }
 
 void RecordingWatch::run() {
@@ -47,7 +47,7 @@ void RecordingWatch::run() {
 void RecordingWatch::look() {
     DurNs elapsed = monotonic_ns() - started_;
     bytes_ = folder_.bytes();
-    if (options_.most_bytes > 0 && bytes_ >= options_.most_bytes && !full_after_) {
+    if (options_.max_bytes > 0 && bytes_ >= options_.max_bytes && !full_after_) {
         full_after_ = elapsed;
         folder_.report_disk_full();
         if (options_.on_full) options_.on_full();

@@ -26,7 +26,7 @@ void UsageRecorder::look(const std::vector<pid_t>& processes, TimeNs now) {
         if (!there) close_idle(process.usage, pid, kWholeProcess);
         known = there ? std::next(known) : processes_.erase(known);
     }
-    most_threads_ = std::max(most_threads_, threads);
+    max_threads_ = std::max(max_threads_, threads);
 }
 
 void UsageRecorder::look_at(pid_t process, TimeNs now) {

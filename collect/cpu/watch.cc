@@ -44,7 +44,7 @@ void ProcessWatch::look() {
     // A single slow look (a busy machine, a page fault) changes the wait only partly; repeated ones change it fully.
     std::int64_t fair = std::clamp(spent * kWaitPerCost, kDefaultWait, kMaxWait);
     wait_ = wait_ + (fair - wait_) / 4;
-    cost_.longest_wait_ns = std::max(cost_.longest_wait_ns, wait_);
+    cost_.max_wait_ns = std::max(cost_.max_wait_ns, wait_);
     processes_.store(usage_.processes_seen(), std::memory_order_relaxed);
 }
 
@@ -76,10 +76,10 @@ Status ProcessWatch::stop() {
     if (tree_) {
         usage_.finish();
         cost_.processes = usage_.processes_seen();
-        cost_.threads = usage_.most_threads();
+        cost_.threads = usage_.max_threads();
         part_->add_fact("cpu.looks", std::to_string(cost_.looks));
         part_->add_fact("cpu.spent_ns", std::to_string(cost_.spent_ns));
-        part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.longest_wait_ns));
+        part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.max_wait_ns));
         tree_.reset();
     }
     return part_->close();

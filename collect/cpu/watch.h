@@ -21,8 +21,8 @@ struct WatchCost {
     std::size_t processes = 0;  // total seen
     std::size_t threads = 0;    // maximum at one time
     std::uint64_t looks = 0;
-    std::int64_t spent_ns = 0;         // CPU time
-    std::int64_t longest_wait_ns = 0;  // longest chosen interval between looks
+    std::int64_t spent_ns = 0;     // CPU time
+    std::int64_t max_wait_ns = 0;  // longest chosen interval between looks
 };
 
 class ProcessWatch {

@@ -86,7 +86,7 @@ void EnergyMeter::add_power(TimeNs time, double watts) {
     p.last = watts, p.last_time = time;
 }
 
-double EnergyMeter::most_power(std::optional<double> power_limit_w) const {
+double EnergyMeter::max_power(std::optional<double> power_limit_w) const {
     return kMaxPowerOverLimit * std::max(power_limit_w.value_or(kMaxBoardPower_w / kMaxPowerOverLimit), power_.max);
 }
 
@@ -112,7 +112,7 @@ std::optional<EnergyMeter::Estimate> EnergyMeter::by_power(RegionBounds region, 
 }
 
 Energy EnergyMeter::over(RegionBounds region, std::optional<double> power_limit_w) const {
-    double most_w = most_power(power_limit_w);
+    double most_w = max_power(power_limit_w);
     auto useful = [](const std::optional<Estimate>& estimate) {
         return estimate && estimate->uncertainty_j <= kMaxRelativeError * estimate->joules;
     };

@@ -53,7 +53,7 @@ private:
     };
     void add_counter(TimeNs time, double joules);
     void add_power(TimeNs time, double watts);
-    double most_power(std::optional<double> power_limit_w) const;
+    double max_power(std::optional<double> power_limit_w) const;
     std::optional<Estimate> by_counter(RegionBounds region, double most_w) const;
     std::optional<Estimate> by_power(RegionBounds region, double most_w) const;
 

@@ -112,7 +112,7 @@ void DeviceSeries::add_throttle(const Reading& reading) {
     if (!bits) return;
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(*bits));
     by_power_ += throttle.power;
-    by_heat_ += throttle.thermal;
+    by_thermal_ += throttle.thermal;
     by_hardware_ += throttle.hardware;
     throttled_ += throttle.power || throttle.thermal || throttle.hardware;
 }
@@ -194,7 +194,7 @@ GpuSummary DeviceSeries::summary(RegionBounds region) const {
     if (std::uint64_t samples = of(Metric::throttle).count(); samples > 0) {
         summary.throttle_pct = share(throttled_, samples);
         summary.throttle_power_pct = share(by_power_, samples);
-        summary.throttle_thermal_pct = share(by_heat_, samples);
+        summary.throttle_thermal_pct = share(by_thermal_, samples);
         summary.throttle_hw_pct = share(by_hardware_, samples);
     }
     summary.gpm_sm_active_mean = of(Metric::gpm_sm_active).mean();

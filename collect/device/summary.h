@@ -98,7 +98,7 @@ private:
     TimeBins bins_;
     Moments moments_[kMetricCount];
     std::uint64_t counted_ = 0, idle_ = 0, active_ = 0;
-    std::uint64_t throttled_ = 0, by_power_ = 0, by_heat_ = 0, by_hardware_ = 0;
+    std::uint64_t throttled_ = 0, by_power_ = 0, by_thermal_ = 0, by_hardware_ = 0;
     TimeNs first_ = 0, last_ = 0;
     EnergyMeter energy_;
 };

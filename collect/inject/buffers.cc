@@ -36,9 +36,9 @@ bool Buffers::mapped(Slot& slot) noexcept {
     return true;
 }
 
-void Buffers::request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) noexcept {
+void Buffers::request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) noexcept {
     OverheadTimer timed;
-    *most_records = 0;  // as many as fit
+    *max_records = 0;  // as many as fit
     *buffer = nullptr;
     *size = 0;
     for (Slot& slot : pool.slots_) {

@@ -55,7 +55,7 @@ private:
         alignas(8) std::uint8_t bytes[kSize] = {};
     };
     static constexpr std::size_t kMaxSpares = 64;
-    static void request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) noexcept;
+    static void request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) noexcept;
     static void complete(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                          std::size_t valid) noexcept;
     static bool mapped(Slot& slot) noexcept;

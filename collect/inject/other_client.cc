@@ -70,7 +70,7 @@ bool OtherClient::request(ClientBuffer& out) noexcept {
     out = ClientBuffer{};
     RequestBuffer function = request_.load(std::memory_order_relaxed);
     if (function == nullptr || !present()) return false;
-    function(&out.bytes, &out.size, &out.most_records);
+    function(&out.bytes, &out.size, &out.max_records);
     if (out.bytes == nullptr) out = ClientBuffer{};
     return out.bytes != nullptr;
 }
@@ -105,8 +105,8 @@ bool OtherClient::is_its(const cupti::Record& record) const noexcept {
 
 bool OtherClient::add(ClientBuffer& out, const std::uint8_t* record, std::size_t bytes,
                       const ClockLine& line) noexcept {
-    bool fits = out.bytes != nullptr && out.used + bytes <= out.size &&
-                (out.most_records == 0 || out.records < out.most_records);
+    bool fits =
+        out.bytes != nullptr && out.used + bytes <= out.size && (out.max_records == 0 || out.records < out.max_records);
     if (!fits) {
         if (out.records > 0) complete(out);
         if (out.records > 0 || out.bytes == nullptr) {

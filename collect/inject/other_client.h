@@ -53,7 +53,7 @@ public:
 private:
     struct ClientBuffer {  // a buffer of the other client
         std::uint8_t* bytes = nullptr;
-        std::size_t size = 0, used = 0, most_records = 0, records = 0;
+        std::size_t size = 0, used = 0, max_records = 0, records = 0;
     };
     static constexpr std::size_t kMaxBuffers = 16;
 

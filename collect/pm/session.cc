@@ -106,7 +106,7 @@ Status Session::make_image() {
     size.object = object_;
     size.names = plan_.names.data();
     size.count = plan_.names.size();
-    size.most_samples = kMaxSamples;
+    size.max_samples = kMaxSamples;
     if (Status status = api_.data_size(size); !status) return status;
     image_.resize(size.bytes);
     return empty_image();

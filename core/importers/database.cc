@@ -123,8 +123,8 @@ Result<Database> Database::open(Source& source) {
     constexpr std::uint64_t kMinRowBytes = 5;  // bytes: two in the page's cell array, its length, its id, its header
     struct stat file {};
     auto size = stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
-    database.most_rows_ = size / kMinRowBytes;
-    database.most_memory_ = MemoryLimit(source).bytes();
+    database.max_rows_ = size / kMinRowBytes;
+    database.max_memory_ = MemoryLimit(source).bytes();
     database.truncated_ = size < bytes_by_header(source.head());
     if (Status status = database.list_tables(source.name()); !status) return status.error();
     return database;
@@ -234,7 +234,7 @@ bool Scan::skip_damage(std::string_view why) {
 bool Scan::take_row() {
     constexpr std::uint64_t kCheckInterval = 4096;  // rows
     if (has_ids_) last_id_ = sqlite3_column_int64(statement_.get(), static_cast<int>(wanted_.size()));
-    if (++rows_ % kCheckInterval == 0 && bytes_of(losses_) > database_.most_memory()) {
+    if (++rows_ % kCheckInterval == 0 && bytes_of(losses_) > database_.max_memory()) {
         database_.set_over_memory();
         return end();
     }

@@ -28,9 +28,9 @@ SampledGpu::SampledGpu(const Api& api, const RetryDelays& delays, SampledDevice 
       facts_(std::move(facts)),
       self_(std::move(self)),
       gpu_(std::move(gpu)),
-      retries_(queries().size() + 1, Backoff(delays.query_first, delays.query_most)),
+      retries_(queries().size() + 1, Backoff(delays.query_first, delays.query_max)),
       false_losses_(queries().size() + 1, 0),
-      search_(delays.device_first, delays.device_most) {}
+      search_(delays.device_first, delays.device_max) {}
 
 std::string SampledGpu::label() const { return fmt::format("GPU {}", facts_.device); }
 

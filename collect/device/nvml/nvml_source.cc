@@ -35,7 +35,7 @@ constexpr int kMaxWatchTries = 3;
 class NvmlSource final : public DeviceSource {
 public:
     NvmlSource(Api api, const RetryDelays& delays)
-        : api_(std::move(api)), delays_(delays), library_(delays.library_first, delays.library_most) {}
+        : api_(std::move(api)), delays_(delays), library_(delays.library_first, delays.library_max) {}
 
     Status choose(const SourceRequest& request);
 

@@ -50,7 +50,7 @@ public:
         : stream_(std::move(stream)),
           timeouts_(timeouts),
           silence_(std::max(timeouts.silence, 10 * interval)),
-          restart_(timeouts.restart_first, timeouts.restart_most) {}
+          restart_(timeouts.restart_first, timeouts.restart_max) {}
 
     Status choose(const std::vector<Row>& rows, const SourceRequest& request);
     void note(std::string text) { notes_.push_back(std::move(text)); }

@@ -57,7 +57,7 @@ void Reader::read_stacks() {
     std::uint64_t stack_bytes = 0;                   // a row of a few bytes refers to a symbol of hundreds
     for (auto first = frames.begin(), last = first; first != frames.end(); first = last) {
         std::string stack;
-        if (stack_bytes > database_.most_memory() / 4) {
+        if (stack_bytes > database_.max_memory() / 4) {
             batch_.lose(Loss::too_deep, "SAMPLING_CALLCHAINS");
             break;
         }

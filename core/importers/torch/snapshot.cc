@@ -47,7 +47,7 @@ bool is_bytes(const PickleValue& value) {
 
 // Asked before each row; checks once in a thousand calls.
 bool Snapshot::has_room() {
-    if (++rows_ % 1024 == 0) over_limit_ = over_limit_ || bytes_of(batch_) > most_bytes_;
+    if (++rows_ % 1024 == 0) over_limit_ = over_limit_ || bytes_of(batch_) > max_bytes_;
     return !over_limit_;
 }
 

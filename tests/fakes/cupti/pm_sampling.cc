@@ -258,9 +258,9 @@ int cuptiPmSamplingSetConfig(pm::SetConfig* parameters) {
 
 int cuptiPmSamplingGetCounterDataSize(pm::GetCounterDataSize* parameters) {
     GATE();
-    if (parameters->most_samples == 0 || parameters->most_samples > kMaxSamples) return pm::kInvalidParameter;
+    if (parameters->max_samples == 0 || parameters->max_samples > kMaxSamples) return pm::kInvalidParameter;
     if (names_of(parameters->names, parameters->count) != parameters->object->names) return pm::kInvalidParameter;
-    parameters->bytes = sizeof(ImageHead) + parameters->most_samples * sizeof(ImageSample);
+    parameters->bytes = sizeof(ImageHead) + parameters->max_samples * sizeof(ImageSample);
     return pm::kSuccess;
 }
 

@@ -45,7 +45,7 @@ Trace trace_of(const Program& program) {
 }
 
 std::array<Run, 2> runs(const Program& base, const Program& next) {
-    return runs_alike(trace_of(base), trace_of(next), Options{});
+    return runs_by_same_steps(trace_of(base), trace_of(next), Options{});
 }
 
 TEST(StepsAlike, RangesWhereBothHaveThem) {
@@ -108,7 +108,7 @@ TEST(StepsAlike, ProgramsWithoutACommonKernelHaveNoCommonStep) {
 TEST(StepsAlike, NoneWhenOneSideHasNone) {
     Draft few;
     few.kernel(0, 7, 0, 10, "k1");
-    auto found = runs_alike(trace_of({}), few.finish(), Options{});
+    auto found = runs_by_same_steps(trace_of({}), few.finish(), Options{});
     EXPECT_TRUE(found[0].steps.steps.empty());
     Comparison compared = compare_runs(found[0], found[1], {}, {});
     EXPECT_EQ(compared.word(), Word::cannot_tell);
