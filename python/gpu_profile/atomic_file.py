@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["replacing"]
+__all__ = ["atomic_replace"]
 
 
 @contextlib.contextmanager
-def replacing(path: str) -> Iterator[str]:
+def atomic_replace(path: str) -> Iterator[str]:
     """Yield the name of a temporary file; if the block ends without an exception, it becomes `path`. An existing
     file keeps its mode."""
     final = os.path.realpath(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["Watched"]
+__all__ = ["PatchDetector"]
 
 _NAMES = """
 time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic time.monotonic_ns time.process_time
@@ -27,7 +27,7 @@ cupy.random.rand cupy.get_default_memory_pool cupy.cuda.MemoryHook cupy.cuda.get
 """.split()
 
 
-class Watched:
+class PatchDetector:
     def __init__(self) -> None:
         # Keeps the objects themselves, because the address of a freed object can be reused.
         self._before = {name: found for name in _NAMES if (found := _look(name)) is not None}
