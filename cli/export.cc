@@ -16,7 +16,7 @@
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
 #include "core/exporters/exporter.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/model/damage.h"
 
 namespace gpuprof {

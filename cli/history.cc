@@ -16,7 +16,7 @@
 #include "cli/report_output.h"
 #include "compare/history.h"
 #include "core/base/shell_words.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/report/report.h"
 
 namespace gpuprof {

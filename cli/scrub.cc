@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "core/exporters/exporter.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/model/scrub.h"
 
 namespace gpuprof {

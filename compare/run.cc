@@ -10,7 +10,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/stat.h"
 #include "core/base/parallel.h"
-#include "core/model/part.h"
+#include "core/model/select_interval.h"
 #include "measure/statistics.h"
 
 namespace gpuprof::compare {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compare/conclusion.h"
-#include "compare/scatter.h"
+#include "compare/dispersion.h"
 #include "measure/random.h"
 
 namespace gpuprof::compare {

@@ -20,7 +20,7 @@
 #include "cli/report_output.h"
 #include "compare/comparison.h"
 #include "core/base/parallel.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/report/report.h"
 
 namespace gpuprof {

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <thread>
 
-#include "collect/pm/places.h"
+#include "collect/pm/cupti_candidates.h"
 #include "core/base/ascii.h"
 #include "core/base/path_search.h"
 #include "core/base/readable.h"

@@ -17,8 +17,8 @@
 #include "cli/query/run.h"
 #include "cli/query/shell.h"
 #include "cli/terminal.h"
-#include "core/importers/several.h"
-#include "core/model/part.h"
+#include "core/importers/open_trace.h"
+#include "core/model/select_interval.h"
 
 namespace gpuprof {
 namespace {

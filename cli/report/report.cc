@@ -26,8 +26,8 @@
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/readable.h"
-#include "core/importers/several.h"
-#include "core/model/part.h"
+#include "core/importers/open_trace.h"
+#include "core/model/select_interval.h"
 #include "core/report/report.h"
 
 namespace gpuprof {

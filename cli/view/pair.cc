@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "core/base/shell_words.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/view/answer_json.h"
 
 namespace gpuprof {

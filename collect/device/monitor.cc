@@ -11,8 +11,8 @@
 #include "collect/device/sample_accumulator.h"
 #include "collect/device/sampler_link.h"
 #include "core/base/clock.h"
-#include "core/base/quiet_thread.h"
 #include "core/base/readable.h"
+#include "core/base/signal_blocked_thread.h"
 
 namespace gpuprof {
 namespace {

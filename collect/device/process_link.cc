@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "collect/device/call_mark.h"
+#include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
 #include "core/base/path_search.h"

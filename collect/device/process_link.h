@@ -1,7 +1,7 @@
 // A helper process that talks to a driver, as seen by the process that started it: start it, exchange packets, find out
 // why it died, kill it.
 // It is the program gpu-profile, started with a hidden argument and two descriptors: a packet socket and the page of
-// the running call (collect/device/call_mark.h). It has its own session, so that Ctrl-C does not end it before its results
+// the running call (collect/device/running_call.h). It has its own session, so that Ctrl-C does not end it before its results
 // are collected, and it ends with the socket.
 // A link belongs to the process that created it: a forked child only closes it.
 #pragma once
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "collect/device/call_mark.h"
+#include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -60,7 +60,7 @@ private:
 std::string sampler_program();
 
 // The end in the started process. This names the process, and shows its driver calls to its creator
-// (collect/device/call_mark.h).
+// (collect/device/running_call.h).
 void begin_link_end(const char* name);
 
 bool send_packet(std::string_view packet);

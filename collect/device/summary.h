@@ -11,7 +11,7 @@
 
 #include "collect/device/energy.h"
 #include "collect/device/reading.h"
-#include "collect/device/slices.h"
+#include "collect/device/time_bins.h"
 #include "core/schema/summary_fields.def"
 
 namespace gpuprof {

@@ -9,8 +9,8 @@
 #include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
 #include "collect/inject/cupti_codes.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/other_client.h"
-#include "collect/inject/switchboard.h"
 #include "core/base/clock.h"
 #include "core/format/spool.h"
 

@@ -5,7 +5,7 @@
 #include "collect/inject/collector.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
-#include "collect/inject/own_cost.h"
+#include "collect/inject/overhead_timer.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {

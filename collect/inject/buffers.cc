@@ -6,7 +6,7 @@
 
 #include "collect/inject/collector.h"
 #include "collect/inject/other_client.h"
-#include "collect/inject/own_cost.h"
+#include "collect/inject/overhead_timer.h"
 
 namespace gpuprof::inject {
 namespace {

@@ -4,11 +4,11 @@
 #include <string_view>
 
 #include "collect/inject/buffers.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
 #include "collect/inject/other_client.h"
-#include "collect/inject/own_cost.h"
-#include "collect/inject/switchboard.h"
+#include "collect/inject/overhead_timer.h"
 #include "core/base/clock.h"
 #include "core/schema/facts.h"
 

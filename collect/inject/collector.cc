@@ -13,12 +13,12 @@
 
 #include "collect/inject/buffers.h"
 #include "collect/inject/chunks.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
-#include "collect/inject/own_cost.h"
+#include "collect/inject/overhead_timer.h"
 #include "collect/inject/process_facts.h"
 #include "collect/inject/state.h"
-#include "collect/inject/switchboard.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {

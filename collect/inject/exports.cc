@@ -10,8 +10,8 @@
 
 #include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/other_client.h"
-#include "collect/inject/switchboard.h"
 
 namespace gpuprof::inject {
 namespace {

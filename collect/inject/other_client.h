@@ -11,7 +11,7 @@
 
 #include "collect/inject/client_clock.h"
 #include "collect/inject/cupti_api.h"
-#include "collect/inject/switchboard.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "core/format/cupti_records.h"
 
 namespace gpuprof::inject {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "collect/inject/not_recorded.h"
+#include "collect/inject/helper_programs.h"
 
 namespace gpuprof::inject {
 namespace {

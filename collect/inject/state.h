@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "collect/inject/activity.h"
-#include "collect/inject/kind_switch.h"
+#include "collect/inject/activity_switch.h"
+#include "collect/inject/event_count.h"
 #include "collect/inject/scratch.h"
 #include "collect/inject/spool_file.h"
-#include "collect/inject/wake.h"
 #include "collect/inject/window.h"
 
 namespace gpuprof::inject {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "collect/dl/library.h"
-#include "collect/pm/places.h"
+#include "collect/pm/cupti_candidates.h"
 #include "core/base/environment.h"
 
 namespace gpuprof::pm {

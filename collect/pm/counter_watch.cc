@@ -7,7 +7,7 @@
 #include "collect/pm/counter_capture.h"
 #include "collect/pm/counter_process.h"
 #include "core/base/clock.h"
-#include "core/base/quiet_thread.h"
+#include "core/base/signal_blocked_thread.h"
 
 namespace gpuprof::pm {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/shell_words.h"
-#include "core/importers/closed.h"
 #include "core/importers/formats.h"
+#include "core/importers/vendor_report.h"
 
 namespace gpuprof {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/importers/json_prefix.h"
 #include "core/importers/memory_limit.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 
 namespace gpuprof {
 namespace {

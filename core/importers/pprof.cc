@@ -14,7 +14,7 @@
 
 #include "core/importers/memory_limit.h"
 #include "core/importers/protobuf.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 
 namespace gpuprof {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/format/series_csv.h"
 #include "core/importers/memory_limit.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 #include "core/schema/plausible.h"
 
 namespace gpuprof {

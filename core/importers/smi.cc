@@ -8,9 +8,9 @@
 
 #include "core/importers/lines.h"
 #include "core/importers/memory_limit.h"
-#include "core/importers/smi/answer.h"
+#include "core/importers/read_all.h"
 #include "core/importers/smi/log.h"
-#include "core/importers/whole.h"
+#include "core/importers/smi/xml_report.h"
 
 namespace gpuprof {
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/format/bytes.h"
-#include "core/importers/cuda_words.h"
+#include "core/importers/cupti_names.h"
 #include "core/importers/spool.h"
 #include "core/schema/facts.h"
 

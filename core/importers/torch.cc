@@ -12,8 +12,8 @@
 
 #include "core/importers/memory_limit.h"
 #include "core/importers/pickle.h"
+#include "core/importers/read_all.h"
 #include "core/importers/torch/snapshot.h"
-#include "core/importers/whole.h"
 
 namespace gpuprof {
 namespace {

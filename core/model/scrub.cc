@@ -4,7 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "core/model/join.h"
+#include "core/model/merge_traces.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {

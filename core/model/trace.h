@@ -45,7 +45,7 @@ public:
     // First start to last end over every host and device event (metadata, flows and instants excluded).
     // Empty ({0, 0}) when there is no event.
     Interval window() const { return window_; }
-    // Origin of displayed times: the start of the window; for a part (part.h), that of the whole.
+    // Origin of displayed times: the start of the window; for a part (select_interval.h), that of the whole.
     TimeNs zero() const { return full_window_.start; }
     Interval full_window() const { return full_window_; }
     bool is_part() const { return window_.start != full_window_.start || window_.end != full_window_.end; }

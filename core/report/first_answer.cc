@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "core/base/readable.h"
+#include "core/report/bars.h"
 #include "core/report/findings.h"
 #include "core/report/lines.h"
 #include "core/report/paint.h"
-#include "core/report/picture.h"
 #include "core/report/text_table.h"
 #include "core/report/value.h"
 

@@ -7,7 +7,7 @@
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/json_writer.h"
-#include "core/model/part.h"
+#include "core/model/select_interval.h"
 #include "core/report/report.h"
 
 namespace gpuprof {

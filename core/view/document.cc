@@ -8,7 +8,7 @@
 #include "core/exporters/counters.h"
 #include "core/format/bytes.h"
 #include "core/model/damage.h"
-#include "core/model/part.h"
+#include "core/model/select_interval.h"
 #include "core/view/parts.h"
 
 namespace gpuprof {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/importers/importer.h"
-#include "core/model/join.h"
+#include "core/model/merge_traces.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/target.h"
 

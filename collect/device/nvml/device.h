@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "collect/device/absence.h"
 #include "collect/device/backoff.h"
 #include "collect/device/nvml/gpm.h"
 #include "collect/device/nvml/inventory.h"
 #include "collect/device/nvml/processes.h"
 #include "collect/device/nvml/source.h"
+#include "collect/device/unreported_metrics.h"
 
 namespace gpuprof::nvml {
 

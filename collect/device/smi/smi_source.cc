@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <set>
 
-#include "collect/device/absence.h"
 #include "collect/device/backoff.h"
 #include "collect/device/selection.h"
 #include "collect/device/smi/source.h"
 #include "collect/device/smi/stream.h"
+#include "collect/device/unreported_metrics.h"
 #include "core/base/clock.h"
 
 namespace gpuprof {

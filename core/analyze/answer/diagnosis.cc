@@ -10,10 +10,10 @@
 #include "core/analyze/facts/completeness.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/judgeable.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/occupancy.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/sufficiency.h"
 #include "core/analyze/rules/rule.h"
 
 namespace gpuprof {

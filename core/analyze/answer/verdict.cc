@@ -6,11 +6,11 @@
 
 #include "core/analyze/answer/explanations.h"
 #include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/judgeable.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/op_rates.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/step_finder.h"
+#include "core/analyze/facts/sufficiency.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/importers/autograd_range.h"
-#include "core/importers/cuda_words.h"
+#include "core/importers/cupti_names.h"
 #include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
 

@@ -9,7 +9,7 @@
 #include "core/importers/formats.h"
 #include "core/importers/memory_limit.h"
 #include "core/importers/protobuf.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 #include "core/importers/xprof/rows.h"
 
 namespace gpuprof {

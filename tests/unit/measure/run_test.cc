@@ -6,8 +6,8 @@
 #include "core/base/sink.h"
 #include "measure/bench.h"
 #include "measure/timer.h"
-#include "tests/unit/device/nvml_stage.h"
-#include "tests/unit/measure/sim_stage.h"
+#include "tests/unit/device/nvml_fixture.h"
+#include "tests/unit/measure/sim_fixture.h"
 
 namespace gpuprof::measure {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "collect/python/line_table.h"
-#include "tests/unit/python/made_up_python.h"
+#include "tests/unit/python/simulated_python.h"
 
 namespace gpuprof::python {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 
 #include <fmt/format.h>
 

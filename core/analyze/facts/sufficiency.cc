@@ -1,4 +1,4 @@
-#include "core/analyze/facts/judgeable.h"
+#include "core/analyze/facts/sufficiency.h"
 
 #include <fmt/format.h>
 

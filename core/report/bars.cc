@@ -1,4 +1,4 @@
-#include "core/report/picture.h"
+#include "core/report/bars.h"
 
 #include <algorithm>
 #include <cmath>

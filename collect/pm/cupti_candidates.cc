@@ -2,7 +2,7 @@
 // the prefix of the recorded program and of the python in PATH, both as found and with links resolved (a virtual
 // environment's python is a link to the one it was created from), then the active environment, the user's and the
 // system's. Wheels: nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
-#include "collect/pm/places.h"
+#include "collect/pm/cupti_candidates.h"
 
 #include <glob.h>
 

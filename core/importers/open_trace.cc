@@ -1,4 +1,4 @@
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "core/base/shell_words.h"
 #include "core/importers/importer.h"
-#include "core/model/join.h"
+#include "core/model/merge_traces.h"
 
 namespace gpuprof {
 namespace {

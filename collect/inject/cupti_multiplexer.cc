@@ -1,4 +1,4 @@
-#include "collect/inject/switchboard.h"
+#include "collect/inject/cupti_multiplexer.h"
 
 #include <sched.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-#include "collect/pm/places.h"
+#include "collect/pm/cupti_candidates.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/importers/smi/answer.h"
+#include "core/importers/smi/xml_report.h"
 
 #include <fmt/format.h>
 

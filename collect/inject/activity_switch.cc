@@ -1,4 +1,4 @@
-#include "collect/inject/kind_switch.h"
+#include "collect/inject/activity_switch.h"
 
 #include "core/base/clock.h"
 

@@ -1,4 +1,4 @@
-#include "core/importers/closed.h"
+#include "core/importers/vendor_report.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Files that are read together: how often each of them is looked at.
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 
 #include <gtest/gtest.h>
 #include <sys/inotify.h>

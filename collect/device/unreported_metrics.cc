@@ -1,5 +1,5 @@
 // Lists of metrics in words, grouped by reason.
-#include "collect/device/absence.h"
+#include "collect/device/unreported_metrics.h"
 
 #include <fmt/format.h>
 

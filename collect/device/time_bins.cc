@@ -1,4 +1,4 @@
-#include "collect/device/slices.h"
+#include "collect/device/time_bins.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/model/join.h"
+#include "core/model/merge_traces.h"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "collect/inject/activity.h"
-#include "collect/inject/wake.h"
+#include "collect/inject/event_count.h"
 #include "collect/inject/window.h"
 
 namespace gpuprof::inject {

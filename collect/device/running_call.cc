@@ -1,4 +1,4 @@
-#include "collect/device/call_mark.h"
+#include "collect/device/running_call.h"
 
 #include <algorithm>
 

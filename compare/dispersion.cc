@@ -1,4 +1,4 @@
-#include "compare/scatter.h"
+#include "compare/dispersion.h"
 
 #include <cmath>
 

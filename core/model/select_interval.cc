@@ -1,4 +1,4 @@
-#include "core/model/part.h"
+#include "core/model/select_interval.h"
 
 #include <algorithm>
 #include <vector>
