@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Refuses phrases that people stumbled over, in every text that a person reads: output, help, errors, pages, comments.
+"""Rejects unidiomatic phrases in every text that people read: output, help, errors, pages, comments.
 
-    check_language.py [PATH...]   tracked files below these paths; without any, the whole tree
+    check_language.py [PATH...]   tracked files below these paths (default: all)
 
-Each phrase has what to write instead. A phrase that is right in its place (a quotation, the name of somebody else's thing) is
-excused by `language: quoted` on its line. Recorded data and licences are not read.
+Each phrase has a replacement. `language: quoted` on a line allows a phrase there, for quotations and foreign names.
+Recorded data and licences are skipped.
 """
 
 import re
