@@ -47,6 +47,11 @@ PHRASES = (
     (r"\bno tree of\b|\bit is no (?:list|number|object|table|text)\b|\bis no (?:list|number|object|text|capture|trace|recording|directory|folder|file|program|address)\b", "not a X: expected Y"),
     (r"\bfrom (?!now|then|here|that|there|this)\S+ on\b(?!\w)(?= *[,.;:)\"]|$)", "from X"),
     (r"\b(?:a|an|its|their|one) own one\b", "a separate X"),
+    (r"\bin turns\b", "alternating, interleaved"),
+    (r"\bheld against\b", "compared with"),
+    (r"\bin vain\b|\bwithout a word\b", "without success; silently"),
+    (r"\bthe same by\b", "the same with X"),
+    (r"\bmends?\b|\bthe house\b", "fix; the code base"),
 )
 COMPILED = tuple((re.compile(phrase, re.IGNORECASE), instead) for phrase, instead in PHRASES)
 
