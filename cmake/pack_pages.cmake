@@ -1,5 +1,5 @@
-# Run by cmake/help.cmake: PAGES (paths below DOCS) and GLOSSARY into the compressed file PACKED. The time is fixed, so that equal
-# pages give equal bytes.
+# Run by cmake/help.cmake: packs PAGES (paths below DOCS) and GLOSSARY into the compressed file PACKED. The timestamp is fixed, so
+# equal pages give equal bytes.
 string(ASCII 12 form_feed)
 set(text ${PACKED}.txt)
 file(WRITE ${text} "")

@@ -5,7 +5,7 @@ set(GPUPROF_VIEWER_PAGE ${CMAKE_BINARY_DIR}/viewer/page.html)
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/*.ts ${web}/*.tsx ${web}/*.css ${web}/page.html)
 list(FILTER web_sources EXCLUDE REGEX "/(node_modules|dist|test)/")
 
-# npm writes this file last. Install scripts of packages are not run.
+# npm writes this file last. Install scripts of packages do not run.
 set(installed ${web}/node_modules/.package-lock.json)
 add_custom_command(
   OUTPUT ${installed}

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Runs the cases: folders below tests/cases that hold only data.
+"""Runs the cases: folders below tests/cases that contain only data.
 
-  cmd            the arguments of gpu-profile, as a shell would split them; several lines are one command
-  timeline.txt   optional: a drawn timeline (tests/drawn.py), there as timeline.json
-  input.*        optional: an input, there under its own name
-  stdin          optional: what standard input gives
-  expect.EXT     standard output, to the byte (the version of the program reads VERSION)
-  expect-same    a path of the repository whose content is the standard output
-  expect-error   what the one line on standard error contains; then standard output is empty
-  expect-note    what the one line on standard error contains when the command succeeds
+  cmd            the arguments of gpu-profile, split as by a shell; several lines are one command
+  timeline.txt   optional: a drawn timeline (tests/drawn.py), available as timeline.json
+  input.*        optional: an input, available under its own name
+  stdin          optional: standard input
+  expect.EXT     the exact standard output (with VERSION in place of the program's version)
+  expect-same    a path in the repository whose content is the standard output
+  expect-error   text within the one line on standard error; standard output must be empty
+  expect-note    text within the one line on standard error of a successful command
   expect-code    the exit status (default: 0)
 
-  expect-rule    of a case in rules/ID: what the rule ID says, in `report timeline.json findings`, or in what `cmd` says instead:
-                   fires 210 us    with this cost (`fires` alone: whatever it costs)
-                   silent          no finding, and no word why not
-                   abstains TEXT   no finding, and why not
-                   says TEXT       somewhere in the finding; `not TEXT`: nowhere in it
+  expect-rule    in rules/ID: the result of rule ID in `report timeline.json findings`, or in the output of `cmd`:
+                   fires 210 us    a finding with this cost (`fires` alone: any cost)
+                   silent          no finding and no reason
+                   abstains TEXT   no finding, and a reason that contains TEXT
+                   says TEXT       TEXT occurs in the finding; `not TEXT`: it does not
 
-A command runs in a scratch folder with links to the top level of the checkout, so that tests/fixtures/... is a path and
-nothing is written into the checkout. Terminal: none, 100 columns, UTF-8. `--gold` rewrites what is expected; review it
-as a diff. Arguments after the options choose cases by a part of their path.
+A command runs in a temporary folder with links to the top level of the checkout, so paths like tests/fixtures/... work and the
+checkout stays unchanged. It has no terminal, 100 columns and UTF-8. `--gold` updates the expected output; review the diff.
+Further arguments select cases by a part of their path.
 """
 
 import argparse

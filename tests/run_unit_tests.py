@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the unit tests in as many processes as there are cores, and names the slowest.
+"""Runs the unit tests in one process per core, and lists the slowest.
 
   run_unit_tests.py BINARY [GOOGLETEST-FILTER]
 
-A process per test would spend most of its time on starting, with sanitizers above all, so each process takes a share of
-the tests, as GoogleTest's sharding deals them out. A failing test's output is printed; a process that dies without a
-result names the test that it was in.
+With one process per test, starting would take most of the time, especially with sanitizers. Each process therefore runs a shard of
+the tests (GoogleTest's sharding). The output of a failing test is printed. If a process dies without a result, the test that it
+was running is named.
 """
 
 import json

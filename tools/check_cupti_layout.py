@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Compares where the reader looks for CUPTI's fields (core/format/cupti_records.h) with the headers of CUPTI 11.8 to 13.0.
+"""Compares our offsets of CUPTI's fields (core/format/cupti_records.h) with the headers of CUPTI 11.8 to 13.0.
 
     tools/check_cupti_layout.py [--cache FOLDER]
 
-Downloads the packages from the index that pip is set up for (about 60 MB, kept in the cache), and for each version compiles
-one static_assert a field: the newest structure of each record has it at the same offset, with the same size. Fields of
-newer versions than a header are allowed to be missing from it. Not part of ./test, for the network. To be run when
-cupti_records.h changes, or a new CUPTI appears.
+Downloads the packages from pip's index (about 60 MB, cached). For each version it compiles one static_assert per field:
+the newest structure of the record must have it at the same offset, with the same size. Older headers may lack newer
+fields. Run it when cupti_records.h changes or a new CUPTI appears. It needs a network, so ./test does not run it.
 """
 
 import argparse
@@ -21,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "core/format/cupti_records.h"
 CUPTI = ["nvidia-cuda-cupti-cu11==11.8.87", "nvidia-cuda-cupti-cu12==12.1.105", "nvidia-cuda-cupti-cu12==12.4.127",
          "nvidia-cuda-cupti-cu12==12.8.90", "nvidia-cuda-cupti==13.0.85"]
-# cuda.h and what it includes; one version serves all headers of CUPTI.
+# cuda.h and its includes; one version works with all headers of CUPTI.
 CUDA = ["nvidia-cuda-runtime==13.0.96", "nvidia-cuda-crt==13.0.88"]
 
 SAME = {name: name for name in ("start", "end", "completed", "queued", "submitted", "bytes", "kind", "name", "id", "cbid", "type", "address")}
 PLACE = {"device": "deviceId", "context": "contextId", "stream": "streamId", "correlation": "correlationId", "graph": "graphId",
          "graph_node": "graphNodeId"}
-# Namespace of cupti_records.h: CUPTI's structure without its number, and the names that differ.
+# Namespace in cupti_records.h: CUPTI's structure without its number, and the field names that differ.
 STRUCTURES = {
     "kernel": ("Kernel", {"registers": "registersPerThread", "grid_x": "gridX", "grid_y": "gridY", "grid_z": "gridZ",
                           "block_x": "blockX", "block_y": "blockY", "block_z": "blockZ", "static_shared": "staticSharedMemory",
@@ -63,7 +62,7 @@ def fields_of_records():
 
 
 def newest(header, base):
-    """The structure with the highest number; Memory1 is another record than Memory2 and later."""
+    """The structure with the highest number. Memory1 is a different record from Memory2 and later."""
     numbers = [int(number or 1) for number in re.findall(rf"^\}} CUpti_Activity{base}(\d*);", header, re.M)]
     if not numbers or (base == "Memory" and max(numbers) < 2):
         return None
@@ -72,7 +71,7 @@ def newest(header, base):
 
 
 def body_of(header, structure):
-    """What stands between the braces of a structure."""
+    """The text between the braces of a structure."""
     end = header.index(f"}} {structure};")
     at, depth = end, 1
     while depth > 0:

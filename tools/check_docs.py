@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Runs every command that the documentation shows.
 
-In *.md and docs/**/*.md, each line `$ COMMAND` of a fenced ```sh block is run by bash, in a scratch folder that
-has links to the checkout's top level, so that relative paths are right and what a command writes is thrown away. The
-commands of one page share the folder, in order. `gpu-profile` is the program given as the first argument, and evaluates
-with the Python that runs this. A command must end with 0, or with N when it is followed by the comment `# exit N`.
-Printed output in the block is an illustration and not compared. Blocks without `$ ` are not run.
+    check_docs.py [--gold] PROGRAM
 
-A fenced block right below the line `<!-- output of: COMMAND -->` is compared with what the command prints on a terminal
-100 columns wide; `--gold` writes it there. Its first line stays if it is `$ COMMAND`: what a reader types, where COMMAND above also cuts
-what it prints.
+bash runs each line `$ COMMAND` of a fenced ```sh block in *.md and docs/**/*.md. The folder is temporary and has links to the
+top level of the checkout, so relative paths work and output files are discarded. The commands of a page run in order in one
+folder. `gpu-profile` is PROGRAM, and `evaluate` uses the Python that runs this script. A command must exit with 0, or with N
+if the comment `# exit N` follows. Output within such a block is not compared. Blocks without `$ ` are not run.
+
+A fenced block directly below the line `<!-- output of: COMMAND -->` is compared with the output of COMMAND on a terminal
+with 100 columns; `--gold` updates it. A first line `$ COMMAND` in the block stays: it is what a reader types, while
+COMMAND in the comment may also shorten the output.
 """
 
 import os
@@ -34,7 +35,7 @@ def pages():
 
 
 def commands(markdown):
-    """(line number, command) of a page; a command goes on after a backslash at the end of its line."""
+    """(line number, command) of a page; a backslash at the end of a line continues the command."""
     for block in BLOCK.finditer(markdown):
         first = markdown.count("\n", 0, block.start(1)) + 1
         for match in COMMAND.finditer(block.group(1)):
@@ -42,7 +43,7 @@ def commands(markdown):
 
 
 def shown_problem(page, folder, environment, gold):
-    """Compares the outputs that a page shows, or rewrites them; None when they are what the commands print."""
+    """Compare the outputs that a page shows, or rewrite them; None if they are up to date."""
 
     def rewrite(match):
         done = subprocess.run(["bash", "-c", match[2]], cwd=folder, env=environment, capture_output=True, check=False)
@@ -52,11 +53,11 @@ def shown_problem(page, folder, environment, gold):
     printed = SHOWN.sub(rewrite, text)
     if gold:
         page.write_text(printed)
-    return None if gold or printed == text else "shows other output than the command prints; see --gold"
+    return None if gold or printed == text else "shown output differs from the output of the command; --gold updates it"
 
 
 def run(command, folder, environment):
-    """None when the command ends as it should, else what happened."""
+    """None if the command exits as expected, else what happened."""
     wanted = EXPECTED.search(command)
     wanted = int(wanted.group(1)) if wanted else 0
     try:
@@ -65,15 +66,15 @@ def run(command, folder, environment):
             cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"did not end in {SECONDS} s"
+        return f"did not end within {SECONDS} s"
     if done.returncode == wanted:
         return None
     said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
-    return f"exit {done.returncode} instead of {wanted}: {said[-1] if said else 'nothing was said'}"
+    return f"exit {done.returncode} instead of {wanted}: {said[-1] if said else 'no message'}"
 
 
 def check_page(page, environment, gold):
-    """[(where, problem or None, seconds)] of a page; its commands run one after another."""
+    """[(where, problem or None, seconds)] of a page, whose commands run in order."""
     return list(timed(results_of(page, environment, gold)))
 
 
@@ -102,16 +103,16 @@ def main():
         return 2
     program, gold = Path(arguments[0]).resolve(), "--gold" in sys.argv
     if not os.access(program, os.X_OK):
-        print(f"cannot run {program}; build it first", file=sys.stderr)
+        print(f"cannot run {program}: not an executable file; build it first", file=sys.stderr)
         return 2
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
     environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "GPUPROF_PYTHON": sys.executable}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # pages do not share anything but the checkout
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # pages share only the checkout
         by_page = list(pool.map(lambda page: check_page(page, environment, gold), [page for page in pages() if page.exists()]))
     results = [result for results in by_page for result in results]
     failed = [f"{where}\n    {problem}" for where, problem, _ in results if problem]
     print("slowest:", *(f"{seconds:7.1f} s  {where}" for where, _, seconds in sorted(results, key=lambda result: -result[2])[:10]), sep="\n  ")
-    print("\n".join(failed) if failed else f"{len(results)} commands and outputs of the documentation are right")
+    print("\n".join(failed) if failed else f"{len(results)} commands and outputs of the documentation work")
     return 1 if failed or not results else 0
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks every ELF file that is shipped: `check_elf.py FILE|WHEEL...`.
+"""Checks shipped ELF files: `check_elf.py FILE|WHEEL...`.
 
-A run path entry that is empty or relative makes the loader execute what lies in the current directory, so every entry must
-be absolute or begin with $ORIGIN. Our own files must also be position-independent with full RELRO and BIND_NOW, have a
-stack that is not executable, and call the checking variants of the stack protector and of _FORTIFY_SOURCE. The two
-libraries may export only the entry points listed here. A wheel is unpacked and each ELF file in it checked; libraries of
-the distribution that it carries are held to the rules on run paths and stacks only. Reads what `readelf` prints.
+An empty or relative run path entry makes the loader execute code from the current directory, so every entry must be
+absolute or begin with $ORIGIN. Our own files must also be position-independent with full RELRO and BIND_NOW, have a
+non-executable stack, and use the stack protector and _FORTIFY_SOURCE. Libraries may export only the entry points listed
+below. All ELF files of a wheel are checked; only the rules on run paths and stacks apply to libraries of the
+distribution. The facts come from `readelf`.
 """
 
 import re
@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-# Our files: what each may export. The injected library is called by the CUDA driver and by NVTX, and in place of CUPTI and of
+# Our files and their allowed exports. The CUDA driver and NVTX call the injected library; programs call it in place of CUPTI and of
 # the functions that end a process.
 OWN = {
     "gpu-profile": None,
@@ -43,37 +43,37 @@ def run_path_problems(text):
     for kind, entries in re.findall(r"\((RPATH|RUNPATH)\)\s+Library \w+: \[(.*)\]", text):
         for entry in dict.fromkeys(entries.split(":")):
             if not (entry.startswith("/") or re.match(r"\$ORIGIN(/|$)", entry)):
-                yield f"{kind} [{entries}] has the entry '{entry}', which the loader looks up in the current directory"
+                yield f"{kind} [{entries}] has the entry '{entry}', which the loader resolves in the current directory"
 
 
 def stack_problems(text):
     flags = re.search(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+([RWE ]+?)\s+0x", text)
     if not flags or "E" in flags[1]:
-        yield "its stack is executable"
+        yield "the stack is executable"
 
 
 def hardening_problems(text):
     if not re.search(r"Type:\s+DYN", text):
-        yield "it is not position-independent"
+        yield "not position-independent"
     if "GNU_RELRO" not in text or not re.search(r"\(FLAGS_1\).*\bNOW\b|\(BIND_NOW\)", text):
-        yield "it is not linked with full RELRO (-z relro -z now)"
+        yield "not linked with full RELRO (-z relro -z now)"
     if "(TEXTREL)" in text:
-        yield "it has text relocations"
+        yield "has text relocations"
     imported = {name for name, defined in symbols(text) if not defined}
     if "__stack_chk_fail" not in imported:
-        yield "no function has the stack protector"
+        yield "compiled without the stack protector"
     if not any(re.fullmatch(r"__\w+_chk", name) for name in imported):
-        yield "no function was compiled with _FORTIFY_SOURCE"
+        yield "compiled without _FORTIFY_SOURCE"
 
 
 def export_problems(text, allowed):
     foreign = sorted(name for name, defined in symbols(text) if defined and not re.fullmatch(allowed, name))
     if foreign:
-        yield f"it exports {', '.join(foreign[:5])}{' and more' if len(foreign) > 5 else ''}"
+        yield f"exports {', '.join(foreign[:5])}{' and more' if len(foreign) > 5 else ''}"
 
 
 def problems(path, optimised=True):
-    """What is wrong with one file. Without optimisation the compiler leaves _FORTIFY_SOURCE out."""
+    """Problems of one file. Unoptimised builds have no _FORTIFY_SOURCE."""
     text = readelf(path)
     yield from run_path_problems(text)
     yield from stack_problems(text)
@@ -102,7 +102,7 @@ def main():
             for path in elf_files(argument, folder):
                 checked += 1
                 found += [f"{argument.name if argument == path else f'{argument.name}: {path.name}'}: {problem}" for problem in problems(path)]
-    print("\n".join(found) if found else f"{checked} ELF files are as they should be")
+    print("\n".join(found) if found else f"{checked} ELF files without problems")
     return 1 if found or not checked else 0
 
 

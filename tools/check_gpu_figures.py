@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Figures that only a GPU can confirm say whether one has: in README.md, GLOSSARY.md and docs, except decisions, which are history.
+"""Checks that every GPU figure in README.md, GLOSSARY.md and docs (except decisions) names its source.
 
-A paragraph, list entry or table that names a GPU model (H100, H200, ...) together with "measured", "recorded" or "tried", holds the comment
-`<!-- gpu: FILE -->`: the report or recording in this repository that shows it, or `none`. With `none` it says in words
-"not measured on a GPU yet", and those words are nowhere without it. FILE is a path from the top of the checkout. So a report that replaces a
-figure is one change of one line, and none can be forgotten: --list prints those that wait for one.
+A paragraph, list entry or table that names a GPU model (H100, H200, ...) together with "measured", "recorded" or "tried"
+must contain the comment `<!-- gpu: FILE -->`: the report or recording in this repository that shows the figure, or `none`.
+With `none` the text must say "not measured on a GPU yet", and only then. FILE is a path from the repository root. A report
+that confirms a figure therefore changes one line. `--list` prints the passages that wait for a report.
 """
 
 import re
@@ -20,7 +20,7 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(markdown):
-    """(line number, text) of what stands between blank lines or begins a list entry; code is left out."""
+    """(line number, text) of every paragraph and list entry; code is skipped."""
     blank = FENCED.sub(lambda match: "\n" * match[0].count("\n"), markdown)
     lines, start = [], 1
     for number, line in enumerate([*blank.split("\n"), ""], 1):
@@ -34,12 +34,12 @@ def blocks(markdown):
 
 def problem_of(text, root=ROOT):
     """Why a block is wrong, or None."""
-    plain = re.sub(r"`[^`]*`", "", MARK.sub("", text))  # code speaks of the rule, and does not claim
+    plain = re.sub(r"`[^`]*`", "", MARK.sub("", text))  # code mentions the rule without claiming a figure
     marks = MARK.findall(re.sub(r"`[^`]*`", "", text))
     if MODEL.search(plain) and CLAIM.search(plain) and not marks:
-        return "says what a GPU showed, and not which file shows it: add <!-- gpu: FILE --> or <!-- gpu: none -->"
+        return "GPU figure without a source; add <!-- gpu: FILE --> or <!-- gpu: none -->"
     if bool(WAITING.search(plain)) != ("none" in marks):
-        return "`not measured on a GPU yet` and <!-- gpu: none --> belong together"
+        return "`not measured on a GPU yet` and <!-- gpu: none --> must occur together"
     gone = [mark for mark in marks if mark != "none" and not (root / mark).exists()]
     return f"{gone[0]} does not exist" if gone else None
 
@@ -53,7 +53,7 @@ def main():
         print("\n".join(waiting))
         return 0
     wrong = [f"{where}: {problem}" for where, text in found if (problem := problem_of(text))]
-    print("\n".join(wrong) or f"{len(waiting)} passages wait for a report from a GPU")
+    print("\n".join(wrong) or f"GPU figures have sources; {len(waiting)} wait for a report")
     return 1 if wrong else 0
 
 

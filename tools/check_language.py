@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Refuses phrases that people stumbled over, in every text that a person reads: output, help, errors, pages, comments.
+"""Rejects unidiomatic phrases in every text that people read: output, help, errors, pages, comments.
 
-    check_language.py [PATH...]   tracked files below these paths; without any, the whole tree
+    check_language.py [PATH...]   tracked files below these paths (default: all)
 
-Each phrase has what to write instead. A phrase that is right in its place (a quotation, the name of somebody else's thing) is
-excused by `language: quoted` on its line. Recorded data and licences are not read.
+Each phrase has a replacement. `language: quoted` on a line allows a phrase there, for quotations and foreign names.
+Recorded data and licences are skipped.
 """
 
 import re
@@ -47,6 +47,11 @@ PHRASES = (
     (r"\bno tree of\b|\bit is no (?:list|number|object|table|text)\b|\bis no (?:list|number|object|text|capture|trace|recording|directory|folder|file|program|address)\b", "not a X: expected Y"),
     (r"\bfrom (?!now|then|here|that|there|this)\S+ on\b(?!\w)(?= *[,.;:)\"]|$)", "from X"),
     (r"\b(?:a|an|its|their|one) own one\b", "a separate X"),
+    (r"\bin turns\b", "alternating, interleaved"),
+    (r"\bheld against\b", "compared with"),
+    (r"\bin vain\b|\bwithout a word\b", "without success; silently"),
+    (r"\bthe same by\b", "the same with X"),
+    (r"\bmends?\b|\bthe house\b", "fix; the code base"),
 )
 COMPILED = tuple((re.compile(phrase, re.IGNORECASE), instead) for phrase, instead in PHRASES)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks every project include against LAYERS.
 
-A project include is written from the repository root (#include "core/model/trace.h"), so its folder is its layer. The
-check fails for an arrow that LAYERS does not have, for a source folder without a rule, for a project include that is
-not written from the root or does not exist, for a cycle in LAYERS itself, and for a circle of includes in core, where a source file and its header count as one.
-core prints nothing, so it may not include <iostream>. Arrows between the program's languages are not seen here. ARCHITECTURE.md has
-a line for each layer, or for the folder that it lies in.
+Project includes are written from the repository root (#include "core/model/trace.h"), so the folder is the layer. The
+check fails for a dependency that LAYERS does not list, a source folder without a rule, a project include that does not
+exist or is not written from the root, a cycle in LAYERS, and an include cycle in core, where a source file and its
+header count as one. core prints nothing, so it may not include <iostream>. Dependencies between the program's languages
+are not checked. ARCHITECTURE.md must have a line for each layer, or for a folder that contains it.
 """
 
 import re
@@ -32,7 +32,7 @@ def read_layers(text):
 
 
 def layer_of(path, layers):
-    """The longest rule that covers a path; None when no rule does."""
+    """The longest rule that covers a path, or None."""
     covering = [layer for layer in layers if path.startswith(layer + "/")]
     return max(covering, key=len, default=None)
 
@@ -47,11 +47,11 @@ def problems_of_file(path, text, layers):
         where = f"{path}:{text.count(chr(10), 0, match.start(2)) + 1}"
         if quote == "<":
             if own.startswith("core/") and target == "iostream":
-                yield f"{where}: core prints nothing; <iostream> is not for {own}"
+                yield f"{where}: core prints nothing, so {own} may not include <iostream>"
             continue
         layer = layer_of(target, layers)
         if layer is None or not (ROOT / target).is_file():
-            yield f'{where}: "{target}" is not a file of this project; write its path from the repository root'
+            yield f'{where}: "{target}" is not a file of this project; write the path from the repository root'
         elif layer != own and not any(fnmatch(layer, allowed) for allowed in layers[own]):
             yield f"{where}: {own} may not include {layer} ({target}); LAYERS allows {' '.join(layers[own]) or 'nothing'}"
 
@@ -61,7 +61,7 @@ def cycle(layers):
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        return ["LAYERS: the arrows run in a circle: " + " -> ".join(error.args[1])]
+        return ["LAYERS: dependency cycle: " + " -> ".join(error.args[1])]
     return []
 
 
@@ -69,8 +69,8 @@ def unit_of(path):
     return path.rsplit(".", 1)[0]
 
 
-def circle_of_includes(files):
-    """A unit is a header with its source file: a circle of units is a knot, even where each file alone would compile."""
+def include_cycle(files):
+    """Find a cycle of units. A unit is a header with its source file, so a cycle can exist although every file compiles."""
     graph = {}
     for path in files:
         own = path.relative_to(ROOT).as_posix()
@@ -81,7 +81,7 @@ def circle_of_includes(files):
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        return ["the includes run in a circle: " + " -> ".join(error.args[1])]
+        return ["include cycle: " + " -> ".join(error.args[1])]
     return []
 
 
@@ -89,22 +89,22 @@ def check(layers):
     problems = cycle(layers)
     tops = sorted({layer.split("/")[0] for layer in layers})
     files = [p for top in tops for p in sorted((ROOT / top).rglob("*")) if p.suffix in SOURCES]
-    problems += circle_of_includes(files)
+    problems += include_cycle(files)
     for path in files:
         problems += problems_of_file(path.relative_to(ROOT).as_posix(), path.read_text(), layers)
     return len(files), problems
 
 
 def not_described(layers, page):
-    """Layers without a line in the page's first block of code, and lines there of layers that do not exist."""
+    """Layers without a line in the page's first code block, and lines there for layers that do not exist."""
     block = page.split("```")[1]
     described = {line.split()[0] for line in block.splitlines() if " knows " in line}
     for layer in sorted(set(layers) - UNDRAWN):
         if not any(within(layer, folder) for folder in described):
-            yield f"ARCHITECTURE.md: the layer {layer} is not there"
+            yield f"ARCHITECTURE.md: no line for the layer {layer}"
     for folder in sorted(described - OTHER_LANGUAGES):
         if not any(within(layer, folder) for layer in layers):
-            yield f"ARCHITECTURE.md: {folder} is no layer of LAYERS"
+            yield f"ARCHITECTURE.md: {folder} is not a layer of LAYERS"
 
 
 def within(layer, folder):
@@ -115,7 +115,7 @@ def main():
     layers = read_layers((ROOT / "LAYERS").read_text())
     count, problems = check(layers)
     problems += not_described(layers, (ROOT / "ARCHITECTURE.md").read_text())
-    print("\n".join(problems) if problems else f"{count} sources keep to LAYERS")
+    print("\n".join(problems) if problems else f"{count} sources follow LAYERS")
     return 1 if problems else 0
 
 

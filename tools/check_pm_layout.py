@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Compares collect/pm/abi.h with CUPTI's own headers: sizes, offsets and constants, by compiling assertions.
+"""Compares collect/pm/abi.h with CUPTI's headers: sizes, offsets and constants, by compiling assertions.
 
-check_pm_layout.py FOLDER: the folder of cupti_pmsampling.h (the wheel nvidia-cuda-cupti, nvidia/cu13/include). CUDA's own
-cuda.h is not needed; the few of its names that these headers use are declared here. The headers of CUPTI 12.8 and 13.0 agree;
-in 12.6 the structure of cuptiPmSamplingSetConfig ends before `append`, which collect/pm/session.cc knows.
+    tools/check_pm_layout.py FOLDER
+
+FOLDER contains cupti_pmsampling.h (in the wheel nvidia-cuda-cupti: nvidia/cu13/include). cuda.h is not needed, because the
+few names used are declared here. The headers of CUPTI 12.8 and 13.0 agree. In 12.6 the structure of
+cuptiPmSamplingSetConfig ends before `append`, which collect/pm/session.cc handles.
 """
 
 import os
@@ -15,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 CXX = os.environ.get("CXX", "c++")
 
-# Our structure, theirs, and our fields in their order.
+# Our structure, theirs, and the fields as ours:theirs.
 STRUCTURES = """
 ProfilerInitialize CUpti_Profiler_Initialize_Params
 GetChipName CUpti_Device_GetChipName_Params device:deviceIndex chip:pChipName
@@ -80,7 +82,7 @@ def main():
         source.write_text(includes + '#include "collect/pm/abi.h"\nnamespace pm = gpuprof::pm;\n' + "\n".join(assertions()) + "\n")
         done = subprocess.run([CXX, "-std=c++20", "-fsyntax-only", f"-I{ROOT}", f"-I{folder}", f"-I{sys.argv[1]}", source],
                               check=False)
-    print("collect/pm/abi.h differs from CUPTI's headers" if done.returncode else "collect/pm/abi.h is as CUPTI's headers say")
+    print("collect/pm/abi.h differs from CUPTI's headers" if done.returncode else "collect/pm/abi.h agrees with CUPTI's headers")
     return done.returncode
 
 

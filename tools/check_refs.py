@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks what the project's texts point at.
+"""Checks references in the project's texts.
 
-In every tracked text file: no path of one machine, no `TODO` without an issue, no `../` path that leads nowhere, and no
-mention of a source file that is not in the tree, and none of a test (`tests/unit/x_test.cc::Suite.Name`) that its file does not
-have. In Markdown: relative links and their headings exist. Web addresses are not fetched. Recorded data (fixtures, corpora, captures) is not read: it says what it says.
+Every tracked text file must be free of absolute paths of one machine, `TODO`s without an issue, `../` paths that do not
+exist, and names of source files or tests (`tests/unit/x_test.cc::Suite.Name`) that do not exist. In Markdown, relative
+links and their headings must exist. Web addresses are not fetched. Recorded data (fixtures, corpora, captures) is skipped.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ("tests/fixtures/", "tests/cases/", "tests/fuzz/corpus/", "examples/", "LICENSE")
-PATTERNS = ("tools/check_refs.py", "tests/python/test_tools.py")  # they show what is looked for
+PATTERNS = ("tools/check_refs.py", "tests/python/test_tools.py")  # they contain the patterns
 MACHINE_PATH = re.compile(r"(?<![\w.>$}/*-])/(?:home|root|work|Users|mnt|workspace)/[\w.]")
 TODO = re.compile(r"(?<!`)\b(?:TODO|FIXME|XXX)\b(?!.{0,3}#\d)")
 UPWARDS = re.compile(r"(?<![\w/.])(?:\.\./)+\w[\w./-]*")
@@ -40,13 +40,13 @@ def texts():
 
 
 def anchors(markdown):
-    """The fragments that headings of a page can be linked by."""
+    """The link fragments of a page's headings."""
     for title in HEADING.findall(FENCE.sub("", markdown)):
         yield re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def has_test(source, name):
-    """Whether a file of C++ (Suite.Name, or a function), Python or TypeScript (the title) has this test."""
+    """Whether a C++ (Suite.Name or a function), Python or TypeScript (title) source has this test."""
     suite, _, case = name.partition(".")
     ways = (rf"^TEST\w*\({re.escape(suite)},\s*{re.escape(case)}\)", rf"^(?:def|void) {re.escape(name)}\(", rf'^test\("{re.escape(name)}",')
     return any(re.search(way, source, re.MULTILINE) for way in ways)
@@ -55,16 +55,16 @@ def has_test(source, name):
 def line_problems(name, number, line):
     where = f"{name}:{number}"
     if MACHINE_PATH.search(line):
-        yield f"{where}: a path of one machine: {line.strip()[:80]}"
+        yield f"{where}: absolute path of one machine: {line.strip()[:80]}"
     if TODO.search(line):
-        yield f"{where}: a task without its issue (write TODO #12)"
+        yield f"{where}: task without an issue; write TODO #12"
     for target in UPWARDS.findall(line):
         there = ((ROOT / name).parent / target).resolve()
         if not there.is_relative_to(ROOT) or not there.exists():
-            yield f"{where}: {target} leads nowhere in this project"
+            yield f"{where}: {target} does not exist in this project"
     for target in TREE_FILE.findall(line):
         if "NAME" not in target and not (ROOT / target).exists():
-            yield f"{where}: {target} is not in the tree"
+            yield f"{where}: {target} does not exist"
     for file, test in TEST.findall(line):
         if (ROOT / file).is_file() and not has_test((ROOT / file).read_text(), test):
             yield f"{where}: {file} has no test {test}"
@@ -77,10 +77,10 @@ def link_problems(name, text):
         file, _, fragment = target.partition("#")
         page = ((ROOT / name).parent / file).resolve()
         if file and not (page.exists() and page.is_relative_to(ROOT)):
-            yield f"{name}: the link {target} leads nowhere"
+            yield f"{name}: broken link {target}"
         elif fragment and (not file or page.suffix == ".md"):
             if fragment not in anchors(page.read_text() if file else text):
-                yield f"{name}: {target}: no such heading"
+                yield f"{name}: {target}: heading not found"
 
 
 def main():
@@ -91,7 +91,7 @@ def main():
             problems += line_problems(name, number, line)
         if name.endswith(".md"):
             problems += link_problems(name, text)
-    print("\n".join(problems) if problems else f"{count} texts point at what is there")
+    print("\n".join(problems) if problems else f"{count} texts without broken references")
     return 1 if problems else 0
 
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Asks about long files and refuses long functions.
+"""Rejects long files and long functions.
 
-A file of more than 400 lines is a question: it is answered by a line in LONG_FILES with the reason, or by splitting
-it. A function of more than 80 lines fails, without a list of exceptions. Function lengths come from universal-ctags;
-without it that half is skipped and says so.
+A file above 400 lines needs a reason in LONG_FILES, or has to be split. A function above 80 lines fails without
+exception. universal-ctags measures functions; without it, only files are checked, and the output says so.
 """
 
 import json
@@ -17,7 +16,7 @@ SOURCES = (".h", ".cc", ".cu", ".py", ".ts", ".sh")
 FILE_LINES = 400
 FUNCTION_LINES = 80
 
-# Path: why it is better in one piece. A path that is gone or short again fails, so the list stays true.
+# Path: why the file is better in one piece. A path that no longer exists or is short again fails.
 LONG_FILES = {}
 
 
@@ -32,14 +31,14 @@ def source_files():
 def long_files(lengths, allowed):
     for path, lines in sorted(lengths.items()):
         if lines > FILE_LINES and path not in allowed:
-            yield f"{path}: {lines} lines; split it, or give the reason in tools/check_size.py"
+            yield f"{path}: {lines} lines; split it, or add the reason to LONG_FILES in tools/check_size.py"
     for path in allowed:
         if lengths.get(path, 0) <= FILE_LINES:
-            yield f"tools/check_size.py: {path} is not over {FILE_LINES} lines; take it off the list"
+            yield f"tools/check_size.py: {path} has at most {FILE_LINES} lines; remove it from LONG_FILES"
 
 
 def functions(files):
-    """(path, line, name, lines) of every function, by universal-ctags."""
+    """(path, line, name, lines) of every function."""
     command = ["ctags", "--output-format=json", "--fields=+neK", "--kinds-C++=f", "--kinds-Python=fm"]
     command += ["--languages=C++,Python", "--langmap=C++:+.h.cu", "-L", "-", "-f", "-"]
     listing = "\n".join(str(path.relative_to(ROOT)) for path in files)
@@ -53,7 +52,7 @@ def functions(files):
 def long_functions(found):
     for path, line, name, lines in found:
         if lines > FUNCTION_LINES:
-            yield f"{path}:{line}: {name} has {lines} lines, {FUNCTION_LINES} is the limit"
+            yield f"{path}:{line}: {name} has {lines} lines; the limit is {FUNCTION_LINES}"
 
 
 def main():
@@ -65,7 +64,7 @@ def main():
         problems += long_functions(found)
         counted = f"{len(found)} functions"
     else:
-        counted = "functions not measured: universal-ctags is not installed"
+        counted = "functions not measured, because universal-ctags is not installed"
     print("\n".join(problems) if problems else f"{len(files)} files within {FILE_LINES} lines; {counted}")
     return 1 if problems else 0
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws how util.gpu follows what a GPU really does, and says it in figures.
+"""Shows how util.gpu lags behind the actual activity of a GPU, as figures and as a plot.
 
-From tests/fixtures/nvml/bursty.csv, samples taken while a program ran kernels at known times, and bursty.truth.json, those
-times. Without arguments it prints the figures; with `--svg` the picture docs/images/counter_lag.svg. docs/guides/sampling.md shows
-both, and tests compare them with what this prints.
+Input: tests/fixtures/nvml/bursty.csv, samples taken while a program ran kernels at known times, and bursty.truth.json, those
+times. Without arguments it prints the figures, with `--svg` the plot docs/images/counter_lag.svg. docs/guides/sampling.md
+shows both, and tests compare them with this output.
 """
 
 import csv
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 NVML = Path(__file__).resolve().parents[1] / "tests" / "fixtures" / "nvml"
-SETTLED_S = 0.3  # until the counter has forgotten what was before
+SETTLED_S = 0.3  # until the counter no longer includes earlier activity
 
 
 def recorded():
@@ -38,7 +38,7 @@ def to_text(samples, spans):
     long_spans = [(a, b) for a, b, kind in spans if kind == "busy"]
     bursts = [(a, b) for a, b, kind in spans if kind == "burst"]
     idle_until = [a for a, _ in long_spans[1:]] + [bursts[0][0]]
-    # The first span began before sampling did.
+    # The first span began before sampling started.
     rises = [delay(samples, a, b, lambda u: u > 0) for a, b in long_spans[1:]]
     full = [delay(samples, a, b, lambda u: u == 100) for a, b in long_spans[1:]]
     falls = [delay(samples, b, until, lambda u: u < 100) for (_, b), until in zip(long_spans, idle_until)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the cost of sampling, with a fake NVML whose calls take as long as on an H200: bench/device/run.sh Prints
+# Measures the cost of sampling, with a fake NVML whose calls take as long as on an H200: bench/device/run.sh. Prints
 # lateness of ticks and CPU time at 10 ms for one and eight devices, the time that `gpu-profile -- true` adds to `true`,
 # and the memory of ten million samples.
 set -eu

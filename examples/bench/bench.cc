@@ -1,5 +1,5 @@
-// Two ways to add up numbers, timed by the harness of gpu-profile: a table, and whether the second one helped.
-// By default CUDA events time work on a device; these are functions of the processor, so the timer is the host's.
+// Times two ways to add up numbers with gpu-profile's benchmark harness. Prints a table, and whether the second one is faster.
+// The default timer uses CUDA events. These functions run on the CPU, so the host's clock is used.
 #include <cstdio>
 #include <numeric>
 #include <vector>

@@ -1,4 +1,4 @@
-"""Row-wise softmax, in its naive form."""
+"""Naive row-wise softmax."""
 
 import numpy
 

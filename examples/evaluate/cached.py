@@ -1,4 +1,4 @@
-"""Not an optimisation: caches results, and is refused."""
+"""Caches results, which is not an optimisation; `evaluate` refuses it."""
 
 import numpy
 

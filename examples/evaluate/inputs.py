@@ -1,4 +1,4 @@
-"""Many short rows. Called with a fresh, unpredictable seed for every check and every timed call."""
+"""Many short rows. `evaluate` calls this with a fresh, unpredictable seed for every check and every timed call."""
 
 import numpy
 

@@ -1,4 +1,4 @@
-"""Softmax of all rows at once, computed in the memory of the result."""
+"""Softmax of all rows at once, computed in place in the result."""
 
 import numpy
 

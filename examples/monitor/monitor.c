@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
         gpuprof_monitor_free(monitor);
         return 1;
     }
-    nanosleep(&(struct timespec){.tv_sec = 1}, NULL); /* the work to be measured */
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL); /* your work */
     gpuprof_monitor_stop(monitor);
     printf("%s", gpuprof_summary_text(gpuprof_monitor_summary_json(monitor, 0)));
     gpuprof_monitor_free(monitor);

@@ -1,4 +1,4 @@
-// Samples every GPU while some work runs, in C++: gpuprof::Monitor (collect/device/monitor.h).
+// Samples every GPU while some work runs, with gpuprof::Monitor (collect/device/monitor.h).
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "%s\n", status.error().message.c_str());
         return 1;
     }
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // the work to be measured
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // your work
     monitor.stop();
     for (const gpuprof::GpuSummary& summary : monitor.summaries()) std::printf("%s", to_text(summary).c_str());
 }

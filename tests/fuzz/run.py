@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Fuzzes the targets in turn, guided by coverage, and adds what was done to docs/how-it-works/benchmarks/fuzzing.md.
+"""Fuzzes the targets with coverage guidance, and adds the results to docs/how-it-works/benchmarks/fuzzing.md.
 
     cmake --preset fuzz && ninja -C build/fuzz
     tests/fuzz/run.py --hours 0.5                 every target for half an hour of CPU time, one process
-    tests/fuzz/run.py --hours 2 kineto capture    these two only
-    tests/fuzz/run.py --report                    coverage and the page again, from what was run before
+    tests/fuzz/run.py --hours 2 kineto capture    only these two
+    tests/fuzz/run.py --report                    coverage and the page again, from earlier runs
 
-Targets that have had least come first, in turns of a few minutes, so that an interrupted run has been fair to all. The corpus grows in
-build/fuzz/corpus and is what the next run begins with. Every input has the limits of tests/fuzz/target.h. An input that
-breaks a promise is minimised and kept in build/fuzz/finds: it becomes a seed or a case together with its mend. What
-was run is kept in tests/fuzz/runs.json, by target, when the page is made (until then in build/fuzz/pending.json); the page
-is made of that and of the coverage of seeds and corpus.
+Targets alternate every few minutes, least-fuzzed first, so an interrupted run is fair to all. The corpus grows in
+build/fuzz/corpus and is the start of the next run. Every input has the limits of tests/fuzz/target.h. An input that violates an
+invariant is minimised and kept in build/fuzz/finds; it becomes a seed or a case in the commit that fixes the bug. When the page is
+generated, the runs per target are saved in tests/fuzz/runs.json (until then in build/fuzz/pending.json). The page is generated from
+them and from the coverage of seeds and corpus.
 """
 import argparse
 import concurrent.futures
@@ -32,17 +32,17 @@ SEEDS = ROOT / "tests/fuzz/corpus"
 CORPUS = BUILD / "corpus"
 FINDS = BUILD / "finds"
 RUNS = ROOT / "tests/fuzz/runs.json"
-PENDING = BUILD / "pending.json"  # what was run since the page was made
+PENDING = BUILD / "pending.json"  # runs since the page was generated
 PAGE = ROOT / "docs/how-it-works/benchmarks/fuzzing.md"
 MARKS = ("<!-- made by tests/fuzz/run.py -->", "<!-- end -->")
-TURN_S = 150  # wall time; short enough to be fair, long enough that reading the corpus does not matter
-MOST_INPUTS = 400  # of a corpus, of those that coverage is measured with
-MOST_FINDS = 20  # of one turn; then the target waits for mends
+TURN_S = 150  # wall time; short enough to be fair, long enough that the time to read the corpus is negligible
+MOST_INPUTS = 400  # inputs of a corpus used to measure coverage
+MOST_FINDS = 20  # per turn; then the target pauses until bugs are fixed
 
-# Wall time: several times what target.h allows of CPU time, since the machine may be busy.
+# Wall time: several times the CPU time that target.h allows, because the machine may be busy.
 LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=300", "-max_len=65536"]
 
-# What is read by each target: the sources whose lines count for its coverage.
+# The sources of each target's parser, whose lines count for its coverage.
 PARSERS = {
     "answer": ["core/analyze/"],
     "bench": ["measure/bench_document.cc", "measure/member_reader.h"],
@@ -81,7 +81,7 @@ def environment(**more):
 
 
 def on_one_processor():
-    """Before a target starts: readers that use all CPUs then start no threads, which would cost more than the input."""
+    """Called before a target starts: readers that use all CPUs then start no threads, which would cost more than the input."""
     os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
 
@@ -96,7 +96,7 @@ def number(log, pattern):
 
 
 def fuzz(target, seconds):
-    """One process of libFuzzer, until the time is over or an input breaks a promise: its log and whether it was the latter."""
+    """Run one libFuzzer process until the time is over or an input violates an invariant. Return its log and whether the latter happened."""
     own = CORPUS / target
     for folder in (own, FINDS):
         folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def fuzz(target, seconds):
 
 
 def minimised(target, log):
-    """The smallest input found that fails as well, beside the one that was found."""
+    """Minimise a failing input, and save the result beside it."""
     found = re.findall(r"Test unit written to (\S+)", log)
     if not found:
         return None
@@ -181,7 +181,7 @@ def run_all(names, hours, until):
 
 
 def lines_covered(target):
-    """Lines of the target's parser that seeds and corpus reach, and how many there are."""
+    """Number of lines of the target's parser that seeds and corpus reach, and the total."""
     profile = BUILD / f"profile-{target}"
     grown, seeds = (sorted(folder.glob("*")) for folder in (CORPUS / target, SEEDS / target))
     inputs = [*seeds, *random.Random(1).sample(grown, min(len(grown), MOST_INPUTS))]

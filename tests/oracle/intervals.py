@@ -1,6 +1,6 @@
-"""Unions of half-open integer intervals [start, end): the whole algebra the oracle needs.
+"""Unions of half-open integer intervals [start, end): all the algebra that the oracle needs.
 
-Written for being obviously right: sort, then sweep. An interval without length covers nothing.
+Written to be obviously correct: sort, then sweep. An interval of length 0 covers nothing.
 """
 
 

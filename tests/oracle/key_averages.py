@@ -1,8 +1,8 @@
-"""Computes PyTorch's `key_averages()` again, from the recording alone.
+"""Recomputes PyTorch's `key_averages()` from the recording alone.
 
-The rules are in README.md ("ops"); this file is their shortest plain form. The result of `averages()` is every row of
-PyTorch's host side: operators, annotations, API calls and profiler overhead. `operators()` keeps the rows that the
-product's `ops` table has: operators and annotations. The device side (kernels by name) belongs to timeline.py.
+The rules are in README.md ("ops"); this file is their shortest plain form. `averages()` returns every row of PyTorch's host side:
+operators, annotations, API calls and profiler overhead. `operators()` keeps the rows of the product's `ops` table: operators and
+annotations. The device side (kernels by name) is in timeline.py.
 """
 
 import bisect

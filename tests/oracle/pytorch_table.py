@@ -1,8 +1,8 @@
-"""Reads the table that PyTorch prints for `key_averages()` (the `*.key_averages.txt` beside a recording).
+"""Reads the table that PyTorch prints for `key_averages()` (the `*.key_averages.txt` next to a recording).
 
-A table is rounded text: durations carry three decimals in us, ms or s, memory two decimals in b, Kb, Mb or Gb, and long
-names are cut and end in "...". So every number comes with the half unit it may be off by. Rows that PyTorch prints
-for the device (kernels, copies, annotations on the device) have no CPU time; `is_device_row` tells them apart.
+The table is rounded text: durations have three decimals in us, ms or s, memory two decimals in b, Kb, Mb or Gb, and long
+names are truncated with "...". Every number therefore comes with its maximum rounding error. Rows that PyTorch prints
+for the device (kernels, copies, annotations on the device) have no CPU time; `is_device_row` identifies them.
 """
 
 import re

@@ -57,7 +57,7 @@ def test_processes_by_posix_spawn(injected):
 
 
 def test_a_chain_of_execs(injected):
-    """exec ends a process without a word, and the same id begins anew: a file each."""
+    """exec replaces the program without notice under the same process id; each program gets its own file."""
     assert injected.run("--nvtx", "--exec", "5").returncode == 0
     files = injected.files()
     assert len(files) == 6

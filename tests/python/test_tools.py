@@ -41,15 +41,15 @@ def test_layers(path, include, complaint):
     assert not complaint or complaint in found[0]
 
 
-def test_layers_in_a_circle():
+def test_a_cycle_of_layers():
     assert check_layers.cycle(LAYERS) == []
-    assert "circle" in check_layers.cycle(check_layers.read_layers("a: b\nb: c\nc: a\n"))[0]
+    assert "a -> " in check_layers.cycle(check_layers.read_layers("a: b\nb: c\nc: a\n"))[0]
 
 
 def test_the_page_has_every_layer():
     page = "```\ncore/base   results   knows nothing\ncli   commands   knows core\nweb   viewer   knows JSON\nold   gone   knows core\n```"
-    assert list(check_layers.not_described(LAYERS, page)) == [
-        "ARCHITECTURE.md: the layer core/model is not there", "ARCHITECTURE.md: old is no layer of LAYERS"]
+    found = list(check_layers.not_described(LAYERS, page))
+    assert ["core/model" in found[0], "old" in found[1], len(found)] == [True, True, 2]
 
 
 def test_fuzzed_sources_exist():
@@ -63,11 +63,11 @@ def test_fuzzed_sources_exist():
 @pytest.mark.parametrize(
     "line, complaint",
     [
-        ("see /" + "home/me/x", "path of one machine"),
-        ("TO" + "DO later", "without its issue"),
+        ("see /" + "home/me/x", "home/me/x"),
+        ("TO" + "DO later", "issue"),
         ("TO" + "DO #12 later", None),
-        ("see ../" + "elsewhere/x", "leads nowhere"),
-        ("see core/base/" + "absent.h", "not in the tree"),
+        ("see ../" + "elsewhere/x", "elsewhere/x"),
+        ("see core/base/" + "absent.h", "core/base/absent.h"),
         ("see core/base/result.h", None),
         ("a / b, and/or, 3/4", None),
         ("`tests/python/test_tools.py::test_refs`", None),
@@ -91,13 +91,12 @@ def test_refs_of_markdown():
 
 
 def test_long_files_and_functions():
-    assert list(check_size.long_files({"a.cc": 400, "b.cc": 401}, {})) == [
-        "b.cc: 401 lines; split it, or give the reason in tools/check_size.py"
-    ]
+    found = list(check_size.long_files({"a.cc": 400, "b.cc": 401}, {}))
+    assert len(found) == 1 and found[0].startswith("b.cc: 401 lines")
     assert list(check_size.long_files({"b.cc": 401}, {"b.cc": "one table"})) == []
-    assert "take it off" in list(check_size.long_files({"b.cc": 3}, {"b.cc": "one table"}))[0]
+    assert "b.cc" in list(check_size.long_files({"b.cc": 3}, {"b.cc": "one table"}))[0]
     found = list(check_size.long_functions([("a.cc", 1, "good", 80), ("a.cc", 90, "bad", 81)]))
-    assert found == ["a.cc:90: bad has 81 lines, 80 is the limit"]
+    assert len(found) == 1 and found[0].startswith("a.cc:90: bad has 81 lines")
 
 
 def test_functions_are_measured(tmp_path):
@@ -129,7 +128,7 @@ def test_exit_of_a_command(tmp_path, command, problem):
 def test_output_of_a_page(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("<!-- output of: echo right -->\n```\nwrong\n```\nrest\n")
-    assert "shows other output" in check_docs.shown_problem(page, tmp_path, None, gold=False)
+    assert check_docs.shown_problem(page, tmp_path, None, gold=False) is not None
     assert check_docs.shown_problem(page, tmp_path, None, gold=True) is None
     assert page.read_text() == "<!-- output of: echo right -->\n```\nright\n```\nrest\n"
     assert check_docs.shown_problem(page, tmp_path, None, gold=False) is None
@@ -145,12 +144,12 @@ def test_output_below_the_command_that_a_reader_types(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("Measured on one H200: x1.04.", "not which file shows it"),
+        ("Measured on one H200: x1.04.", "<!-- gpu: none -->"),
         ("Measured on one H200: x1.04. <!-- gpu: docs/README.md -->", None),
         ("Measured on one H200: x1.04. <!-- gpu: docs/nowhere.md -->", "docs/nowhere.md does not exist"),
         ("x1.04 (H200; a prototype measured it), not measured\non a GPU yet. <!-- gpu: none -->", None),
-        ("x1.04, not measured on a GPU yet.", "belong together"),
-        ("x1.04. <!-- gpu: none -->", "belong together"),
+        ("x1.04, not measured on a GPU yet.", "<!-- gpu: none -->"),
+        ("x1.04. <!-- gpu: none -->", "not measured on a GPU yet"),
         ("The H200 has 132 multiprocessors.", None),
         ("Say `not measured on a GPU yet` and `<!-- gpu: none -->`.", None),
     ],
@@ -205,7 +204,7 @@ def test_elf(monkeypatch, old, new, complaint):
 
 
 def test_nothing_is_loaded_from_the_current_directory(program, tmp_path):
-    """The loader would stop at these: they are no libraries."""
+    """The loader would fail on these files, because they are not libraries."""
     for name in ("libzstd.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libc.so.6"):
         (tmp_path / name).write_bytes(b"planted")
     done = subprocess.run([program.path, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -1,8 +1,8 @@
-"""Families of programs whose bottleneck is known, because each can be run again without one of its causes.
+"""Families of programs with known bottlenecks: each program can run again without one of its causes.
 
-A family is a function of Case that yields steps as a host thread. `case.has(CAUSE)` asks whether the cause is there in this run;
-`case.causes` lists those that can be taken away, each under the verdict that names it. Sizes come from the case's random numbers,
-which are the same in all runs of a seed.
+A family is a function of Case that yields steps as a host thread. `case.has(CAUSE)` returns whether the cause is active in this
+run. `case.causes` lists the causes that can be removed, each under the verdict that names it. Sizes come from the case's random
+numbers, which are the same in all runs of a seed.
 """
 
 import functools

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Holds the product's verdicts and gains against simulated programs whose truth is known.
+"""Compares the product's verdicts and gains with simulated programs whose truth is known.
 
     tests/simulate/judge.py BINARY [--seeds 50] [--family NAME]... [--first 0] [--jobs 2] [--show wrong]
 
-Each family runs with SEEDS seeds: sizes, noise and what the recording lacks are random. Prints for each family how often the verdict
-is right (the largest share), acceptable (one that a careful person could defend), `cannot tell`, wrong, or confidently wrong (wrong
-with a share of 30 % or more and no warning), and how many of the claimed gains are within a quarter of the true gain.
+Each family runs with SEEDS seeds; sizes, noise and the missing parts of the recording are random. For each family it prints how
+often the verdict is right (the largest share), acceptable (a careful person could defend it), `cannot tell`, wrong, or
+confidently wrong (wrong with a share of 30 % or more and no warning), and how many of the claimed gains are within a quarter of
+the true gain.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What torch.profiler writes of a simulated run, and what a recording may lack."""
+"""The output of torch.profiler for a simulated run, and the parts that a recording may lack."""
 
 import json
 

@@ -1,8 +1,8 @@
-"""A discrete-event model of a program that uses a GPU: host threads that launch, copy, wait and allocate; streams that keep their
-order; kernels that share multiprocessors and bandwidth; copy engines; a recorder that costs the host time for each record.
+"""A discrete-event model of a program that uses a GPU: host threads that launch, copy, wait and allocate; in-order streams;
+kernels that share multiprocessors and bandwidth; copy engines; a recorder that costs the host time for each record.
 
-A host thread is a generator: it yields what it waits for, a number of ns or an Event, and goes on when that is over. What happened is
-kept as Spans and Ops, with the truth that no recording has: what limits a kernel. All times are integers, in ns.
+A host thread is a generator. It yields what it waits for, a number of ns or an Event, and continues afterwards. Results are Spans
+and Ops, which also hold the truth that no recording has: the limiter of a kernel. All times are integers, in ns.
 """
 
 import heapq

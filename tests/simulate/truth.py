@@ -1,4 +1,4 @@
-"""What is true of a simulated program: how long its steps take, how long they would take without each cause, and what the device did."""
+"""The truth about a simulated program: the length of its steps, their length without each cause, and the device's activity."""
 
 import random
 from dataclasses import dataclass

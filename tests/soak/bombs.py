@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Small files that unpack to gigabytes, or whose few bytes stand for large rows: what reading them costs.
+"""Measures the cost of reading decompression bombs: small files that unpack to gigabytes, or whose few bytes produce large rows.
 
     tests/soak/bombs.py BINARY [--mib 3] [--only TEXT] [--most-gib 2] [--most-seconds 60]
 
-For each reader one or more bombs, packed with gzip and zstd, read twice: with the limits as they are, and with --unpack-ratio raised so
-that the limit on memory has to hold alone. Every run must end with an answer (0) or a refusal of one line (3), below `--most-gib` of
-resident memory and `--most-seconds` of CPU time. Prints a table. tests/python/test_bombs.py runs smaller ones.
+Each reader gets at least one bomb, packed with gzip and zstd and read twice: with the default limits, and with a raised
+--unpack-ratio, so that only the memory limit applies. Every run must end with an answer (0) or a one-line refusal (3), below
+`--most-gib` of resident memory and `--most-seconds` of CPU time. Prints a table. tests/python/test_bombs.py runs smaller bombs.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Ends the fake program at random moments while it is recorded, and looks at what it left; of tests/soak/kills.py.
+"""Ends the fake program at random moments while it is recorded, and checks the result. Part of tests/soak/kills.py.
 
-Every death: the exit status is that of the program alone; the capture can be read; it has no more kernels than were played,
-and none with a name that was not; it is called killed if and only if its end chunk is missing, and truncated if and only if
-it ends within a chunk; nothing else is lost but what a flush at exit could not get.
+After every death, the exit status must be that of the program alone, and the capture must be readable. It must not have more
+kernels than were replayed, or kernels with other names. It must be marked killed if and only if its end chunk is missing, and
+truncated if and only if it ends within a chunk. Nothing else may be lost except what a flush at exit could not get.
 """
 
 import random

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Kills what belongs to a recording at random moments, and looks at what is left: the recorded program, `record` itself, the sampler
-of the devices.
+"""Kills processes of a recording at random moments, and checks what is left: the recorded program, `record` itself, or the
+sampler of the devices.
 
     tests/soak/kills.py BINARY [--count 10000] [--seed 1] [--jobs 2] [--only target|launcher|sampler]
 
-    target     deaths.py: eight in ten
-    launcher   SIGKILL to `record`. The program goes on and ends as it does alone; the capture, if there is one, holds every kernel,
-               without a loss, or else the parts do
-    sampler    SIGKILL to the process that samples the devices, once to three times. The program and its kernels are untouched; the
-               capture says that samples are missing
+    target     deaths.py: 80 % of the runs
+    launcher   SIGKILL to `record`. The program must continue and end as it does alone. The capture, if it exists, must contain
+               every kernel without a loss, otherwise the parts must
+    sampler    SIGKILL to the process that samples the devices, one to three times. The program and its kernels must be
+               unaffected, and the capture must say that samples are missing
 
 Prints a table by victim. tests/python/test_record_deaths.py runs 300 of them.
 """

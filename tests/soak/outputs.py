@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Writes every kind of output over an existing file while the disk fails or the program is killed, and looks at what is there.
+"""Writes every kind of output over an existing file while the disk fails or the program is killed, and checks the file.
 
     tests/soak/outputs.py BINARY [--kills 500] [--seed 1] [--only KIND...]
 
-For each kind of output, three trials:
+Each kind of output has three trials:
 
-  fault   tests/fakes/diskfault makes one disk call fail with ENOSPC, EIO, a short write, or kills the program before or behind it:
-          every call of the run in turn
+  fault   tests/fakes/diskfault makes one disk call fail with ENOSPC, EIO or a short write, or kills the program before or
+          after the call; repeated for every call of the run
   kill    SIGKILL, SIGTERM, SIGINT or SIGHUP at a random moment
-  full    a file system of 64 KiB (tmpfs; where none may be mounted, a limit of the size of files) that is too small
+  full    a file system of 64 KiB (tmpfs; if it cannot be mounted, a limit on the file size), which is too small
 
-After each: the file is byte for byte the old one, or whole and new; the new one if and only if the program says so, unless it was killed;
-what orderly signals and errors leave beside it is nothing. Prints a table by kind. tests/python/test_outputs.py runs a few.
+Afterwards the file must be byte for byte the old one, or complete and new. It must be the new one if and only if the program
+reports success, unless the program was killed. Orderly signals and errors must leave no other file. Prints a table by kind.
+tests/python/test_outputs.py runs a few trials.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Hooks of MkDocs (mkdocs.yml): pages of docs/ link to files beside that folder, as they do in the checkout, and the site has those too.
+"""MkDocs hooks (mkdocs.yml) that add files from outside docs/ to the site, because pages link to them.
 
-Pages of the top level that the site shows are PAGES. The notebook becomes a page with its outputs. Every other file of the repository
-that a page links to becomes a page with its text below `source/`. A link to a folder leads to its README.md, or becomes plain text.
+PAGES are top-level pages that the site shows. The notebook becomes a page with its outputs. Every other linked file of the
+repository becomes a page with its text below `source/`. A link to a folder leads to its README.md, or becomes plain text.
 """
 
 import json
@@ -29,14 +29,14 @@ LIST = re.compile(r"^(?:[*-] |\d+\. )")
 
 
 def target_of(page, link):
-    """The path in the repository that a relative link of a page (by its path there) leads to, or None."""
+    """The path in the repository to which a relative link of a page leads, or None."""
     if re.match(r"[a-z]+:", link):
         return None
     return posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
 
 
 def place_of(path):
-    """Where the site has a file of the repository; None for a folder without a README.md."""
+    """The place of a repository file in the site; None for a folder without a README.md."""
     if (ROOT / path).is_dir():
         readme = f"{path}/README.md"
         return place_of(readme) if (ROOT / readme).exists() else None
@@ -52,7 +52,7 @@ def without_code(markdown):
 
 
 def outside_links(page, markdown):
-    """Files beside docs/ that a page links to."""
+    """Files outside docs/ to which a page links."""
     for match in LINK.finditer(without_code(markdown)):
         path = target_of(page, match[1])
         if path and (ROOT / path).is_dir():
@@ -88,7 +88,7 @@ def cell_parts(notebook):
 
 
 def on_files(files, config):
-    """Adds the pages that do not lie in docs/."""
+    """Add the pages from outside docs/."""
     sources = {file.src_uri: f"docs/{file.src_uri}" for file in files.documentation_pages()}
     for path, place in PAGES.items():
         if place not in sources:
@@ -122,7 +122,7 @@ def in_site(match, page, place):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Links as the site has them, and an empty line before each list, which Python-Markdown needs."""
+    """Rewrite links for the site, and put the empty line before each list that Python-Markdown needs."""
     place = page.file.src_uri
     path = config["repository_paths"].get(place)
     if path is None or not path.endswith(".md"):
@@ -138,7 +138,7 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def folder_link(found, page):
-    """A link to a folder that the site does not have, as its text."""
+    """Replace a link to a folder that is not in the site by its text."""
     path = target_of(page, found[2].split("#")[0]) if not found[2].startswith("#") else None
     return found[1] if path and (ROOT / path).is_dir() and place_of(path) is None else found[0]
 

@@ -1,5 +1,5 @@
-// Browsers start no worker from a file. There, the search of the site runs in a hidden frame, with a worker's messages. Its script looks
-// for the name IFrameWorker and for its own address in the frame.
+// Browsers do not start workers for pages opened from files. For such pages, the site's search runs in a hidden frame that behaves like a
+// worker. The search script expects the name IFrameWorker and finds its own address in the frame.
 if (location.protocol === "file:") {
   class FrameWorker extends EventTarget {
     constructor(script) {

@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostInChain = 64;
+constexpr std::size_t kMaxInChain = 64;
 constexpr DurNs kAlike = 3;
 constexpr double kUnfused = 0.3;
 
@@ -42,7 +42,7 @@ public:
                 close(chain);
                 continue;
             }
-            bool joins = !chain.ops.empty() && chain.ops.size() < kMostInChain && !awaited_[chain.ops.back()] &&
+            bool joins = !chain.ops.empty() && chain.ops.size() < kMaxInChain && !awaited_[chain.ops.back()] &&
                          std::max(chain.longest, length) <= kAlike * std::min(chain.shortest, length);
             if (!joins) close(chain);
             chain.shortest = chain.ops.empty() ? length : std::min(chain.shortest, length);

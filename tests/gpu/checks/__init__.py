@@ -1,4 +1,4 @@
-"""The checks by part, most telling first. A new check is a function in one of these files; nothing else."""
+"""The checks by part, most informative first. A new check is one function in one of these files."""
 
 from . import accuracy, cost, judging, later, neighbours, records, sampling, survival, timers
 

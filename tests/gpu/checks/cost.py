@@ -1,4 +1,4 @@
-"""Part 2: what recording and sampling cost the program, beside torch.profiler and nsys, in turns (harness/turns.py)."""
+"""Part 2: the cost of recording and sampling, interleaved with torch.profiler and nsys (harness/turns.py)."""
 
 from harness import turns
 from harness.check import Checks

@@ -1,4 +1,4 @@
-"""Part 3: what `evaluate` says of cheats on CUDA streams, and verdicts of programs whose bottleneck is known."""
+"""Part 3: `evaluate` on cheats with CUDA streams, and verdicts of programs with known bottlenecks."""
 
 import json
 

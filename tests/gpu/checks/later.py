@@ -1,4 +1,4 @@
-"""Part 4: the frame for truth that later work needs. Each check says what it comes with."""
+"""Part 4: reserved for data that later features need. Each check says to which feature it belongs."""
 
 from harness.check import Checks
 

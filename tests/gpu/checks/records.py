@@ -1,4 +1,4 @@
-"""Part 1: what `record` records, beside what the program says it did, and beside torch.profiler in the same run."""
+"""Part 1: the content of recordings, compared with the program's own counts and with torch.profiler in the same run."""
 
 import json
 

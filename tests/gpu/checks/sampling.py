@@ -1,4 +1,4 @@
-"""Part 1: NVML, GPM, energy and hardware counters over time, while the GPU is kept busy."""
+"""Part 1: NVML, GPM, energy and hardware counters over time, while the GPU is busy."""
 
 import json
 import statistics

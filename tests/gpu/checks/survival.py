@@ -1,4 +1,4 @@
-"""Part 1: programs that end, fork or are killed in ways that lose records; what is lost must be counted."""
+"""Part 1: programs that end, fork or are killed in ways that lose records; losses must be counted."""
 
 from harness.check import Checks
 from harness.recording import Capture, last_json, record, storm, workload

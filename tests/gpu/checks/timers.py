@@ -1,4 +1,4 @@
-"""Part 3: times of `bench` beside nvbench's and Triton's, and over several processes."""
+"""Part 3: times of `bench` compared with nvbench and Triton, and across processes."""
 
 import json
 

@@ -1,1 +1,1 @@
-"""Runs checks on a machine with a GPU, whatever happens to them; see docs/how-it-works/gpu-checks.md. Needs Python 3.9 and nothing else."""
+"""Runs checks on a machine with a GPU, even if they crash or hang; see docs/how-it-works/gpu-checks.md. Needs only Python 3.9."""

@@ -1,8 +1,8 @@
-"""The folder of a part as one file of bounded size.
+"""Packs the folder of a part into one file of bounded size.
 
-What is most telling comes first: the report, the results, what checks said. Then evidence, small files before large ones. A
-recording that is too large is cut to a prefix, since every prefix of a capture can be read; any other file is left out. Both
-are said in the report.
+The most informative files come first: the report, the results, the output of checks. Evidence follows, small files before large
+ones. A recording that is too large is cut to a prefix, because every prefix of a capture is readable; other files are left out.
+The report lists both.
 """
 
 import io

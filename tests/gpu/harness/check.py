@@ -1,7 +1,7 @@
-"""A check: one question to a machine with a GPU, with what is expected, a time limit, and what it needs.
+"""A check: one question to a machine with a GPU, with the expected result, a time limit, and requirements.
 
-A check is a function of a `Case`, which it tells what it measured and what it expected. It runs in a process of its own, so it
-may crash, hang or be killed: what it told its case by then is on disk. A check decides nothing by exceptions but `skip`.
+A check is a function of a `Case`, to which it reports what it expected and measured. It runs in its own process, so it may crash,
+hang or be killed: everything reported before is on disk. `skip` is the only exception with a meaning.
 """
 
 import dataclasses

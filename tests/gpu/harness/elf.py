@@ -1,6 +1,7 @@
-"""What shared libraries and which glibc an ELF file needs, read from the file: machines without compilers have no readelf.
+"""The shared libraries and glibc version that an ELF file needs, read from the file, because machines without compilers lack readelf.
 
-Only 64-bit little-endian files, which is what is packed. Source: the System V ABI, chapters 4 and 5, and the LSB for versions.
+Supports 64-bit little-endian files only, the kind that is packed. Source: the System V ABI, chapters 4 and 5, and the LSB for
+versions.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
-"""The machine that the checks run on: what it has, asked once and kept, and why something a check needs is missing.
+"""The machine that the checks run on: its facts, determined once and cached, and why a requirement of a check is missing.
 
-Frameworks are asked in processes of their own with a time limit: importing one may take half a minute on a fresh machine, hang
-or crash. Nothing here changes a setting of the GPU.
+Frameworks are queried in separate processes with a time limit, because importing one may take half a minute on a fresh machine,
+hang or crash. Nothing here changes a setting of the GPU.
 """
 
 import datetime

@@ -1,8 +1,8 @@
-"""One part: its checks one after the other, each in a process of its own, within the part's minutes.
+"""One part: runs its checks one after another, each in its own process, within the part's time limit.
 
-The folder of a part holds journal.jsonl (what was begun and what came of it, one line each, on disk before anything goes on), a
-folder per check, report.md and results.json. The archive and the report are written again after every check, so a part that
-is killed leaves all that was known. A rerun takes up checks that have no verdict; one that was begun twice without an end fails.
+The folder of a part has journal.jsonl (each check that began and its result, one line each, flushed to disk at once), a folder per
+check, report.md and results.json. The archive and the report are rewritten after every check, so a part that is killed keeps all
+results. A rerun continues with checks that have no verdict; a check that began twice without an end fails.
 """
 
 import json

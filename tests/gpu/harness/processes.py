@@ -1,7 +1,7 @@
-"""Commands with a time limit that holds: when it is over, everything the command started is ended too.
+"""Commands with a reliable time limit: when it expires, every process that the command started is ended too.
 
-What a process started is found by its parents and by its session (/proc), so that launchers and samplers, which lead process
-groups of their own, do not stay behind on the GPU.
+Descendants are found through their parents and their session (/proc), so launchers and samplers, which lead their own process
+groups, do not stay behind on the GPU.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""gpu-profile as checks use it: record a command, read the capture. Answers are those of `report --format json`."""
+"""gpu-profile as used by checks: record a command, read the capture. Answers are those of `report --format json`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a part found, for people: one line per check as it comes, and one page of Markdown."""
+"""The results of a part for people: one line per check as it completes, and one page of Markdown."""
 
 SIGNS = {"ok": "ok", "FAILED": "**FAILED**", "skipped": "skipped", "not reached": "not reached"}
 LONGEST = 400

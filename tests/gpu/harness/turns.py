@@ -1,8 +1,8 @@
-"""Ways of running the same program, in turns: a GPU that warms up, and a machine that is busy, do so for all of them.
+"""Interleaves variants of the same program, so that a GPU that warms up, or a busy machine, affects all of them.
 
-A round runs every way once, and each round begins with another way. Ratios are taken within a round, and the interval of their
-median comes from their order alone, so it holds whatever their distribution: between the k-th smallest and the k-th largest of
-n the median lies with the probability 1 - 2 * B(k - 1), B the binomial distribution of n throws of a coin.
+A round runs every variant once, and each round begins with another variant. Ratios are computed within a round. The interval of
+their median is based on their order alone, so it holds for any distribution: the median is between the k-th smallest and the k-th
+largest of n values with probability 1 - 2 * B(k - 1), where B is the binomial distribution of n coin tosses.
 """
 
 import dataclasses

@@ -1,5 +1,5 @@
-// `ops` on small trees, one rule of PyTorch's averages at a time. The whole is held against PyTorch's own tables by
-// tests/python/test_oracle_ops.py.
+// `ops` on small trees, one rule of PyTorch's averages at a time. tests/python/test_oracle_ops.py compares the whole table
+// with PyTorch's.
 #include <gtest/gtest.h>
 
 #include "tests/unit/analyze/draft.h"
