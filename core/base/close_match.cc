@@ -1,4 +1,4 @@
-#include "cli/choice.h"
+#include "core/base/close_match.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
