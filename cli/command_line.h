@@ -38,10 +38,8 @@ public:
     DeclaredOption& check(const std::function<std::string(const std::string&)>& complaint);
     DeclaredOption& change(const std::function<void(std::string&)>& text);  // before any check
     DeclaredOption& between_commas();                                       // several values in one word
-    DeclaredOption& one_word_a_time();        // of a list: each use of the option takes one word
-    DeclaredOption& every_time_one();         // the same; repeated uses append to the list
-    DeclaredOption& show_usual();             // show the variable's current value as the default
-    DeclaredOption& usual(const char* text);  // show this text as the default
+    DeclaredOption& one_word_a_time();  // of a list: each use of the option takes one word
+    DeclaredOption& every_time_one();   // the same; repeated uses append to the list
     DeclaredOption& group(const char* heading);
 
 private:
