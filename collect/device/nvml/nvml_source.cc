@@ -71,14 +71,14 @@ Status NvmlSource::choose(const SourceRequest& request) {
     for (const ListedDevice& listed : inventory.devices) machine.push_back(listed.facts);
     const char* order = std::getenv("CUDA_DEVICE_ORDER");
     DeviceRequest asked{request.devices, request.visible_set, request.visible_devices,
-                         order && std::string_view(order) == "PCI_BUS_ID"};
+                        order && std::string_view(order) == "PCI_BUS_ID"};
     Result<Selection> selection = select_devices(machine, asked);
     if (!selection) return selection.error();
     for (const SelectedDevice& selected : selection->devices)
         add(inventory.devices[static_cast<std::size_t>(selected.machine)], selected);
     notes_ = selection->notes;
     if (!inventory.forbidden.empty())
-        notes_.push_back(fmt::format("this process may not open {} of the driver's GPUs; {} skipped.",
+        notes_.push_back(fmt::format("this process may not open {} of the driver's GPUs; {} skipped",
                                      inventory.forbidden.size(),
                                      inventory.forbidden.size() == 1 ? "it is" : "they are"));
     watched_.resize(gpus_.size(), nullptr);

@@ -1,5 +1,5 @@
-// `findings`: what to change, the most expensive first: each with its cost, the rows that prove it, the remedy, how sure it
-// is and what would change it. Rules that could not look say so in the notes of the table.
+// `findings`: what to change, most expensive first, each with its cost, evidence, remedy, confidence, and what would
+// change it. Rules that abstain give their reasons in the notes of the table.
 #include <fmt/format.h>
 
 #include "core/analyze/answer/diagnosis.h"

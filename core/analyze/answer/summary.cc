@@ -1,5 +1,5 @@
-// `summary`: the first answer as a table, for machines and for comparing: trust, verdict, where the window went, findings
-// and what to run next, one statement a row.
+// `summary`: the first answer as a table, for programs and comparisons: trust, verdict, shares of the window, findings
+// and next commands, one statement per row.
 #include "core/analyze/answer/answer.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/tables/analysis_list.h"
