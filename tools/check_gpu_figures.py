@@ -20,7 +20,7 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(markdown):
-    """(line number, text) of what stands between blank lines or begins a list entry; code is left out."""
+    """(line number, text) of each paragraph and list entry; code is skipped."""
     blank = FENCED.sub(lambda match: "\n" * match[0].count("\n"), markdown)
     lines, start = [], 1
     for number, line in enumerate([*blank.split("\n"), ""], 1):

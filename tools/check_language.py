@@ -47,6 +47,15 @@ PHRASES = (
     (r"\bno tree of\b|\bit is no (?:list|number|object|table|text)\b|\bis no (?:list|number|object|text|capture|trace|recording|directory|folder|file|program|address)\b", "not a X: expected Y"),
     (r"\bfrom (?!now|then|here|that|there|this)\S+ on\b(?!\w)(?= *[,.;:)\"]|$)", "from X"),
     (r"\b(?:a|an|its|their|one) own one\b", "a separate X"),
+    (r"\bnobody (?:reads?|writes?|waits?|needs?|knows?|wants?|listens?|closes?|records?|plays?|lets?|can|else|asks?|sees?|tells?)\b",
+     "say what does not happen: is never read, no thread waits"),
+    (r"\bwhoever\b", "the user, the caller, the process"),
+    (r"\b(?:is|are|was|were|be|been) left out\b", "omitted, skipped, excluded"),
+    (r"\b(?:is|are|was|were) not known\b", "unknown"),
+    (r"(?<![\w.\"'{-])beside (?!them\.)(?:an?|the|it|its|this|that|these|those|them|other|what|each|B)\b", "next to, with, in addition to, during"),
+    (r",? as far as (?:known|it is known|the (?:file|client|recording|trace|tool)\b|they (?:are|have)|it (?:has|does|can)\b)", "if known; the X that the file has"),
+    (r"\boutside of\b", "outside"),
+    (r"\b(?:has|have) to be\b", "must be"),
 )
 COMPILED = tuple((re.compile(phrase, re.IGNORECASE), instead) for phrase, instead in PHRASES)
 

@@ -110,7 +110,7 @@ def fuzz(target, seconds):
 
 
 def minimised(target, log):
-    """The smallest input found that fails as well, beside the one that was found."""
+    """The smallest input found that fails as well, next to the one that was found."""
     found = re.findall(r"Test unit written to (\S+)", log)
     if not found:
         return None

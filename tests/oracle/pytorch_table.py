@@ -1,4 +1,4 @@
-"""Reads the table that PyTorch prints for `key_averages()` (the `*.key_averages.txt` beside a recording).
+"""Reads the table that PyTorch prints for `key_averages()` (the `*.key_averages.txt` next to a recording).
 
 A table is rounded text: durations carry three decimals in us, ms or s, memory two decimals in b, Kb, Mb or Gb, and long
 names are cut and end in "...". So every number comes with the half unit it may be off by. Rows that PyTorch prints

@@ -11,7 +11,7 @@ For each kind of output, three trials:
   full    a file system of 64 KiB (tmpfs; where none may be mounted, a limit of the size of files) that is too small
 
 After each: the file is byte for byte the old one, or whole and new; the new one if and only if the program says so, unless it was killed;
-what orderly signals and errors leave beside it is nothing. Prints a table by kind. tests/python/test_outputs.py runs a few.
+orderly signals and errors leave no other file. Prints a table by kind. tests/python/test_outputs.py runs a few.
 """
 
 import argparse
@@ -236,7 +236,7 @@ def full(binary, name, folder):
 
 def main():
     parser = argparse.ArgumentParser(description="Writes outputs while the disk fails or the program is killed.")
-    parser.add_argument("binary", type=Path, help="gpu-profile, with fakes/ beside it")
+    parser.add_argument("binary", type=Path, help="gpu-profile, with fakes/ next to it")
     parser.add_argument("--kills", type=int, default=500, help="random kills in all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=sorted(KINDS), default=list(KINDS))

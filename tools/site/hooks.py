@@ -1,4 +1,4 @@
-"""Hooks of MkDocs (mkdocs.yml): pages of docs/ link to files beside that folder, as they do in the checkout, and the site has those too.
+"""Hooks of MkDocs (mkdocs.yml): pages in docs/ link to files outside that folder, as in the checkout, and the site includes these files.
 
 Pages of the top level that the site shows are PAGES. The notebook becomes a page with its outputs. Every other file of the repository
 that a page links to becomes a page with its text below `source/`. A link to a folder leads to its README.md, or becomes plain text.
@@ -52,7 +52,7 @@ def without_code(markdown):
 
 
 def outside_links(page, markdown):
-    """Files beside docs/ that a page links to."""
+    """Files outside docs/ that a page links to."""
     for match in LINK.finditer(without_code(markdown)):
         path = target_of(page, match[1])
         if path and (ROOT / path).is_dir():

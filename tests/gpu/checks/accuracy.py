@@ -1,4 +1,4 @@
-"""Part 3: are the figures right? Each is held beside a clock or a tool that is not ours."""
+"""Part 3: are the figures right? Each is compared with an independent clock or tool."""
 
 import json
 

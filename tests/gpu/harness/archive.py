@@ -1,7 +1,7 @@
 """The folder of a part as one file of bounded size.
 
 What is most telling comes first: the report, the results, what checks said. Then evidence, small files before large ones. A
-recording that is too large is cut to a prefix, since every prefix of a capture can be read; any other file is left out. Both
+recording that is too large is cut to a prefix, since every prefix of a capture can be read; any other file is omitted. Both
 are said in the report.
 """
 
