@@ -9,8 +9,8 @@
 namespace gpuprof {
 
 // Headings are flush left; the rest is indented and wrapped. Table columns are narrowed to fit; code is unchanged.
-// Except for code, lines have at most kWidestPage cells: longer ones are hard to read.
+// Except for code, lines have at most kMaxPageWidth cells: longer ones are hard to read.
 std::string page_text(std::string_view markdown, const Style& style);
-inline constexpr int kWidestPage = 100;
+inline constexpr int kMaxPageWidth = 100;
 
 }  // namespace gpuprof

@@ -27,7 +27,7 @@ namespace gpuprof {
 namespace {
 
 // without a request; then the viewer is considered closed
-constexpr DurNs kLongestSilence = DurNs{8} * 3600 * 1'000'000'000;
+constexpr DurNs kIdleTimeout = DurNs{8} * 3600 * 1'000'000'000;
 
 struct Arguments {
     std::vector<std::string> files;
@@ -84,7 +84,7 @@ Result<ExitCode> view(const Arguments& arguments) {
     auto every_second = [&] {
         while (waitpid(-1, nullptr, WNOHANG) > 0) {
         }  // the process that started the browser
-        if (monotonic_ns() - asked < kLongestSilence) return;
+        if (monotonic_ns() - asked < kIdleTimeout) return;
         note("no request for 8 hours; exiting");
         (*endpoint)->end();
     };
@@ -98,7 +98,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, kBaseDoc).value("FILE");
     line.option("--port", arguments->port, "Port on 127.0.0.1; 0 picks a free one (default: 0).")
-        .whole(0, 65535)
+        .integer_range(0, 65535)
         .value("N");
     line.flag("!--no-open", arguments->open_browser, "Print the address without starting a browser.");
     declare_read_limits(line, arguments->limits);

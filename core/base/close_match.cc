@@ -30,10 +30,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-constexpr std::size_t kLongestWord = 64;  // longer words are not typing errors
+constexpr std::size_t kMaxWordLength = 64;  // longer words are not typing errors
 
 // Edit distance of a word from a known one, for sorting. It is at most 1 if one word contains the other.
-std::size_t strangeness(std::string_view word, std::string_view known) {
+std::size_t edit_distance(std::string_view word, std::string_view known) {
     std::size_t edits = distance(word, known);
     bool part =
         word.size() >= 3 && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos);
@@ -44,9 +44,9 @@ std::size_t strangeness(std::string_view word, std::string_view known) {
 
 std::vector<std::string_view> close_matches(std::string_view word, std::span<const std::string_view> words) {
     std::vector<std::pair<std::size_t, std::string_view>> found;
-    if (word.size() > kLongestWord) return {};
+    if (word.size() > kMaxWordLength) return {};
     for (std::string_view known : words)
-        if (std::size_t far = strangeness(word, known); far <= std::max<std::size_t>(1, word.size() / 3))
+        if (std::size_t far = edit_distance(word, known); far <= std::max<std::size_t>(1, word.size() / 3))
             found.emplace_back(far, known);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string_view> out;
