@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "core/base/close_match.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -30,7 +32,6 @@ std::string plain(double number) {
 
 std::string plain(std::int64_t number) { return std::to_string(number); }
 
-// The help shows the range, as in N:1-100.
 template <class Number>
 void between(CLI::Option* option, Number low, Number high, const char* what) {
     auto check = [=](const std::string& text) {
@@ -38,7 +39,7 @@ void between(CLI::Option* option, Number low, Number high, const char* what) {
         if (value && *value >= low && *value <= high) return std::string();
         return fmt::format("expected a {} from {} to {}, not '{}'", what, plain(low), plain(high), text);
     };
-    option->check(CLI::Validator(check, fmt::format("{}-{}", plain(low), plain(high))));
+    option->check(CLI::Validator(check, ""));
 }
 
 }  // namespace
@@ -88,7 +89,10 @@ DeclaredOption& DeclaredOption::nanoseconds() {
     return option_->transform(CLI::Validator(read, "")), *this;
 }
 DeclaredOption& DeclaredOption::one_of(const std::vector<std::string>& words) {
-    return option_->check(CLI::IsMember(words)), *this;
+    return check([words](const std::string& text) {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+        return unknown_choice("value", text, {words.begin(), words.end()}).message;
+    });
 }
 DeclaredOption& DeclaredOption::check(const std::function<std::string(const std::string&)>& complaint) {
     return option_->check(CLI::Validator([complaint](std::string& text) { return complaint(text); }, "")), *this;
@@ -103,8 +107,6 @@ DeclaredOption& DeclaredOption::append_each_use() {
     option_->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     return *this;
 }
-DeclaredOption& DeclaredOption::show_default() { return option_->capture_default_str(), *this; }
-DeclaredOption& DeclaredOption::default_text(const char* text) { return option_->default_str(text), *this; }
 DeclaredOption& DeclaredOption::group(const char* heading) { return option_->group(heading), *this; }
 
 template <class T>

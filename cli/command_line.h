@@ -38,10 +38,8 @@ public:
     DeclaredOption& check(const std::function<std::string(const std::string&)>& complaint);
     DeclaredOption& transform(const std::function<void(std::string&)>& text);  // before any check
     DeclaredOption& comma_separated();                                         // several values in one word
-    DeclaredOption& one_value_per_use();             // of a list: each use of the option takes one word
-    DeclaredOption& append_each_use();               // the same; repeated uses append to the list
-    DeclaredOption& show_default();                  // show the variable's current value as the default
-    DeclaredOption& default_text(const char* text);  // show this text as the default
+    DeclaredOption& one_value_per_use();  // of a list: each use of the option takes one word
+    DeclaredOption& append_each_use();    // the same; repeated uses append to the list
     DeclaredOption& group(const char* heading);
 
 private:

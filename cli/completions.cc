@@ -37,11 +37,15 @@ std::string words_of(const Command& command, const std::string& argument) {
     return {};
 }
 
+bool is_file(const std::string& value) {
+    return value == "FILE" || value == "FILE..." || value == "PATH" || value == "FOLDER" || value == "OUT";
+}
+
 Flag flag_of(const Command& command, const CLI::Option& option) {
     Flag flag{.names = {},
               .doc = option.get_description(),
               .takes_value = option.get_items_expected_max() > 0,
-              .file = option.get_type_name() == "FILE",
+              .file = is_file(option.get_type_name()),
               .words = {}};
     for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) {

@@ -95,9 +95,14 @@ Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Co
     compare::Metric deciding = compare::deciding_metric(changes);
     std::vector<std::string> lead =
         compare::headline(changes, deciding, changes[static_cast<std::size_t>(deciding)].word);
-    lead.push_back(fmt::format(
-        "{} comparable earlier runs: label {}, machine {}, {}, {}; {} runs with this label in total", before.size(),
-        key.label, key.machine, key.hardware.empty() ? "unknown hardware" : key.hardware, key.tool, all->size()));
+    std::string basis = fmt::format("label {}, machine {}, {}, {}; {} run{} with this label in total", key.label,
+                                    key.machine, key.hardware.empty() ? "unknown hardware" : key.hardware, key.tool,
+                                    all->size(), all->size() == 1 ? "" : "s");
+    if (before.empty())
+        lead[1] = "no earlier run is comparable: " + basis;
+    else
+        lead.push_back(
+            fmt::format("{} comparable earlier run{}: {}", before.size(), before.size() == 1 ? "" : "s", basis));
     std::vector<ResultTable> tables;
     tables.push_back(compare::metrics_table(changes));
     Answer answer;
@@ -133,7 +138,7 @@ Result<ExitCode> run(const Arguments& arguments) {
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("ACTION", arguments->action,
-                "add a recording, list the runs, or check a recording against earlier ones.")
+                "What to do: add a recording, list the runs, or check a recording against earlier ones.")
         .required()
         .value("");
     line.option("FILE", arguments->file, "Recording to add or to check.").value("");
@@ -143,9 +148,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--machine", arguments->machine,
                 "Machine name to use instead of the host name, if that changes between runs.")
         .value("NAME");
-    line.option("--last", arguments->last, "check: number of most recent runs to compare with.")
+    line.option("--last", arguments->last, "check: number of most recent runs to compare with (default: 10).")
         .integer_range(1, 1'000'000)
-        .show_default()
         .value("N");
     declare_conditions(line, arguments->fail_on);
     line.option("--format", arguments->format, "list and check: output format: text, csv, json or md (default: text).")

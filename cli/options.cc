@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -21,7 +23,7 @@ DeclaredOption& check(DeclaredOption& option, std::int64_t initial) {
             if (text == "all") text = std::to_string(initial);
         });
     return option.check([](const std::string& text) {
-        return text.substr(0, 1) == "-" ? "must not be negative, got '" + text + "'" : std::string();
+        return text.substr(0, 1) == "-" ? "expected 0 or more, not '" + text + "'" : std::string();
     });
 }
 template <class Other>
@@ -29,14 +31,30 @@ DeclaredOption& check(DeclaredOption& option, const Other&) {
     return option;
 }
 
+// A description with the default: "... (default: 20)." for one sentence, else "... Default: 20."
+std::string with_default(const std::string& doc, const std::string& text) {
+    bool one_sentence = doc.find(". ") == doc.npos;
+    return one_sentence ? fmt::format("{} (default: {}).", doc.substr(0, doc.size() - 1), text)
+                        : fmt::format("{} Default: {}.", doc, text);
+}
+std::string with_default(const std::string& doc, const std::string& initial, std::string_view) {
+    return initial.empty() ? doc : with_default(doc, initial);
+}
+template <class Number>
+std::string with_default(const std::string& doc, Number initial, std::string_view value_name) {
+    if (initial < 0) return with_default(doc, std::string("all"));
+    return with_default(doc, fmt::format("{}{}", initial, value_name == "NS" ? " ns" : ""));
+}
+
 }  // namespace
 
 void declare_options(CommandLine& line, Options& options) {
-#define GPUPROF_OPTION_FLAG(name, type, initial, value_name, doc)                                  \
-    {                                                                                              \
-        DeclaredOption option = line.option(flag_of(#name), options.name, doc);                    \
-        option.value(value_name).group("Options of analyses");                                     \
-        std::string_view(value_name) == "NS" ? option.nanoseconds() : check(option, options.name); \
+#define GPUPROF_OPTION_FLAG(name, type, initial, value_name, doc)                                   \
+    {                                                                                               \
+        DeclaredOption option =                                                                     \
+            line.option(flag_of(#name), options.name, with_default(doc, options.name, value_name)); \
+        option.value(value_name).group("Options of analyses");                                      \
+        std::string_view(value_name) == "NS" ? option.nanoseconds() : check(option, options.name);  \
     }
     GPUPROF_OPTIONS(GPUPROF_OPTION_FLAG)
 #undef GPUPROF_OPTION_FLAG
@@ -44,11 +62,11 @@ void declare_options(CommandLine& line, Options& options) {
 
 void declare_read_limits(CommandLine& line, ReadLimits& limits) {
     constexpr double kMaxLimit = 1e9;
-#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc)                                               \
-    {                                                                                                    \
-        DeclaredOption option = line.option(flag_of(#name), limits.name, doc);                           \
-        std::string_view(value_name) == "S" ? option.seconds(0, kMaxLimit) : option.range(0, kMaxLimit); \
-        option.value(value_name).group("Limits of reading");                                             \
+#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc)                                                    \
+    {                                                                                                         \
+        DeclaredOption option = line.option(flag_of(#name), limits.name, with_default(doc, limits.name, "")); \
+        std::string_view(value_name) == "S" ? option.seconds(0, kMaxLimit) : option.range(0, kMaxLimit);      \
+        option.value(value_name).group("Limits of reading");                                                  \
     }
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
 #undef GPUPROF_LIMIT_FLAG

@@ -25,14 +25,13 @@ private:
     UnfinishedFile part_;
 };
 
-// Writes `content` to `file`. Fails if not all of it could be written; the output knows why, and that a reader that
-// closed its end is not a failure.
+// Writes `content` to `file`. Fails, with the reason, if not all of it could be written. A reader that closes the pipe
+// is not a failure.
 Status write_output(const std::string& file, const std::function<Status(Sink&)>& content,
                     FileAccess readers = FileAccess::by_umask);
 
-// Whether the outputs may be written: each differs from every input and every file in an input folder, under any name or link, and no two
-// are the same.
-// "-" is standard input and output; "" is none. Call before anything is read.
+// Checks that outputs may be written: each differs from every input, from every file in an input folder (under any name
+// or link), and from the other outputs. "-" is standard input or output; "" is ignored. Call before reading anything.
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs);
 Status check_output(const std::string& output, std::span<const std::string> inputs);
 

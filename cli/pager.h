@@ -7,8 +7,8 @@
 
 namespace gpuprof {
 
-// Prints `text`. On a terminal that it does not fit, by the command in PAGER, else by less where it is installed; PAGER set to nothing
-// or to cat prints it directly.
+// Prints `text`. If it does not fit the terminal, the command in PAGER shows it, or else `less` if installed. An empty
+// PAGER or `cat` prints it directly.
 Status print_paged(std::string_view text);
 
 }  // namespace gpuprof

@@ -39,18 +39,33 @@ Error unknown_command(std::string_view word) {
     return usage_error(fmt::format("unknown command '{}'{}", word, hint));
 }
 
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* each : app.get_options())
+        for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+std::string unknown_option(const CLI::App& app, std::string_view word) {
+    std::string_view name = word.substr(0, word.find('='));
+    std::vector<std::string> known = option_names(app);
+    std::vector<std::string_view> names(known.begin(), known.end());
+    return fmt::format("unknown option '{}'{}", name, did_you_mean(name, names));
+}
+
+bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
+
+bool has_unknown_option(const CLI::App& app) {
+    std::vector<std::string> words = app.remaining();
+    return std::any_of(words.begin(), words.end(), is_option);
+}
+
 // Names an unknown option, or a surplus word.
 std::string unknown_word(const CLI::App& app) {
     std::vector<std::string> words = app.remaining();
-    auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-' && word != "--"; };
     auto option = std::find_if(words.begin(), words.end(), is_option);
     if (option == words.end()) return fmt::format("unexpected argument '{}'", words.empty() ? "" : words.front());
-    std::string name = option->substr(0, option->find('='));
-    std::vector<std::string> known;
-    for (const CLI::Option* each : app.get_options())
-        for (const std::string& long_name : each->get_lnames()) known.push_back("--" + long_name);
-    std::vector<std::string_view> names(known.begin(), known.end());
-    return fmt::format("unknown option '{}'{}", name, did_you_mean(name, names));
+    return unknown_option(app, *option);
 }
 
 // CLI11's message, with a pointer to the command's help.
@@ -59,23 +74,28 @@ std::string parse_message(const CLI::ParseError& error, const CLI::App& app, con
     what = what.substr(0, what.find('\n'));
     constexpr std::string_view kNotConverted = "Could not convert: ";  // NAME = VALUE
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) what = unknown_word(app);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && has_unknown_option(app)) what = unknown_word(app);
+    constexpr std::string_view kNoValue = ": 1 required ", kMissing = " missing";  // NAME: 1 required VALUE missing
+    if (std::size_t at = what.find(kNoValue); at != what.npos && what.ends_with(kMissing))
+        what = fmt::format("{} needs a value: {}", what.substr(0, at),
+                           what.substr(at + kNoValue.size(), what.size() - at - kNoValue.size() - kMissing.size()));
     if (std::size_t equals = what.find(" = "); what.starts_with(kNotConverted) && equals != what.npos)
-        what = fmt::format("{}: invalid value '{}'", what.substr(kNotConverted.size(), equals - kNotConverted.size()),
-                           what.substr(equals + 3));
+        what = fmt::format("{}: expected a whole number, not '{}'",
+                           what.substr(kNotConverted.size(), equals - kNotConverted.size()), what.substr(equals + 3));
     return fmt::format("{} (see gpu-profile {} --help)", what, command.name);
 }
 
 // "--args 3 -1" as "--args=3 --args=-1". Without a value the option itself stays, and CLI11 rejects it.
 std::vector<std::string> spread_values(const std::vector<std::string>& words, std::string_view option) {
-    auto is_option = [](const std::string& word) {
+    auto starts_option = [](const std::string& word) {
         return word.size() > 1 && word[0] == '-' &&
                (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])));
     };
     std::vector<std::string> spread;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        bool takes_next = words[i] == option && !option.empty() && i + 1 < words.size() && !is_option(words[i + 1]);
+        bool takes_next = words[i] == option && !option.empty() && i + 1 < words.size() && !starts_option(words[i + 1]);
         if (!takes_next) spread.push_back(words[i]);
-        while (takes_next && i + 1 < words.size() && !is_option(words[i + 1]))
+        while (takes_next && i + 1 < words.size() && !starts_option(words[i + 1]))
             spread.push_back(fmt::format("{}={}", option, words[++i]));
     }
     return spread;
@@ -111,6 +131,20 @@ Result<ExitCode> run_command(const Command& command, char** first, char** end) {
     return run();
 }
 
+// An option in place of the command: unknown, or an option of `profile` without a command to run.
+Error option_without_command(std::string_view word) {
+    CLI::App app;
+    CommandLine line(app);
+    commands().front()->declare(line);
+    std::vector<std::string> names = option_names(app);
+    if (std::find(names.begin(), names.end(), word.substr(0, word.find('='))) == names.end())
+        return usage_error(unknown_option(app, word) + " (see gpu-profile --help)");
+    return usage_error(
+        fmt::format("'{}' needs a command to run, as in gpu-profile [OPTIONS] -- COMMAND (see gpu-profile profile "
+                    "--help)",
+                    word));
+}
+
 Result<ExitCode> dispatch(int argc, char** argv) {
     if (argc < 2) return usage_error("no command given; gpu-profile --help lists the commands");
     std::string_view first = argv[1];
@@ -124,10 +158,7 @@ Result<ExitCode> dispatch(int argc, char** argv) {
     else if (first == "--help" || first == "-h")
         printed = print(program_help());
     else if (first.substr(0, 1) == "-")
-        return usage_error(
-            fmt::format("'{}' needs a command to run, as in gpu-profile [OPTIONS] -- COMMAND; gpu-profile profile "
-                        "--help lists the options",
-                        first));
+        return option_without_command(first);
     else {
         for (const Command* command : commands())
             if (command->name == first) return run_command(*command, argv + 2, argv + argc);
@@ -138,8 +169,7 @@ Result<ExitCode> dispatch(int argc, char** argv) {
 }
 
 // If standard streams were closed, opened files would get their numbers, and the answer would go into one of them.
-// /dev/null takes the
-// place of a closed stream.
+// /dev/null takes the place of a closed stream.
 void fill_standard_streams() {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
         if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY) != stream)

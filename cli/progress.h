@@ -1,6 +1,6 @@
-// A line of progress on standard error for whatever takes longer than two seconds: "reading, 42 % (5 s)", "analysing (12 s)".
-// It is drawn only on a terminal and erased before anything else is printed. The cursor stays at its beginning, so that the
-// output of a killed process is not in the way either.
+// A progress line on standard error for commands that take longer than two seconds: "reading, 42 % (5 s)",
+// "analysing (12 s)". It is drawn only on a terminal and erased before anything else is printed. The cursor stays at
+// its start, so that later output overwrites it even if the process is killed.
 #pragma once
 
 #include <condition_variable>
@@ -32,10 +32,10 @@ private:
     bool ending_ = false, drawn_ = false;
 };
 
-// Ends the progress of the running command, if it shows one. Called by whatever prints.
+// Ends the progress line of the running command, if any. Call before printing.
 void end_progress();
 
-// `size`: bytes of the files being read, of which `read` were read; size 0 if unknown. No file is being read: `reading` is false.
+// `read` of `size` bytes were read; size 0 if unknown. `reading` is false while no file is being read.
 std::string progress_line(bool reading, std::uint64_t read, std::uint64_t size, DurNs elapsed);
 
 }  // namespace gpuprof

@@ -104,10 +104,10 @@ ResultTable attribution_table(const Attribution& found) {
             integer(part.difference()),
             percent(part.difference(), found.difference()),
         });
-    table.notes.push_back(fmt::format("{} -> {} {}{}, {:+} ns; the rows add up to this.",
-                                      readable_duration(found.base_ns), readable_duration(found.new_ns),
-                                      found.of_steps ? "per step" : "in the whole recording",
-                                      found.devices > 1 ? ", mean over devices" : "", found.difference()));
+    table.notes.push_back(fmt::format(
+        "The rows add up to {}{} ns: {} -> {} {}{}.", found.difference() < 0 ? "" : "+",
+        readable_count(found.difference()), readable_duration(found.base_ns), readable_duration(found.new_ns),
+        found.of_steps ? "per step" : "in the whole recording", found.devices > 1 ? ", mean over devices" : ""));
     return table;
 }
 
@@ -126,6 +126,7 @@ std::string attribution_line(const Attribution& found) {
         if (part.difference() == 0) break;
         std::string name = part.name.size() <= kName ? part.name : stem_of(part.name);
         if (name.size() > kName) name = name.substr(0, kName) + "...";
+        if (part.kind == "idle") name = fmt::format("({})", name);
         line += fmt::format("{} {} {} {}", i == 0 ? "" : ",", signed_duration(part.difference()), part.kind, name);
     }
     return line;

@@ -144,10 +144,12 @@ private:
             warn(fmt::format("{}: clocks were throttled in {:.0f} % of the samples", side, pct));
         ProfilerCost distortion = run.facts->get<ProfilerCost>();
         if (distortion.host_doubtful)
-            warn(
-                fmt::format("{}: the profiler slowed the host, which can explain {} of the {} of waiting for launches "
-                            "and host code",
-                            side, readable_duration(distortion.explained_ns), readable_duration(distortion.host_idle)));
+            warn(fmt::format(
+                "{}: the profiler slowed the host, which may explain {} of the {} that the GPU waited for "
+                "launches and host code",
+                side,
+                distortion.explained_ns >= distortion.host_idle ? "all" : readable_duration(distortion.explained_ns),
+                readable_duration(distortion.host_idle)));
         if (distortion.overhead_large)
             warn(fmt::format("{}: the profiler's own work takes {} of the recording", side,
                              readable_duration(distortion.overhead_ns)));

@@ -30,8 +30,8 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
 // One recording against earlier ones that are only available as values.
 Changes changes_of(std::span<const Values> base, const Values& next);
 
-// The metric that decides between faster and slower: the median step if both have steps, or the mean if that changed
-// and the median is not known to have; otherwise the total time.
+// The metric that decides between faster and slower: the median step if both have steps, or the mean if only
+// that is known to have changed; otherwise the total time.
 Metric deciding_metric(const Changes& changes);
 
 // The metrics as a table.

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "core/base/close_match.h"
+
 namespace gpuprof::compare {
 namespace {
 
@@ -14,9 +16,9 @@ std::string without_blanks(std::string_view text) {
     return bare;
 }
 
-std::string names_of_metrics() {
-    std::string names;
-    for (const MetricSpec& spec : kMetrics) names += fmt::format("{}{}", names.empty() ? "" : ", ", spec.name);
+std::vector<std::string_view> names_of_metrics() {
+    std::vector<std::string_view> names;
+    for (const MetricSpec& spec : kMetrics) names.push_back(spec.name);
     return names;
 }
 
@@ -34,15 +36,16 @@ Result<Condition> condition_of(std::string_view text) {
     bool known = false;
     for (std::size_t i = 0; i < kMetricCount; ++i)
         if (kMetrics[i].name == name) condition.metric = static_cast<Metric>(i), known = true;
-    if (!known) return wrong(fmt::format("unknown metric '{}'; expected one of: {}", name, names_of_metrics()));
+    if (!known) return wrong(unknown_choice("metric", name, names_of_metrics()).message);
     condition.above = condition.text[at] == '>';
     std::string_view number = std::string_view(condition.text).substr(at + 1);
-    if (!number.ends_with('%')) return wrong("the limit must be a percentage and end with %");
+    if (!number.ends_with('%')) return wrong("the limit must be a percentage that ends with %, such as 2%");
     number.remove_suffix(1);
     auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), condition.pct);
     if (error != std::errc() || end != number.data() + number.size()) return wrong("the limit is not a number");
     if (condition.above ? condition.pct < 0 : condition.pct > 0)
-        return wrong("'>' is an increase and takes no negative limit, '<' a decrease and takes no positive limit");
+        return wrong(condition.above ? "the limit of an increase (>) must not be negative"
+                                     : "the limit of a decrease (<) must not be positive, such as -2%");
     return condition;
 }
 

@@ -161,7 +161,7 @@ std::string stem_of(std::string_view name) {
             stem += name[i];
         }
     }
-    // The return type precedes the last blank outside of brackets; template instances include it, other functions do
+    // The return type precedes the last blank outside brackets; template instances include it, other functions do
     // not.
     std::size_t blank = stem.rfind(' ');
     if (blank != stem.npos && stem.rfind(kAnonymous) == stem.npos) stem.erase(0, blank + 1);

@@ -1,8 +1,8 @@
 // Matches the kernels of BASE and NEW. A kernel is a group of launches with one name. The rules apply in this order,
 // each to what the previous ones left over:
 //   name      the full names are equal
-//   template  equal without template arguments and parameters; then also without numbers, as Triton and tile sizes have them
-//   position  the same kernels, already matched, before and after their first launch, and as many launches per step
+//   template  equal without template arguments and parameters; then also without numbers (Triton names, tile sizes)
+//   position  equal launches per step, and the same matched kernels before and after their first launch
 // If several on a side match, they are paired in the order of their first launches if both sides have equally many, and
 // otherwise not at all; both cases count as ambiguous. The rest is new or vanished.
 #pragma once

@@ -105,6 +105,13 @@ StepChoice choose_steps(Recording& only) {
     return {ranges ? StepMethod::ranges : StepMethod::none, ""};
 }
 
+// A note as part of a sentence: "No steps found." as "no steps found".
+std::string clause_of(std::string note) {
+    if (note.ends_with('.')) note.pop_back();
+    if (!note.empty()) note[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(note[0])));
+    return note;
+}
+
 StepChoice choose_steps(Recording& base, Recording& next) {
     bool ranges = both_have(base, next, StepMethod::ranges);
     const Steps &before = base.steps(StepMethod::ranges), &after = next.steps(StepMethod::ranges);
@@ -130,7 +137,7 @@ StepChoice choose_steps(Recording& base, Recording& next) {
     if (base_has && next_has) return {StepMethod::none, "one side has step ranges, the other only repeating kernels"};
     const Steps& none = (base_has ? next : base).steps(named ? StepMethod::ranges : StepMethod::kernels);
     return {StepMethod::none, fmt::format("{} has steps, but {} has none ({})", base_has ? "BASE" : "NEW",
-                                          base_has ? "NEW" : "BASE", none.note)};
+                                          base_has ? "NEW" : "BASE", clause_of(none.note))};
 }
 
 }  // namespace gpuprof::compare

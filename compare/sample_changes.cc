@@ -80,9 +80,9 @@ Change change_of_few(Change change, const DispersionPair& both, std::string_view
             "{} are too few; at least {} independent ones per side are needed, or repeated recordings", few, needed);
     else
         change.because = fmt::format(
-            "{} are too few (or too autocorrelated) to confirm a change that is not far beyond their spread of {:.1f} "
-            "%; record "
-            "more steps, or repeat the recordings",
+            "{} are too few (or too autocorrelated) to confirm a change that does not far exceed their spread of "
+            "{:.1f} "
+            "%; record more steps, or repeat the recordings",
             few, 100 * std::expm1(both.max_range()));
     return change;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/close_match.h"
 #include "measure/timer.h"
 
 namespace gpuprof::measure {
@@ -11,8 +12,7 @@ namespace {
 Result<std::unique_ptr<Timer>> open_timer(const BenchOptions& options, std::string& because) {
     if (options.timer == "host") return make_host_timer();
     if (options.timer != "auto" && options.timer != "cuda")
-        return Error{ExitCode::usage,
-                     fmt::format("unknown timer '{}'; expected one of: auto, cuda, host", options.timer)};
+        return unknown_choice("timer", options.timer, {"auto", "cuda", "host"});
     Result<std::unique_ptr<Timer>> timer = make_cuda_timer(options.cuda);
     if (timer.ok() || options.timer == "cuda") return timer;
     because = "timed with the host clock: " + timer.error().message;

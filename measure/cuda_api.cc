@@ -25,7 +25,7 @@ constexpr Meaning kMeanings[] = {
     {4, ExitCode::unreadable, "the driver is shutting down; measure before the program exits"},
     {34, ExitCode::unreadable, "this is a stub library for linking, not the driver's"},
     {46, ExitCode::unreadable, "the device is unavailable: another process uses it in exclusive mode"},
-    {100, ExitCode::unreadable, "no CUDA device found; use `timer: host` for CPU functions"},
+    {100, ExitCode::unreadable, "no CUDA device found; use the host timer for CPU functions"},
     {101, ExitCode::usage, "no device has this number"},
     {200, ExitCode::unreadable, "the driver rejected the PTX of the blocking kernel; disable it (no_blocking)"},
     {201, ExitCode::unreadable, "no CUDA context is current, or it was destroyed"},
@@ -84,8 +84,9 @@ Result<Api> load_api() {
     std::string named = trusted_environment("GPUPROF_CUDA"), name = named.empty() ? "libcuda.so.1" : named;
     Result<Library> library = Library::open(std::span(&name, 1));
     if (!library.ok())
-        return Error{ExitCode::unreadable, fmt::format("no CUDA driver found ({}); use `timer: host` for CPU functions",
-                                                       library.error().message)};
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("no CUDA driver found ({}); use the host timer for CPU functions", library.error().message)};
     Api api;
     api.path = library->path();
 #define GPUPROF_CUDA_BIND(member, newest, older, parameters) bind(*library, newest, older, api.member);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/analyze/knowledge/device_peaks.h"
+#include "core/base/close_match.h"
 
 namespace gpuprof::measure {
 namespace {
@@ -29,12 +30,12 @@ std::optional<double> bandwidth_by_driver(const Hardware& hardware) {
 }  // namespace
 
 Result<MathPath> find_math_path(std::string_view name) {
-    std::string names;
+    std::vector<std::string_view> names;
     for (const NamedPath& each : kPaths) {
         if (each.name == name) return each.path;
-        names += (names.empty() ? "" : ", ") + std::string(each.name);
+        names.push_back(each.name);
     }
-    return Error{ExitCode::usage, fmt::format("unknown number format '{}'; expected one of: {}", name, names)};
+    return unknown_choice("number format", name, names);
 }
 
 Peak peak_of(const Hardware& hardware, MathPath path) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/close_match.h"
 #include "measure/statistics.h"
 
 namespace gpuprof::measure {
@@ -53,8 +54,9 @@ std::string_view name_of(StopRule rule) {
 Result<StopRule> find_stop_rule(std::string_view name) {
     for (StopRule rule : kStopRules)
         if (name_of(rule) == name) return rule;
-    return Error{ExitCode::usage,
-                 fmt::format("unknown stopping rule '{}'; expected one of: median, entropy, samples, time", name)};
+    std::vector<std::string_view> names;
+    for (StopRule rule : kStopRules) names.push_back(name_of(rule));
+    return unknown_choice("stopping rule", name, names);
 }
 
 Status check(const StoppingOptions& options) {

@@ -19,7 +19,7 @@ from synthetic import recording as synthetic_recording  # noqa: E402
 
 FIXTURES = TESTS / "fixtures"
 RECORDINGS = sorted([*(FIXTURES / "kineto").glob("*.json.gz"), *(FIXTURES / "public").glob("*.json.gz")])
-SEEDS = range(8)  # recordings made by synthetic.py, beside the real ones
+SEEDS = range(8)  # recordings made by synthetic.py, next to the real ones
 WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.replace(".json.gz", ".key_averages.txt")).exists()]
 
 
@@ -62,7 +62,7 @@ def program():
 
 @pytest.fixture(scope="session")
 def recordings():
-    """Reads a recording once, whoever asks."""
+    """Reads a recording once for all callers."""
     cache = {}
 
     def get(path):

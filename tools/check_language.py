@@ -52,6 +52,15 @@ PHRASES = (
     (r"\bin vain\b|\bwithout a word\b", "without success; silently"),
     (r"\bthe same by\b", "the same with X"),
     (r"\bmends?\b|\bthe house\b", "fix; the code base"),
+    (r"\bnobody (?:reads?|writes?|waits?|needs?|knows?|wants?|listens?|closes?|records?|plays?|lets?|can|else|asks?|sees?|tells?)\b",
+     "say what does not happen: is never read, no thread waits"),
+    (r"\bwhoever\b", "the user, the caller, the process"),
+    (r"\b(?:is|are|was|were|be|been) left out\b", "omitted, skipped, excluded"),
+    (r"\b(?:is|are|was|were) not known\b", "unknown"),
+    (r"(?<![\w.\"'{-])beside (?!them\.)(?:an?|the|it|its|this|that|these|those|them|other|what|each|B)\b", "next to, with, in addition to, during"),
+    (r",? as far as (?:known|it is known|the (?:file|client|recording|trace|tool)\b|they (?:are|have)|it (?:has|does|can)\b)", "if known; the X that the file has"),
+    (r"\boutside of\b", "outside"),
+    (r"\b(?:has|have) to be\b", "must be"),
 )
 COMPILED = tuple((re.compile(phrase, re.IGNORECASE), instead) for phrase, instead in PHRASES)
 

@@ -52,6 +52,9 @@ Result<Form> form_of(const Arguments& arguments, bool dashes) {
         if (words.size() == 3) return kCompare;
         return wrong("compare needs two results; usage: gpu-profile bench compare BASELINE CANDIDATE");
     }
+    constexpr std::string_view kCompareWord[] = {"compare"};
+    if (std::string hint = did_you_mean(words[0], kCompareWord); words.size() == 3 && !hint.empty())
+        return wrong(fmt::format("unknown word '{}'{}", words[0], hint));
     if (words.size() > 1)
         return wrong(fmt::format(
             "unexpected argument '{}': bench takes one file; put arguments of its functions after --args, and a "

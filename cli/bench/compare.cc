@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/base/close_match.h"
+
 namespace gpuprof {
 namespace {
 
@@ -134,8 +136,7 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
         if (end != text.c_str() + 7 && (*end == '\0' || sign) && percent >= 0 && percent < 1e6)
             return FailCondition{SpeedVerdict::slower, percent / 100};
     }
-    return Error{ExitCode::usage,
-                 fmt::format("unknown --fail-on condition '{}'; expected slower, slower>5% or cannot-tell", text)};
+    return unknown_choice("--fail-on condition", text, {"slower", "slower>5%", "cannot-tell"});
 }
 
 Result<BenchComparison> compare_results(const BenchDocument& baseline, const BenchDocument& candidate,

@@ -1,4 +1,5 @@
-// `bench compare A B`: whether B is faster than A, benchmark by benchmark (method: docs/how-it-works/benchmarking-method.md).
+// `bench compare A B`: whether B is faster than A, for each benchmark. Method:
+// docs/how-it-works/benchmarking-method.md.
 #pragma once
 
 #include <optional>

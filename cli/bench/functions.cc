@@ -28,8 +28,8 @@ std::vector<PassedOption> all_options() {
     return all;
 }
 
-// An anonymous file in memory: the process writes it and this one reads it afterwards. Nothing has to be removed after
-// a crash.
+// An anonymous file in memory: the benchmark process writes it, then this one reads it. A crash leaves nothing to
+// remove.
 class ResultFile {
 public:
     ResultFile() : fd_(memfd_create("gpu-profile-bench", 0)) {}

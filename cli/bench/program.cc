@@ -197,7 +197,7 @@ Benchmark ProgramRuns::result() {
     add_devices();
     if (below_floor_)
         use_.no_memory_because = fmt::format(
-            "a run used no more than the {} that gpu-profile itself occupies; the kernel includes these in its figure",
+            "a run used no more than the {} that gpu-profile itself occupies, which the kernel's figure includes",
             readable_bytes(static_cast<double>(memory_floor_)));
     Benchmark benchmark;
     benchmark.measurement = std::move(found_);

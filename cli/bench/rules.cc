@@ -1,5 +1,7 @@
 #include "cli/bench/rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -55,7 +57,9 @@ Result<StoppingOptions> program_rules(std::span<const std::string> given) {
     bool least = value_of("--min-samples", given).has_value(), most = value_of("--max-samples", given).has_value();
     if (least && !most) rules.max_samples = std::max(rules.max_samples, rules.min_samples);
     if (most && !least) rules.min_samples = std::min(rules.max_samples, rules.min_samples);
-    if (Status possible = measure::check(rules); !possible) return possible.error();
+    if (Status possible = measure::check(rules); !possible)
+        return Error{possible.error().code, fmt::format("--min-samples ({}) must not exceed --max-samples ({})",
+                                                        rules.min_samples, rules.max_samples)};
     return rules;
 }
 

@@ -28,7 +28,7 @@ constexpr ResultColumn kColumns[] = {
     {"remedy", CellType::text, Unit::none, "What to do; absent if nothing needs to be done."},
 };
 
-// Reading works everywhere. It comes first, so that nobody assumes it needs a GPU.
+// Reading works everywhere. It comes first to show that it needs no GPU.
 Check check_reading() {
     std::string names;
     for (const Importer& importer : importers()) names += fmt::format("{}{}", names.empty() ? "" : ", ", importer.name);

@@ -1,5 +1,5 @@
-// Markdown as the documentation uses it, as blocks. A subset of CommonMark with tables: headings with #, paragraphs, lists, fenced and
-// indented code, tables with |, comments (left out). Anything else is a paragraph.
+// Parses the Markdown of the documentation into blocks. A subset of CommonMark with tables: headings with #,
+// paragraphs, lists, fenced and indented code, tables with |, comments (omitted). Anything else is a paragraph.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct MarkdownBlock {
 
 std::vector<MarkdownBlock> parse_markdown(std::string_view page);
 
-// Inline Markdown as plain text: no backquotes, asterisks, comments and tags; a link is its text, with the address if it leads to another
-// host. Bold text stands between kBold and kPlain, word by word, so that it can be wrapped.
+// Inline Markdown as plain text, without backquotes, asterisks, comments and tags. A link becomes its text, followed by
+// the address if it leads to another host. Each bold word is enclosed in kBold and kPlain, so that text can be wrapped.
 std::string plain_inline(std::string_view text);
 inline constexpr char kBold = '\x01', kPlain = '\x02';
 

@@ -23,7 +23,8 @@ int cells(std::string_view text) {
     return display_width(text) - static_cast<int>(marks);
 }
 
-// The front of a word that is too long for a line, up to a sign where it may be broken, if there is one; it loses its bold.
+// Removes the front of a word that is too long for a line, up to a character where it may be broken, if any. The word
+// loses its bold.
 std::string take_front(std::string& word, int width) {
     std::erase_if(word, [](char c) { return c == kBold || c == kPlain; });
     std::string front = cut_end(word, std::max(width, 1));
@@ -60,7 +61,7 @@ int widest_word(const std::string& text) {
     return widest;
 }
 
-// Columns as wide as their cells, the widest ones narrowed until all fit. Words are broken only where there is no other way.
+// Columns as wide as their cells; the widest ones are narrowed until all fit. Words are broken only if necessary.
 std::vector<int> column_widths(const std::vector<std::vector<std::string>>& rows, int room) {
     std::vector<int> widths(rows.front().size(), 0), least(widths);
     for (const auto& row : rows)

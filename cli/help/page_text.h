@@ -8,8 +8,8 @@
 
 namespace gpuprof {
 
-// Headings at the left, the rest indented and wrapped; tables with columns that fit, code as it is. At most kMaxPageWidth cells wide, code
-// aside: longer lines are hard to read.
+// Headings are flush left; the rest is indented and wrapped. Table columns are narrowed to fit; code is unchanged.
+// Except for code, lines have at most kMaxPageWidth cells: longer ones are hard to read.
 std::string page_text(std::string_view markdown, const Style& style);
 inline constexpr int kMaxPageWidth = 100;
 

@@ -61,7 +61,11 @@ Result<ExitCode> help(const std::string& topic) {
     for (const HelpPage& page : help_pages())
         if (page.name == topic) text = page_text(page.text, style) + '\n' + see_also(page, style);
     if (topic.empty()) text = all_topics(style);
-    if (text.empty()) return unknown_choice("topic", topic, names_of(help_pages()));
+    if (text.empty()) {
+        std::string hint = did_you_mean(topic, names_of(help_pages()));
+        return Error{ExitCode::usage, fmt::format("unknown topic '{}'{}", topic,
+                                                  hint.empty() ? "; gpu-profile help lists the topics" : hint)};
+    }
     if (Status printed = print_paged(text); !printed.ok()) return printed.error();
     return ExitCode::ok;
 }

@@ -90,15 +90,9 @@ MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
 }
 
 Status check(const Arguments& arguments) {
-    auto wrong = [](std::string message) { return Error{ExitCode::usage, std::move(message)}; };
     if (arguments.command.empty())
-        return wrong("no command to run; usage: gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]");
-    if (Status known = check_backend(arguments.backend); !known) return known;
-    if (arguments.repeats < 1 || arguments.repeats > 100'000)
-        return wrong("--repeats: expected a whole number from 1 to 100000");
-    if (arguments.warmup_runs < 0 || arguments.warmup_runs > 100'000)
-        return wrong("--warmup-runs: expected a whole number from 0 to 100000");
-    return {};
+        return Error{ExitCode::usage, "no command to run; usage: gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]"};
+    return check_backend(arguments.backend);
 }
 
 // The files that it writes, and those that it reads: a recorded series, and any word of the command.
@@ -183,8 +177,11 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--csv", arguments->csv, "Write every sample to this file as CSV; --backend replay:FILE replays it.")
         .value("FILE");
     line.option(spec_of(kSampleOptions, "capture"), arguments->capture);
-    line.option("--repeats", arguments->repeats, "Number of runs to measure and compare (default: 1).").value("N");
+    line.option("--repeats", arguments->repeats, "Number of runs to measure and compare (default: 1).")
+        .integer_range(1, 100'000)
+        .value("N");
     line.option("--warmup-runs", arguments->warmup_runs, "Number of runs before that, without sampling (default: 0).")
+        .integer_range(0, 100'000)
         .value("M");
     line.flag("--live", arguments->live, "Show the newest sample on one line of the terminal.");
     line.option("command", arguments->command, "Command to run and its arguments, after --.").value("CMD");

@@ -18,8 +18,9 @@ struct Completion {
 // From the text before the cursor.
 using Completer = std::function<Completion(std::string_view text)>;
 
-// Tables and analyses after FROM and JOIN; elsewhere columns of the tables that the statement names (of all tables while it
-// names none), functions and keywords; dot commands and their arguments. Letter case of the typed word does not matter.
+// Completes tables and analyses after FROM and JOIN; elsewhere functions, keywords, and columns of the tables in the
+// statement (of all tables if it names none); and dot commands with their arguments. Ignores the case of the typed
+// word.
 Completion complete_sql(const Catalogue& catalogue, std::string_view text);
 
 // The tables whose names occur in a statement; all of them if none does.

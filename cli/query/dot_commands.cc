@@ -61,8 +61,11 @@ void write_relation(const Relation& relation, const Style& style, Sink& sink) {
 Status show_schema(QueryRun& run, std::span<const std::string_view> names) {
     std::vector<std::string_view> known = names_of(run.catalogue.relations());
     for (std::string_view name : names)
-        if (std::find(known.begin(), known.end(), name) == known.end())
-            return Error{ExitCode::usage, fmt::format("unknown table '{}'{}", name, did_you_mean(name, known))};
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
+            std::string hint = did_you_mean(name, known);
+            return Error{ExitCode::usage,
+                         fmt::format("unknown table '{}'{}", name, hint.empty() ? "; .tables lists them" : hint)};
+        }
     for (const Relation& relation : run.catalogue.relations())
         if (names.empty() || std::find(names.begin(), names.end(), relation.name) != names.end())
             write_relation(relation, run.style, run.sink);

@@ -1,6 +1,6 @@
-// Reads lines from a terminal with editing, Tab completion and a persistent history. libedit does the work where the system
-// has it; it is loaded when a shell starts, so that no other command pays for it. Without libedit, the terminal's own line
-// editing remains.
+// Reads lines from a terminal with editing, Tab completion and a persistent history, by libedit if installed. libedit
+// is loaded when a shell starts, so that other commands do not pay for it. Without libedit, only the terminal's own
+// line editing works.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ public:
         Ending ending = Ending::end_of_input;
         std::string text;  // of a `line`, without the line feed
     };
-    // `before`: earlier lines of the same entry, which completion takes into account. Ctrl-C discards the line: `interrupted`.
+    // `before`: earlier lines of the same entry, used by completion. Ctrl-C discards the line: `interrupted`.
     virtual Line read(const std::string& prompt, std::string_view before) = 0;
     // Adds an entry, which may have several lines, to the history.
     virtual void remember(const std::string& entry) = 0;

@@ -24,8 +24,8 @@ std::atomic<Sql*> running;
 
 struct sigaction before_ctrl_c {};
 
-// While it lives, the first Ctrl-C ends the query; a second one does what it did before, which is to end the program. One that
-// was held up by the caller's signal mask counts.
+// While this object exists, the first Ctrl-C ends the query; the second has its previous effect and ends the program. A
+// Ctrl-C that the caller's signal mask delayed counts.
 class SigintInterrupt {
 public:
     explicit SigintInterrupt(Sql& sql) {

@@ -16,7 +16,8 @@ namespace {
 
 using Ending = LineReader::Ending;
 
-// Lines up to a semicolon, or one dot command. `ending` is `line` for an entry; input that ends within an entry makes one.
+// Reads lines up to a semicolon, or one dot command. `ending` is `line` for an entry, including one cut short by the
+// end of the input.
 LineReader::Line read_entry(LineReader& reader) {
     std::string entry;
     auto finished = [&] {
@@ -37,7 +38,7 @@ LineReader::Line read_entry(LineReader& reader) {
     }
 }
 
-// Outside of reading and of queries, which let it through, Ctrl-C waits instead of ending the shell.
+// Ctrl-C interrupts reading and queries; at any other time it waits instead of ending the shell.
 class SigintBlocker {
 public:
     SigintBlocker() {

@@ -242,15 +242,15 @@ Result<ExitCode> record(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("-o,--output", arguments->output, "Capture to write.").value("FILE").show_default();
+    line.option("-o,--output", arguments->output, "Capture to write (default: recording.gpuprof).").value("FILE");
     declare_injection(line, arguments->injection);
-    line.option("--sample", arguments->sample,
-                "Interval between GPU samples (utilisation, memory, power, ...) in seconds, 0-3600; 0 is none. Or "
-                "pm[:SET][@HZ]: "
-                "hardware counters over time, with set default, memory or sm, at 1-50000 Hz. Accepts one of each.")
+    line.option(
+            "--sample", arguments->sample,
+            "Interval between GPU samples (utilisation, memory, power, ...) in seconds, 0-3600; 0 is none (default: "
+            "0.1). Or pm[:SET][@HZ]: hardware counters over time, with set default, memory or sm, at 1-50000 Hz. "
+            "May be given once for each.")
         .one_value_per_use()
-        .value("S|pm")
-        .default_text("0.1");
+        .value("S|pm");
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)

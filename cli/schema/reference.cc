@@ -176,8 +176,7 @@ std::vector<Section> reference_sections() {
             "The tables that a recording is read into. Times are in nanoseconds; any value may be absent.");
     for (const TableSpec& table : table_specs())
         out.push_back({2, std::string(table.name), std::string(table.doc), columns_table(table.columns)});
-    chapter("Metrics of sampling",
-            "The metrics that devices are sampled for. Metrics that a device does not report are absent.",
+    chapter("Metrics of sampling", "Metrics sampled from devices. Metrics that a device does not report are absent.",
             metrics_table());
     chapter("Hardware counters over time",
             "The counters that `gpu-profile record --sample pm` samples; they are also metrics of the table `sample`.",

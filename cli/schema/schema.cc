@@ -1,6 +1,6 @@
 // `schema`: prints everything this program declares, so that the reference is never out of date: tables and columns of
-// a trace, analyses and their columns, options, metrics, losses, exit codes. docs/reference/schema.md is its Markdown output,
-// and a case compares the two.
+// a trace, analyses and their columns, options, metrics, losses, exit codes. docs/reference/schema.md is its Markdown
+// output; a case compares the two.
 #include <fmt/format.h>
 
 #include <memory>
@@ -85,7 +85,7 @@ Result<ExitCode> run(const Arguments& arguments) {
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("--format", arguments->format,
-                "Output format: text, md, json, or json-schema for the JSON Schema of all JSON output (default: text)")
+                "Output format: text, md, json, or json-schema for the JSON Schema of all JSON output (default: text).")
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     return [arguments] { return run(*arguments); };

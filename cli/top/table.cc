@@ -15,7 +15,7 @@ constexpr ResultColumn kDevices[] = {
     {"power_w", CellType::real, Unit::none, "Power in W."},
     {"temp_c", CellType::real, Unit::none, "Temperature in degrees Celsius."},
     {"sm_clock_mhz", CellType::real, Unit::none, "SM clock in MHz."},
-    {"held_down_by", CellType::text, Unit::none, "Reasons for throttled clocks."},
+    {"throttled_by", CellType::text, Unit::none, "Reasons why clocks are throttled."},
     {"gpm_sm_active", CellType::real, Unit::percent, "GPM: SM activity."},
     {"gpm_tensor", CellType::real, Unit::percent, "GPM: tensor pipe activity."},
     {"gpm_dram", CellType::real, Unit::percent, "GPM: share of memory bandwidth."},
@@ -25,7 +25,8 @@ constexpr ResultColumn kProcesses[] = {
     {"gpu", CellType::integer, Unit::none, "Device number."},
     {"pid", CellType::integer, Unit::none, "Process id."},
     {"mem_used", CellType::real, Unit::bytes, "Device memory in use by the process."},
-    {"util_gpu", CellType::real, Unit::percent, "Share of util.gpu, as reported by the driver."},
+    {"util_gpu", CellType::real, Unit::percent,
+     "Share of the sampling window in which the process had a kernel running, as reported by the driver."},
     {"process", CellType::text, Unit::none, "Command line of the process."}};
 
 Cell cell(std::optional<double> value, double factor = 1) { return value ? Cell(*value * factor) : kAbsent; }

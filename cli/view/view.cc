@@ -97,7 +97,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, kBaseDoc).value("FILE");
-    line.option("--port", arguments->port, "Port on 127.0.0.1; 0 picks a free one (default: 0).").value("N");
+    line.option("--port", arguments->port, "Port on 127.0.0.1; 0 picks a free one (default: 0).")
+        .integer_range(0, 65535)
+        .value("N");
     line.flag("!--no-open", arguments->open_browser, "Print the address without starting a browser.");
     declare_read_limits(line, arguments->limits);
     return [arguments] { return view(*arguments); };

@@ -27,9 +27,9 @@ bool starting_library(const std::string& call) { return call.find("Init") != std
 
 }  // namespace
 
-// The current or last region, and the thread that listens to its sampler. The thread feeds the accumulator, detects a hung
-// driver or a dead sampler, names the driver function responsible, and starts another sampler that avoids it. In a
-// forked child this object is unusable: the thread does not exist, and locks may be held for ever.
+// The current or last region, and the thread that listens to its sampler. The thread feeds the accumulator, detects a
+// hung driver or a dead sampler, names the driver function responsible, and starts another sampler that avoids it. In a
+// forked child this object is unusable: the thread does not exist, and locks may never be released.
 struct Monitor::State {
     explicit State(const MonitorOptions& given) : options(given), accumulator(SourceRequest{}, 1, 0, 0) {}
 

@@ -1,5 +1,5 @@
 // Records as the bytes of a packet, for both ends of a process link (collect/device/process_link.h). A record lists its
-// fields once, for writing and reading, in a function of its own namespace:
+// fields once, for writing and reading, in a function in its namespace:
 //
 //   template <SameRecord<Start> Record, class Visit>
 //   void visit_fields(Record& r, Visit& visit) { visit(r.request), visit(r.warmup); }

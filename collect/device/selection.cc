@@ -7,6 +7,8 @@
 #include <charconv>
 #include <optional>
 
+#include "core/base/close_match.h"
+
 namespace gpuprof {
 
 namespace {
@@ -95,13 +97,13 @@ DeviceIndexes visible_places(std::span<const MachineDevice> machine, const Devic
             if (!entry.empty() && entry != "-1")
                 selection.notes.push_back(
                     fmt::format("CUDA_VISIBLE_DEVICES={}: \"{}\" matches no device of this machine; CUDA ignores it "
-                                "and all later entries.",
+                                "and all later entries",
                                 request.visible, entry));
             break;
         }
         if (std::find(visible.begin(), visible.end(), *place) != visible.end()) {
             selection.notes.push_back(
-                fmt::format("CUDA_VISIBLE_DEVICES={} lists a device twice, so CUDA shows none.", request.visible));
+                fmt::format("CUDA_VISIBLE_DEVICES={} lists a device twice, so CUDA shows none", request.visible));
             return {};
         }
         visible.push_back(*place);
@@ -125,6 +127,13 @@ Error nothing_visible(const DeviceRequest& request, std::size_t machine_count) {
                         request.visible, machine_count)};
 }
 
+Error invalid_device(std::string_view entry) {
+    constexpr std::string_view kWords[] = {"all"};
+    std::string hint = did_you_mean(entry, kWords);
+    if (hint.empty()) hint = "; expected all, or numbers and UUIDs separated by commas";
+    return {ExitCode::usage, fmt::format("invalid device '{}'{}", entry, hint)};
+}
+
 // The positions in `visible` that one requested entry selects.
 Result<std::vector<std::int32_t>> wanted(std::span<const MachineDevice> machine, const DeviceIndexes& visible,
                                          std::string_view entry) {
@@ -144,11 +153,9 @@ Result<std::vector<std::int32_t>> wanted(std::span<const MachineDevice> machine,
         return Error{ExitCode::usage, fmt::format("device '{}' is hidden by CUDA_VISIBLE_DEVICES", entry)};
     }
     std::optional<std::int64_t> number = leading_number(entry, true);
-    if (!number)
-        return Error{ExitCode::usage,
-                     fmt::format("invalid device '{}'; expected all, or numbers and UUIDs separated by commas", entry)};
+    if (!number) return invalid_device(entry);
     if (*number < 0 || static_cast<std::uint64_t>(*number) >= visible.size())
-        return Error{ExitCode::usage, fmt::format("unknown device '{}'; the target sees {} device{}, numbered from 0",
+        return Error{ExitCode::usage, fmt::format("unknown device '{}'; the program sees {} device{}, numbered from 0",
                                                   *number, visible.size(), visible.size() == 1 ? "" : "s")};
     positions.push_back(static_cast<std::int32_t>(*number));
     return positions;
@@ -162,9 +169,8 @@ void note_ambiguity(std::span<const MachineDevice> machine, const DeviceRequest&
     bool by_uuid = request.visible_set && is_uuid(trim(request.visible));
     if (models_differ && !request.pci_order && !by_uuid)
         selection.notes.push_back(
-            "The GPUs are of different models, so CUDA may number them differently than the driver, whose numbers "
-            "apply here. "
-            "Set CUDA_DEVICE_ORDER=PCI_BUS_ID to make them equal.");
+            "the GPUs are of different models, so CUDA may number them differently from the driver, whose numbers "
+            "apply here; set CUDA_DEVICE_ORDER=PCI_BUS_ID to make them equal");
 }
 
 void note_unsampled(const DeviceIndexes& visible, Selection& selection) {
@@ -174,7 +180,7 @@ void note_unsampled(const DeviceIndexes& visible, Selection& selection) {
                          [&](const SelectedDevice& one) { return one.device == static_cast<std::int32_t>(i); }))
             left.push_back(static_cast<std::int32_t>(i));
     if (left.empty()) return;
-    selection.notes.push_back(fmt::format("{} visible device{} not sampled: {}; --device all samples all devices.",
+    selection.notes.push_back(fmt::format("{} visible device{} not sampled: {}; --device all samples all devices",
                                           left.size(), left.size() == 1 ? " was" : "s were", numbers(left)));
 }
 

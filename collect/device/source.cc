@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
+
+#include "core/base/close_match.h"
 
 namespace gpuprof {
 
@@ -13,11 +16,11 @@ void SourceRequest::see_visible_devices() {
 }
 
 Status check_backend(const std::string& backend) {
+    constexpr std::string_view kReplay = "replay:";
     for (const char* known : {"auto", "nvml", "smi", "none"})
         if (backend == known) return {};
-    if (backend.rfind("replay:", 0) == 0) return {};
-    return Error{ExitCode::usage,
-                 fmt::format("unknown backend '{}'; expected one of: auto, nvml, smi, none, replay:FILE", backend)};
+    if (backend.size() > kReplay.size() && backend.starts_with(kReplay)) return {};
+    return unknown_choice("backend", backend, {"auto", "nvml", "smi", "none", "replay:FILE"});
 }
 
 Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request) {

@@ -54,8 +54,8 @@ std::string heading(const GpuSummary& summary) {
     std::string what = summary.n_samples == 0 && summary.name.empty()
                            ? std::string("no GPU was sampled")
                            : fmt::format("GPU {} {}", summary.device, summary.name);
-    std::string text =
-        fmt::format("gpu-profile: {}, {}", what, readable_duration(summary.duration_s.value_or(0) * 1e9));
+    std::string text = fmt::format("gpu-profile: {}{} {}", what, summary.n_samples == 0 ? " in" : ",",
+                                   readable_duration(summary.duration_s.value_or(0) * 1e9));
     if (summary.n_samples > 0 && summary.backend == "replay")  // at the recording's own times
         text += fmt::format(", {} samples (replay)", readable_count(summary.n_samples));
     else if (summary.n_samples > 0)

@@ -3,10 +3,10 @@
 // two threads at a time.
 //
 // Opening: the thread that opened the window waits until the kinds are on, for a tenth of a second at most. If the wait
-// times out, launches are not recorded until the kinds are on, and the opening counts as late. Closing: nobody waits.
-// The kinds stay on for a second, so that work in flight is delivered, and so that they are already on if the window
-// reopens in that time. The reader drops launches of that second, outside all windows: the file says when they were
-// open (core/format/spool.h).
+// times out, launches are not recorded until the kinds are on, and the opening counts as late. Closing: no thread
+// waits. The kinds stay on for a second, so that work in flight is delivered, and so that they are already on if the
+// window reopens in that time. The reader drops launches of that second, outside all windows: the file says when they
+// were open (core/format/spool.h).
 #pragma once
 
 #include <atomic>

@@ -77,7 +77,7 @@ void drain(Collector& c, std::int64_t until) noexcept {
 }
 
 // CUPTI starts on the program's thread, within cuInit: the driver may hold locks that let no other thread call it. If
-// it never returns, the program hangs, and this message tells whoever ends it why.
+// it never returns, the program hangs, and this message says why.
 void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
     std::int64_t since = c.starting_since.load(std::memory_order_relaxed);
     if (since == 0 || now - since < kSlowStart || c.slow_start_told) return;

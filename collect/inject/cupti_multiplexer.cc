@@ -17,7 +17,7 @@ enum Loading : int { kNotLoaded, kLoading, kLoaded };
 constinit CuptiMultiplexer multiplexer;
 
 // Serialises the threads of both clients: CUPTI requires that switching is not concurrent. The lock is held during
-// calls of CUPTI, which call back nobody who needs the lock. If such a call never returns, the other client waits for a
+// calls of CUPTI, whose callbacks never take the lock. If such a call never returns, the other client waits for a
 // second and then proceeds.
 class SwitchLock {
 public:

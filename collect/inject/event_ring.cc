@@ -53,9 +53,9 @@ EventRing* EventRing::map(pid_t thread) noexcept {
 
 EventRing* EventRing::claim(pid_t thread) noexcept {
     for (EventRing* ring = first(); ring != nullptr; ring = ring->next_) {
-        pid_t nobody = 0;
+        pid_t unclaimed = 0;
         if (ring->thread_.load(std::memory_order_relaxed) != 0) continue;
-        if (!ring->thread_.compare_exchange_strong(nobody, thread, std::memory_order_acquire)) continue;
+        if (!ring->thread_.compare_exchange_strong(unclaimed, thread, std::memory_order_acquire)) continue;
         ring->depth = 0, ring->window_depth = -1, ring->opening = 0, ring->calls = 0;
         return ring;
     }

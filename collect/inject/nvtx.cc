@@ -42,7 +42,7 @@ private:
     std::string_view view_;
 };
 
-// An event's attributes, as far as the client's version has them.
+// Those attributes of an event that the client's version has.
 class Event {
 public:
     explicit Event(const EventAttributes* from) noexcept {

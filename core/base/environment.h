@@ -8,8 +8,8 @@
 
 namespace gpuprof {
 
-// "" if it is not set, and always in a program that runs with another user's privileges: whoever started it must not
-// choose what it loads.
+// "" if it is not set, and always in a program that runs with another user's privileges: the user who started it must
+// not choose what it loads.
 inline std::string trusted_environment(const char* name) {
     const char* value = getauxval(AT_SECURE) != 0 ? nullptr : std::getenv(name);
     return value == nullptr ? "" : value;

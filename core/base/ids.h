@@ -1,5 +1,5 @@
 // The numeric types used everywhere: times, rows and interned strings. Times are integer nanoseconds. An absent row or
-// string has a value of its own, never 0.
+// string has a reserved value, never 0.
 #pragma once
 
 #include <cstdint>

@@ -61,13 +61,13 @@ std::optional<std::string> read_link(const std::string& path) {
     return std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-// Some file systems do not support synchronization; there is nothing to report then.
+// Some file systems do not support synchronisation; there is nothing to report then.
 int sync_error(int fd) {
     if (fsync(fd) == 0) return 0;
     return errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno;
 }
 
-// A folder that is writable but not readable cannot be opened, and is not synchronized.
+// A folder that is writable but not readable cannot be opened, and is not synchronised.
 int sync_folder(const std::string& file) {
     int folder = ::open(file.substr(0, file.rfind('/') + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return 0;
@@ -158,7 +158,7 @@ Status OutputFile::make_part(const Place& place, const OutputOptions& options) {
     final_ = place.path();
     if (!place.old) return {};
     mode = place.old->st_mode & 0777;
-    // Whoever could read it still can; nobody else can.
+    // The same users can read it as before.
     if (fchown(fd_, place.old->st_uid, place.old->st_gid) != 0 &&
         fchown(fd_, static_cast<uid_t>(-1), place.old->st_gid) != 0)
         mode &= ~mode_t{0070};
@@ -185,7 +185,7 @@ Status OutputFile::named(bool renamed) {
     part_.clear();
     int error = sync_folder(final_);
     if (error == 0) return {};
-    return Error{code_of(error), fmt::format("{} was written, but its folder was not synchronized: {}; a power failure "
+    return Error{code_of(error), fmt::format("{} was written, but its folder was not synchronised: {}; a power failure "
                                              "may lose the file",
                                              name_, std::strerror(error))};
 }

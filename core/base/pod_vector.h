@@ -50,7 +50,7 @@ public:
         if (size_ == capacity_) grow(size_ + 1);
         data_[size_++] = value;
     }
-    // Grows by uninitialized values, which the caller writes.
+    // Grows by uninitialised values, which the caller writes.
     void resize(std::size_t n) {
         if (n > capacity_) grow(n);
         size_ = n;

@@ -36,7 +36,7 @@ class ChunkReader {
 public:
     struct Gap {
         enum Kind { damaged, cut, unended } kind;
-        std::uint64_t chunks;    // number of missing chunks, as far as known
+        std::uint64_t chunks;    // minimum number of missing chunks
         std::uint64_t offset;    // position in the input
         ChunkHeader after = {};  // the last whole chunk before it
     };

@@ -1,18 +1,18 @@
 // The raw chunks of a spool file, which the injected library appends while a program runs, without joining or decoding
-// anything. A spool is a capture file: it has the same frame, any prefix is valid, and so are several in a row. Each
-// starts with a process chunk. Numbers are little-endian and unaligned; text is UTF-8 as given by the program.
+// anything. A spool is a capture file: it has the same frame, any prefix is valid, and several may follow each other.
+// Each starts with a process chunk. Numbers are little-endian and unaligned; text is UTF-8 as given by the program.
 //
 //   spool_process   { key text, value text }...        facts of the process: pid, host, command, rank, ...
-//   spool_activity  u32 n  { u32 kind  u32 bytes } x n  records    one buffer of CUPTI activity records, as CUPTI left it, and
-//                                                       how long a record of each kind in it is
-//   spool_names     { u8 space  u64 id  text }...       what an id means from here on; a name may be given again
+//   spool_activity  u32 n  { u32 kind  u32 bytes } x n  records    one buffer of CUPTI activity records, unchanged, and
+//                                                       the record length of each kind in it
+//   spool_names     { u8 space  u64 id  text }...       the meaning of an id in all later chunks; may be redefined
 //   spool_nvtx      u32 tid  event...                   one thread's annotations in order (struct NvtxEvent, then text)
-//   spool_clock     i64 realtime  i64 monotonic  u64 cupti   readings at one moment; cupti 0 when it has no clock
-//   spool_refused   text                               something that could not be switched on, in words
-//   spool_lost      { u8 reason  u64 count }...         counts so far; the last ones of a part hold
-//   spool_windows   { i64 opened  i64 closed }...       when the window of a part of a run was open, by CLOCK_REALTIME; closed is 0
-//                                                       while it is open, and the same opening comes again when it has closed
-//   spool_facts     { key text, value text }...         facts of the recording that may change; the last ones hold
+//   spool_clock     i64 realtime  i64 monotonic  u64 cupti   simultaneous readings; cupti is 0 if it has no clock
+//   spool_refused   text                               what could not be enabled, as a sentence
+//   spool_lost      { u8 reason  u64 count }...         counts so far; the last ones of a part are valid
+//   spool_windows   { i64 opened  i64 closed }...       when the capture window was open, by CLOCK_REALTIME; closed
+//                                                       is 0 while it is open; repeated with both times afterwards
+//   spool_facts     { key text, value text }...         facts of the recording that may change; the last ones are valid
 //
 // text is a u32 length and that many bytes.
 #pragma once
@@ -49,8 +49,9 @@ enum class NvtxOp : std::uint8_t {
     thread_name,    // `range` is a thread id of the system
     category_name,  // `range` is a category of `domain`
     stream_name,    // `range` is a stream's id, `domain` its context's
-    attributes,  // of the event that follows: `range` the payload's bits, `text` the category, `detail` the payload's type
-    reset,       // recording paused at `time`: everything open on this thread ended there
+    // Of the next event: `range` is the payload's bits, `text` the category, `detail` the payload's type.
+    attributes,
+    reset,  // recording paused at `time`: everything open on this thread ended there
 };
 // Where an event's text is.
 enum class TextKind : std::uint8_t { none, inline_text, registered };

@@ -27,7 +27,7 @@ bool sound_width(const ChunkColumn& column) {
     }
 }
 
-// Strings and reals have encodings of their own besides `constant`; integers have the others.
+// Besides `constant`, strings and reals have their own encodings; integers have the others.
 bool fits(ColumnType type, Encoding encoding) {
     if (encoding == Encoding::constant) return true;
     if (type == ColumnType::Str) return encoding == Encoding::dictionary;

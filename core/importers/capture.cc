@@ -1,6 +1,6 @@
-// Reads our own capture files (docs/reference/capture-format.md). Whole chunks are read, everything between them is counted;
-// core/format/chunk_reader.h says what damage costs. Decodes on several threads; the result does not depend on their
-// number.
+// Reads gpu-profile's capture files (docs/reference/capture-format.md). Reads whole chunks and counts everything
+// between them; core/format/chunk_reader.h describes the effect of damage. Decodes on several threads; the result does
+// not depend on their number.
 #include "core/importers/formats.h"
 
 #include <fmt/format.h>

@@ -46,7 +46,7 @@ class CaptureTables {
 public:
     CaptureTables(Batch& batch, std::string file) : batch_(batch), file_(std::move(file)) {}
 
-    // Announces the rows of each table, as far as the file tells; only to avoid moving them as tables grow.
+    // Announces the file's row counts per table, where known, so that growing tables need not be moved.
     void expect(std::map<std::string, std::size_t, std::less<>> rows) { expected_ = std::move(rows); }
     // Reserves space for a chunk of kind `table`; absent if it cannot be used, which is counted. `raw` must outlive the
     // placed chunk.

@@ -1,6 +1,6 @@
 // Opens nothing that could block forever or never end. Devices are rejected: opening some has side effects, and
 // /dev/zero is endless. A named pipe is opened without waiting for its writer, and every wait has a limit. Other names
-// of standard input (/dev/stdin) are read like standard input: whoever started the program decides how long it waits.
+// of standard input (/dev/stdin) are read like standard input: they may wait without a limit.
 #include "core/importers/byte_stream.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // A pickle (protocols 0 to 5) as plain values: None, numbers, texts, bytes, lists, tuples, sets and dictionaries of
 // these. Pickles that name or call code, or refer to anything outside the file, are rejected: reading a pickle here
 // runs nothing. Values form a graph, since a pickle may refer to a value twice or within itself; a reader that follows
-// names of its own format down a fixed number of levels is safe. Memory is proportional to the size of the pickle, and
+// its format's names down a fixed number of levels is safe. Memory is proportional to the size of the pickle, and
 // bounded. A truncated or damaged pickle is completed with the values read so far: they go where the next opcodes would
 // have put them, and the containers still being filled are marked as open.
 // Format: CPython, Lib/pickletools.py.

@@ -26,7 +26,7 @@ public:
             case 1: return fixed(8) || fail();
             case 5: return fixed(4) || fail();
             case 2: break;
-            default: return fail();  // groups, which nobody writes
+            default: return fail();  // groups: deprecated, and absent from these formats
         }
         if (!varint(size) || size > rest_.size()) return fail();
         bytes_ = rest_.substr(0, size);

@@ -78,7 +78,7 @@ private:
             submitted_.push_back({returned, end, table.device[row]});
         }
     }
-    // All work whose call returned before a device synchronization started was done when the synchronization returned.
+    // All work whose call returned before a device synchronisation started was done when the synchronisation returned.
     void bound_by_waits() {
         const ApiCallTable& calls = batch_.tables.api_call;
         std::vector<Row> waits;
@@ -87,7 +87,7 @@ private:
         std::sort(waits.begin(), waits.end(), [&](Row a, Row b) { return calls.start[a] < calls.start[b]; });
         std::sort(submitted_.begin(), submitted_.end(),
                   [](const Submitted& a, const Submitted& b) { return a.called < b.called; });
-        if (clocks_.size() != 1) return;  // the device of a synchronization is unknown
+        if (clocks_.size() != 1) return;  // the device of a synchronisation is unknown
         TimeNs latest = 0;
         std::size_t next = 0;
         for (Row wait : waits) {

@@ -1,5 +1,5 @@
 // Reports that only their vendor's tool can read: .nsys-rep and .ncu-rep. The tool is run if it is on PATH, and its
-// export is opened; otherwise the error says how to export. Reports are recognized by file name suffix and, for Nsight
+// export is opened; otherwise the error says how to export. Reports are recognised by file name suffix and, for Nsight
 // Compute, by their first bytes.
 #pragma once
 

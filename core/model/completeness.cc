@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/readable.h"
 #include "core/base/string_pool.h"
 #include "core/model/graph_nodes.h"
 #include "core/model/interval.h"
@@ -338,7 +339,7 @@ double Completeness::missing_share() const {
 
 std::string Completeness::unknown_because() const {
     auto counted = [](std::uint64_t count, std::string_view one, std::string_view more) {
-        return fmt::format("{} {}", count, count == 1 ? one : more);
+        return fmt::format("{} {}", readable_count(static_cast<std::int64_t>(count)), count == 1 ? one : more);
     };
     if (calls() == 0 && calls_uncheckable == 0)
         return ops > 0 ? "no kernel launches were recorded" : "neither kernel launches nor device work was recorded";
@@ -353,7 +354,7 @@ std::string Completeness::unknown_because() const {
                " cannot be checked";
     if (static_cast<double>(at_edge()) > kEdgeShare * static_cast<double>(calls()))
         return "the work of " + counted(at_edge(), "call", "calls") +
-               " at the ends of the recording is outside it or was lost";
+               " at the start or end of the recording ran outside it or was lost";
     if (endless_capture) return "the end of a stream capture was not recorded";
     return "";
 }

@@ -14,9 +14,11 @@ std::string damage_of(const Trace& trace) {
     for (Row row = 0; row < losses.rows; ++row) {
         const LossSpec* spec = spec_named(trace.text(losses.kind.value_or(row, kNoString)));
         if (spec == nullptr || !spec->is(loss_trait::damage)) continue;
-        text += fmt::format("{}{} x {} (first: {})", text.empty() ? "the input is damaged: " : ", ",
-                            readable_count(losses.count[row]), spec->doc,
-                            trace.text(losses.place.value_or(row, kNoString)));
+        std::string_view place = trace.text(losses.place.value_or(row, kNoString));
+        text += fmt::format("{}{} ({})", text.empty() ? "the input is damaged: " : ", ", spec->doc,
+                            losses.count[row] == 1
+                                ? std::string(place)
+                                : fmt::format("{} times; first: {}", readable_count(losses.count[row]), place));
     }
     return text;
 }

@@ -1,8 +1,9 @@
-// The number of each GPU of a job, from the ordinals of its recordings; same_gpu.h says which of these are one GPU.
-// A GPU keeps an ordinal that one of its recordings gives it. Where several GPUs have that one, the first keeps it: those that worked
-// come before those only observed, these before those only described, and those with a uuid before those without. Every other one
-// gets the lowest number that is free, after all have kept what they can; one that is only described is left out instead. So
-// the only GPU of a job that worked has a number of its own recordings, and one that is moved leaves no hole.
+// The number of each GPU of a job, from the ordinals in its recordings; same_gpu.h says which of these are one GPU.
+// A GPU keeps an ordinal from one of its recordings. If several GPUs claim the same ordinal, the first keeps it: GPUs
+// that worked come before GPUs only observed, these before GPUs only described, and GPUs with a UUID before those
+// without. Each of the others gets the lowest free number once all have kept what they can; a GPU that is only
+// described is dropped instead. So the only GPU that worked keeps a number from its recordings, and renumbering leaves
+// no hole.
 #pragma once
 
 #include <cstdint>

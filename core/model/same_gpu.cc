@@ -172,8 +172,8 @@ private:
         std::replace(gpu_.begin(), gpu_.end(), gone, kept);
     }
 
-    // The one other recording in which a process of the same pid worked; kNone when there are several, or something says that it is
-    // not the same process.
+    // The only other recording with work by a process of the same pid; kNone if there are several, or if something
+    // shows that it is a different process.
     std::size_t only_one_of_same_pid(std::size_t i) const {
         std::size_t found = kNone;
         if (workers_[i].size() != 1 || !workers_[i][0].pid) return kNone;

@@ -1,14 +1,16 @@
 // Which devices of several recordings are one GPU.
 //
-// A uuid tells: equal ones are one GPU, different ones are two, whatever else is known. Without one the ordinal of a device is that
-// of a process: CUDA_VISIBLE_DEVICES gives each process a numbering of its own, and recordings do not hold it. GPU 0 of one rank is
-// therefore not taken for GPU 0 of another. Two devices with equal ordinals are one GPU when
-//   - they are of one process: its key is HOST:PID in both; or pid, rank and size of the job are equal; or pid and file name are,
-//     as PyTorch's tensorboard_trace_handler writes it (HOST_PID.TIME.pt.trace.json); or only these two recordings, of different
-//     tools, have this pid, they overlap in time of day, and neither host, rank nor the name of the device says otherwise;
-//   - they are of processes whose keys are HOST:PID of one host, and no rank is known: ranks of a job get a GPU each.
-// Samples have no process. When a job has one GPU that worked and one that was only observed (samples, a memory snapshot), at the
-// same time of day, and their names do not differ, that is one GPU: nvidia-smi lists all GPUs of its host unless told otherwise.
+// UUIDs decide: equal UUIDs are one GPU, different UUIDs are two. Without them, an ordinal is valid only within its
+// process: CUDA_VISIBLE_DEVICES numbers the GPUs of each process separately, and recordings do not contain it. GPU 0 of
+// one rank is therefore not assumed to be GPU 0 of another. Two devices with equal ordinals are one GPU if
+//   - they belong to one process: its key is HOST:PID in both; or pid, rank and size of the job are equal; or pid and
+//     file name are equal (HOST_PID.TIME.pt.trace.json of PyTorch's tensorboard_trace_handler); or only these two
+//     recordings, of different tools, have this pid, they overlap in time of day, and no host, rank or device name
+//     contradicts it;
+//   - they belong to processes whose keys are HOST:PID of one host, and no rank is known: each rank has its own GPU.
+// Samples have no process. If a job has one GPU that worked and one that was only observed (samples, a memory snapshot)
+// at the same time of day, and their names do not differ, they are one GPU: by default nvidia-smi lists all GPUs of its
+// host.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +34,7 @@ struct RecordedDevice {
     std::size_t recording;
     std::int32_t ordinal;
     DeviceUse use;
-    std::string_view uuid, name;  // empty when they are not known
+    std::string_view uuid, name;  // empty if unknown
 };
 
 // Every device of every recording, by recording, then ordinal.

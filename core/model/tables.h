@@ -1,7 +1,7 @@
 // The tables of a trace in memory, generated from tables.def: one struct per table with one Column per declared column.
 // Code that knows a table uses its members (trace.kernel.start[row]); generic code walks each_table / each_column.
 //
-// Filling a row:   Row r = tables.kernel.add();  tables.kernel.start.set(r, t);  ...  (columns left out are absent)
+// Filling a row:   Row r = tables.kernel.add();  tables.kernel.start.set(r, t);  ...  (columns not set are absent)
 // Before reading, every table must be closed (close() pads the columns to the same length).
 #pragma once
 

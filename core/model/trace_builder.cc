@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/parallel.h"
+#include "core/base/readable.h"
 #include "core/model/completeness.h"
 #include "core/model/processes.h"
 #include "core/model/recorded_secrets.h"
@@ -231,12 +232,16 @@ void lose_missing_work(const LinkCounts& links, const Completeness& complete, Ba
         if (count > 0) losses.lose(loss, place, count);
     };
     auto part = [](std::uint64_t missing, std::uint64_t all, std::string_view what) {
-        return fmt::format("{} of {} {}", missing, all, what);
+        return fmt::format("{} of {} {}", readable_count(static_cast<std::int64_t>(missing)),
+                           readable_count(static_cast<std::int64_t>(all)), what);
     };
     const SubmittedWork &kernels = complete[Submission::kernel], &graphs = complete[Submission::graph],
                         &copies = complete[Submission::copy], &fills = complete[Submission::fill];
     lose(Loss::duplicate_correlation, links.duplicate_correlations, "api_call");
-    lose(Loss::unmatched_launch, links.ops_before_calls + links.ops_uncheckable, "device ops");
+    std::uint64_t unmatched = links.ops_before_calls + links.ops_uncheckable;
+    lose(
+        Loss::unmatched_launch, unmatched,
+        fmt::format("{} device op{}", readable_count(static_cast<std::int64_t>(unmatched)), unmatched == 1 ? "" : "s"));
     lose(Loss::work_without_call, complete.ops_without_call,
          part(complete.ops_without_call, complete.ops, "device ops"));
     lose(Loss::launch_without_kernel, kernels.without_work,

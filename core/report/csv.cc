@@ -1,5 +1,6 @@
 // CSV (RFC 4180): the header is exactly the column names, integers are exact, reals the shortest text that reads back
-// equal, an absent value is an empty field, text is UTF-8 and harmless (core/base/csv.h). Lines end with a line feed, as every Unix tool expects.
+// equal, an absent value is an empty field, and text is UTF-8 and harmless in spreadsheets and terminals
+// (core/base/csv.h). Lines end with a line feed, as every Unix tool expects.
 #include <cmath>
 
 #include "core/base/csv.h"

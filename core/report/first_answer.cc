@@ -20,7 +20,7 @@ namespace {
 constexpr int kLines = 45;  // of the whole screen; findings take what the rest leaves
 constexpr std::size_t kMaxDevices = 8;
 constexpr std::size_t kMaxCauses = 5;
-constexpr double kMinCauseShare = 0.01;  // of the idle time, to have a line of its own
+constexpr double kMinCauseShare = 0.01;  // of the idle time, to get its own line
 constexpr std::size_t kMaxKernels = 5;
 constexpr std::int64_t kMaxRows = 8;  // of any other table
 constexpr std::size_t kMinFindings = 3, kMaxFindings = 5;
@@ -53,7 +53,7 @@ private:
     std::string_view dot() const { return style_.unicode ? " · " : " - "; }
     std::string share(double percent) const { return readable_percent(percent) + " %"; }
 
-    // The file and the quiet statements run together, each warning on lines of its own.
+    // The file and the quiet statements run together, each warning starts on a new line.
     void trust() {
         for (const std::string& line : damage_lines(report_, style_)) add(line);
         std::string quiet = report_.origin.file + ": ";

@@ -1,5 +1,5 @@
-// The first answer as text: verdict, a picture of busy and idle time, where the time went, top kernels, top findings, what
-// to run next. Made to fit one screen of 80 x 45 for one device; what does not fit is counted and the command that
+// The first answer as text: verdict, a picture of busy and idle time, where the time went, top kernels, top findings,
+// what to run next. Made to fit one screen of 80 x 45 for one device; what does not fit is counted and the command that
 // shows it is named.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace gpuprof {
 
-// What stands before everything else, ready to be written: that bytes of the input could not be read. Empty when all were.
+// Formatted lines that precede everything else if bytes of the input could not be read; otherwise empty.
 std::vector<std::string> damage_lines(const Report& report, const Style& style);
 void write_first_answer(const Report& report, const Style& style, Sink& sink);
 // Rows of an answer's table, found by name; null when it has none.

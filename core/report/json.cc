@@ -1,8 +1,8 @@
 // The JSON envelope, the same for every command that writes tables (docs/reference/commands/report.md has it in words):
 //   {"damaged", "tool", "version", "schema", "source": {...}, "trust": [...], "tables": [...], "findings": [...], "verdict": {...}}
 // `schema` is the version of this shape: members may be added within one, never renamed or removed. `findings` and
-// `verdict` are present in reports that include them, `damaged` when bytes of the input could not be read; `row_count` counts
-// rows before --limit.
+// `verdict` are present in reports that include them, `damaged` when bytes of the input could not be read; `row_count`
+// counts rows before --limit.
 #include "core/base/json_writer.h"
 #include "core/base/shell_words.h"
 #include "core/report/report.h"
@@ -11,7 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::size_t kMaxLineDepth = 4;  // each row of a table has a line of its own
+constexpr std::size_t kMaxLineDepth = 4;  // each row of a table is on its own line
 
 // Text, or null if unknown.
 void member_or_null(JsonWriter& json, std::string_view name, std::string_view value) {

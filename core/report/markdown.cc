@@ -82,7 +82,8 @@ void write_answer(const Report& report, Sink& sink) {
 }  // namespace
 
 std::string markdown_escaped(std::string_view text) {
-    // A pipe would end a cell, < begin a tag, [ a link, # a reference, * emphasis. Backticks in pairs are meant as code.
+    // A pipe would end a cell, < begin a tag, [ a link, # a reference, * emphasis. Backticks in pairs are meant as
+    // code.
     std::string plain = printable(text), out;
     bool code = std::count(plain.begin(), plain.end(), '`') % 2 == 0;
     std::string_view special = code ? "|\\*<[#" : "|\\*<[#`";

@@ -1,6 +1,6 @@
-// Colours of a terminal, or nothing: every method answers its text unchanged when colours are off. Four uses only, so
-// that a report stays calm: bold for what to read first, dim for what can be skipped, green busy, magenta warning. All four
-// are readable on light and on dark backgrounds; yellow is not.
+// Terminal colours. Without colours every method returns its text unchanged. Only four styles, so that a report stays
+// calm: bold for what to read first, dim for what can be skipped, green for busy, magenta for warnings. All four are
+// readable on light and dark backgrounds; yellow is not.
 #pragma once
 
 #include <fmt/format.h>

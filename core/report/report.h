@@ -1,6 +1,6 @@
-// Reports: what an analysis found, written for people or programs. A Report says what is to be shown, a Style how it may
-// look, and a ReportFormat writes it into a Sink; every format is written once, for any ResultTable.
-// Nothing here reads a trace's rows, prints, or looks at the environment.
+// Reports: the results of analyses, written for people or programs. A Report says what to show, a Style how it may
+// look, and a ReportFormat writes it into a Sink; each format works for any ResultTable. Nothing here reads a trace's
+// rows, prints, or looks at the environment.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ std::span<const ReportFormat> report_formats();
 // By name; null when there is none.
 const ReportFormat* find_report_format(std::string_view name);
 
-// Whether text and md show what the table says in sentences instead (`summary` and `findings` beside the answer).
+// Whether text and md show what the table says in sentences instead (`summary` and `findings` next to the answer).
 bool shown_as_prose(const Report& report, const ResultTable& table);
 
 // How many rows of the table a limit leaves, for 0 = all.

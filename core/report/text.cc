@@ -40,7 +40,7 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
     if (!report.origin.tool.empty()) head += fmt::format("{}{}", dot, printable(report.origin.tool));
     if (report.window.length() > 0 || report.base != nullptr)
         head += fmt::format("{}{} window", dot, windows_of(report));
-    else
+    else if (!report.origin.tool.empty())
         head += fmt::format("{}no timeline", dot);
     sink.write(head + "\n");
     for (const Trust::Statement& statement : report.trust.statements) {

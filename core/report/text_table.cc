@@ -14,7 +14,7 @@ namespace gpuprof {
 namespace {
 
 constexpr int kBetween = 2;  // spaces between columns
-// Text columns are not cut below these while a column can be left out instead: the first one names the row.
+// Text columns are not cut below these while a column can be omitted instead: the first one names the row.
 constexpr int kMinNameWidth = 32, kMinTextWidth = 16;
 constexpr int kMinDocWidth = 24;
 // Columns that hold sentences.
@@ -79,8 +79,8 @@ private:
 
     bool is_text(const Shown& column) const { return !column.right && !column.handle; }
 
-    // Narrows text columns, the widest first, the first one down to `name` and the others to `text`; whether the table fits
-    // then. Does nothing when it cannot fit.
+    // Narrows text columns, the widest first: the first column down to `name`, the others down to `text`. Returns
+    // whether the table fits; if it cannot, nothing changes.
     bool shrink(int name, int text) {
         int gain = 0, least = name;
         for (const Shown& column : columns_) {

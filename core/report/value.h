@@ -1,5 +1,5 @@
-// Cells as people read them: numbers with units (core/base/readable.h), percentages under a header with the %, a dash for
-// what is absent. For text and Markdown only; machine formats never pass through here.
+// Cells for people: numbers with units (core/base/readable.h), percentages under a header with %, a dash for absent
+// values. Used by text and Markdown, never by machine formats.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// Cells of what nvidia-smi prints: which metric a field is, what a number or a word in its place means. Pure functions, shared by the
-// one that asks nvidia-smi and the one that reads its logs. Hostile text gives problems, never wrong numbers.
+// Cells in the output of nvidia-smi: the metric of each field, and the meaning of a number or word. Pure functions,
+// shared by the sampler that runs nvidia-smi and the importer of its logs. Hostile text gives problems, never wrong
+// numbers.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,8 @@ std::span<const Field> fields();
 
 enum class Problem { unsupported, no_permission, unknown_error, reset_required, lost, unreadable, implausible };
 
-// A number as nvidia-smi may write it: 134.05, 134,05, 1,234.5, 0x20, with or without a unit that is known. Absent when it
-// is none or could be two.
+// A number as nvidia-smi may write it: 134.05, 134,05, 1,234.5, 0x20, with or without a known unit. Absent if it is not
+// a number or is ambiguous.
 std::optional<double> number_of(std::string_view text);
 
 // Cells of a line; the separator is a comma, or a comma and a space when that gives `columns` cells.

@@ -1,7 +1,7 @@
-// A recording in the viewer's format: a manifest (JSON) with the list of tracks, lanes and tables, and numbered blobs
-// that hold them in pieces, created on request. The format is docs/reference/formats/viewer.md; the reader is web/read. Blobs are
-// in the order in which a page needs them: the data of the first picture, then everything at full detail, then the
-// fields of events.
+// A recording in the viewer's format: a manifest (JSON) that lists tracks, lanes and tables, and numbered blobs with
+// parts of them, created on request. The format is in docs/reference/formats/viewer.md; the reader is web/read.
+// Blobs are in the order in which a page needs them: the data of the first picture, then everything at full detail,
+// then the fields of events.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The manifest: the tracks, lanes and tables of a document and their blobs. docs/reference/formats/viewer.md explains each member.
+// The manifest: the tracks, lanes and tables of a document and their blobs. docs/reference/formats/viewer.md explains
+// each member.
 #include <fmt/format.h>
 
 #include "core/base/json_writer.h"

@@ -1,5 +1,5 @@
 // The content of a timeline: tracks, and on their rows lanes of slices or values. Values are in the units of the trace,
-// which counts from zero (core/model/select_interval.h); nothing is merged or left out.
+// which counts from zero (core/model/select_interval.h); nothing is merged or omitted.
 //
 //   process > thread > python        ranges, operators, calls; Python calls apart, since they are deep
 //   process > counter                CPUs in use

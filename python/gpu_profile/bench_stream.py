@@ -98,7 +98,7 @@ def _place_of(timer: str, graph: bool, found: list[object]) -> Place:
 
 
 # With `graph`, a non-default stream is created, because the default stream cannot be captured. The new stream does not
-# wait for the default stream, which may still be computing the inputs, so this synchronizes first.
+# wait for the default stream, which may still be computing the inputs, so this synchronises first.
 def _framework_place(graph: bool, device: int, current: Callable[[], Any], make: Callable[[], Any], enter: Any) -> Place:
     stream = current()
     if graph and handle_of(stream) in (0, 1, 2):

@@ -15,7 +15,7 @@ import weakref
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
-from .arguments import Device, device_list
+from .arguments import Device, device_list, unknown
 from .errors import Error
 from .reporting import warn
 
@@ -73,7 +73,7 @@ class GpuMonitor:
         if not isinstance(backend, str):
             raise TypeError(f"invalid backend {backend!r}: expected {_BACKENDS_TEXT}")
         if backend not in _BACKENDS and not backend.startswith("replay:"):
-            raise ValueError(f"unknown backend {backend!r}: expected {_BACKENDS_TEXT}")
+            raise ValueError(unknown("backend", backend, (*_BACKENDS, "replay:FILE")))
         self._devices = device_list(device)
         self._interval_s, self._warmup_s = float(interval_s), float(warmup_s)
         self._backend, self._strict = backend, bool(strict)

@@ -1,4 +1,4 @@
-"""gpu_profile for PyTorch: the same names, with automatic device and synchronization.
+"""gpu_profile for PyTorch: the same names, with automatic device and synchronisation.
 
 Unless given, ``device`` is PyTorch's current device at the start of the region, and ``sync_fn`` is
 torch.cuda.synchronize for the monitored devices. A region does not initialise CUDA: before the program has used it,

@@ -3,5 +3,5 @@
 Written from the recording's own JSON and from public descriptions of the formats, never from the product's
 sources, so that a mistake in the product is not repeated here. All times are exact integers (nanoseconds):
 decimal microseconds are read as decimals, never as floats. Plain lists and loops, no speed tricks.
-The rules it follows are written down in README.md beside this file.
+The rules it follows are written down in README.md next to this file.
 """

@@ -9,7 +9,7 @@ from conftest import FIXTURES, RECORDINGS, short_name
 from exported import tables_of
 
 NSYS = sorted((FIXTURES / "nsys").glob("*.sqlite.gz"))
-# What the format has a place for. Numbers of framework records and of HIP have none; a range has its operators beside it.
+# What the format has a place for. Numbers of framework records and of HIP have none; a range has its operators next to it.
 KEPT = {
     "kernel": ("start", "dur", "process", "device", "context", "stream", "name", "correlation", "grid_x", "grid_y", "grid_z", "block_x", "block_y",
                "block_z", "registers", "shared_bytes", "graph_id", "graph_node_id"),

@@ -270,7 +270,7 @@ def test_a_part_ends_in_time(own, machine, tmp_path):
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"glibc": [99, 1]}, "not run: the binaries need glibc 99.1: this machine has "),
-    ({"libraries": ["libnowhere.so.7"]}, "not run: the binaries need libnowhere.so.7: this machine does not have it; install it, or put it beside the program"),
+    ({"libraries": ["libnowhere.so.7"]}, "not run: the binaries need libnowhere.so.7: this machine does not have it; install it, or put it next to the program"),
     ({"machine": "vax"}, "not run: the binaries are for vax: this machine is "),
 ])
 def test_it_says_what_the_binaries_need(own, machine, tmp_path, change, said):

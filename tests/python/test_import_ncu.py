@@ -71,7 +71,7 @@ def test_sections_are_kept_and_rules_are_counted(program):
 
 def test_output_of_the_program_and_of_ncu_is_left_out(program, tmp_path):
     header, units, *launches = lines_of("raw")
-    mixed = ["==PROF== Connected to process 502", '"a quote that nobody closes, 1', "step 1, loss 0.5", *["x" * 70_000], header, units, launches[0],
+    mixed = ["==PROF== Connected to process 502", '"a quote that is never closed, 1', "step 1, loss 0.5", *["x" * 70_000], header, units, launches[0],
              '==PROF== Profiling "scale": 0%....100% - 8 passes', "==WARNING== Found outstanding GPU clock reset", "1,2,3", '"7","7"', *launches[1:], "done"]
     file = tmp_path / "mixed.csv"
     file.write_text("\r\n".join(mixed) + "\r\n")

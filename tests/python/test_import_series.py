@@ -1,4 +1,4 @@
-"""Recorded series as samples: every cell against Python's csv, what is left out, and our own --csv read back."""
+"""Recorded series as samples: every cell against Python's csv, what is omitted, and our own --csv read back."""
 
 import csv
 

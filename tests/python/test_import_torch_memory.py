@@ -217,7 +217,7 @@ def test_history_and_blocks_of_different_moments(program, tmp_path):
 
 
 def test_one_frame_named_a_million_times(program, tmp_path):
-    """A small file that would give a text of many gigabytes: the stacks are left out, and counted."""
+    """A small file that would give a text of many gigabytes: the stacks are omitted, and counted."""
     frame = {"name": "f" * 60_000, "filename": "a.py", "line": 1}
     blocks = [{"address": i, "size": 1, "state": "inactive", "frames": [frame] * 1000} for i in range(300)]
     file = write(tmp_path, pickle.dumps({"segments": [{"device": 0, "address": 0, "total_size": 300, "stream": 0, "blocks": blocks}]}))

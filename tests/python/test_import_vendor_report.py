@@ -40,7 +40,7 @@ def test_the_tool_exports(program, report):
 
 
 def test_a_planted_tool_in_the_current_folder_is_not_run(program, report, monkeypatch):
-    """An empty entry of PATH is the current folder; what lies beside a report may be anybody's."""
+    """An empty entry of PATH is the current folder; files next to a report are not trusted."""
     file, script, made, table, _, _ = report
     planted = file.parent / script.name
     planted.write_text(f"#!/bin/sh\ntouch {file.parent}/planted\n")

@@ -171,7 +171,7 @@ def spoiled(document):
         ("an unknown verdict", lambda d: d["verdict"].update(name="slow")),
         ("a verdict without a basis", lambda d: d["verdict"].pop("basis")),
         ("a cell that is a list", lambda d: d["tables"][0]["rows"][0].__setitem__(0, [1])),
-        ("a unit that nobody knows", lambda d: d["tables"][0]["columns"][0].update(unit="furlong")),
+        ("an unknown unit", lambda d: d["tables"][0]["columns"][0].update(unit="furlong")),
         ("a finding that costs less than nothing", lambda d: d["findings"][0].update(cost_ns=-1)),
         ("a warning that is a text", lambda d: d["trust"][0].update(warning="yes")),
     ):

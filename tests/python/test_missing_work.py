@@ -97,8 +97,8 @@ def test_device_work_whose_calls_were_not_recorded(program):
     report = program.report(FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz", "losses", "summary")
     assert losses(report) == {"unmatched_launch": 2276, "work_at_edge": 262 + 1452 + 476 + 90}
     assert "no records lost" not in trust(report)
-    assert any(line.startswith("2,276 x the call that submitted a device op") for line in trust(report))
-    assert any(line.startswith("completeness unknown: the work of 2280 calls at the ends") for line in trust(report))
+    assert any("2,276 device ops" in line for line in trust(report))
+    assert any(line.startswith("completeness unknown: the work of 2,280 calls") for line in trust(report))
     assert report.document["verdict"]["name"] != "cannot tell"
 
 
@@ -108,7 +108,7 @@ def test_few_launches_in_flight_at_the_end_are_no_loss(program, made):
     path = made("kineto/small_kernels", lambda e: e.get("cat") != "kernel" or e["args"]["correlation"] not in last)
     report = program.report(path, "losses", "summary")
     assert losses(report) == {"work_at_edge": 20}
-    assert any("20 x a call at the start or end" in line for line in trust(report))
+    assert any("20 of 4,800 calls" in line for line in trust(report))
 
 
 def test_completeness_is_unknown_without_launches(program, made):

@@ -112,7 +112,7 @@ def test_api(recording, recordings, reports):
 
 
 def test_overlap(recording, recordings, reports):
-    """Pairs of kinds must all be there; of many streams, those that never meet may be left out."""
+    """Pairs of kinds must all be there; of many streams, those that never meet may be omitted."""
     got = reports(recording)["overlap"].by("device", "a", "b")
     wanted = timeline.overlaps(recordings(recording))
     may_miss = {key for key, row in wanted.items() if key[1].startswith("stream") and row["both_ns"] == 0}

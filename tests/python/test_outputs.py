@@ -115,7 +115,7 @@ def test_pipes_devices_and_links(program, tmp_path):
     assert program.run("report", TRACE, "kernels", "-o", "/dev/null").status == 0
     done = subprocess.run(["bash", "-c", '"$0" report "$1" kernels -o >(cat)', program.path, TRACE], capture_output=True, timeout=20, check=True)
     assert done.stdout == whole
-    with (tmp_path / "shared").open("wb") as shared:  # by whoever started it, who goes on writing
+    with (tmp_path / "shared").open("wb") as shared:  # by its parent, which continues to write
         subprocess.run([program.path, "report", TRACE, "kernels", "-o", "/dev/stdout"], stdout=shared, timeout=20, check=True)
         assert (tmp_path / "shared").stat().st_ino == os.fstat(shared.fileno()).st_ino
     (tmp_path / "link").symlink_to("target")

@@ -34,7 +34,7 @@ def write_program(tmp_path, text, name="program.py"):
 
 @pytest.fixture
 def called_make(tmp_path):
-    """A Python with the file name of a program that nobody wants to see."""
+    """A Python with the file name of a program that is not recorded."""
     folder = tmp_path / "tools"
     folder.mkdir()
     real = os.path.realpath(sys.executable)

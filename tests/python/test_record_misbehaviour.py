@@ -77,7 +77,7 @@ def test_a_function_may_never_come_back(injected, tmp_path, after):
 
 @pytest.mark.parametrize("function", ["cuptiActivityEnable", "cuptiActivityRegisterCallbacks"])
 def test_a_start_that_never_ends_is_said(injected, function):
-    """The program hangs as it would in any call of the driver. Whoever kills it learns why."""
+    """The program hangs as it would in any call of the driver. A message says why."""
     with subprocess.Popen(injected.command("--nvtx"), env=injected.environment(rules=f"hang {function}")) as process:
         time.sleep(6)
         assert process.poll() is None

@@ -100,7 +100,7 @@ def test_values_and_times_are_those_of_the_counters(program, tmp_path, series):
     assert {metric for _, metric in samples} == set(COUNTERS)
     for metric, name in COUNTERS.items():
         recorded = series.column(name)
-        # The first one reaches back to before sampling and is left out.
+        # The first one starts before sampling and is omitted.
         assert samples[device, metric] == [(first + i * interval, recorded[(i + 1) % len(recorded)]) for i in range(count)]
     assert interval == 1_000_000
     assert count > 200

@@ -1,4 +1,4 @@
-"""Two profilers in one run: `record` beside a client that behaves as Kineto, the library under torch.profiler, does.
+"""Two profilers in one run: `record` next to a client that behaves as Kineto, the library under torch.profiler, does.
 
 What the other client gets is compared with what it gets without us; what we get with the script that was played three times.
 """

@@ -132,7 +132,7 @@ def slow_script(tmp_path_factory):
 
 
 def test_work_in_flight_when_the_window_closes_is_kept(run, slow_script):
-    """Switching its kind off at that moment would lose it; what is launched after it is left out all the same."""
+    """Switching its kind off at that moment would lose it; what is launched after it is omitted all the same."""
     code = """
 import gpu_profile
 assert gpu_profile.start()

@@ -1,4 +1,4 @@
-"""`gpu-profile view`: the page for whoever has the address, and nothing for anybody else."""
+"""`gpu-profile view`: the page for a browser with the address, and nothing for any other."""
 
 import http.client
 import json

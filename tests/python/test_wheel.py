@@ -140,7 +140,7 @@ def test_console_script_without_a_program(tmp_path):
 
 
 def test_this_checkout_from_anywhere(tmp_path):
-    """Whoever has run ./test has gpu_profile in .venv, with the library of build/release."""
+    """./test installs gpu_profile in .venv, with the library of build/release."""
     if not (ROOT / "build" / "release" / "libgpuprof.so").exists():
         pytest.skip("build/release/libgpuprof.so is not built")
     import json

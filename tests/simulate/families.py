@@ -324,7 +324,7 @@ def graphs(case):
 
 
 def two_causes(case):
-    """Input and copies of about the same cost: nobody can name one."""
+    """Input and copies of about the same cost: neither is the single cause."""
     load = case.between(4 * MS, 10 * MS)
     size = round(load * 11 * case.between(0.7, 1.4))
     kernels = [gemm(case, 50 * US, 200 * US) for _ in range(case.count(5, 15))]

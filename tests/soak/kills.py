@@ -36,7 +36,7 @@ from program import Program  # noqa: E402
 VICTIMS = ("target",) * 8 + ("launcher", "sampler")
 ENDS = {"": 0, "exit": 5, "_exit": 5, "quick": 5}
 TIMEOUT_S = 20
-# Tells when it begins, and how the command after it ended, whoever waits for it.
+# Reports its start and how the command after it ended, for any waiting process.
 SHELL = 'echo > "$FOLDER/begun"; "$@"; echo $? > "$FOLDER/new" && mv "$FOLDER/new" "$FOLDER/status"'
 DEVICE = "device name=NVIDIA_H200\nset 0 util_gpu 75\nset 0 power_w 300\n"
 
@@ -169,7 +169,7 @@ class Kills:
 
 def main():
     parser = argparse.ArgumentParser(description="Kills recorded programs, record and its sampler at random moments.")
-    parser.add_argument("binary", type=Path, help="gpu-profile, with the injected library and fakes/ beside it")
+    parser.add_argument("binary", type=Path, help="gpu-profile, with the injected library and fakes/ next to it")
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first kill, to repeat one")
     parser.add_argument("--seed", type=int, default=1)

@@ -237,7 +237,7 @@ def full(binary, name, folder):
 
 def main():
     parser = argparse.ArgumentParser(description="Writes outputs while the disk fails or the program is killed.")
-    parser.add_argument("binary", type=Path, help="gpu-profile, with fakes/ beside it")
+    parser.add_argument("binary", type=Path, help="gpu-profile, with fakes/ next to it")
     parser.add_argument("--kills", type=int, default=500, help="random kills in all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=sorted(KINDS), default=list(KINDS))

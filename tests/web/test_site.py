@@ -13,7 +13,7 @@ VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "path
 
 
 class Page(HTMLParser):
-    """Addresses that a page loads or leads to, its ids, and the text of its article outside of code."""
+    """Addresses that a page loads or leads to, its ids, and the text of its article outside code."""
 
     def __init__(self, path):
         super().__init__()

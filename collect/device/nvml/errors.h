@@ -23,7 +23,7 @@ Reaction reaction_to(Return code);
 // What happened and what to do, written to follow a colon: no capital, no full stop.
 std::string explain(Return code);
 
-// For code 18: the versions of the kernel module and of the library, as far as /proc/driver/nvidia/version and the
+// For code 18: the versions of the kernel module and of the library, if /proc/driver/nvidia/version and the
 // library's path reveal them.
 std::string explain_mismatch(std::string_view proc_version, std::string_view library_path);
 

@@ -78,7 +78,7 @@ Status NvmlSource::choose(const SourceRequest& request) {
         add(inventory.devices[static_cast<std::size_t>(selected.machine)], selected);
     notes_ = selection->notes;
     if (!inventory.forbidden.empty())
-        notes_.push_back(fmt::format("this process may not open {} of the driver's GPUs; {} skipped.",
+        notes_.push_back(fmt::format("this process may not open {} of the driver's GPUs; {} skipped",
                                      inventory.forbidden.size(),
                                      inventory.forbidden.size() == 1 ? "it is" : "they are"));
     watched_.resize(gpus_.size(), nullptr);

@@ -94,7 +94,7 @@ Result<std::set<std::int32_t>> wanted_devices(const std::string& devices) {
     for (std::string word; std::getline(words, word, ',');) {
         if (word.empty() || word.size() > 4 || word.find_first_not_of("0123456789") != std::string::npos)
             return Error{ExitCode::usage,
-                         fmt::format("invalid device '{}'; a recorded series has devices 0, 1, ... or all", word)};
+                         fmt::format("invalid device '{}'; expected all, or numbers separated by commas", word)};
         wanted.insert(std::stoi(word));
     }
     return wanted;
@@ -114,7 +114,8 @@ Result<std::unique_ptr<DeviceSource>> open_replay(const SourceRequest& request) 
     if (!series.ok()) return series.error();
     auto source = std::make_unique<ReplaySource>(std::move(*series), file, at_once, *wanted);
     if (source->devices().empty())
-        return Error{ExitCode::usage, fmt::format("no readings of device {1} in {0}", file, request.devices)};
+        return Error{ExitCode::usage,
+                     fmt::format("unknown device '{1}'; {0} has no samples of it", file, request.devices)};
     return std::unique_ptr<DeviceSource>(std::move(source));
 }
 

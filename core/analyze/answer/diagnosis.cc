@@ -37,7 +37,7 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
         Ruling ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
                                                                             : rule->look(facts);
         if (!ruling.cannot_tell.empty())
-            diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}", rule->id, ruling.cannot_tell));
+            diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}.", rule->id, ruling.cannot_tell));
         if (!ruling.finding) continue;
         Finding& finding = diagnosis.findings.emplace_back(std::move(*ruling.finding));
         finding.id = rule->id;
@@ -51,8 +51,8 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
 }  // namespace
 
 Diagnosis Diagnosis::make(const Facts& facts) {
-    // Finding gaps begins with what the host did, which takes as long as all that is asked of kernels, and reads nothing of it:
-    // both cores work.
+    // Finding gaps starts with host activity, which takes as long as the facts about kernels and does not depend on
+    // them, so the two run in parallel.
     std::future<void> kernels = std::async(std::launch::async, [&] {
         facts.get<Activity>();
         facts.get<KernelGroups>();

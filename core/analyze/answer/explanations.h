@@ -13,7 +13,7 @@ namespace gpuprof {
 struct Explanation {
     Limit limit;
     DurNs time;                       // of the window, all devices
-    std::optional<DurNs> gives_back;  // how much of it acting could give back; absent: not known
+    std::optional<DurNs> gives_back;  // recoverable part; absent: unknown
     std::string because;
 };
 

@@ -1,5 +1,5 @@
-// `findings`: what to change, the most expensive first: each with its cost, the rows that prove it, the remedy, how sure it
-// is and what would change it. Rules that could not look say so in the notes of the table.
+// `findings`: what to change, most expensive first, each with its cost, evidence, remedy, confidence, and what would
+// change it. Rules that abstain give their reasons in the notes of the table.
 #include <fmt/format.h>
 
 #include "core/analyze/answer/diagnosis.h"
@@ -14,8 +14,8 @@ constexpr ResultColumn kColumns[] = {
     {"id", CellType::text, Unit::none, "Name of the rule."},
     {"severity", CellType::text, Unit::none, "high from 20 % of the window, medium from 5 %, else low."},
     {"cost_ns", CellType::integer, Unit::ns, "Estimated device time that acting on it recovers, over all devices."},
-    {"share_pct", CellType::real, Unit::percent, "cost_ns of the window of all devices."},
-    {"title", CellType::text, Unit::none, "The finding in a sentence."},
+    {"share_pct", CellType::real, Unit::percent, "cost_ns as a share of the window of all devices."},
+    {"title", CellType::text, Unit::none, "The finding in one sentence."},
     {"evidence", CellType::text, Unit::none, "Facts with handles of rows, separated by semicolons."},
     {"remedy", CellType::text, Unit::none, "What to do."},
     {"confidence", CellType::text, Unit::none, "high, medium or low."},

@@ -1,5 +1,5 @@
-// `summary`: the first answer as a table, for machines and for comparing: trust, verdict, where the window went, findings
-// and what to run next, one statement a row.
+// `summary`: the first answer as a table, for programs and comparisons: trust, verdict, shares of the window, findings
+// and next commands, one statement per row.
 #include "core/analyze/answer/answer.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -12,7 +12,7 @@ constexpr ResultColumn kColumns[] = {
     {"section", CellType::text, Unit::none, "trust, verdict, alternative, busy, idle, finding or next."},
     {"name", CellType::text, Unit::none, "What the row is about."},
     {"time_ns", CellType::integer, Unit::ns, "Device time, all devices."},
-    {"share_pct", CellType::real, Unit::percent, "time_ns of the window of all devices."},
+    {"share_pct", CellType::real, Unit::percent, "time_ns as a share of the window of all devices."},
     {"text", CellType::text, Unit::none, "The statement."},
 };
 
@@ -44,6 +44,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSummary{"summary", "", "The first answer, one statement a row.", kColumns, run, true};
+const Analysis kSummary{"summary", "", "The first answer, one statement per row.", kColumns, run, true};
 
 }  // namespace gpuprof

@@ -71,8 +71,10 @@ Losses losses_of(const Trace& trace) {
         if (spec == nullptr || spec->is(loss_trait::damage)) continue;
         bool notice = spec->severity == Severity::notice;
         if (notice && !worth_saying(*spec, trace.completeness())) continue;
-        std::string text = fmt::format("{} x {} ({})", readable_count(losses.count[row]), spec->doc,
-                                       trace.text(losses.place.value_or(row, kNoString)));
+        std::string_view place = trace.text(losses.place.value_or(row, kNoString));
+        std::string count = readable_count(losses.count[row]);
+        bool counted = losses.count[row] == 1 || place.starts_with(count + " ");  // "3 of 20 calls"
+        std::string text = fmt::format("{} ({}{})", spec->doc, counted ? "" : count + " times; ", place);
         if (!notice) text += fmt::format("; {}", spec->remedy);
         (notice ? found.notices : found.lost).push_back({spec->severity == Severity::data, std::move(text)});
     }
@@ -146,8 +148,9 @@ void add_recorder(const Trace& trace, Trust& trust) {
     RecorderFacts said = recorder_facts(trace);
     if (said.known)
         trust.statements.push_back(
-            {false, fmt::format("recording took {} of CPU time on the program's threads and {} on its own",
-                                readable_duration(said.on_program_threads), readable_duration(said.on_own_thread))});
+            {false,
+             fmt::format("recording took {} of CPU time on the program's threads and {} on the recorder's thread",
+                         readable_duration(said.on_program_threads), readable_duration(said.on_own_thread))});
     if (said.given > 0)
         trust.statements.push_back(
             {false, fmt::format("CUPTI was shared with another client, which received {} records",

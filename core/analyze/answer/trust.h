@@ -1,5 +1,5 @@
-// What the numbers of a trace are based on, as sentences: what was recorded and by which tool, what was lost, what recording
-// cost, and what was not recorded and is therefore unknown.
+// What the numbers of a trace are based on, as sentences: what was recorded and by which tool, what was lost, what the
+// recording cost, and what was not recorded and is therefore unknown.
 #pragma once
 
 #include "core/analyze/facts/facts.h"

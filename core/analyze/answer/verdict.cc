@@ -26,7 +26,7 @@ constexpr double kMinVerdictPct = 20;
 constexpr double kMinHealthyPct = 80, kMinHealthyRatePct = 65;
 // Alternatives below this share of the window are not worth a line.
 constexpr double kMinAlternativePct = 1;
-// If the device is busy with both, arithmetic decides even if moving data takes slightly longer: data-moving kernels can be
+// If the device does both, arithmetic decides even if moving data takes slightly longer: data-moving kernels can be
 // fused into arithmetic ones, so arithmetic is the lower bound.
 constexpr double kFloor = 0.8;
 
@@ -85,7 +85,8 @@ Basis basis_of(const Facts& facts, Limit limit) {
     return 2 * by_shapes > all ? Basis::shapes : Basis::names;
 }
 
-// A name says what a kernel does, but not what limits it on this device at these sizes; so a name alone never gives high confidence.
+// A name says what a kernel does, not what limits it on this device at these sizes, so a name alone never gives high
+// confidence.
 Rating confidence_of(const Facts& facts, Basis basis, const Explanation& first, const Explanation& second) {
     int doubts = basis == Basis::names;
     doubts += basis == Basis::timeline && facts.get<ProfilerCost>().distorted();

@@ -47,9 +47,10 @@ Verdict by_counters(const Facts& facts) {
            all = std::max(1.0, found.all());
     auto pct = [&](double part) { return 100 * part / all; };
     std::string shares = fmt::format(
-        "of the time of {} profiled launches, {:.0f} % reaches at least 60 % of the peak throughput of memory or "
-        "caches, {:.0f} % that of the multiprocessors, and {:.0f} % neither",
-        facts.get<LaunchCounters>().launches.size(), pct(found.memory), pct(found.compute), pct(found.neither));
+        "{:.0f} % of the time of {} profiled launches reaches at least 60 % of peak memory or cache throughput, {:.0f} "
+        "% "
+        "at least 60 % of peak compute throughput, {:.0f} % neither",
+        pct(found.memory), facts.get<LaunchCounters>().launches.size(), pct(found.compute), pct(found.neither));
     verdict.because = shares;
     if (most == found.unknown) {
         verdict.conclude(Limit::unknown);
@@ -89,15 +90,17 @@ Verdict by_samples(const Facts& facts) {
         devices += fmt::format("{}GPU {} was busy {:.0f} % of the time ({} sample{})", devices.empty() ? "" : ", ",
                                device, found.first / static_cast<double>(found.second),
                                readable_count(static_cast<std::int64_t>(found.second)), found.second == 1 ? "" : "s");
-    verdict.because = (devices.empty() ? "the samples do not contain utilisation" : devices) +
-                      "; samples do not show what the GPU did or waited for (gpu-profile record -- CMD does)";
+    verdict.because =
+        (devices.empty() ? "the samples do not contain utilisation" : devices) +
+        "; samples do not show what the GPU ran or waited for (gpu-profile record -- CMD records a timeline)";
     return verdict;
 }
 
 Verdict by_memory() {
     Verdict verdict;
     verdict.conclude(Limit::unknown);
-    verdict.because = "allocator records show who holds memory, not where time goes (gpu-profile record -- CMD does)";
+    verdict.because =
+        "allocator records show what holds memory, not where time goes (gpu-profile record -- CMD records a timeline)";
     return verdict;
 }
 

@@ -1,5 +1,5 @@
-// The first answer to a file that has no timeline: counters of kernels, samples of a device, an allocator's records, or a tree of
-// calls. Each says what it can, and what would have to be recorded for the rest.
+// The first answer to a file without a timeline: counters of kernels, samples of a device, an allocator's records, or a
+// call tree. Each says what it shows, and what to record for the rest.
 #pragma once
 
 #include "core/analyze/facts/facts.h"

@@ -17,7 +17,7 @@ struct Context {
     bool amd = false;
     // The lowest compute capability of the devices with work, times ten (V100: 70); 0 = unknown.
     int capability = 0;
-    bool tensor_cores = false;  // on all of them, as far as known
+    bool tensor_cores = false;  // on every device whose capability is known
     bool tf32 = false, bf16 = false;
 
     bool pytorch() const { return framework == Framework::pytorch; }

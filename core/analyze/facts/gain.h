@@ -1,5 +1,5 @@
-// Estimates of the time recoverable by removing a cause. Rules call these and compute nothing themselves, so that a better
-// estimate (a replay of the recording without the cause) serves all of them. Sums over devices, in ns.
+// Estimates of the time recoverable by removing a cause. Rules call these and compute nothing themselves, so that all
+// of them benefit from a better estimate (a replay of the recording without the cause). Sums over devices, in ns.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// What limits each kernel, as far as a trace without hardware counters shows: arithmetic, memory bandwidth, too little
+// What limits each kernel, judged without hardware counters: arithmetic, memory bandwidth, too little
 // work to fill the device, or unknown. Evidence, strongest first: FLOPs and bytes from recorded operator shapes; the
 // kind of kernel by its name (a GEMM reuses what it loads, an elementwise kernel does not); the launch shape. Each
 // judgement names its evidence.

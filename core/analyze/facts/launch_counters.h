@@ -15,8 +15,8 @@ class Facts;
 
 struct CountedLaunch {
     Row row = kNoRow;  // of `profiled_kernel`
-    // Percent: throughput of the SMs, and of the busiest of caches and memory, relative to peak; mean resident warps
-    // relative to the maximum.
+    // Percent: throughput of the SMs, and of the busiest cache level or device memory, relative to peak; mean resident
+    // warps relative to the maximum.
     std::optional<double> compute_pct, memory_pct, occupancy_pct;
     std::optional<std::int64_t> registers;  // per thread
     std::int64_t counters = 0;              // number collected for this launch

@@ -1,8 +1,8 @@
 // The annotated spans of a trace as nested instances, each with its path ("training_step/forward"), and the instance in
 // which each device op was submitted.
 // Nesting is by time on one thread. A device op belongs to the innermost instance open on the calling thread when its
-// call began, and to all enclosing instances. A call outside any range of its own thread is attributed to the ranged
-// thread of its process, whose outermost ranges cover the most time: PyTorch runs backward operators on a separate
+// call began, and to all enclosing instances. A call outside its thread's ranges is attributed to the thread of its
+// process whose outermost ranges cover the most time: PyTorch runs backward operators on a separate
 // thread, while the ranges around backward() are open on the thread that waits for it. All ProfilerStep#N share the
 // name ProfilerStep*.
 #pragma once

@@ -178,7 +178,7 @@ Steps find_repeated_kernels(const Facts& facts) {
     Period period = find_period(stream, facts.trace().strings().size());
     Steps found;
     found.note =
-        "No steps found: no range is named like a step, and no kernel sequence repeats clearly. Use --step-range to "
+        "No steps found: no range is named like a step, and no kernel sequence repeats clearly; use --step-range to "
         "name a range.";
     if (period.length == 0) return found;
 

@@ -53,10 +53,11 @@ Sufficiency Sufficiency::make(const Facts& facts) {
                             readable_duration(recorder), readable_duration(shares.window)),
                 "the profiler's own overhead may be most of the window"};
     if (trace.kernel().rows < kMinKernels && barely_busy(shares, trace))
-        return {fmt::format("{} kernels ran for {} of a {} window, too few to characterize the program; record the "
+        return {fmt::format("{} kernel{} ran for {} of a {} window, too few to characterise the program; record the "
                             "part that repeats",
-                            trace.kernel().rows, readable_duration(shares.busy), readable_duration(shares.window)),
-                "too few kernels ran to characterize the program"};
+                            trace.kernel().rows, trace.kernel().rows == 1 ? "" : "s", readable_duration(shares.busy),
+                            readable_duration(shares.window)),
+                "too few kernels ran to characterise the program"};
     return {};
 }
 

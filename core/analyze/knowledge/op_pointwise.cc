@@ -34,8 +34,8 @@ bool broadcast_into(Shape& result, const Shape& shape) {
     return true;
 }
 
-// PyTorch's type promotion, as far as sizes matter: floating point over integer, then the wider type; 0-d tensors count
-// only if there are no others.
+// PyTorch's type promotion, reduced to what decides sizes: floating point over integer, then the wider type; 0-d
+// tensors count only if there are no others.
 std::optional<DType> promote(const std::optional<DType>& a, const std::optional<DType>& b) {
     if (!a || !b) return a ? a : b;
     if (a->floating != b->floating) return a->floating ? a : b;

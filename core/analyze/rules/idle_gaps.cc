@@ -11,8 +11,8 @@
 namespace gpuprof {
 namespace {
 
-// Host code leaves small gaps in every healthy run: percent of the window, and twice that where the recorder may have made
-// them.
+// Host code leaves small gaps in every healthy run. In percent of the window; doubled if the recorder may have caused
+// the gaps.
 constexpr double kMinPct = 8;
 constexpr IdleCause kCauses[] = {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation};
 

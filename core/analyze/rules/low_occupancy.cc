@@ -59,8 +59,8 @@ Ruling look(const Facts& facts) {
     LowOccupancyLaunches low = low_launches(facts);
     const KernelNames& names = facts.get<KernelNames>();
     const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
-    // Matrix kernels hold their tiles in registers and shared memory: few warps are their design, not a fault. Underfilled
-    // launches have too few blocks for occupancy to matter.
+    // Matrix kernels keep their tiles in registers and shared memory, so few warps are intended. Underfilled launches
+    // have too few blocks for occupancy to matter.
     KernelPart part = [&](const KernelGroup& group) -> DurNs {
         if (is_matrix_product(group) || group.traits.kind == KernelClass::collective) return 0;
         std::size_t place = static_cast<std::size_t>(&group - groups.data());

@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kMinHostIdlePct = 10;  // percent of the window that is idle for the host
 
-// The cost of recording was measured for torch.profiler, and our own recorder reports its own. For other tools it is unknown.
+// The cost of recording was measured for torch.profiler, and gpu-profile's recorder reports it. For other tools it is
+// unknown.
 Ruling unknown_cost(const Facts& facts) {
     const std::string& tool = facts.trace().origin().tool;
     bool known = tool.empty() || tool == "torch.profiler" || tool == fact::kRecorderTool;

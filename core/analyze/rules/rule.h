@@ -1,7 +1,7 @@
-// A rule looks at one pattern and says what to change: a pure function from facts to a ruling. It fires with a finding, stays
-// silent because the pattern is not there, or abstains and says what would have to be recorded. It reads facts, never tables
-// or other rules, and asks facts/gain.h what acting would give back. rule_list.h is the list of the product's rules; each
-// is one file that defines one constant, and has its cases in tests/cases/rules.
+// A rule looks for one pattern and says what to change: a pure function from facts to a ruling. It fires with a
+// finding, stays silent if the pattern is absent, or abstains and says what to record. It reads facts, never tables or
+// other rules, and asks facts/gain.h how much time the change could recover. rule_list.h lists the rules; each is one
+// file that defines one constant, and has its cases in tests/cases/rules.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ namespace gpuprof {
 
 struct Ruling {
     std::optional<Finding> finding;
-    std::string cannot_tell;  // why the rule abstains, and what to record; beside a finding, of what it does not cover
+    // Why the rule abstains, and what to record. With a finding: the same for the part that the finding does not cover.
+    std::string cannot_tell;
 
     static Ruling silent() { return {}; }
     static Ruling fires(Finding finding) { return {std::move(finding), ""}; }

@@ -1,5 +1,4 @@
-// The rules of the product, one line each. A line Name stands for the constant `const Rule kName`, which the rule's own file
-// defines.
+// All rules, one line each. A line Name refers to the constant `const Rule kName`, which the rule's file defines.
 #pragma once
 
 #include "core/analyze/rules/rule.h"

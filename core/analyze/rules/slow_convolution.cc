@@ -16,7 +16,7 @@ DurNs convolving(const KernelGroup& group) {
     return group.traits.kind == KernelClass::convolution ? group.total_ns : 0;
 }
 
-// Part of a group that a known alternative would run faster: a slow algorithm, or a precision below which the device is faster.
+// Part of a group with a faster known alternative: another algorithm, or a lower precision.
 DurNs improvable(const KernelGroup& group, const Context& context) {
     if (group.traits.kind != KernelClass::convolution) return 0;
     bool full = group.traits.math.unit == MathUnit::simt && context.tensor_cores;

@@ -14,8 +14,8 @@
 namespace gpuprof {
 namespace {
 
-// Launching leaves small gaps in every healthy run: percent of the window, and twice that where the recorder may have made
-// them, since what it cost is only known as a floor.
+// Launching leaves small gaps in every healthy run. In percent of the window; doubled if the recorder may have caused
+// the gaps, since only a lower bound of its cost is known.
 constexpr double kMinPct = 5;
 
 DurNs median_kernel(const Trace& trace) {
@@ -67,7 +67,7 @@ Ruling look(const Facts& facts) {
     if (shares.pct(finding.cost_ns) < (cost.host_doubtful ? 2 * kMinPct : kMinPct)) return Ruling::silent();
     DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
     bool small = call > 0 && kernel < 2 * call;
-    finding.title = small ? fmt::format("Many small kernels: the median kernel takes {}, launching it at least {}",
+    finding.title = small ? fmt::format("Many small kernels: the median kernel takes {}, its launch at least {}",
                                         readable_duration(kernel), readable_duration(call))
                           : fmt::format("The GPU waits for launches {} % of the time",
                                         readable_percent(shares.pct(finding.cost_ns)));

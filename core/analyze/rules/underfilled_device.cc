@@ -37,7 +37,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(underfilled)));
     finding.evidence.push_back(
         fmt::format("for {}, the running kernels had blocks for fewer than 75 % of the multiprocessors, or few threads "
-                    "for less than 5 us; multiprocessors without a block add up to {}",
+                    "for less than 5 us; idle multiprocessors add up to {} of the whole GPU",
                     readable_duration(underfilled), readable_duration(finding.cost_ns)));
     push_kernel_lines(
         facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);

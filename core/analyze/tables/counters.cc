@@ -15,7 +15,7 @@ constexpr ResultColumn kColumns[] = {
     {"dur_ns", CellType::integer, Unit::ns, "Duration under the profiler."},
     {"compute_pct", CellType::real, Unit::percent, "SM throughput as a share of its peak."},
     {"memory_pct", CellType::real, Unit::percent,
-     "Throughput of the busiest of caches and device memory, as a share of its peak."},
+     "Throughput of the busiest cache level or of device memory, as a share of its peak."},
     {"occupancy_pct", CellType::real, Unit::percent,
      "Achieved occupancy: mean resident warps as a share of the maximum."},
     {"registers", CellType::integer, Unit::count, "Registers per thread."},

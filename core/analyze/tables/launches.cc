@@ -11,6 +11,7 @@
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -107,8 +108,10 @@ Result<ResultTable> run(const Facts& facts) {
         });
     }
     if (unknown > 0)
-        table.notes.push_back(fmt::format(
-            "{} of {} kernels are omitted: the call that submitted them is not in the trace.", unknown, kernels.rows));
+        table.notes.push_back(
+            fmt::format("{} of {} kernels are omitted: the calls that submitted them were not recorded.",
+                        readable_count(static_cast<std::int64_t>(unknown)),
+                        readable_count(static_cast<std::int64_t>(kernels.rows))));
     return table;
 }
 

@@ -10,6 +10,7 @@
 #include "core/analyze/facts/device_op.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -94,7 +95,7 @@ Result<ResultTable> run(const Facts& facts) {
     }
     if (changes.without_call > 0)
         table.notes.push_back(fmt::format("{} device ops are omitted: the calls that submitted them were not recorded.",
-                                          changes.without_call));
+                                          readable_count(static_cast<std::int64_t>(changes.without_call))));
     return table;
 }
 

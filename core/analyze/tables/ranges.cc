@@ -132,10 +132,10 @@ Result<ResultTable> run(const Facts& facts) {
     if (!links_known && !paths.empty())
         table.notes.push_back("No API calls were recorded, so device work cannot be attributed to ranges.");
     if (tree.lent_calls() > 0)
-        table.notes.push_back(fmt::format(
-            "{} calls made outside any range of their own thread are attributed to the range open at that time on "
-            "the thread with the most time in ranges (PyTorch's backward pass runs on a separate thread).",
-            tree.lent_calls()));
+        table.notes.push_back(
+            fmt::format("{} calls made outside their thread's ranges are attributed to the range open at that time on "
+                        "the thread with the most time in ranges (PyTorch's backward pass runs on a separate thread).",
+                        tree.lent_calls()));
     return table;
 }
 

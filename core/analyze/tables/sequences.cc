@@ -86,7 +86,7 @@ Result<ResultTable> run(const Facts& facts) {
     std::int64_t wanted = facts.options().sequence_length;
     if (wanted < 2 || wanted > static_cast<std::int64_t>(kMaxLength))
         return Error{ExitCode::usage,
-                     fmt::format("invalid --sequence-length '{}': must be 2-{} kernels", wanted, kMaxLength)};
+                     fmt::format("--sequence-length: expected 2-{} kernels, not '{}'", kMaxLength, wanted)};
     Sequences found = gather(facts, static_cast<std::size_t>(wanted));
     std::vector<std::pair<std::string, Sequence>> order;
     for (const auto& [names, sequence] : found)

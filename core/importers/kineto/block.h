@@ -44,7 +44,7 @@ struct ProfilerSpan {
 
 struct Block {
     Batch rows;
-    Batch late;  // device ops without size or shape of their own
+    Batch late;  // device ops whose events lack size or shape
     std::vector<FlowEnd> flow_ends;
     std::vector<NameFact> names;
     std::vector<std::uint64_t> process_events;  // host events by the StringId of the process key
@@ -54,7 +54,7 @@ struct Block {
     bool is_object = false;     // the outermost value is an object
     bool has_events = false;    // the array of events has begun
     bool cut_off = false;       // the input ended inside an item
-    std::uint64_t events = 0;   // events that were recognized, metadata included
+    std::uint64_t events = 0;   // events that were recognised, metadata included
     std::uint64_t labels = 0;   // among them: metadata and arrows, which are useless alone
     std::uint64_t foreign = 0;  // events of kinds that are not used
 

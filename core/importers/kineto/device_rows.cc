@@ -1,4 +1,4 @@
-// RowWriter's device side: kernels, copies, fills, synchronization, device ranges, collectives, launch notes. Device
+// RowWriter's device side: kernels, copies, fills, synchronisation, device ranges, collectives, launch notes. Device
 // and stream of an event are its arguments of that name, otherwise its pid and tid, where Kineto draws it.
 #include <algorithm>
 

@@ -85,7 +85,7 @@ Scan read_field(const char*& p, const char* end, Field field, Event& event) {
     if (too_deep) {
         event.too_deep = true;
     } else {
-        event.put(field, value);  // an unknown field goes to a slot that nobody reads
+        event.put(field, value);  // an unknown field goes to a slot that is never read
     }
     return Scan::ok;
 }

@@ -27,7 +27,7 @@ inline Number parse_microseconds(std::string_view text, std::int64_t& ns) { retu
 // 1 to 16 digits and nothing else; false for any other text.
 bool parse_padded_digits(std::string_view text, std::int64_t& value);
 
-// As parse_microseconds, optimized for the numbers that Kineto writes: digits, a point, three digits.
+// As parse_microseconds, optimised for the numbers that Kineto writes: digits, a point, three digits.
 Number parse_padded_microseconds(std::string_view text, std::int64_t& ns);
 
 // An integer: decimal, or hexadecimal after 0x. If `bits` is set, unsigned values up to 2^64-1 keep their bit pattern.

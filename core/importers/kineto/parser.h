@@ -3,8 +3,8 @@
 // file can be cut anywhere as long as the rest is supplied again. Invalid parts are counted as losses, and reading
 // continues at the next event.
 //
-// The state after a piece depends on the state before it and its bytes alone. That is what lets kineto.cc parse pieces ahead of
-// time, assuming they begin with an event, and throw the result away when they did not.
+// The state after a piece depends only on the state before it and on its bytes. So kineto.cc can parse pieces ahead of
+// time, assuming that they begin with an event, and discard the result if they do not.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct Piece {
     char before;  // the last visible byte in front of it
 };
 
-// Parses the items of `piece` from `state` into `block` and moves `state` on. Answers how many bytes were taken in; the rest
-// begins an item that goes on in what follows. Of the last piece everything is taken in.
+// Parses the items of `piece` from `state` into `block` and updates `state`. Returns the number of consumed bytes; the
+// rest is the start of an item that continues in the next piece. The last piece is consumed completely.
 std::size_t parse_piece(std::string_view file, const Piece& piece, State& state, Block& block);
 
 // Where to cut the bytes [begin, end): the last place that seems to begin an event, or `end` when none does.

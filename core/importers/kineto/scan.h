@@ -2,7 +2,7 @@
 // time, and does not interpret them.
 //
 // Tolerant where real files are malformed: a string may have raw control characters, quotes and any escape, a bare word
-// such as NaN is a scalar, separators may be missing or doubled. Strict about structure: a value without a recognizable
+// such as NaN is a scalar, separators may be missing or doubled. Strict about structure: a value without a recognisable
 // end is `bad`.
 //
 // Invariant: the bytes [end, end + kScanPadding) are readable and all 0xFF, which never occurs in JSON, so vector loads

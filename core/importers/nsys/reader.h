@@ -45,7 +45,7 @@ private:
     // Of the table StringIds; kNoString for an unknown id.
     StringId string(std::optional<std::int64_t> id);
     std::string_view text(std::optional<std::int64_t> id);
-    // A serialized GlobalId: 16 bits host, 24 bits process id, 8 bits domain, 24 bits thread id.
+    // A serialised GlobalId: 16 bits host, 24 bits process id, 8 bits domain, 24 bits thread id.
     static std::int64_t pid_of(std::int64_t global) { return (global >> 24) & 0xFFFFFF; }
     StringId process(std::int64_t global);
     Host host(std::int64_t global);

@@ -17,7 +17,7 @@ class UsageError(Exception):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see gpu-profile bench --help)")
+        raise UsageError(f"{message.removeprefix('argument ')} (see gpu-profile bench --help)")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

@@ -65,7 +65,7 @@ def _receiver(numpy: Any, dtype: str, family: str) -> tuple[Any, Callable[[Any],
     try:
         exact = numpy.dtype("float32" if short else dtype)
     except TypeError as problem:
-        raise ValueError(f"unknown --dtype '{dtype}': not a NumPy dtype") from problem
+        raise ValueError(f"unknown dtype '{dtype}': not a NumPy dtype") from problem
     if torch is not None and hasattr(torch, "from_numpy"):
         place = "cuda" if torch.cuda.is_available() else "cpu"
         wanted = torch.bfloat16 if short else None

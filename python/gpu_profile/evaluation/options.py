@@ -15,7 +15,7 @@ class UsageError(Exception):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see gpu-profile evaluate --help)")
+        raise UsageError(f"{message.removeprefix('argument ')} (see gpu-profile evaluate --help)")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -42,20 +42,20 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _shape(text: str) -> list[int]:
-    sizes = [int(part) for part in text.lower().split("x")]
-    if not all(0 < size < 1 << 31 for size in sizes):
-        raise ValueError
-    return sizes
+    parts = text.lower().split("x")
+    if not all(part.isdecimal() and 0 < int(part) < 1 << 31 for part in parts):
+        raise argparse.ArgumentTypeError(f"expected positive sizes such as 1024x1024, not '{text}'")
+    return [int(part) for part in parts]
 
 
 def _check(options: argparse.Namespace) -> None:
     for name, low, high in (("repeat", 5, 100_000), ("checks", 1, 1000), ("time_out", 0.1, 1e6), ("rtol", 0, 1e9), ("atol", 0, 1e300)):
         if not low <= getattr(options, name) <= high:
-            raise UsageError(f"--{name.replace('_', '-')} must be {low} to {high:g}")
+            raise UsageError(f"--{name.replace('_', '-')}: expected a number from {low} to {high:g}, not '{getattr(options, name):g}'")
     for name in ("max_memory_mb", "fail_under"):
         value = getattr(options, name)
         if value is not None and not 0 < value < float("inf"):
-            raise UsageError(f"--{name.replace('_', '-')} must be greater than 0")
+            raise UsageError(f"--{name.replace('_', '-')}: expected a number above 0, not '{value:g}'")
     if options.inputs and (options.shape or options.dtype):
         raise UsageError("--shape and --dtype cannot be combined with --inputs; they apply to generated inputs")
     for path in filter(None, (options.baseline, options.optimized, options.inputs)):

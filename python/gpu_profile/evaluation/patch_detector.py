@@ -1,8 +1,8 @@
 """Functions that a module under test has no reason to replace: clocks, waits, comparisons, random number generators.
 
 They are recorded before the module is imported; a different object afterwards was replaced. The evaluator does not
-depend on them (it obtained its own before), so replacing one gains nothing. It is reported because nobody does it
-accidentally.
+depend on them (it obtained its own before), so replacing one gains nothing. It is reported because it does not happen
+by accident.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ int is_cupti(dl_phdr_info* library, std::size_t, void* path) {
     return 1;
 }
 
-// A function of the fake libcupti in this process; null: nobody loaded it, so nobody listens.
+// A function of the fake libcupti in this process; null if it is not loaded.
 template <class Function>
 Function find_cupti(const char* name) {
     std::string path;

@@ -81,7 +81,7 @@ public:
     // Not 0: what the function is to answer.
     int enter(const char* function, bool launches = false);
     void submit(Stream& stream, Op op);
-    // Moves the host's clock to when the stream is done; a hold that nobody let go of gives up.
+    // Moves the host's clock to when the stream is done; a hold that is not released times out.
     void wait(Stream& stream);
     void wait_all();
     // Moves the host's clock forward to a time of the device; `live` sleeps until then.

@@ -29,7 +29,7 @@ struct Lane {
     bool taken = false;
 };
 
-// A lane that nobody plays on; it may hold records of an earlier one.
+// A lane not in use; it may hold records of an earlier one.
 Lane& take_lane();
 void leave_lane(Lane& lane);
 

@@ -3,7 +3,7 @@
 
 A recording is one JSON object a line, fields named as in cupti_activity.h, plain or .xz. Every record becomes the bytes
 that the chosen version of CUPTI would write; pointers become places in the script's text, which the fake turns into
-addresses. Kinds without a layout here are left out and counted on stderr. Source of layouts and lengths:
+addresses. Kinds without a layout here are omitted and counted on stderr. Source of layouts and lengths:
 cupti_activity.h and cupti_activity_deprecated.h of the packages nvidia-cuda-cupti 11.8, 12.1, 12.4, 12.8 and 13.0.
 
 A script, little endian:

@@ -90,7 +90,7 @@ def verdict_of(answer):
 
 
 def judge_verdict(case, answer, truth):
-    """Holds the first answer beside the truth; kept apart so that it can be tried on known answers."""
+    """Compares the first answer with the truth; separate, so that it can be tested on known answers."""
     verdict = verdict_of(answer)
     titles = [finding["title"] for finding in answer.get("findings", [])]
     case.measured(f"{verdict.get('name')} ({verdict.get('share_pct') or 0:.1f} %): {verdict.get('because')}; findings: {'; '.join(titles) or 'none'}",

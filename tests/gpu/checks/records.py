@@ -24,7 +24,7 @@ def doctor(case):
 
 
 def compare_counts(case, capture, expected):
-    """Kernels and copies beside what the program said; a loss is shown and fails too."""
+    """Kernels and copies next to what the program said; a loss is shown and fails too."""
     totals, lost = capture.totals(), capture.lost()
     found = {"kernels": totals["kernel"][0], "copies": totals["memcpy"][0]}
     said = ", ".join(f"{found[kind]:,} of {expected[kind]:,} {kind}" for kind in found if kind in expected)

@@ -65,14 +65,14 @@ def pm_sampling(case):
     case.expect((active["p50"] or 0) > 50, f"pm.sm.active is {active['p50']} % (median) of a GPU that was kept busy")
 
 
-@CHECKS.add("samples of a recording: util.gpu and power beside the kernels of one capture")
+@CHECKS.add("samples of a recording: util.gpu and power next to the kernels of one capture")
 def samples_while_recording(case):
     capture = record(case, busy(case, 4), "--sample", "0.1")
     rows = {row["metric"]: row for row in capture.rows("samples")}
     case.measured(f"{sorted(rows)}; {capture.totals()['kernel'][0]:,} kernels")
     for name in ("util.gpu", "power"):
         case.expect(name in rows, f"{name} was not sampled")
-    case.expect(capture.totals()["kernel"][0] > 0, "no kernel was recorded beside the samples")
+    case.expect(capture.totals()["kernel"][0] > 0, "no kernel was recorded next to the samples")
 
 
 @CHECKS.add("`top --once` shows every GPU, `nvidia-smi` as a backend agrees on the memory in use")

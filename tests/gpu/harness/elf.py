@@ -83,7 +83,7 @@ def missing_here(wanted_glibc, libraries, beside):
         return f"the binaries need glibc {wanted}: this machine has {'.'.join(map(str, here))}; build and pack on an older system"
     for name in sorted(libraries):
         if not (Path(beside) / name).exists() and not _can_load(name):
-            return f"the binaries need {name}: this machine does not have it; install it, or put it beside the program"
+            return f"the binaries need {name}: this machine does not have it; install it, or put it next to the program"
     return None
 
 

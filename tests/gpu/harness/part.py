@@ -73,7 +73,7 @@ class Part:
     def run(self, again=()):
         if again:
             self.journal.forget(again)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # whoever ends us: what is known is on disk
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # results so far are already on disk
         pending = [check for check in self.checks if check.name not in self.journal.verdicts]
         pending.sort(key=lambda check: self.journal.begun.get(check.name, 0))
         self.write()

@@ -128,7 +128,7 @@ def module(name):
 
 if __name__ == "__main__":
     way = {"ours": ours, "processes": processes, "nvbench": nvbench, "triton": triton}[sys.argv[1]]
-    # do_bench_cudagraph warms up on the stream that is current, which has to be one that can be captured
+    # do_bench_cudagraph warms up on the stream that is current, which must be one that can be captured
     with torch.cuda.stream(torch.cuda.Stream()):
         answer = way()
     print(json.dumps(answer))

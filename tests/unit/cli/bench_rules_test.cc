@@ -33,7 +33,7 @@ TEST(BenchRules, OneBoundMovesTheOther) {
 
 TEST(BenchRules, TwoBoundsThatContradictAreRefused) {
     EXPECT_EQ(rules({"--min-samples=10", "--max-samples=5"}).error().message,
-              "min_samples (10) must not exceed max_samples (5)");
+              "--min-samples (10) must not exceed --max-samples (5)");
     EXPECT_FALSE(rules({"--stop=never"}).ok());
 }
 

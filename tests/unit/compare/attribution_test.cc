@@ -48,7 +48,7 @@ TEST(Attribution, NothingDiffersFromItself) {
     for (const Contribution& each : found.attribution.parts) EXPECT_EQ(each.difference(), 0) << each.name;
 }
 
-// stream 7  AAAA........      A 0-40, then B half beside it, a copy behind B and beyond, a fill behind both
+// stream 7  AAAA........      A 0-40, then B half next to it, a copy behind B and beyond, a fill behind both
 // stream 8  ..BBBB......
 // stream 9  ...hhhhhh...
 TEST(Attribution, AnInstantBelongsToOnePartOnly) {

@@ -60,7 +60,7 @@ TEST(Selection, TheListEndsAtWhatNamesNothing) {
     ASSERT_FALSE(selection->notes.empty());
     EXPECT_EQ(
         selection->notes[0],
-        "CUDA_VISIBLE_DEVICES=1,9,2: \"9\" matches no device of this machine; CUDA ignores it and all later entries.");
+        "CUDA_VISIBLE_DEVICES=1,9,2: \"9\" matches no device of this machine; CUDA ignores it and all later entries");
 }
 
 TEST(Selection, NothingVisibleIsAnError) {
@@ -71,9 +71,9 @@ TEST(Selection, NothingVisibleIsAnError) {
 }
 
 TEST(Selection, ImpossibleRequests) {
-    EXPECT_EQ(select_of_all("4"), "error: unknown device '4'; the target sees 4 devices, numbered from 0");
-    EXPECT_EQ(select("1", "2"), "error: unknown device '1'; the target sees 1 device, numbered from 0");
-    EXPECT_EQ(select_of_all("-1"), "error: unknown device '-1'; the target sees 4 devices, numbered from 0");
+    EXPECT_EQ(select_of_all("4"), "error: unknown device '4'; the program sees 4 devices, numbered from 0");
+    EXPECT_EQ(select("1", "2"), "error: unknown device '1'; the program sees 1 device, numbered from 0");
+    EXPECT_EQ(select_of_all("-1"), "error: unknown device '-1'; the program sees 4 devices, numbered from 0");
     EXPECT_EQ(select_of_all("x"), "error: invalid device 'x'; expected all, or numbers and UUIDs separated by commas");
     EXPECT_EQ(select_of_all("0,"), "error: invalid device ''; expected all, or numbers and UUIDs separated by commas");
     EXPECT_EQ(select_of_all("1.5"),
@@ -101,7 +101,7 @@ TEST(Selection, NotesSayWhatIsNotSampledAndWhatIsAmbiguous) {
     Result<Selection> one = select_devices(four_gpus(), {"2", false, "", false});
     ASSERT_TRUE(one);
     ASSERT_EQ(one->notes.size(), 1u);
-    EXPECT_EQ(one->notes[0], "3 visible devices were not sampled: 0, 1 and 3; --device all samples all devices.");
+    EXPECT_EQ(one->notes[0], "3 visible devices were not sampled: 0, 1 and 3; --device all samples all devices");
     std::vector<MachineDevice> mixed = {{"H200", "GPU-a", {}}, {"L4", "GPU-b", {}}};
     auto notes = [&](const DeviceRequest& wanted) { return select_devices(mixed, wanted)->notes.size(); };
     EXPECT_EQ(notes({"all", false, "", false}), 1u);

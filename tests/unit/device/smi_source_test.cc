@@ -175,7 +175,7 @@ TEST(SmiSource, WhyItCannotBeHad) {
               std::string::npos);
     SourceRequest request = SmiStage::all_devices();
     request.devices = "3";
-    EXPECT_EQ(SmiStage("gpu\n", request).error(), "unknown device '3'; the target sees 1 device, numbered from 0");
+    EXPECT_EQ(SmiStage("gpu\n", request).error(), "unknown device '3'; the program sees 1 device, numbered from 0");
     std::string path = getenv("PATH");
     setenv("PATH", "/nonexistent", 1);
     Result<std::unique_ptr<DeviceSource>> none = open_smi(request);

@@ -1,4 +1,4 @@
-// Recorded series: what is read, what is left out, and that writing and reading agree.
+// Recorded series: what is read, what is omitted, and that writing and reading agree.
 #include "core/format/series_csv.h"
 
 #include <gtest/gtest.h>

@@ -123,7 +123,7 @@ TEST(Damaged, MemorySnapshotCutOff) {
     for (Row row = 0; row < events.rows; ++row) {
         ASSERT_EQ(events.bytes[row], wanted.bytes[row]);
         ASSERT_EQ(events.address.get(row), wanted.address.get(row));
-        ASSERT_EQ(events.stream.get(row), wanted.stream.get(row)) << "an event that was not whole is left out";
+        ASSERT_EQ(events.stream.get(row), wanted.stream.get(row)) << "an event that was not whole is omitted";
         ASSERT_FALSE(events.total_allocated.has(row)) << "totals are counted from the end, which is not there";
     }
 }

@@ -116,7 +116,7 @@ TEST(ReadLimits, StandardInputByItsOtherName) {
     dup2(saved, STDIN_FILENO);
     close(saved);
     close(ends[0]);
-    ASSERT_TRUE(source.ok()) << "whoever pipes into it decides how long it takes";
+    ASSERT_TRUE(source.ok()) << "standard input may wait without a limit";
     EXPECT_EQ((*source)->head(), "late");
 }
 

@@ -89,7 +89,7 @@ TEST(TraceBuilder, TimesWeeksOffAndTotalsOfAgesAreLosses) {
     for (int i = 0; i < 2000; ++i) add(kNow, kWeeks);
     builder.append(std::move(batch));
     Trace trace = std::move(builder).finish();
-    // 1024 weeks-long spans reach 2^61 ns; the one that ends too late and the one at 0 are left out for their times.
+    // 1024 weeks-long spans reach 2^61 ns; the one that ends too late and the one at 0 are skipped because of their times.
     EXPECT_EQ(trace.tables().overhead.rows, 1024u);
     EXPECT_EQ(losses(trace, "time_out_of_range"), 2002 - 1024);
     EXPECT_EQ(trace.window().start, kNow);

@@ -1,4 +1,4 @@
-#include "cli/choice.h"
+#include "core/base/close_match.h"
 
 #include <gtest/gtest.h>
 

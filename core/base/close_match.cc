@@ -1,4 +1,4 @@
-#include "cli/choice.h"
+#include "core/base/close_match.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +17,7 @@ Error unknown_choice(std::string_view kind, std::string_view name, const std::ve
 namespace {
 
 // Insertions, deletions and substitutions between two words (Levenshtein), one row of the matrix at a time.
-std::size_t levenshtein(std::string_view a, std::string_view b) {
+std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -34,7 +34,7 @@ constexpr std::size_t kMaxWordLength = 64;  // longer words are not typing error
 
 // Edit distance of a word from a known one, for sorting. It is at most 1 if one word contains the other.
 std::size_t edit_distance(std::string_view word, std::string_view known) {
-    std::size_t edits = levenshtein(word, known);
+    std::size_t edits = distance(word, known);
     bool part =
         word.size() >= 3 && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos);
     return part ? std::min<std::size_t>(edits, 1) : edits;
@@ -46,11 +46,11 @@ std::vector<std::string_view> close_matches(std::string_view word, std::span<con
     std::vector<std::pair<std::size_t, std::string_view>> found;
     if (word.size() > kMaxWordLength) return {};
     for (std::string_view known : words)
-        if (std::size_t edits = edit_distance(word, known); edits <= std::max<std::size_t>(1, word.size() / 3))
-            found.emplace_back(edits, known);
+        if (std::size_t far = edit_distance(word, known); far <= std::max<std::size_t>(1, word.size() / 3))
+            found.emplace_back(far, known);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string_view> out;
-    for (const auto& [edits, known] : found)
+    for (const auto& [far, known] : found)
         if (out.size() < 3) out.push_back(known);
     return out;
 }
