@@ -3,7 +3,7 @@
 // comparison. The theme is the reader's choice. Unknown keys are ignored, so that a link from a newer viewer opens in
 // an older one.
 
-import type { Side } from "./desk.ts";
+import type { Side } from "./workspace.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
 
 export interface Link {

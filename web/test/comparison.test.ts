@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Comparison, pairsOfSteps, type StepPair } from "../model/comparison.ts";
-import { Desk } from "../model/desk.ts";
+import { Workspace } from "../model/workspace.ts";
 import { readManifest } from "../model/manifest.ts";
 import { linkOf, readLink } from "../model/permalink.ts";
 import { readReport } from "../model/read_report.ts";
@@ -91,19 +91,19 @@ test("a row highlights its event on both sides, and reports if there is none", a
 
 test("one page at a time: the recording that opens a page is shown there", () => {
   const comparison = compared();
-  const desk = new Desk(comparison.next, comparison);
-  desk.viewer.openPage("comparison");
-  assert.deepEqual([desk.side, comparison.base.state.page], ["new", "comparison"]);
+  const workspace = new Workspace(comparison.next, comparison);
+  workspace.viewer.openPage("comparison");
+  assert.deepEqual([workspace.side, comparison.base.state.page], ["new", "comparison"]);
   comparison.base.goTo({ from: 0, to: 1000 });
-  assert.deepEqual([desk.side, comparison.next.state.page], ["base", "timeline"]);
-  desk.show("new");
-  assert.equal(desk.viewer, comparison.next);
-  desk.viewer.openPage("tables");
+  assert.deepEqual([workspace.side, comparison.next.state.page], ["base", "timeline"]);
+  workspace.show("new");
+  assert.equal(workspace.viewer, comparison.next);
+  workspace.viewer.openPage("tables");
   assert.equal(comparison.base.state.page, "tables");
-  desk.show("base");
-  desk.viewer.openPage("comparison");
-  assert.equal(desk.side, "new");
-  assert.equal(new Desk(comparison.next).viewers.length, 1);
+  workspace.show("base");
+  workspace.viewer.openPage("comparison");
+  assert.equal(workspace.side, "new");
+  assert.equal(new Workspace(comparison.next).viewers.length, 1);
 });
 
 test("a link keeps the side, the step, and a window beside the recording", () => {

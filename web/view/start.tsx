@@ -4,7 +4,7 @@
 import { render } from "preact";
 import { foldedAtFirst } from "../layout/tracks.ts";
 import { makeComparison, type Comparison } from "../model/comparison.ts";
-import { Desk } from "../model/desk.ts";
+import { Workspace } from "../model/workspace.ts";
 import { readManifest } from "../model/manifest.ts";
 import { readReport } from "../model/read_report.ts";
 import { Recording } from "../model/recording.ts";
@@ -26,12 +26,12 @@ export async function start(page: Document): Promise<void> {
     const sources = openSources(page);
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
-    const desk = new Desk(next.value, await compared(sources, next.value));
-    page.title = `${desk.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
-    if (desk.comparison !== null) next.value.openPage("comparison");
-    followAddress(desk, fragment);
+    const workspace = new Workspace(next.value, await compared(sources, next.value));
+    page.title = `${workspace.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
+    if (workspace.comparison !== null) next.value.openPage("comparison");
+    followAddress(workspace, fragment);
     root.replaceChildren();
-    render(<Shell desk={desk} />, root);
+    render(<Shell workspace={workspace} />, root);
   } catch (error) {
     problem(error instanceof Error ? error.message : String(error));
   }

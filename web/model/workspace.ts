@@ -7,7 +7,7 @@ import type { Viewer } from "./viewer.ts";
 
 export type Side = "base" | "new";
 
-export class Desk {
+export class Workspace {
   private shown: Viewer;
   private page: PageName;
   private readonly listeners = new Set<() => void>();
