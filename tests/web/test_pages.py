@@ -1,4 +1,4 @@
-"""Overview, tables and pictures of pages that the program writes: they say what the report says, and lead to the
+"""Overview, tables and charts of pages that the program writes: they say what the report says, and lead to the
 timeline."""
 
 import re
@@ -207,7 +207,7 @@ def test_the_keyboard_is_enough(visit, exported, program):
     assert exact(field(page, "start")) == gap["start_ns"]
 
 
-@pytest.mark.parametrize("shown", ["overview", "tables", "pictures"])
+@pytest.mark.parametrize("shown", ["overview", "tables", "charts"])
 def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown):
     page = visit(exported(recording), f"page={shown}", viewport=PHONE)
     page.wait_for_timeout(500)

@@ -58,7 +58,7 @@ export interface Manifest {
   tables: Map<string, TableSpec>;
   names: number | null;
   report: number;
-  pictures: number | null;
+  busy_shares: number | null; // `pictures` in the document
   part_ns: [number, number] | null;
   blob_count: number;
 }
@@ -101,7 +101,7 @@ export function readManifest(json: string): Outcome<Manifest> {
     tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
     names: isCount(raw.names) ? raw.names : null,
     report: isCount(raw.report) ? raw.report : -1,
-    pictures: isCount(raw.pictures) ? raw.pictures : null,
+    busy_shares: isCount(raw.pictures) ? raw.pictures : null,
     part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
     blob_count: blobCount,
   });

@@ -6,6 +6,9 @@
 import type { Side } from "./workspace.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
 
+/** Former names of pages, so that links copied earlier still open. */
+const FORMER_PAGES: Readonly<Record<string, PageName>> = { pictures: "charts" };
+
 export interface Link {
   side?: Side;
   page?: PageName;
@@ -52,6 +55,7 @@ export function readLink(fragment: string): Link {
     switch (part.slice(0, at)) {
       case "page":
         if ((PAGES as readonly string[]).includes(value)) link.page = value as PageName;
+        else if (Object.hasOwn(FORMER_PAGES, value)) link.page = FORMER_PAGES[value]!;
         break;
       case "side":
         if (value === "base") link.side = value;

@@ -25,7 +25,7 @@ export interface TableChoice {
   row: number | null;
 }
 
-export const PAGES = ["comparison", "overview", "timeline", "tables", "pictures"] as const;
+export const PAGES = ["comparison", "overview", "timeline", "tables", "charts"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {

@@ -31,7 +31,7 @@ test("a recording of counters only has no names", async () => {
   const recording = new Recording(read.value, sourceOf(made));
   recording.chunks.onError = (problem) => assert.fail(problem);
   assert.deepEqual(await recording.names(), []);
-  assert.equal(await recording.pictures(), null);
+  assert.equal(await recording.busyShares(), null);
 });
 
 test("hostile manifests are one line", () => {

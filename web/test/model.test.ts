@@ -187,6 +187,11 @@ test("details link to the launch, the work, enclosing events and neighbours", as
 test("a permalink restores its state", () => {
   const viewer = new Viewer(drawn());
   viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), order: [2, 0, 1], filter: "a&b=c" });
+
+test("a permalink with a former page name opens the page under its present name", () => {
+  assert.deepEqual(readLink("#page=pictures&t=10-20"), { page: "charts", view: { from: 10, to: 20 } });
+  assert.deepEqual(readLink("#page=constructor"), {});
+});
   const link = readLink(`#${linkOf(viewer.state)}`);
   assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], order: [2, 0, 1], filter: "a&b=c" });
   assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&fold="), { collapsed: [] });

@@ -8,19 +8,19 @@ import type { Workspace, Side } from "../model/workspace.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { ComparisonPage } from "./comparison.tsx";
 import { Overview } from "./overview.tsx";
-import { Pictures } from "./pictures.tsx";
+import { Charts } from "./charts.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
 import { usePicked, useViewer } from "./use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", tables: "Tables", pictures: "Charts" };
+const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", tables: "Tables", charts: "Charts" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   overview: Overview,
   timeline: Timeline,
   tables: Tables,
-  pictures: Pictures,
+  charts: Charts,
 };
 
 export function Shell({ workspace }: { workspace: Workspace }) {

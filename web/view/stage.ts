@@ -9,7 +9,7 @@ import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
 import { placeTracks, shownAgain, type Placement, type TrackTree } from "../layout/tracks.ts";
 import { drawnAt, valueAt, type Found } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
-import type { Pictures } from "../model/report.ts";
+import type { BusyShares } from "../model/report.ts";
 import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { theme } from "./theme_switch.tsx";
@@ -63,8 +63,8 @@ export class Stage {
       () => removeEventListener("theme", drawNow),
       () => scroller.removeEventListener("scroll", draw),
     );
-    void recording.pictures().then((pictures) => {
-      const shares = meanBusy(pictures);
+    void recording.busyShares().then((measured) => {
+      const shares = meanBusy(measured);
       const [from, to] = recording.manifest.part_ns ?? [0, viewer.length];
       this.busy = shares && { shares, range: { from, to } };
       this.invalidate();
@@ -184,8 +184,8 @@ export class Stage {
 }
 
 /** The busy share of each slice of the recording, over all devices. */
-function meanBusy(pictures: Pictures | null): number[] | null {
-  const devices = pictures?.devices ?? [];
+function meanBusy(measured: BusyShares | null): number[] | null {
+  const devices = measured?.devices ?? [];
   const longest = devices.reduce((most, device) => Math.max(most, device.busy.length), 0);
   if (longest === 0) return null;
   return Array.from({ length: longest }, (_, i) => devices.reduce((sum, device) => sum + (device.busy[i] ?? 0), 0) / devices.length);

@@ -14,12 +14,12 @@ import { useWidth } from "../use_width.ts";
 const SHOWN = 0.05; // share of the part that a click shows
 
 export function BusyStrips({ viewer, report }: { viewer: Viewer; report: Report }) {
-  const { value: pictures } = useLoaded(() => viewer.recording.pictures(), viewer);
-  if (!pictures || pictures.devices.length === 0) return null;
+  const { value: measured } = useLoaded(() => viewer.recording.busyShares(), viewer);
+  if (!measured || measured.devices.length === 0) return null;
   return (
     <section class="busy" aria-label="Busy time by device">
       <h2>Busy time</h2>
-      {pictures.devices.map(({ device, busy }) => (
+      {measured.devices.map(({ device, busy }) => (
         <Strip key={device} viewer={viewer} report={report} device={device} shares={busy} />
       ))}
       <Axis viewer={viewer} />

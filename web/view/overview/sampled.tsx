@@ -23,7 +23,7 @@ export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) 
           </button>
         ))}
         {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Values over time</button>}
-        <button onClick={() => viewer.openPage("pictures")}>Charts</button>
+        <button onClick={() => viewer.openPage("charts")}>Charts</button>
       </p>
       {samples && samples.rows.length > 0 && (
         <div class="scroll">

@@ -7,10 +7,10 @@ import { counted, duration, exact } from "../../layout/time_text.ts";
 import { treemap } from "../../layout/treemap.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
 import { showRow } from "../../model/row_places.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { useWidth } from "../use_width.ts";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const HEIGHT = 300; // css pixels
 const LEAST = 0.004; // minimum share of kernel time for a separate area
@@ -23,18 +23,18 @@ interface Area {
   total: number;
 }
 
-export function KernelShare({ viewer, report }: PictureProps) {
+export function KernelShare({ viewer, report }: ChartProps) {
   const [element, width] = useWidth<HTMLDivElement>();
   const fill = useFill();
   const table = tableOf(report, "kernels");
   if (table === null || table.rows.length === 0)
-    return <Missing id="share" title="Kernel time by name" report={report} table="kernels" otherwise="No kernels were recorded." />;
+    return <MissingChart id="share" title="Kernel time by name" report={report} table="kernels" otherwise="No kernels were recorded." />;
   const areas = areasOf(table);
   const all = areas.reduce((sum, { total }) => sum + total, 0);
   const boxes = treemap(areas.map(({ total }) => total), { x: 0, y: 0, width, height: HEIGHT });
   const cut = table.rows.length < table.row_count ? ` in the top ${counted(table.rows.length, "kernel")} of ${table.row_count}` : "";
   return (
-    <Picture id="share" title="Kernel time by name" about={`${duration(all)}${cut}, summed over executions; area is proportional to time. Click a kernel to show its longest execution on the timeline.`}>
+    <ChartSection id="share" title="Kernel time by name" about={`${duration(all)}${cut}, summed over executions; area is proportional to time. Click a kernel to show its longest execution on the timeline.`}>
       <div class="treemap" ref={element} style={{ height: `${HEIGHT}px` }}>
         {areas.map(({ row, name, total }, i) => {
           const box = boxes[i]!;
@@ -53,7 +53,7 @@ export function KernelShare({ viewer, report }: PictureProps) {
           );
         })}
       </div>
-    </Picture>
+    </ChartSection>
   );
 }
 

@@ -10,9 +10,9 @@ import type { Lane } from "../../model/manifest.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
 import { partOf } from "../../model/row_places.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Device memory over time";
 const HEIGHT = 180;
@@ -25,7 +25,7 @@ interface Curve {
   points: Point[];
 }
 
-export function Memory({ viewer, report }: PictureProps) {
+export function Memory({ viewer, report }: ChartProps) {
   const devices = lanesByDevice(viewer);
   const [curves, setCurves] = useState<Curve[] | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -40,9 +40,9 @@ export function Memory({ viewer, report }: PictureProps) {
   }, [viewer]);
   const table = tableOf(report, "memory");
   const peaks = table?.rows.map((_, row) => row) ?? [];
-  if (devices.length === 0 && peaks.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
+  if (devices.length === 0 && peaks.length === 0) return <MissingChart id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
   return (
-    <Picture id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
+    <ChartSection id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
       {devices.map(([device, lanes]) => (
         <div key={device}>
           {devices.length > 1 && <h3>GPU {device}</h3>}
@@ -50,7 +50,7 @@ export function Memory({ viewer, report }: PictureProps) {
         </div>
       ))}
       {table && peaks.map((row) => <Peak key={row} viewer={viewer} table={table} row={row} />)}
-    </Picture>
+    </ChartSection>
   );
 }
 

@@ -8,10 +8,10 @@ import { logTicks } from "../../layout/value_ticks.ts";
 import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/roofline.ts";
 import { tableOf } from "../../model/report.ts";
 import { showRow } from "../../model/row_places.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Roofline";
 const HEIGHT = 260;
@@ -21,12 +21,12 @@ const rate = (flops: number): string => {
   return `${Number((flops / scale).toPrecision(3))} ${unit}`;
 };
 
-export function Roofline({ viewer, report }: PictureProps) {
+export function Roofline({ viewer, report }: ChartProps) {
   const fill = useFill();
   const table = tableOf(report, "arithmetic");
   const operators = table ? operatorsOf(table) : [];
   if (table === null || operators.length === 0)
-    return <Missing id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="Operator FLOPs and bytes were not recorded." />;
+    return <MissingChart id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="Operator FLOPs and bytes were not recorded." />;
   const { bandwidth, roofs } = roofsOf(table);
   const xs = operators.map(({ intensity }) => intensity);
   const tops = roofs.map((roof) => roof.flop_per_s);
@@ -41,7 +41,7 @@ export function Roofline({ viewer, report }: PictureProps) {
   });
   const rest = table.rows.length - operators.length;
   return (
-    <Picture
+    <ChartSection
       id="roofline"
       title={TITLE}
       about={`${counted(operators.length, "operator")}, sized by device time. ${rest > 0 ? `Not shown: ${rest} without arithmetic or with unknown bytes. ` : ""}Intensity assumes the minimum bytes that an operator must move. Click an operator to show its longest call.`}
@@ -66,7 +66,7 @@ export function Roofline({ viewer, report }: PictureProps) {
           </>
         )}
       </Chart>
-    </Picture>
+    </ChartSection>
   );
 }
 

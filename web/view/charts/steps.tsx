@@ -7,10 +7,10 @@ import { counted, duration, exact } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
 import { cellOf, numberOf, tableOf, textOf } from "../../model/report.ts";
 import { showRow } from "../../model/row_places.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Step times";
 const HEIGHT = 180;
@@ -18,11 +18,11 @@ const HEAD = 18; // css pixels above the longest bar, for marks
 const WIDEST = 90;
 const INSIDE = 20; // minimum bar width in css pixels for a duration inside
 
-export function Steps({ viewer, report }: PictureProps) {
+export function Steps({ viewer, report }: ChartProps) {
   const fill = useFill()(WORK);
   const table = tableOf(report, "steps");
   if (table === null || table.rows.length === 0)
-    return <Missing id="steps" title={TITLE} report={report} table="steps" otherwise="No steps were found." />;
+    return <MissingChart id="steps" title={TITLE} report={report} table="steps" otherwise="No steps were found." />;
   const steps = table.rows.map((_, row) => ({
     row,
     name: textOf(table, row, "step") ?? String(row),
@@ -41,7 +41,7 @@ export function Steps({ viewer, report }: PictureProps) {
   });
   const cut = table.rows.length < table.row_count ? ` (the first ${table.rows.length} of ${table.row_count})` : "";
   return (
-    <Picture
+    <ChartSection
       id="steps"
       title={TITLE}
       about={`${counted(steps.length, "step")}${cut}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the share of the step in which the devices were busy. Click a step to measure it. ${table.notes.join(" ")}`}
@@ -71,6 +71,6 @@ export function Steps({ viewer, report }: PictureProps) {
           })
         }
       </Chart>
-    </Picture>
+    </ChartSection>
   );
 }

@@ -10,16 +10,16 @@ import { counted, duration, exact, grouped } from "../../layout/time_text.ts";
 import { partOf, showName } from "../../model/row_places.ts";
 import { MAX_EVENTS, stackTree, type StackNode, type StackTree } from "../../model/stack_tree.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { useWidth } from "../use_width.ts";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Flame graph of ranges, operators and API calls";
 const ROW = 18; // css pixels
 const LABEL_FROM = 30;
 
-export function FlameGraph({ viewer, report }: PictureProps) {
+export function FlameGraph({ viewer, report }: ChartProps) {
   const { tracks, lanes } = viewer.recording.manifest;
   const hasPython = tracks.some((track) => track.kind === "python");
   const hasHost = lanes.some((lane) => tracks[lane.track]!.kind === "thread" && lane.events > 0) || hasPython;
@@ -36,7 +36,7 @@ export function FlameGraph({ viewer, report }: PictureProps) {
       );
     return () => void (current = false);
   }, [viewer, python]);
-  if (!hasHost) return <Missing id="flame" title={TITLE} report={report} table="" otherwise="No host ranges, operators or API calls were recorded." />;
+  if (!hasHost) return <MissingChart id="flame" title={TITLE} report={report} table="" otherwise="No host ranges, operators or API calls were recorded." />;
   const tools = (
     <p class="tools-line">
       <label>
@@ -54,9 +54,9 @@ export function FlameGraph({ viewer, report }: PictureProps) {
     </p>
   );
   return (
-    <Picture id="flame" title={TITLE} tools={tools} about={error ?? (tree ? said(tree, metric) : "Reading events…")}>
+    <ChartSection id="flame" title={TITLE} tools={tools} about={error ?? (tree ? said(tree, metric) : "Reading events…")}>
       {tree && tree.root[metric] > 0 && <Boxes viewer={viewer} tree={tree} metric={metric} />}
-    </Picture>
+    </ChartSection>
   );
 }
 
@@ -69,7 +69,7 @@ function said(tree: StackTree, metric: Metric): string {
 
 function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metric: Metric }) {
   const [element, width] = useWidth<HTMLDivElement>();
-  const [top, setTop] = useState<StackNode>(tree.root); // as wide as the picture
+  const [top, setTop] = useState<StackNode>(tree.root); // as wide as the chart
   const [meant, setMeant] = useState<StackNode>(tree.root);
   const fill = useFill();
   useEffect(() => {

@@ -10,18 +10,18 @@ import { executionAt, executionsOf, percentileOf, type Executions } from "../../
 import { columnOf, tableOf } from "../../model/report.ts";
 import { partOf } from "../../model/row_places.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { useViewer } from "../use_state.ts";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Kernel durations";
 const HEIGHT = 180;
 const BINS = 48;
 const OFFERED = 200; // names in the list, those with the most time
 
-export function Durations({ viewer, report }: PictureProps) {
+export function Durations({ viewer, report }: ChartProps) {
   const kernels = tableOf(report, "kernels");
   const names = (kernels && columnOf(kernels, "name")?.filter((name): name is string => typeof name === "string")) ?? [];
   const chosen = useViewer(viewer, (state) => state.kernel);
@@ -36,7 +36,7 @@ export function Durations({ viewer, report }: PictureProps) {
       );
     return () => void (current = false);
   }, [viewer, name]);
-  if (name === undefined) return <Missing id="durations" title={TITLE} report={report} table="kernels" otherwise="No kernels were recorded." />;
+  if (name === undefined) return <MissingChart id="durations" title={TITLE} report={report} table="kernels" otherwise="No kernels were recorded." />;
   const { executions, error } = state;
   const offered = names.slice(0, OFFERED);
   const choose = (
@@ -50,9 +50,9 @@ export function Durations({ viewer, report }: PictureProps) {
   );
   const ready = executions !== undefined && executions.name === name;
   return (
-    <Picture id="durations" title={TITLE} tools={choose} about={error ?? (ready ? said(executions) : "Reading executions…")}>
+    <ChartSection id="durations" title={TITLE} tools={choose} about={error ?? (ready ? said(executions) : "Reading executions…")}>
       {ready && executions.length > 0 && <Histogram viewer={viewer} executions={executions} />}
-    </Picture>
+    </ChartSection>
   );
 }
 
