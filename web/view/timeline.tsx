@@ -1,4 +1,4 @@
-// The timeline page: search, the stage with its tracks, and a panel for the selection and the measured range.
+// The timeline page: search, the timeline with its tracks, and a panel for the selection and the measured range.
 
 import { useRef } from "preact/hooks";
 import type { Details } from "../model/details.ts";
@@ -7,17 +7,17 @@ import { DetailsPanel } from "./details_panel.tsx";
 import { followKeys, KEYS } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
-import type { Stage } from "./stage.ts";
-import { StageFrame } from "./stage_frame.tsx";
+import type { TimelineCanvas } from "./timeline_canvas.ts";
+import { TimelineView } from "./timeline_view.tsx";
 import { Unmarked } from "./unmarked.tsx";
 import { useViewer } from "./use_state.ts";
 
 export function Timeline({ viewer }: { viewer: Viewer }) {
-  const stage = useRef<Stage | null>(null);
+  const timeline = useRef<TimelineCanvas | null>(null);
   const search = useRef<SearchHandle | null>(null);
   const selection = useViewer(viewer, (state) => state.selection);
-  const begin = (mine: Stage) => {
-    stage.current = mine;
+  const begin = (mine: TimelineCanvas) => {
+    timeline.current = mine;
     return followKeys(mine, {
       focusSearch: () => search.current?.focus(),
       step: (by) => search.current?.step(by),
@@ -28,9 +28,9 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     });
   };
   const showLinks = (details: Details | null) => {
-    if (stage.current === null) return;
-    stage.current.links = linksOf(viewer, details);
-    stage.current.invalidate();
+    if (timeline.current === null) return;
+    timeline.current.links = linksOf(viewer, details);
+    timeline.current.invalidate();
   };
   return (
     <>
@@ -39,7 +39,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <Hidden viewer={viewer} />
         <Unmarked viewer={viewer} />
       </div>
-      <StageFrame viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrows move between events; details of the selection follow." onStage={begin} />
+      <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrows move between events; details of the selection follow." onCanvas={begin} />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
           {selection ? `${selection.table} ${selection.name}` : ""}

@@ -4,7 +4,7 @@
 import { amount, counted, duration, moment, percent } from "../layout/time_text.ts";
 import { NO_NAME } from "../model/slices.ts";
 import type { Strings } from "../model/strings.ts";
-import type { Stage } from "./stage.ts";
+import type { TimelineCanvas } from "./timeline_canvas.ts";
 
 export interface Pointed {
   x: number;
@@ -13,13 +13,13 @@ export interface Pointed {
   lines: string[];
 }
 
-export function pointedAt(stage: Stage, strings: Strings, x: number, y: number): Pointed | null {
-  const counter = stage.valueAt(x, y);
+export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number, y: number): Pointed | null {
+  const counter = timeline.valueAt(x, y);
   if (counter !== null) {
     const { lane, value, time } = counter;
-    return { x, y, name: lane.label ?? lane.table, lines: [amount(value, lane.unit), `since ${moment(time, Math.max(1, stage.nsPerPixel))}`] };
+    return { x, y, name: lane.label ?? lane.table, lines: [amount(value, lane.unit), `since ${moment(time, Math.max(1, timeline.nsPerPixel))}`] };
   }
-  const found = stage.drawnAt(x, y);
+  const found = timeline.drawnAt(x, y);
   if (found === null) return null;
   const { slices, index, lane } = found;
   const [start, end, count] = [slices.start[index]!, slices.end[index]!, slices.count[index]!];

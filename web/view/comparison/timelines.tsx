@@ -8,8 +8,8 @@ import type { Viewer } from "../../model/viewer.ts";
 import { DetailsPanel } from "../details_panel.tsx";
 import { followKeys } from "../keys.ts";
 import { MeasurePanel } from "../measure_panel.tsx";
-import type { Stage } from "../stage.ts";
-import { StageFrame } from "../stage_frame.tsx";
+import type { TimelineCanvas } from "../timeline_canvas.ts";
+import { TimelineView } from "../timeline_view.tsx";
 import { useViewer } from "../use_state.ts";
 
 interface Props {
@@ -30,10 +30,10 @@ export function Timelines({ comparison, said, onClear }: Props) {
     }
     onClear();
   };
-  const begin = (viewer: Viewer) => (stage: Stage) => {
+  const begin = (viewer: Viewer) => (timeline: TimelineCanvas) => {
     const mean = () => void (meant.current = viewer);
-    for (const type of ["pointerenter", "focus"]) stage.canvas.addEventListener(type, mean);
-    return followKeys(stage, { isMeant: () => meant.current === viewer, focusSearch: () => {}, step: () => {}, clear });
+    for (const type of ["pointerenter", "focus"]) timeline.canvas.addEventListener(type, mean);
+    return followKeys(timeline, { isMeant: () => meant.current === viewer, focusSearch: () => {}, step: () => {}, clear });
   };
   return (
     <section class="timelines" aria-label="Timelines of both recordings">
@@ -50,7 +50,7 @@ export function Timelines({ comparison, said, onClear }: Props) {
           <h3>
             {side} <small>{viewer.recording.manifest.source.file.split("/").pop()}</small>
           </h3>
-          <StageFrame viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan; both timelines move together.`} onStage={begin(viewer)} />
+          <TimelineView viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan; both timelines move together.`} onCanvas={begin(viewer)} />
         </div>
       ))}
       <div class="selected">

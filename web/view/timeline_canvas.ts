@@ -14,7 +14,7 @@ import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { theme } from "./theme_switch.tsx";
 
-export class Stage {
+export class TimelineCanvas {
   /** Called before each frame with the track positions. */
   onPlaced: (placed: { pinned: Placement; rest: Placement; pinnedHeight: number }) => void = () => {};
   cursor: { x: number; y: number } | null = null;

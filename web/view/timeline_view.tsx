@@ -1,11 +1,11 @@
-// A stage with the elements around its canvas: track names, their filter, the tooltip.
+// A timeline with the elements around its canvas: track names, their filter, the tooltip.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { HEAD } from "../layout/scene.ts";
 import type { Placement } from "../layout/tracks.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { followPointer } from "./pointer.ts";
-import { Stage } from "./stage.ts";
+import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
 import { useViewer } from "./use_state.ts";
@@ -17,24 +17,24 @@ const NOWHERE: Placement = { tracks: [], height: 0 };
 interface Props {
   viewer: Viewer;
   label: string;
-  /** Called once with the stage; returns the cleanup function. */
-  onStage: (stage: Stage) => () => void;
+  /** Called once with the timeline; returns the cleanup function. */
+  onCanvas: (timeline: TimelineCanvas) => () => void;
 }
 
-export function StageFrame({ viewer, label, onStage }: Props) {
+export function TimelineView({ viewer, label, onCanvas }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const stage = useRef<Stage | null>(null);
+  const timeline = useRef<TimelineCanvas | null>(null);
   const [placed, setPlaced] = useState({ pinned: NOWHERE, rest: NOWHERE, pinnedHeight: 0 });
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const selection = useViewer(viewer, (state) => state.selection);
 
   useEffect(() => {
-    const mine = new Stage(canvas.current!, scroller.current!, viewer);
-    stage.current = mine;
+    const mine = new TimelineCanvas(canvas.current!, scroller.current!, viewer);
+    timeline.current = mine;
     mine.onPlaced = setPlaced;
-    const release = [keepSizeInPrint(frame.current!), followPointer(mine), onStage(mine)];
+    const release = [keepSizeInPrint(frame.current!), followPointer(mine), onCanvas(mine)];
     return () => {
       for (const each of release) each();
       mine.close();
@@ -42,15 +42,15 @@ export function StageFrame({ viewer, label, onStage }: Props) {
   }, [viewer]);
 
   useEffect(() => {
-    if (selection !== null && selection.lane !== null) stage.current?.reveal(selection.lane);
+    if (selection !== null && selection.lane !== null) timeline.current?.reveal(selection.lane);
   }, [selection]);
 
   const point = (event: PointerEvent) => {
-    const quiet = event.buttons !== 0 || event.pointerType === "touch" || stage.current === null;
-    setPointed(quiet ? null : pointedAt(stage.current!, viewer.recording.strings, event.offsetX, event.offsetY));
+    const quiet = event.buttons !== 0 || event.pointerType === "touch" || timeline.current === null;
+    setPointed(quiet ? null : pointedAt(timeline.current!, viewer.recording.strings, event.offsetX, event.offsetY));
   };
   return (
-    <div class="stage" ref={frame}>
+    <div class="timeline-view" ref={frame}>
       <Filter viewer={viewer} height={HEAD} />
       <div class="pinned" style={{ top: `${HEAD}px`, height: `${placed.pinnedHeight}px` }}>
         <TrackNames viewer={viewer} placed={placed.pinned} />
@@ -60,7 +60,7 @@ export function StageFrame({ viewer, label, onStage }: Props) {
       </div>
       <div class="lanes" onPointerMove={point} onPointerLeave={() => setPointed(null)}>
         <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="timeline" aria-label={label} />
-        <Tooltip pointed={pointed} width={stage.current?.width ?? 1} />
+        <Tooltip pointed={pointed} width={timeline.current?.width ?? 1} />
       </div>
     </div>
   );
