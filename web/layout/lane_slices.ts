@@ -54,7 +54,7 @@ function paintSlices(lane: Lane, slices: Slices, from: number, to: number, look:
   const origin = look.view.from;
   const scale = look.pixels / (look.view.to - origin);
   const { start, end, busy, name, count, length } = slices;
-  for (let i = firstAbove(slices.reach, from); i < length; i++) {
+  for (let i = firstAbove(slices.maxEnd, from); i < length; i++) {
     const begin = start[i]!;
     if (begin > to) break;
     const finish = end[i]!;

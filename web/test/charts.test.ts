@@ -90,7 +90,7 @@ test("stacks nest by time; device time goes to what submitted it", async () => {
   assert.deepEqual(inside["/main/step 1/aten::mm/cudaLaunchKernel"], [1, lengths[0]!, 10]);
   assert.deepEqual(inside["/main/step 1/cudaLaunchKernel"], [2, lengths[1]! + lengths[2]!, 20]);
   assert.deepEqual([inside["/main/step 1"], inside["/main"], inside["/"]], [[1, 90, 30], [0, 90, 30], [0, 90, 30]]);
-  assert.deepEqual([tree!.events, tree!.left_out, tree!.unknown_ns], [5, 0, 15_000]);
+  assert.deepEqual([tree!.events, tree!.omitted, tree!.unknown_ns], [5, 0, 15_000]);
   const half = flat((await stackTree(recording, ["thread"], { from: 0, to: 50_000 }, () => true))!.root);
   assert.deepEqual(half["/main/step 1"], [1, 45, 20]);
   assert.equal(await stackTree(recording, ["thread"], ALL, () => false), null);

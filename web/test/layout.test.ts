@@ -11,7 +11,7 @@ import { HEAD, runs } from "../layout/scene.ts";
 import { shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
-import { COUNTER, foldedAtFirst, GROUP, moved, placeTracks, ROW, shownAgain, type TrackChoice } from "../layout/tracks.ts";
+import { COUNTER, initiallyFolded, GROUP, moved, placeTracks, ROW, changesToReveal, type TrackChoice } from "../layout/tracks.ts";
 import type { Lane, Track } from "../model/manifest.ts";
 
 test("lengths have three digits and a unit", () => {
@@ -172,8 +172,8 @@ test("tracks fold, hide, pin, filter and move", () => {
 
 test("a requested track becomes visible", () => {
   const away = choice({ collapsed: new Set([0, 2]), hidden: new Set([3, 1]), filter: "power" });
-  assert.deepEqual(shownAgain(tree, away, 3), { collapsed: new Set([0]), hidden: new Set([1]), filter: "" });
-  assert.deepEqual(shownAgain(tree, choice({ collapsed: new Set([3]) }), 3), {});
+  assert.deepEqual(changesToReveal(tree, away, 3), { collapsed: new Set([0]), hidden: new Set([1]), filter: "" });
+  assert.deepEqual(changesToReveal(tree, choice({ collapsed: new Set([3]) }), 3), {});
 });
 
 test("a cause is named over the pixels that it dominates", () => {
@@ -198,6 +198,6 @@ test("what is under a point", () => {
 test("deep tracks and Python calls start folded", () => {
   const deep = [...lanesOf];
   deep[1] = Array.from({ length: 20 }, (_, y) => lane(1, y));
-  assert.deepEqual([...foldedAtFirst({ ...tree, lanesOf: deep })], [1]);
-  assert.deepEqual([...foldedAtFirst(tree)], []);
+  assert.deepEqual([...initiallyFolded({ ...tree, lanesOf: deep })], [1]);
+  assert.deepEqual([...initiallyFolded(tree)], []);
 });

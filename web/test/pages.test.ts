@@ -11,7 +11,7 @@ import { readManifest } from "../model/manifest.ts";
 import { Recording } from "../model/recording.ts";
 import { readReport } from "../model/read_report.ts";
 import type { ReportTable } from "../model/report.ts";
-import { namesOf, showRow, showRowAbout } from "../model/row_places.ts";
+import { namesOf, showRow, showRowAbout } from "../model/row_navigation.ts";
 import { rowTest } from "../model/table_filter.ts";
 import { groupedTable, orderedRows } from "../model/table_order.ts";
 import { Viewer } from "../model/viewer.ts";

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { amount, duration, exact, grouped, moment } from "../layout/time_text.ts";
-import { detailsOf, type Details, type Mention } from "../model/details.ts";
-import { showRowAbout } from "../model/row_places.ts";
+import { detailsOf, type Details, type EventRef } from "../model/details.ts";
+import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
 import type { Selection } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -115,7 +115,7 @@ function Around({ viewer, details }: { viewer: Viewer; details: Details }) {
   );
 }
 
-function Link({ viewer, label, mention, after }: { viewer: Viewer; label: string; mention: Mention; after: string }) {
+function Link({ viewer, label, mention, after }: { viewer: Viewer; label: string; mention: EventRef; after: string }) {
   return (
     <>
       <dt>{label}</dt>

@@ -1,7 +1,7 @@
 // Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Arrows move between events.
 // KEYS is also the content of the help.
 
-import { mentionOf, type Mention } from "../model/details.ts";
+import { eventRefOf, type EventRef } from "../model/details.ts";
 import { eventAt, neighbour } from "../model/lane.ts";
 import { around, zoomed } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -126,7 +126,7 @@ async function alongLane(viewer: Viewer, by: 1 | -1, timeline: TimelineCanvas): 
   }
   if (lane.table === "gap") return viewer.select("gap", selection.row + by);
   const found = await neighbour(viewer.recording, lane, selection.from, by);
-  if (found) show(viewer, mentionOf(viewer.recording, found), timeline.nsPerPixel);
+  if (found) show(viewer, eventRefOf(viewer.recording, found), timeline.nsPerPixel);
 }
 
 /** The event at the same time in the nearest row above or below that has one, within the same track. */
@@ -138,13 +138,13 @@ async function acrossRows(viewer: Viewer, by: 1 | -1): Promise<void> {
   rows.sort((a, b) => by * (a.y - b.y));
   for (const each of rows) {
     const found = await eventAt(viewer.recording, each, selection.from, by > 0 ? selection.to - selection.from : 0);
-    if (found) return viewer.choose(mentionOf(viewer.recording, found), true);
+    if (found) return viewer.choose(eventRefOf(viewer.recording, found), true);
   }
 }
 
 /** Selects the event, and moves the window only if the event is outside it; keeps the zoom if the event is visible at
     it. */
-function show(viewer: Viewer, event: Mention, nsPerPixel: number): void {
+function show(viewer: Viewer, event: EventRef, nsPerPixel: number): void {
   const { view } = viewer.state;
   viewer.choose(event);
   if (event.from >= view.from && event.to <= view.to) return;

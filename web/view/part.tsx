@@ -1,7 +1,7 @@
 // A note that the report covers only a part of the recording, with a link to that part; empty if it covers all of it.
 
 import { duration, moment } from "../layout/time_text.ts";
-import { partOf } from "../model/row_places.ts";
+import { partOf } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Command } from "./command.tsx";
 

@@ -2,8 +2,8 @@
 // pans. Drag pans; on the ruler or with Shift it measures a range; on the minimap at the top it moves the window. A
 // click selects, a double click zooms to the event. Two fingers zoom.
 
-import { eventAt, type Found } from "../model/lane.ts";
-import { mentionOf } from "../model/details.ts";
+import { eventAt, type SliceRef } from "../model/lane.ts";
+import { eventRefOf } from "../model/details.ts";
 import { around, zoomed } from "../model/state.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
@@ -124,11 +124,11 @@ function pinch(timeline: TimelineCanvas, fingers: ReadonlyMap<number, { x: numbe
 }
 
 /** The event nearest to a point, among the lanes of the row. */
-export async function eventUnder(timeline: TimelineCanvas, x: number, y: number): Promise<Found | null> {
+export async function eventUnder(timeline: TimelineCanvas, x: number, y: number): Promise<SliceRef | null> {
   const target = timeline.hit(y);
   if (target.zone !== "track" || target.track.kind !== "slices") return null;
   const time = timeline.timeAt(x);
-  let best: Found | null = null;
+  let best: SliceRef | null = null;
   let least = Infinity;
   for (const lane of target.lanes) {
     const found = await eventAt(timeline.viewer.recording, lane, time, NEAR * timeline.nsPerPixel);
@@ -143,7 +143,7 @@ async function select(timeline: TimelineCanvas, x: number, y: number): Promise<v
   const found = await eventUnder(timeline, x, y);
   if (found && found.lane.table === "busy") return timeline.viewer.choose(null);
   if (found && found.lane.table === "gap") return timeline.viewer.select("gap", found.slices.row[found.index]!, false);
-  timeline.viewer.choose(found && mentionOf(timeline.viewer.recording, found));
+  timeline.viewer.choose(found && eventRefOf(timeline.viewer.recording, found));
 }
 
 async function zoomTo(timeline: TimelineCanvas, x: number, y: number): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, duration, grouped } from "../layout/time_text.ts";
-import { mentionOf } from "../model/details.ts";
+import { eventRefOf } from "../model/details.ts";
 import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
 
@@ -38,7 +38,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
     const { selection, view } = viewer.state;
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
     const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);
-    if (event) viewer.choose(mentionOf(viewer.recording, event), true);
+    if (event) viewer.choose(eventRefOf(viewer.recording, event), true);
     setStatus(event ? "" : among.length === 0 ? "" : by > 0 ? "no more matches" : "no earlier matches");
   };
   handle.current = {

@@ -2,14 +2,14 @@
 // the shell. Errors before the shell appears become one line on the page.
 
 import { render } from "preact";
-import { foldedAtFirst } from "../layout/tracks.ts";
+import { initiallyFolded } from "../layout/tracks.ts";
 import { makeComparison, type Comparison } from "../model/comparison.ts";
 import { Workspace } from "../model/workspace.ts";
 import { readManifest } from "../model/manifest.ts";
 import { readReport } from "../model/read_report.ts";
 import { Recording } from "../model/recording.ts";
 import { Viewer } from "../model/viewer.ts";
-import type { Outcome } from "../read/outcome.ts";
+import type { Result } from "../read/result.ts";
 import { serverSources } from "../read/server.ts";
 import { hasDocument, pageSources, workerDecoder } from "../read/single_file.ts";
 import type { Source, Sources } from "../read/source.ts";
@@ -37,11 +37,11 @@ export async function start(page: Document): Promise<void> {
   }
 }
 
-async function open(source: Source): Promise<Outcome<Viewer>> {
+async function open(source: Source): Promise<Result<Viewer>> {
   const manifest = readManifest(await source.manifest());
   if (!manifest.ok) return manifest;
   const recording = new Recording(manifest.value, source);
-  const viewer = new Viewer(recording, foldedAtFirst({ ...recording, tracks: manifest.value.tracks }));
+  const viewer = new Viewer(recording, initiallyFolded({ ...recording, tracks: manifest.value.tracks }));
   recording.chunks.onError = (line) => viewer.set({ problem: line });
   return { ok: true, value: viewer };
 }

@@ -1,7 +1,7 @@
 // The tables page: every analysis of the report, as a list of tables next to the selected one.
 
 import { tableOf, type Report, type ReportTable } from "../model/report.ts";
-import { hasPlaces, showRow } from "../model/row_places.ts";
+import { canShowOnTimeline, showRow } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Part } from "./part.tsx";
 import { TableList } from "./tables/table_list.tsx";
@@ -15,7 +15,7 @@ export function Tables({ viewer }: { viewer: Viewer }) {
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const table = chosen(report, choice?.name);
   if (table === null) return <p class="notice">No tables in this report.</p>;
-  const leads = hasPlaces(viewer.recording, table);
+  const leads = canShowOnTimeline(viewer.recording, table);
   return (
     <>
       <TableList tables={report.tables} shown={table} onShow={(name) => viewer.openTable(name)} />

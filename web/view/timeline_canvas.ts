@@ -6,8 +6,8 @@ import { DARK, LIGHT } from "../draw/theme.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit, type Hit } from "../layout/hit.ts";
 import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
-import { placeTracks, shownAgain, type Placement, type TrackTree } from "../layout/tracks.ts";
-import { drawnAt, valueAt, type Found } from "../model/lane.ts";
+import { placeTracks, changesToReveal, type Placement, type TrackTree } from "../layout/tracks.ts";
+import { drawnAt, valueAt, type SliceRef } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
 import type { BusyShares } from "../model/report.ts";
 import type { State } from "../model/state.ts";
@@ -105,7 +105,7 @@ export class TimelineCanvas {
     const lane = this.viewer.recording.manifest.lanes[id];
     if (!lane) return;
     const { state } = this.viewer;
-    const change = shownAgain(this.tree, state, lane.track);
+    const change = changesToReveal(this.tree, state, lane.track);
     if (Object.keys(change).length > 0) this.viewer.set(change);
     this.place(this.viewer.state);
     const track = this.placed.rest.tracks.find((placed) => placed.track.id === lane.track);
@@ -117,7 +117,7 @@ export class TimelineCanvas {
   }
 
   /** The event drawn under a point, from loaded chunks only. */
-  drawnAt(x: number, y: number): Found | null {
+  drawnAt(x: number, y: number): SliceRef | null {
     const target = this.hit(y);
     if (target.zone !== "track" || target.track.kind !== "slices") return null;
     for (const lane of target.lanes) {

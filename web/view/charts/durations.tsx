@@ -8,7 +8,7 @@ import { amount, counted, duration, exact, grouped, moment } from "../../layout/
 import { linearTicks, logTicks } from "../../layout/value_ticks.ts";
 import { executionAt, executionsOf, percentileOf, type Executions } from "../../model/executions.ts";
 import { columnOf, tableOf } from "../../model/report.ts";
-import { partOf } from "../../model/row_places.ts";
+import { partOf } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";

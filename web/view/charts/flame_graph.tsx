@@ -7,7 +7,7 @@ import { DIMMED, hueOf } from "../../layout/colors.ts";
 import { flameBoxes, type FlameBox, type Metric } from "../../layout/flame_boxes.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { counted, duration, exact, grouped } from "../../layout/time_text.ts";
-import { partOf, showName } from "../../model/row_places.ts";
+import { partOf, showName } from "../../model/row_navigation.ts";
 import { MAX_EVENTS, stackTree, type StackNode, type StackTree } from "../../model/stack_tree.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import type { ChartProps } from "../charts.tsx";
@@ -61,7 +61,7 @@ export function FlameGraph({ viewer, report }: ChartProps) {
 }
 
 function said(tree: StackTree, metric: Metric): string {
-  const left = tree.left_out > 0 ? ` Only the first ${grouped(MAX_EVENTS)} events are included; ${counted(tree.left_out, "event")} omitted.` : "";
+  const left = tree.omitted > 0 ? ` Only the first ${grouped(MAX_EVENTS)} events are included; ${counted(tree.omitted, "event")} omitted.` : "";
   if (metric === "host_ns") return `${duration(tree.root.host_ns)} of host time in ${counted(tree.events, "event")}, summed over threads.${left}`;
   const unknown = tree.unknown_ns > 0 ? ` Another ${duration(tree.unknown_ns)} has no known launch.` : "";
   return `${duration(tree.root.device_ns)} of device time, attributed to the calls that submitted the work.${unknown}${left}`;

@@ -6,7 +6,7 @@ import { shortName } from "../../layout/short_name.ts";
 import { counted, duration, exact } from "../../layout/time_text.ts";
 import { treemap } from "../../layout/treemap.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { useWidth } from "../use_width.ts";

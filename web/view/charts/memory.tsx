@@ -8,7 +8,7 @@ import { linearTicks } from "../../layout/value_ticks.ts";
 import { pointsOf, type Point } from "../../model/counter_points.ts";
 import type { Lane } from "../../model/manifest.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
-import { partOf } from "../../model/row_places.ts";
+import { partOf } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import type { ChartProps } from "../charts.tsx";
 import { Chart } from "./chart.tsx";

@@ -7,7 +7,7 @@ import { counted, duration, grouped } from "../../layout/time_text.ts";
 import { logTicks } from "../../layout/value_ticks.ts";
 import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/roofline.ts";
 import { tableOf } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { Chart } from "./chart.tsx";

@@ -6,7 +6,7 @@ import { pct } from "../../layout/cell_text.ts";
 import { ticksOf } from "../../layout/ticks.ts";
 import { duration, moment } from "../../layout/time_text.ts";
 import { numberOf, tableOf, type Report } from "../../model/report.ts";
-import { partOf } from "../../model/row_places.ts";
+import { partOf } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { useLoaded } from "../use_state.ts";
 import { useWidth } from "../use_width.ts";

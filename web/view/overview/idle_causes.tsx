@@ -4,7 +4,7 @@ import { pct } from "../../layout/cell_text.ts";
 import { causeOf } from "../../layout/colors.ts";
 import { counted, duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { Swatch } from "../swatch.tsx";
 import { BarList } from "./bar_list.tsx";

@@ -3,7 +3,7 @@
 import { cellText } from "../../layout/cell_text.ts";
 import { amount, counted } from "../../layout/time_text.ts";
 import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 
 export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) {

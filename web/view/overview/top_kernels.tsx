@@ -5,7 +5,7 @@ import { hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { counted, duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { BarList } from "./bar_list.tsx";
 

@@ -2,8 +2,8 @@
 // highlight it and go to its longest event in the reported part. Times in the report count from the start of the
 // recording, also for a part.
 
-import { bySought, isSought, type Name } from "./search.ts";
-import { mentionOf } from "./details.ts";
+import { nameSetsOf, isNamed, type Name } from "./search.ts";
+import { eventRefOf } from "./details.ts";
 import { eventStartingAt } from "./lane.ts";
 import { longestEvent } from "./longest.ts";
 import type { Recording } from "./recording.ts";
@@ -34,7 +34,7 @@ export function partOf(recording: Recording): Range {
 }
 
 /** Whether rows of the table can be shown on the timeline. */
-export function hasPlaces(recording: Recording, table: ReportTable): boolean {
+export function canShowOnTimeline(recording: Recording, table: ReportTable): boolean {
   if (table.name === "idle" || table.name === "samples") return table.rows.length > 0;
   if (table.columns.some((column) => TIMED.includes(column.name))) return true;
   const named = NAMED[table.name];
@@ -94,12 +94,12 @@ async function showCause(viewer: Viewer, report: Report, table: ReportTable, row
 export async function showName(viewer: Viewer, tables: readonly string[], wanted: string): Promise<void> {
   const { recording } = viewer;
   const names = namesOf(await recording.names(), tables, wanted);
-  const sought = bySought(recording, names);
-  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && sought.has(lane.table));
-  const found = await longestEvent(recording, lanes, (lane, name) => isSought(recording, lane, sought.get(lane.table)!, name), partOf(recording));
+  const nameSets = nameSetsOf(recording, names);
+  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && nameSets.has(lane.table));
+  const found = await longestEvent(recording, lanes, (lane, name) => isNamed(recording, lane, nameSets.get(lane.table)!, name), partOf(recording));
   if (found === null) return viewer.set({ problem: `No event on the timeline is named ${wanted}.` });
   viewer.highlight(names.map((name) => name.name));
-  viewer.choose(mentionOf(recording, found), true);
+  viewer.choose(eventRefOf(recording, found), true);
 }
 
 /** A trailing * stands for the number in ProfilerStep#N. For a range path, the last existing name counts. */
