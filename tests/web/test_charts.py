@@ -112,7 +112,7 @@ def test_arrows_walk_the_flame_graph_and_enter_gives_room(charts):
     for key in ["ArrowDown", "ArrowDown", "ArrowDown"]:
         page.keyboard.press(key)
     loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
-    assert loader in page.locator("#flame .meant").inner_text()
+    assert loader in page.locator("#flame .focused").inner_text()
     page.keyboard.press("Enter")
     first = page.locator("#flame .box").first
     assert first.get_attribute("title").startswith(loader)

@@ -57,7 +57,7 @@ def test_the_page_says_what_compare_says(visit, pair, name):
     assert page.locator("section.verdict h1").inner_text() == word
     assert [line.inner_text() for line in page.locator("section.verdict > p").all()] == [lead[0][len(word) :].strip(), *lead[1:]]
     warnings = [line["text"] for line in said.document["trust"] if line["warning"]]
-    assert [line.inner_text() for line in page.locator(".trust .warning").all()] == [f"! {text}" for text in warnings]
+    assert [line.inner_text() for line in page.locator(".data-quality .warning").all()] == [f"! {text}" for text in warnings]
     metrics = said["metrics"].rows
     shown = page.locator("section.verdict tbody tr").all()
     assert [line.locator("th").inner_text() for line in shown] == [row["metric"] for row in metrics]
@@ -117,7 +117,7 @@ def test_a_row_is_shown_on_both_timelines(visit, pair):
     assert all(picture(page, side) != plain[side] for side in (0, 1))
     page.get_by_role("button", name="Clear highlighting").click()
     page.wait_for_timeout(400)
-    page.locator(".differences .grid tbody tr.leads").first.click()
+    page.locator(".differences .grid tbody tr.clickable").first.click()
     page.get_by_role("button", name="Clear highlighting").wait_for()
     assert page.locator(".timelines header .warning").inner_text() == ""
 
@@ -127,7 +127,7 @@ def test_tables_of_the_comparison_sort_and_change(visit, pair):
     page = visit(path)
     page.locator(".differences .list button", has_text="kernels").click()
     page.locator(".differences th button", has_text="base_ns").click()
-    first = page.locator(".differences tbody tr.leads").first.locator("td").first.get_attribute("title")
+    first = page.locator(".differences tbody tr.clickable").first.locator("td").first.get_attribute("title")
     known = [row for row in said["kernels"].rows if row["base_ns"] is not None]
     assert first == max(known, key=lambda row: row["base_ns"])["name"]
     page.locator(".differences .list button", has_text="idle").click()

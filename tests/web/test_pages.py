@@ -67,7 +67,7 @@ def test_the_overview_of_a_damaged_recording_begins_with_that(visit, exported, t
     whole = INPUT_BOUND.read_bytes()
     path.write_bytes(whole[:len(whole) * 3 // 4])
     page = visit(exported(path), "page=overview")
-    assert page.locator(".trust li").first.inner_text().startswith("! the input is damaged: ")
+    assert page.locator(".data-quality li").first.inner_text().startswith("! the input is damaged: ")
 
 
 def test_a_recording_without_device_work_says_what_it_holds(visit, exported, program):
@@ -87,7 +87,7 @@ def test_the_first_page_says_what_the_report_says(visit, exported, program, reco
     verdict = said.document["verdict"]
     assert page.locator(".verdict h1").inner_text() == verdict["name"]
     assert f"{verdict['share_pct']:.1f} %" in page.locator(".verdict dl").inner_text()
-    assert page.locator(".trust li").count() == len(said.document["trust"])
+    assert page.locator(".data-quality li").count() == len(said.document["trust"])
     titles = page.locator(".finding h3").all_inner_texts()
     assert titles == [finding["title"] for finding in said.document["findings"]]
     for card, finding in zip(page.locator(".finding").all(), said.document["findings"], strict=True):
@@ -157,7 +157,7 @@ def test_what_is_filtered_and_sorted_is_what_is_copied(visit, exported, program)
     assert page.get_by_role("columnheader", name="mean_ns").get_attribute("aria-sort") == "descending"
     lines = copied(page).splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == [row["name"] for row in sorted(wanted, key=lambda row: -row["mean_ns"])]
-    assert f"{len(wanted)} of 48 rows" in page.locator(".said").inner_text()
+    assert f"{len(wanted)} of 48 rows" in page.locator(".status").inner_text()
 
 
 def test_absent_values_sort_last_either_way(visit, exported):
@@ -185,7 +185,7 @@ def test_groups_add_up(visit, exported, program):
 def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit, exported, program):
     gaps = program.report(TWO_DEVICES, "gaps")["gaps"].rows
     page = visit(exported(TWO_DEVICES), "page=tables&table=gaps")
-    assert page.locator(".said").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
+    assert page.locator(".status").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
     page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
     page.wait_for_selector("tr[aria-rowindex='2001']")
     assert page.locator(".grid tr").count() < 100

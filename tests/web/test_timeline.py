@@ -96,20 +96,20 @@ def test_a_drag_on_the_ruler_measures(visit, made):
 def test_a_click_selects_and_links_lead_to_the_launch_and_back(visit, made):
     page = timeline(visit, made)
     click(page, "stream 7", 55 * US)
-    page.wait_for_selector("dl.around")
+    page.wait_for_selector("dl.related")
     assert page.locator("section.details .full").inner_text() == "relu"
     assert rows(page, "details")["start"] == ["50.000 us"]
     page.get_by_role("button", name="cudaLaunchKernel").click()
-    page.wait_for_selector("dl.around:has-text('submitted')")
+    page.wait_for_selector("dl.related:has-text('submitted')")
     assert rows(page, "details")["start"] == ["44.000 us"]
     page.get_by_role("button", name="relu").click()
-    page.wait_for_selector("dl.around:has-text('launched by')")
+    page.wait_for_selector("dl.related:has-text('launched by')")
     assert rows(page, "details")["start"] == ["50.000 us"]
 
 
 def test_absent_fields_are_not_shown_as_0(visit, made):
     page = timeline(visit, made, "sel=kernel:1")
-    page.wait_for_selector("dl.around")
+    page.wait_for_selector("dl.related")
     assert "grid_x" not in rows(page, "details")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("section.details td:text('90.000 us')")
@@ -118,7 +118,7 @@ def test_absent_fields_are_not_shown_as_0(visit, made):
 
 def test_arrows_go_from_event_to_event(visit, made):
     page = timeline(visit, made, "sel=kernel:1")
-    page.wait_for_selector("dl.around")
+    page.wait_for_selector("dl.related")
     for key, start in [("ArrowLeft", "20.000 us"), ("ArrowRight", "50.000 us"), ("ArrowRight", "90.000 us")]:
         page.keyboard.press(key)
         page.wait_for_selector(f"section.details td:text('{start}')")
@@ -196,14 +196,14 @@ def test_keys_zoom_and_move(visit, made):
 def test_an_address_restores_the_view(visit, made):
     page = timeline(visit, made)
     click(page, "stream 7", 55 * US)
-    page.wait_for_selector("dl.around")
+    page.wait_for_selector("dl.related")
     page.keyboard.press("f")
     page.keyboard.press("m")
     page.get_by_role("button", name="Fold main").click()
     at = window(page)
     fragment = page.url.split("#")[1]
     again = timeline(visit, made, fragment)
-    again.wait_for_selector("dl.around")
+    again.wait_for_selector("dl.related")
     assert window(again) == at
     assert again.url.split("#")[1] == fragment
     assert again.locator("section.details .full").inner_text() == "relu"
@@ -279,6 +279,6 @@ def test_too_many_matches_for_marks_are_said(visit, made):
     page.wait_for_selector("canvas[data-complete]")
     page.keyboard.press("/")
     page.keyboard.type("e")
-    expect(page.locator(".unmarked")).to_have_text(re.compile(r"[5-9]\d,\d{3} events .*50,000"))
+    expect(page.locator(".mark-limit")).to_have_text(re.compile(r"[5-9]\d,\d{3} events .*50,000"))
     page.keyboard.press("Escape")
-    expect(page.locator(".unmarked")).to_be_empty()
+    expect(page.locator(".mark-limit")).to_be_empty()

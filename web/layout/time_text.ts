@@ -52,9 +52,9 @@ export function percent(share: number): string {
   return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(1)} %`;
 }
 
-/** "1 event", "2,000 events". */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** "1 event", "2,000 events", "3 launches". */
+export function plural(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : /(ch|sh|s|x)$/.test(noun) ? "es" : "s"}`;
 }
 
 const BINARY = ["bytes", "KiB", "MiB", "GiB", "TiB"];

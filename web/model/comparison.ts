@@ -3,7 +3,7 @@
 // follows the other.
 
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
-import { namesOf, partOf } from "./row_navigation.ts";
+import { namesOf, reportedPart } from "./row_navigation.ts";
 import { around, shifted, union, type Range } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -113,6 +113,6 @@ function stepsOf(report: Report): { name: string; range: Range }[] {
 
 export async function makeComparison(base: Viewer, next: Viewer, report: Report): Promise<Comparison> {
   const pairs = pairsOfSteps(await base.recording.report(), await next.recording.report());
-  const whole = { name: "", base: partOf(base.recording), next: partOf(next.recording) };
+  const whole = { name: "", base: reportedPart(base.recording), next: reportedPart(next.recording) };
   return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole]);
 }

@@ -67,14 +67,14 @@ export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPix
 /** The event of a lane nearest to a time (if two touch there, the later), at most `tolerance` ns away. */
 export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number): Promise<SliceRef | null> {
   let best: SliceRef | null = null;
-  let least = Infinity;
+  let smallest = Infinity;
   const events = lane.levels[0];
   for (const chunk of events ? chunksIn(events, time - tolerance, time + tolerance) : []) {
     const slices = await recording.chunks.loadSlices(chunk[BLOB]);
     if (slices === null) continue;
     for (let i = firstFrom(slices.maxEnd, time - tolerance); i < slices.length && slices.start[i]! <= time + tolerance; i++) {
       const away = Math.max(slices.start[i]! - time, time - slices.end[i]!, 0);
-      if (away <= least) [best, least] = [{ lane, slices, index: i }, away];
+      if (away <= smallest) [best, smallest] = [{ lane, slices, index: i }, away];
     }
   }
   return best;

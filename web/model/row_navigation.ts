@@ -28,7 +28,7 @@ const NAMED: Record<string, [column: string, tables: string[]]> = {
 const TIMED = ["start_ns", "at_ns", "first_ns"];
 
 /** The part of the recording that the report covers. */
-export function partOf(recording: Recording): Range {
+export function reportedPart(recording: Recording): Range {
   const { part_ns, window_ns } = recording.manifest;
   return part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
 }
@@ -87,7 +87,7 @@ async function showCause(viewer: Viewer, report: Report, table: ReportTable, row
   if (gaps && gap >= 0) return showGap(viewer, gaps, gap);
   const { lanes, tracks } = recording.manifest;
   const mine = lanes.filter((lane) => lane.table === "gap" && lane.label === cause && tracks[lane.track]!.device === device);
-  const found = await longestEvent(recording, mine, () => true, partOf(recording));
+  const found = await longestEvent(recording, mine, () => true, reportedPart(recording));
   if (found) viewer.goTo({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
 }
 
@@ -96,7 +96,7 @@ export async function showName(viewer: Viewer, tables: readonly string[], wanted
   const names = namesOf(await recording.names(), tables, wanted);
   const nameSets = nameSetsOf(recording, names);
   const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && nameSets.has(lane.table));
-  const found = await longestEvent(recording, lanes, (lane, name) => isNamed(recording, lane, nameSets.get(lane.table)!, name), partOf(recording));
+  const found = await longestEvent(recording, lanes, (lane, name) => isNamed(recording, lane, nameSets.get(lane.table)!, name), reportedPart(recording));
   if (found === null) return viewer.set({ problem: `No event on the timeline is named ${wanted}.` });
   viewer.highlight(names.map((name) => name.name));
   viewer.choose(eventRefOf(recording, found), true);

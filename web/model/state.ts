@@ -35,7 +35,7 @@ export interface State {
   range: Range | null; // measured
   highlight: ReadonlySet<number> | null; // names in Strings; null: no highlight
   marks: Marks | null; // where highlighted events start, once known
-  unmarked: number; // number of highlighted events if too many for marks, otherwise 0
+  unmarkedEvents: number; // number of highlighted events if too many for marks, otherwise 0
   collapsed: ReadonlySet<number>; // tracks
   hidden: ReadonlySet<number>;
   pinned: readonly number[]; // in display order

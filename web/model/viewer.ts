@@ -27,7 +27,7 @@ export class Viewer {
       range: null,
       highlight: null,
       marks: null,
-      unmarked: 0,
+      unmarkedEvents: 0,
       collapsed,
       hidden: new Set(),
       pinned: [],
@@ -95,7 +95,7 @@ export class Viewer {
   highlight(names: readonly string[]): void {
     const { strings } = this.recording;
     const highlight = names.length === 0 ? null : new Set(names.map((name) => strings.intern(name)));
-    this.set({ highlight, marks: null, unmarked: 0 });
+    this.set({ highlight, marks: null, unmarkedEvents: 0 });
     if (highlight !== null) void this.mark(new Set(names), highlight);
   }
 
@@ -105,7 +105,7 @@ export class Viewer {
     const current = () => this.current.highlight === highlight;
     if (!current()) return;
     const events = eventsOf(names);
-    if (events > MAX_MARKS) return this.set({ unmarked: events });
+    if (events > MAX_MARKS) return this.set({ unmarkedEvents: events });
     const marks = await collectMarks(this.recording, names, current);
     if (marks !== null && current()) this.set({ marks });
   }

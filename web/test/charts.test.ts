@@ -1,4 +1,4 @@
-// The logic of the charts: areas, bins, ticks, stacks, roofs, executions; counted by hand.
+// The logic of the charts: areas, bins, ticks, stacks, roofs, executions; plural by hand.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -97,7 +97,7 @@ test("stacks nest by time; device time goes to what submitted it", async () => {
   assert.deepEqual(["step#12", "aten::add, op_id = 7", "a#b"].map(plainName), ["step*", "aten::add", "a#b"]);
 });
 
-test("boxes are as wide as their share, largest first; boxes too narrow are counted", async () => {
+test("boxes are as wide as their share, largest first; boxes too narrow are plural", async () => {
   const tree = await stackTree(drawn(), ["thread"], ALL, () => true);
   const flame = flameBoxes(tree!.root, "device_ns", 300);
   assert.deepEqual(

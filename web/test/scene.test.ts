@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { causeOf, WORK } from "../layout/colors.ts";
 import { Fitter } from "../layout/fit.ts";
-import { sceneOf, type Look } from "../layout/scene.ts";
+import { sceneOf, type FrameInput } from "../layout/scene.ts";
 import { placeTracks } from "../layout/tracks.ts";
 import { readManifest } from "../model/manifest.ts";
 import { Recording } from "../model/recording.ts";
@@ -16,24 +16,24 @@ import { MADE } from "./made.ts";
 const made = MADE.drawn!();
 const WIDTH = 1000; // of 100 us: a pixel is 100 ns
 
-async function frame(view: Range, change: Partial<Look> = {}) {
+async function frame(view: Range, change: Partial<FrameInput> = {}) {
   const manifest = readManifest(JSON.stringify(made.manifest));
   assert.ok(manifest.ok);
   const recording = new Recording(manifest.value, sourceOf(made));
   const viewer = new Viewer(recording);
   viewer.set({ view });
   const tree = { tracks: manifest.value.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf };
-  const look: Look = { state: viewer.state, length: viewer.length, width: WIDTH, height: 700, scale: 1, scroll: 0, ...placeTracks(tree, viewer.state), busy: null, cursor: null, links: [], ...change };
-  const sight = {
+  const frame: FrameInput = { state: viewer.state, length: viewer.length, width: WIDTH, height: 700, scale: 1, scroll: 0, ...placeTracks(tree, viewer.state), busy: null, cursor: null, links: [], ...change };
+  const source = {
     strings: recording.strings,
     lanes: manifest.value.lanes,
     slices: (blob: number) => recording.chunks.slices(blob),
     values: (blob: number) => recording.chunks.values(blob),
     fitter: new Fitter((text) => text.length * 6),
   };
-  const empty = sceneOf(look, sight);
+  const empty = sceneOf(frame, source);
   while (recording.chunks.isLoading) await new Promise((resume) => setTimeout(resume, 1));
-  return { empty, scene: sceneOf(look, sight) };
+  return { empty, scene: sceneOf(frame, source) };
 }
 
 /** The number of pixels of a colour in a row. */

@@ -5,7 +5,7 @@ import type { Workspace } from "../model/workspace.ts";
 
 const SETTLED = 250; // ms without a change before the address is updated; browsers limit how often it may change
 
-export function followAddress(workspace: Workspace, fragment: string): void {
+export function syncAddress(workspace: Workspace, fragment: string): void {
   apply(workspace, readLink(fragment));
   let timer = 0;
   let written = "";

@@ -2,7 +2,7 @@
 
 import type { Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
-import { Part } from "./part.tsx";
+import { ReportedPart } from "./reported_part.tsx";
 import { Durations } from "./charts/durations.tsx";
 import { FlameGraph } from "./charts/flame_graph.tsx";
 import { KernelShare } from "./charts/kernel_share.tsx";
@@ -10,7 +10,7 @@ import { Memory } from "./charts/memory.tsx";
 import { Overlap } from "./charts/overlap.tsx";
 import { Roofline } from "./charts/roofline.tsx";
 import { Steps } from "./charts/steps.tsx";
-import { useLoaded } from "./use_state.ts";
+import { useAsync } from "./use_state.ts";
 
 /** The properties of every chart. */
 export interface ChartProps {
@@ -19,13 +19,13 @@ export interface ChartProps {
 }
 
 export function Charts({ viewer }: { viewer: Viewer }) {
-  const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
+  const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const page = { viewer, report };
   return (
     <article class="chart-list">
-      <Part viewer={viewer} />
+      <ReportedPart viewer={viewer} />
       <KernelShare {...page} />
       <Durations {...page} />
       <FlameGraph {...page} />

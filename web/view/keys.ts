@@ -27,13 +27,13 @@ const MOVE_SPEED = 0.0012;
 
 export interface KeyTargets {
   /** Whether keys apply to this timeline, where several are shown. */
-  isMeant?(): boolean;
+  isActive?(): boolean;
   focusSearch(): void;
   step(by: 1 | -1): void;
   clear(): void;
 }
 
-export function followKeys(timeline: TimelineCanvas, targets: KeyTargets): () => void {
+export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => void {
   const held = new Set<string>();
   const abort = new AbortController();
   let last = 0;
@@ -55,7 +55,7 @@ export function followKeys(timeline: TimelineCanvas, targets: KeyTargets): () =>
   addEventListener(
     "keydown",
     (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || targets.isMeant?.() === false) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || targets.isActive?.() === false) return;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       if (HELD.has(key)) return press(key);
       if (onKey(timeline, targets, key, event.shiftKey, event.target)) event.preventDefault();

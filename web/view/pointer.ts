@@ -15,7 +15,7 @@ type Drag =
   | { kind: "range"; start: number; moved: boolean }
   | { kind: "minimap" };
 
-export function followPointer(timeline: TimelineCanvas): () => void {
+export function bindPointer(timeline: TimelineCanvas): () => void {
   const { canvas } = timeline;
   const abort = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(type: K, listener: (event: HTMLElementEventMap[K]) => void) =>
@@ -129,12 +129,12 @@ export async function eventUnder(timeline: TimelineCanvas, x: number, y: number)
   if (target.zone !== "track" || target.track.kind !== "slices") return null;
   const time = timeline.timeAt(x);
   let best: SliceRef | null = null;
-  let least = Infinity;
+  let smallest = Infinity;
   for (const lane of target.lanes) {
     const found = await eventAt(timeline.viewer.recording, lane, time, NEAR * timeline.nsPerPixel);
     if (!found) continue;
     const away = Math.max(found.slices.start[found.index]! - time, time - found.slices.end[found.index]!, 0);
-    if (away < least) [best, least] = [found, away];
+    if (away < smallest) [best, smallest] = [found, away];
   }
   return best;
 }

@@ -2,12 +2,12 @@
 // highlighted on the tracks.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { counted, duration, grouped } from "../layout/time_text.ts";
+import { plural, duration, grouped } from "../layout/time_text.ts";
 import { eventRefOf } from "../model/details.ts";
 import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
 
-const SHOWN = 100; // names in the list; the rest are only counted
+const SHOWN = 100; // names in the list; the rest are only plural
 
 export interface SearchHandle {
   focus(): void;
@@ -75,7 +75,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ›
       </button>
       <span class="quiet" role="status">
-        {test && !test.ok ? test.error : query === "" ? "" : status || `${counted(events, "event")}, ${counted(found.length, "name")}`}
+        {test && !test.ok ? test.error : query === "" ? "" : status || `${plural(events, "event")}, ${plural(found.length, "name")}`}
       </span>
       {open && found.length > 0 && (
         <ul class="matches" aria-label="Matching names">
@@ -88,7 +88,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
                 {name.name}
               </button>
               <small>
-                {name.table}: {counted(name.count, "event")}, {duration(name.total)}
+                {name.table}: {plural(name.count, "event")}, {duration(name.total)}
               </small>
             </li>
           ))}

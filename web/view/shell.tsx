@@ -12,7 +12,7 @@ import { Charts } from "./charts.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
-import { usePicked, useViewer } from "./use_state.ts";
+import { useSelector, useViewerState } from "./use_state.ts";
 
 const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", tables: "Tables", charts: "Charts" };
 
@@ -24,8 +24,8 @@ const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer
 };
 
 export function Shell({ workspace }: { workspace: Workspace }) {
-  const viewer = usePicked(workspace, (now) => now.viewer);
-  const page = useViewer(viewer, (state) => state.page);
+  const viewer = useSelector(workspace, (now) => now.viewer);
+  const page = useViewerState(viewer, (state) => state.page);
   const { comparison } = workspace;
   const name = page === "comparison" && comparison === null ? "overview" : page;
   const Page = name === "comparison" ? null : COMPONENTS[name];
@@ -82,7 +82,7 @@ function Sides({ workspace, isBoth }: { workspace: Workspace; isBoth: boolean })
 }
 
 function Problem({ viewer }: { viewer: Viewer }) {
-  const problem = useViewer(viewer, (state) => state.problem);
+  const problem = useViewerState(viewer, (state) => state.problem);
   if (problem === null) return null;
   return (
     <p class="problem" role="alert">

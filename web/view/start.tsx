@@ -13,7 +13,7 @@ import type { Result } from "../read/result.ts";
 import { serverSources } from "../read/server.ts";
 import { hasDocument, pageSources, workerDecoder } from "../read/single_file.ts";
 import type { Source, Sources } from "../read/source.ts";
-import { followAddress } from "./address.ts";
+import { syncAddress } from "./address.ts";
 import { Shell } from "./shell.tsx";
 
 export async function start(page: Document): Promise<void> {
@@ -29,7 +29,7 @@ export async function start(page: Document): Promise<void> {
     const workspace = new Workspace(next.value, await compared(sources, next.value));
     page.title = `${workspace.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
     if (workspace.comparison !== null) next.value.openPage("comparison");
-    followAddress(workspace, fragment);
+    syncAddress(workspace, fragment);
     root.replaceChildren();
     render(<Shell workspace={workspace} />, root);
   } catch (error) {

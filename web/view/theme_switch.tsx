@@ -31,7 +31,7 @@ function choose(theme: string | undefined): void {
   dispatchEvent(new Event("theme"));
 }
 
-function followPrint(): () => void {
+function switchThemeForPrint(): () => void {
   const abort = new AbortController();
   const { signal } = abort;
   let before: string | undefined;
@@ -51,7 +51,7 @@ export function ThemeSwitch() {
     system.addEventListener("change", tell);
     return () => system.removeEventListener("change", tell);
   }, []);
-  useEffect(followPrint, []);
+  useEffect(switchThemeForPrint, []);
   const change = () => choose(other);
   return (
     <button class="theme" onClick={change} aria-label={`Switch to ${other}`} title={`Switch to ${other}`}>

@@ -5,7 +5,7 @@ import { drawScene, FONT } from "../draw/scene.ts";
 import { DARK, LIGHT } from "../draw/theme.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit, type Hit } from "../layout/hit.ts";
-import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
+import { HEAD, sceneOf, type FrameInput, type SceneSource } from "../layout/scene.ts";
 import { placeTracks, changesToReveal, type Placement, type TrackTree } from "../layout/tracks.ts";
 import { drawnAt, valueAt, type SliceRef } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
@@ -18,18 +18,18 @@ export class TimelineCanvas {
   /** Called before each frame with the track positions. */
   onPlaced: (placed: { pinned: Placement; rest: Placement; pinnedHeight: number }) => void = () => {};
   cursor: { x: number; y: number } | null = null;
-  links: Look["links"] = [];
+  links: FrameInput["links"] = [];
   width = 1;
   height = 1;
   private pending = false;
   private complete = false; // whether a frame with all its data has been drawn
-  private busy: Look["busy"] = null;
+  private busy: FrameInput["busy"] = null;
   private placedHeight = 0;
   private placedFor: Partial<State> = {};
   private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
   private readonly tree: TrackTree;
   private readonly context: CanvasRenderingContext2D;
-  private readonly sight: Sight;
+  private readonly source: SceneSource;
   private readonly release: (() => void)[] = [];
 
   constructor(
@@ -43,7 +43,7 @@ export class TimelineCanvas {
     // A separate canvas, because the page's canvas loses its font whenever its size changes.
     const ruler = document.createElement("canvas").getContext("2d")!;
     ruler.font = FONT;
-    this.sight = {
+    this.source = {
       strings: recording.strings,
       lanes: recording.manifest.lanes,
       slices: (blob) => recording.chunks.slices(blob),
@@ -148,7 +148,7 @@ export class TimelineCanvas {
     const begun = performance.now();
     const { state } = this.viewer;
     this.place(state);
-    const look: Look = {
+    const frame: FrameInput = {
       state,
       length: this.viewer.length,
       width: this.width,
@@ -161,7 +161,7 @@ export class TimelineCanvas {
       cursor: this.cursor?.x ?? null,
       links: this.links,
     };
-    drawScene(this.context, sceneOf(look, this.sight), theme() === "dark" ? DARK : LIGHT);
+    drawScene(this.context, sceneOf(frame, this.source), theme() === "dark" ? DARK : LIGHT);
     performance.measure("frame", { start: begun, end: performance.now() });
     if (!this.complete && !this.viewer.recording.chunks.isLoading) {
       this.complete = true;

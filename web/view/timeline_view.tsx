@@ -4,15 +4,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { HEAD } from "../layout/scene.ts";
 import type { Placement } from "../layout/tracks.ts";
 import type { Viewer } from "../model/viewer.ts";
-import { followPointer } from "./pointer.ts";
+import { bindPointer } from "./pointer.ts";
 import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
-import { useViewer } from "./use_state.ts";
+import { useViewerState } from "./use_state.ts";
 
-const PAPER = 680; // css pixels across a printed page, without its margins
+const PRINT_WIDTH = 680; // css pixels across a printed page, without its margins
 
-const NOWHERE: Placement = { tracks: [], height: 0 };
+const EMPTY: Placement = { tracks: [], height: 0 };
 
 interface Props {
   viewer: Viewer;
@@ -26,15 +26,15 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const timeline = useRef<TimelineCanvas | null>(null);
-  const [placed, setPlaced] = useState({ pinned: NOWHERE, rest: NOWHERE, pinnedHeight: 0 });
+  const [placed, setPlaced] = useState({ pinned: EMPTY, rest: EMPTY, pinnedHeight: 0 });
   const [pointed, setPointed] = useState<Pointed | null>(null);
-  const selection = useViewer(viewer, (state) => state.selection);
+  const selection = useViewerState(viewer, (state) => state.selection);
 
   useEffect(() => {
     const mine = new TimelineCanvas(canvas.current!, scroller.current!, viewer);
     timeline.current = mine;
     mine.onPlaced = setPlaced;
-    const release = [keepSizeInPrint(frame.current!), followPointer(mine), onCanvas(mine)];
+    const release = [keepSizeInPrint(frame.current!), bindPointer(mine), onCanvas(mine)];
     return () => {
       for (const each of release) each();
       mine.close();
@@ -72,14 +72,14 @@ function keepSizeInPrint(frame: HTMLElement): () => void {
   const { signal } = abort;
   addEventListener("beforeprint", () => {
     const { width, height } = frame.getBoundingClientRect();
-    Object.assign(frame.style, { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PAPER / width)) });
+    Object.assign(frame.style, { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PRINT_WIDTH / width)) });
   }, { signal });
   addEventListener("afterprint", () => Object.assign(frame.style, { width: "", height: "", zoom: "" }), { signal });
   return () => abort.abort();
 }
 
 function Filter({ viewer, height }: { viewer: Viewer; height: number }) {
-  const filter = useViewer(viewer, (state) => state.filter);
+  const filter = useViewerState(viewer, (state) => state.filter);
   return (
     <div class="corner" style={{ height: `${height}px` }}>
       <input type="search" value={filter} placeholder="Filter tracks" aria-label="Filter tracks by name" onInput={(event) => viewer.set({ filter: event.currentTarget.value })} />

@@ -1,7 +1,7 @@
 // The tooltip at the pointer: name, length and start of a slice; for a merged slice, how many events it stands for and
 // how much of its length they cover; for a counter, its value. Text only; the details panel has the rest.
 
-import { amount, counted, duration, moment, percent } from "../layout/time_text.ts";
+import { amount, plural, duration, moment, percent } from "../layout/time_text.ts";
 import { NO_NAME } from "../model/slices.ts";
 import type { Strings } from "../model/strings.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
@@ -25,7 +25,7 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const [start, end, count] = [slices.start[index]!, slices.end[index]!, slices.count[index]!];
   const id = slices.name[index]!;
   const length = duration(end - start);
-  const merged = `${counted(count, "event")} in ${length}, covering ${percent(slices.busy[index]! / Math.max(1, end - start))}; named after the longest`;
+  const merged = `${plural(count, "event")} in ${length}, covering ${percent(slices.busy[index]! / Math.max(1, end - start))}; named after the longest`;
   const lines = [count > 1 ? merged : `${lane.table === "gap" ? "idle" : lane.table}, ${length}`, `at ${moment(start, Math.max(1, (end - start) / 1000))}`];
   return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
 }

@@ -8,7 +8,7 @@ import { linearTicks } from "../../layout/value_ticks.ts";
 import { pointsOf, type Point } from "../../model/counter_points.ts";
 import type { Lane } from "../../model/manifest.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
-import { partOf } from "../../model/row_navigation.ts";
+import { reportedPart } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import type { ChartProps } from "../charts.tsx";
 import { Chart } from "./chart.tsx";
@@ -31,7 +31,7 @@ export function Memory({ viewer, report }: ChartProps) {
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
     let current = true;
-    const read = devices.flatMap(([, lanes]) => lanes).map(async (lane) => ({ lane, points: await pointsOf(viewer.recording, lane, partOf(viewer.recording), PIXELS) }));
+    const read = devices.flatMap(([, lanes]) => lanes).map(async (lane) => ({ lane, points: await pointsOf(viewer.recording, lane, reportedPart(viewer.recording), PIXELS) }));
     Promise.all(read).then(
       (read) => current && setCurves(read),
       (error: unknown) => current && setError(String(error)),
@@ -74,7 +74,7 @@ function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
 
 function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
   const [pointed, setPointed] = useState<number | null>(null); // ns
-  const view = partOf(viewer.recording);
+  const view = reportedPart(viewer.recording);
   const span = view.to - view.from;
   const unit = curves[0]?.lane.unit ?? null;
   const top = curves.reduce((most, { points }) => points.reduce((high, point) => Math.max(high, point.high), most), 0);
@@ -94,7 +94,7 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
         {curves.map(({ lane, points }, i) => (
           <span key={lane.id}>
             <span class={`key ${i > 0 ? "dashed" : ""}`} /> {lane.label},{" "}
-            {pointed === null ? `peak ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : heldAt(points, pointed, unit)}
+            {pointed === null ? `peak ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : valueTextAt(points, pointed, unit)}
           </span>
         ))}
         {pointed !== null && <span>at {moment(pointed, span / 1000)}</span>}
@@ -114,7 +114,7 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
 }
 
 /** The exact value at a time; lowest and highest where values were merged. */
-function heldAt(points: Point[], time: number, unit: string | null): string {
+function valueTextAt(points: Point[], time: number, unit: string | null): string {
   const point = points.findLast((each) => each.time <= time);
   if (point === undefined || Number.isNaN(point.high)) return "unknown";
   const whole = (value: number) => `${amount(value, unit)} (${grouped(value)}${unit === "bytes" ? "" : ` ${unit ?? ""}`})`;

@@ -3,7 +3,7 @@
 // rate over share.
 
 import { hueOf } from "../../layout/colors.ts";
-import { counted, duration, grouped } from "../../layout/time_text.ts";
+import { plural, duration, grouped } from "../../layout/time_text.ts";
 import { logTicks } from "../../layout/value_ticks.ts";
 import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/roofline.ts";
 import { tableOf } from "../../model/report.ts";
@@ -44,7 +44,7 @@ export function Roofline({ viewer, report }: ChartProps) {
     <ChartSection
       id="roofline"
       title={TITLE}
-      about={`${counted(operators.length, "operator")}, sized by device time. ${rest > 0 ? `Not shown: ${rest} without arithmetic or with unknown bytes. ` : ""}Intensity assumes the minimum bytes that an operator must move. Click an operator to show its longest call.`}
+      about={`${plural(operators.length, "operator")}, sized by device time. ${rest > 0 ? `Not shown: ${rest} without arithmetic or with unknown bytes. ` : ""}Intensity assumes the minimum bytes that an operator must move. Click an operator to show its longest call.`}
     >
       <Chart label="Roofline" height={HEIGHT} left={96} axes={axes}>
         {(width) => (

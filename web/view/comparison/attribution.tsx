@@ -13,7 +13,7 @@ const SHOWN = 8;
 export function Attribution({ table, onOpen }: { table: ReportTable | null; onOpen: (table: ReportTable, row: number) => void }) {
   const fill = useFill();
   if (table === null || table.rows.length === 0) return null;
-  const parts = table.rows.map((_, row) => partOf(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // sorted by size, largest first
+  const parts = table.rows.map((_, row) => attributionPart(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // sorted by size, largest first
   const most = Math.max(1, ...parts.map((part) => Math.abs(part.difference)));
   return (
     <section class="attribution" aria-label="Attribution of the difference">
@@ -52,7 +52,7 @@ export function Attribution({ table, onOpen }: { table: ReportTable | null; onOp
   );
 }
 
-function partOf(table: ReportTable, row: number) {
+function attributionPart(table: ReportTable, row: number) {
   const kind = textOf(table, row, "kind") ?? "";
   const [base, next, difference] = ["base_ns", "new_ns", "difference_ns"].map((column) => numberOf(table, row, column) ?? 0);
   return { row, kind, name: textOf(table, row, "name") ?? "", base: base!, next: next!, difference: difference!, isIdle: kind === "idle" };

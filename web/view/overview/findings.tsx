@@ -4,7 +4,7 @@ import { pct } from "../../layout/cell_text.ts";
 import { duration, exact } from "../../layout/time_text.ts";
 import type { Finding, Report } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import { Sentence } from "../sentence.tsx";
+import { LinkedText } from "../linked_text.tsx";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
 
@@ -40,13 +40,13 @@ function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; fin
       <ul>
         {evidence.map((line, i) => (
           <li key={i}>
-            <Sentence viewer={viewer} report={report} text={line} />
+            <LinkedText viewer={viewer} report={report} text={line} />
           </li>
         ))}
       </ul>
       <p class="remedy">
         <span aria-hidden="true">→ </span>
-        <Sentence viewer={viewer} report={report} text={remedy} />
+        <LinkedText viewer={viewer} report={report} text={remedy} />
       </p>
       <p class="sure">
         {confidence !== null && <>Confidence: {confidence}. </>}

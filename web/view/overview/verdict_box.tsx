@@ -3,14 +3,14 @@
 import type { Report, Verdict } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { pct } from "../../layout/cell_text.ts";
-import { Sentence } from "../sentence.tsx";
+import { LinkedText } from "../linked_text.tsx";
 
 export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report: Report; verdict: Verdict }) {
   return (
     <section class="verdict" aria-label="Verdict">
       <h1>{verdict.name}</h1>
       <p class="because">
-        <Sentence viewer={viewer} report={report} text={verdict.because} />
+        <LinkedText viewer={viewer} report={report} text={verdict.because} />
       </p>
       <dl>
         {verdict.share_pct !== null && <Figure name="of the recorded time" value={pct(verdict.share_pct)} />}

@@ -11,7 +11,7 @@ interface Props {
   text: string;
 }
 
-export function Sentence({ viewer, report, text }: Props) {
+export function LinkedText({ viewer, report, text }: Props) {
   return (
     <>
       {piecesOf(report, text).map(({ text, to }, i) =>

@@ -4,7 +4,7 @@ import { pct } from "../../layout/cell_text.ts";
 import { amount, exact } from "../../layout/time_text.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
 
-export function Change({ report }: { report: Report }) {
+export function ComparisonVerdict({ report }: { report: Report }) {
   const word = report.verdict?.name ?? "";
   const [first = "", ...others] = report.lead;
   const metrics = tableOf(report, "metrics");

@@ -1,15 +1,15 @@
 // A note that the report covers only a part of the recording, with a link to that part; empty if it covers all of it.
 
 import { duration, moment } from "../layout/time_text.ts";
-import { partOf } from "../model/row_navigation.ts";
+import { reportedPart } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Command } from "./command.tsx";
 
 /** With `command`, also the command that reports on the whole recording. */
-export function Part({ viewer, command = false }: { viewer: Viewer; command?: boolean }) {
+export function ReportedPart({ viewer, command = false }: { viewer: Viewer; command?: boolean }) {
   const { manifest } = viewer.recording;
   if (manifest.part_ns === null) return null;
-  const part = partOf(viewer.recording);
+  const part = reportedPart(viewer.recording);
   const step = manifest.window_ns / 1000;
   return (
     <p class="part">

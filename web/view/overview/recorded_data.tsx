@@ -1,12 +1,12 @@
 // For recordings without device work: what they do contain, with links to it.
 
 import { cellText } from "../../layout/cell_text.ts";
-import { amount, counted } from "../../layout/time_text.ts";
+import { amount, plural } from "../../layout/time_text.ts";
 import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/report.ts";
 import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 
-export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) {
+export function RecordedData({ viewer, report }: { viewer: Viewer; report: Report }) {
   const samples = tableOf(report, "samples");
   const hasValues = viewer.recording.manifest.lanes.some((lane) => lane.kind === "value");
   const filled = report.tables.filter((table) => table.rows.length > 0);
@@ -19,7 +19,7 @@ export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) 
       <p class="buttons">
         {filled.map((table) => (
           <button key={table.name} onClick={() => viewer.openTable(table.name)}>
-            {table.name}: {counted(table.row_count, "row")}
+            {table.name}: {plural(table.row_count, "row")}
           </button>
         ))}
         {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Values over time</button>}
