@@ -173,7 +173,7 @@ def test_absent_values_sort_last_either_way(visit, exported):
 def test_groups_add_up(visit, exported, program):
     page = visit(exported(INPUT_BOUND), "page=tables&table=kernels", permissions=CLIPBOARD)
     said = program.report(INPUT_BOUND, "kernels")["kernels"].rows
-    page.get_by_label("group by").select_option("limiter")
+    page.get_by_label("Group by").select_option("limiter")
     lines = [line.split(",") for line in copied(page).splitlines()]
     assert lines[0] == ["limiter", "rows", "count", "total_ns"]
     sums = {name: (int(count), int(total)) for name, _, count, total in lines[1:]}

@@ -70,10 +70,10 @@ def test_a_measured_range_says_what_was_drawn(visit, made):
     page = timeline(visit, made, "m=22000-85000")
     page.wait_for_selector("section.measure table[data-device]")
     found = rows(page, "measure")
-    assert found["length"][0] == "63 us"
-    assert found["busy"] == ["28 us", "44.4 %"]
-    assert [cells for name, cells in found.items() if name.endswith("input pipeline")] == [["20 us", "31.7 %"]]
-    assert [cells for name, cells in found.items() if name.endswith("launch")] == [["15 us", "23.8 %"]]
+    assert found["duration"][0] == "63.0 us"
+    assert found["busy"] == ["28.0 us", "44.4 %"]
+    assert [cells for name, cells in found.items() if name.endswith("input pipeline")] == [["20.0 us", "31.7 %"]]
+    assert [cells for name, cells in found.items() if name.endswith("launch")] == [["15.0 us", "23.8 %"]]
     assert (found["kernel"][0], found["memcpy"][0], found["api_call"][0]) == ("1", "1", "2")
 
 
@@ -131,7 +131,7 @@ def test_a_gap_says_its_cause(visit, made):
     click(page, "idle", 70 * US)
     page.wait_for_selector("section.details")
     assert page.locator("section.details .full").inner_text() == "input pipeline"
-    assert rows(page, "details")["dur"] == ["30 us"]
+    assert rows(page, "details")["dur"] == ["30.0 us"]
 
 
 def test_search_walks_through_matches(visit, made):
@@ -143,7 +143,7 @@ def test_search_walks_through_matches(visit, made):
         page.keyboard.press(key)
         page.wait_for_selector(f"section.details td:text('{start}')")
     page.keyboard.press("Shift+Enter")
-    page.wait_for_selector("text=no earlier matches")
+    expect(page.locator(".search [role=status]")).to_have_text(re.compile("earlier"))
 
 
 def test_tracks_fold_pin_hide_filter_and_move(visit, made):
@@ -207,7 +207,7 @@ def test_an_address_restores_the_view(visit, made):
     assert window(again) == at
     assert again.url.split("#")[1] == fragment
     assert again.locator("section.details .full").inner_text() == "relu"
-    assert rows(again, "measure")["length"][0] == "10 us"
+    assert rows(again, "measure")["duration"][0] == "10.0 us"
     assert again.get_by_role("button", name="Unfold main").count() == 1
 
 
@@ -279,6 +279,19 @@ def test_too_many_matches_for_marks_are_said(visit, made):
     page.wait_for_selector("canvas[data-complete]")
     page.keyboard.press("/")
     page.keyboard.type("e")
-    expect(page.locator(".mark-limit")).to_have_text(re.compile(r"[5-9]\d,\d{3} events .*50,000"))
+    expect(page.locator(".mark-limit")).to_have_text(re.compile(r"[5-9]\d,\d{3} .*50,000"))
     page.keyboard.press("Escape")
     expect(page.locator(".mark-limit")).to_be_empty()
+
+
+def test_a_link_to_an_event_that_the_recording_lacks_shows_an_error(visit, made):
+    page = timeline(visit, made, "sel=kernel:99")
+    assert "99 of kernel" in page.locator(".problem").inner_text()
+
+
+def test_a_filter_or_search_without_a_match_says_so(visit, made):
+    page = timeline(visit, made)
+    page.get_by_label("Filter tracks by name").fill("nothing is called this")
+    assert "No tracks" in page.locator(".scroller").inner_text()
+    page.get_by_role("searchbox", name="Search").fill("nothing is called this")
+    assert "No matches" in page.locator(".search [role=status]").inner_text()

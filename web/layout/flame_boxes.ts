@@ -1,5 +1,5 @@
 // A tree of stacks as nested boxes: the width is the share of the selected time, the largest child comes first. Boxes
-// narrower than MIN_WIDTH are omitted and plural.
+// narrower than MIN_WIDTH are omitted and counted.
 
 import type { StackNode } from "../model/stack_tree.ts";
 

@@ -2,7 +2,7 @@
 // axes powers of ten, and 2 and 5 times them if they fit. Steps are whole numbers, because counts have no halves.
 
 import { roundStep } from "./ticks.ts";
-import { amount } from "./time_text.ts";
+import { amount, moment, unitFor } from "./time_text.ts";
 
 export interface ValueTick {
   at: number;
@@ -14,7 +14,8 @@ export function linearTicks(high: number, unit: string | null, wanted: number): 
   const raw = high / wanted;
   const step = unit === "bytes" ? 2 ** Math.ceil(Math.log2(Math.max(raw, 1))) : roundStep(raw);
   const count = Math.floor(high / step + 1e-9);
-  return Array.from({ length: count + 1 }, (_, i) => ({ at: i * step, text: amount(i * step, unit) }));
+  const text = (value: number) => (unit === "ns" ? moment(value, step, unitFor(high)) : amount(value, unit).replace(/\.0+(?= )/, "")); // round values need no decimals
+  return Array.from({ length: count + 1 }, (_, i) => ({ at: i * step, text: text(i * step) }));
 }
 
 /** Requires low and high above 0. */

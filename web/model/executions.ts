@@ -27,7 +27,7 @@ export async function executionsOf(recording: Recording, name: string, within: R
       if (chunk[START] > Math.min(within.to, nameSet.last) || chunk[END] < Math.max(within.from, nameSet.first)) continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
       if (!isCurrent()) return null;
-      if (slices === null) throw new Error("a required part of the recording cannot be read");
+      if (slices === null) throw new Error("part of the recording cannot be read");
       for (let i = 0; i < slices.length; i++) {
         const at = slices.start[i]!;
         if (at < within.from || at > within.to || !isNamed(recording, lane, nameSet, slices.name[i]!)) continue;

@@ -84,7 +84,7 @@ export class Recording {
   }
 
   private async text(blob: number): Promise<string> {
-    if (blob < 0) throw new Error("the recording has no report");
+    if (blob < 0) throw new Error("this file contains no report");
     return new TextDecoder().decode(await this.chunks.bytes(blob));
   }
 }

@@ -97,7 +97,7 @@ export async function showName(viewer: Viewer, tables: readonly string[], wanted
   const nameSets = nameSetsOf(recording, names);
   const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && nameSets.has(lane.table));
   const found = await longestEvent(recording, lanes, (lane, name) => isNamed(recording, lane, nameSets.get(lane.table)!, name), reportedPart(recording));
-  if (found === null) return viewer.set({ problem: `No event on the timeline is named ${wanted}.` });
+  if (found === null) return viewer.set({ problem: `No event named '${wanted}' on the timeline.` });
   viewer.highlight(names.map((name) => name.name));
   viewer.choose(eventRefOf(recording, found), true);
 }
@@ -120,7 +120,7 @@ export async function showRowAbout(viewer: Viewer, selection: Selection): Promis
     const row = table.name === "gaps" ? rowOfGap(viewer.recording, table, selection) : rowNamed(table, selection);
     if (row >= 0) return viewer.openTable(table.name, row);
   }
-  viewer.set({ problem: `The report has no row for ${selection.name}; it may be outside the reported part.` });
+  viewer.set({ problem: `No report row for ${selection.name}: it may lie outside the reported part.` });
 }
 
 function rowOfGap(recording: Recording, table: ReportTable, { table: of, from, lane }: Selection): number {

@@ -83,7 +83,7 @@ export class Viewer {
   /** Selects a row of a table and, with `show`, brings its slice into view. */
   async select(table: string, row: number, show = true): Promise<void> {
     const selection = await this.locate(table, row);
-    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this page.` });
+    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this recording.` });
     this.choose(selection, show);
   }
 

@@ -1,4 +1,4 @@
-// The logic of the charts: areas, bins, ticks, stacks, roofs, executions; plural by hand.
+// The logic of the charts: areas, bins, ticks, stacks, roofs, executions; counted by hand.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -52,7 +52,7 @@ test("every value is in one bin, and bins have one ratio", () => {
 
 test("ticks are round, whole for counts, powers of two for bytes", () => {
   assert.deepEqual(linearTicks(2, "count", 4).map((tick) => tick.text), ["0", "1", "2"]);
-  assert.deepEqual(linearTicks(7 * 2 ** 30, "bytes", 4).map((tick) => tick.text), ["0 bytes", "2 GiB", "4 GiB", "6 GiB"]);
+  assert.deepEqual(linearTicks(7 * 2 ** 30, "bytes", 4).map((tick) => tick.text), ["0 B", "2 GiB", "4 GiB", "6 GiB"]);
   assert.deepEqual(logTicks(30, 700, String).map((tick) => tick.at), [50, 100, 200, 500]);
   assert.deepEqual(logTicks(101, 135, String).map((tick) => tick.at), [110, 120, 130]);
   assert.equal(logTicks(1, 1e16, String).length, 9);
@@ -97,7 +97,7 @@ test("stacks nest by time; device time goes to what submitted it", async () => {
   assert.deepEqual(["step#12", "aten::add, op_id = 7", "a#b"].map(plainName), ["step*", "aten::add", "a#b"]);
 });
 
-test("boxes are as wide as their share, largest first; boxes too narrow are plural", async () => {
+test("boxes are as wide as their share, largest first; boxes too narrow are counted", async () => {
   const tree = await stackTree(drawn(), ["thread"], ALL, () => true);
   const flame = flameBoxes(tree!.root, "device_ns", 300);
   assert.deepEqual(

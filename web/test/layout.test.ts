@@ -10,18 +10,21 @@ import { hit } from "../layout/hit.ts";
 import { HEAD, runs } from "../layout/scene.ts";
 import { shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
+import { pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
 import { COUNTER, initiallyFolded, GROUP, moved, placeTracks, ROW, changesToReveal, type TrackChoice } from "../layout/tracks.ts";
 import type { Lane, Track } from "../model/manifest.ts";
 
 test("lengths have three digits and a unit", () => {
   const cases: [number, string][] = [
-    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1 us"], [1234, "1.23 us"], [12345, "12.3 us"], [123456, "123 us"],
-    [999_999, "1.00 ms"], [1_000_000, "1 ms"], [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
+    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"], [123456, "123 us"],
+    [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "-1.00 ms"], [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
   ];
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
   assert.equal(duration(NaN), "–");
   assert.equal(exact(1234567), "1,234,567 ns");
+  assert.equal(exact(436833.3333333333), "436,833.333 ns");
+  assert.equal(pct(-0.04), ">-0.1 %");
   assert.equal(percent(0.2562), "25.6 %");
   assert.equal(percent(0.0001), "<0.1 %");
   assert.equal(percent(0), "0.0 %");
@@ -29,7 +32,13 @@ test("lengths have three digits and a unit", () => {
 
 test("values have the unit of their column", () => {
   assert.equal(amount(1572864, "bytes"), "1.50 MiB");
-  assert.equal(amount(512, "bytes"), "512 bytes");
+  assert.equal(amount(512, "bytes"), "512 B");
+  assert.equal(amount(0, "bytes"), "0 B");
+  assert.equal(amount(1023.9, "bytes"), "1.00 KiB");
+  assert.equal(amount(1498, "MiB"), "1.46 GiB");
+  assert.equal(amount(143771, "MiB"), "140 GiB");
+  assert.equal(amount(40, "C"), "40 °C");
+  assert.equal(amount(1.25e12, "FLOP/s"), "1.25 TFLOP/s");
   assert.equal(amount(412.5, "W"), "412.5 W");
   assert.equal(amount(608, "count"), "608");
   assert.equal(amount(12345, "ns"), "12.3 us");

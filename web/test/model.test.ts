@@ -24,13 +24,13 @@ function open(made: Made): Recording {
 
 const drawn = () => open(MADE.drawn!());
 
-test("measuring, plural by hand", async () => {
+test("measuring, counted by hand", async () => {
   const measured = await measure(drawn(), { from: 22_000, to: 85_000 });
   assert.equal(measured.length_ns, 63_000);
   assert.deepEqual(measured.devices, [
     { device: 0, name: "GPU 0: drawn", busy_ns: 28_000, idle: [{ cause: "input pipeline", ns: 20_000 }, { cause: "launch", ns: 15_000 }] },
   ]);
-  // The kernel of 20 us started earlier and is not plural; the copy of 25 us is.
+  // The kernel of 20 us started earlier and is not counted; the copy of 25 us is.
   assert.deepEqual(new Map(measured.counts.map((c) => [c.table, c.count])), new Map([["api_call", 2], ["kernel", 1], ["memcpy", 1]]));
 });
 
@@ -136,7 +136,7 @@ test("highlighted events are marked, all of them, in the order of time", async (
   assert.equal(await collectMarks(recording, wanted, () => false), null);
 });
 
-test("events too many for marks are plural instead", async () => {
+test("events too many for marks are counted instead", async () => {
   const times = (count: number) => Array.from({ length: count }, (_, i): Event => ({ start: 2 * i, dur: 1, name: count === 3 ? "rare" : "often", row: i }));
   const made = buildDocument({
     window_ns: 200_000,

@@ -17,7 +17,7 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   const [status, setStatus] = useState("");
   const show = (table: ReportTable, row: number) => {
     timelines.current?.scrollIntoView({ block: "nearest" });
-    void comparison.highlight(table, row).then((found) => setStatus(found ? "" : "No event on the timelines has this name."));
+    void comparison.highlight(table, row).then((found) => setStatus(found ? "" : "Neither timeline has an event for this row."));
   };
   return (
     <article class="answer comparison">

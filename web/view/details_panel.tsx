@@ -104,8 +104,8 @@ function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }
   const of = viewer.state.selection;
   return (
     <dl class="related">
-      {launch && <Link viewer={viewer} label="launched by" event={launch} after={of ? `${duration(of.from - launch.to)} before` : ""} />}
-      {work && <Link viewer={viewer} label={count > 1 ? `submitted ${grouped(count)}, first` : "submitted"} event={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
+      {launch && <Link viewer={viewer} label="launched by" event={launch} after={of ? `${duration(of.from - launch.to)} earlier` : ""} />}
+      {work && <Link viewer={viewer} label={count > 1 ? `submitted, first of ${grouped(count)}` : "submitted"} event={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
       {enclosing.map((event, i) => (
         <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "enclosing ranges" : "enclosed by") : ""} event={event} after={duration(event.to - event.from)} />
       ))}

@@ -8,17 +8,17 @@ import type { Viewer } from "../model/viewer.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
 export const KEYS: readonly [keys: string, what: string][] = [
-  ["W S", "zoom in, zoom out (or Ctrl + wheel)"],
-  ["A D", "pan left, pan right (or Shift + wheel, or drag)"],
-  ["← →", "select the previous, next event in the row"],
-  ["↑ ↓", "select the event in the row above, below"],
-  ["F", "zoom to the selection or the measured range"],
-  ["M", "measure the selection"],
-  ["0", "show the whole recording"],
-  ["/", "search"],
-  ["N Shift+N", "go to the next, previous match"],
-  ["Esc", "clear the selection, range and search"],
-  ["Shift+drag", "measure a range (or drag on the ruler)"],
+  ["W / S", "Zoom in / out (also Ctrl + wheel)"],
+  ["A / D", "Pan left / right (also Shift + wheel, or drag)"],
+  ["← / →", "Select the previous / next event in the row"],
+  ["↑ / ↓", "Select the event in the row above / below"],
+  ["F", "Zoom to the selection or the measured range"],
+  ["M", "Measure the selection"],
+  ["0", "Show the whole recording"],
+  ["/", "Search"],
+  ["N / Shift+N", "Next / previous match"],
+  ["Esc", "Clear the selection, the measured range and the search"],
+  ["Shift+drag", "Measure a time range (also drag on the ruler)"],
 ];
 
 const HELD = new Set(["w", "a", "s", "d"]);

@@ -38,16 +38,16 @@ function Figures({ measured }: { measured: Measure }) {
     <>
       <table>
         <tbody>
-          <MeasureRow name="length" value={duration(length)} title={exact(length)} />
-          <MeasureRow name="from" value={moment(range.from, 1)} title={`${exact(range.from)} after the start of the recording`} />
-          <MeasureRow name="to" value={moment(range.to, 1)} title={`${exact(range.to)} after the start of the recording`} />
+          <MeasureRow name="duration" value={duration(length)} title={exact(length)} />
+          <MeasureRow name="start" value={moment(range.from, 1)} title={`${exact(range.from)} after the start of the recording`} />
+          <MeasureRow name="end" value={moment(range.to, 1)} title={`${exact(range.to)} after the start of the recording`} />
         </tbody>
       </table>
       {measured.devices.map((device) => (
         <Device key={device.device} device={device} length={length} />
       ))}
-      <h3 title="Events that started before the range are not plural.">Events that start in the range</h3>
-      {measured.counts.length === 0 && <p class="quiet">none</p>}
+      <h3 title="Events that started earlier are not counted.">Events starting in the range</h3>
+      {measured.counts.length === 0 && <p class="quiet">None</p>}
       <table>
         <tbody>
           {measured.counts.map(({ table, count }) => (
@@ -104,7 +104,7 @@ export function Legend({ viewer }: { viewer: Viewer }) {
           </li>
         ))}
       </ul>
-      <p class="quiet">A pale slice stands for several short events; the paler, the less of its time they cover.</p>
+      <p class="quiet">A pale slice merges short events. The paler it is, the less of its duration they cover.</p>
     </section>
   );
 }

@@ -20,7 +20,7 @@ export function ReportedPart({ viewer, command = false }: { viewer: Viewer; comm
       of {duration(manifest.window_ns)}, the part with the most device work. The timeline shows the whole recording
       {command && (
         <>
-          ; <Command text={`gpu-profile report ${manifest.source.words} --whole`} /> reports on all of it
+          ; for a report on all of it, run <Command text={`gpu-profile report ${manifest.source.words} --whole`} />
         </>
       )}
       .

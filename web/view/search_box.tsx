@@ -7,7 +7,7 @@ import { eventRefOf } from "../model/details.ts";
 import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
 
-const SHOWN = 100; // names in the list; the rest are only plural
+const SHOWN = 100; // names in the list; the rest are only counted
 
 export interface SearchHandle {
   focus(): void;
@@ -39,7 +39,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
     const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);
     if (event) viewer.choose(eventRefOf(viewer.recording, event), true);
-    setStatus(event ? "" : among.length === 0 ? "" : by > 0 ? "no more matches" : "no earlier matches");
+    setStatus(event || among.length === 0 ? "" : by > 0 ? "No later matches" : "No earlier matches");
   };
   handle.current = {
     focus: () => input.current?.select(),
@@ -62,8 +62,8 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ref={input}
         type="search"
         value={query}
-        placeholder="Search names or /regex/  ( / )"
-        aria-label="Search names of events, as text or /regular expression/"
+        placeholder="Search: name or /regex/ (press /)"
+        aria-label="Search event names by text or /regular expression/"
         onInput={(event) => change(event.currentTarget.value)}
         onFocus={() => setOpen(query !== "")}
         onKeyDown={keys}
@@ -75,7 +75,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ›
       </button>
       <span class="quiet" role="status">
-        {test && !test.ok ? test.error : query === "" ? "" : status || `${plural(events, "event")}, ${plural(found.length, "name")}`}
+        {test && !test.ok ? test.error : query === "" ? "" : status || (found.length === 0 ? "No matches" : `${plural(events, "event")}, ${plural(found.length, "name")}`)}
       </span>
       {open && found.length > 0 && (
         <ul class="matches" aria-label="Matching names">
@@ -92,7 +92,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
               </small>
             </li>
           ))}
-          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more matching names; next and previous include them.</li>}
+          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more names match; the buttons for the next and previous match include them.</li>}
         </ul>
       )}
     </div>

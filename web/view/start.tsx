@@ -56,7 +56,7 @@ async function compared(sources: Sources, next: Viewer): Promise<Comparison | nu
 
 function openSources(page: Document): Sources {
   if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
-  if (!/^https?:$/.test(location.protocol)) throw new Error("This page contains no recording. To create one that does, run: gpu-profile export html FILE -o OUT.html");
+  if (!/^https?:$/.test(location.protocol)) throw new Error("This page contains no recording. To create a page with one, run: gpu-profile export html FILE -o OUT.html");
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);

@@ -54,7 +54,7 @@ export function ThemeSwitch() {
   useEffect(switchThemeForPrint, []);
   const change = () => choose(other);
   return (
-    <button class="theme" onClick={change} aria-label={`Switch to ${other}`} title={`Switch to ${other}`}>
+    <button class="theme" onClick={change} aria-label={`Switch to the ${other} theme`} title={`Switch to the ${other} theme`}>
       {other === "dark" ? "Dark" : "Light"}
     </button>
   );

@@ -39,7 +39,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <Hidden viewer={viewer} />
         <MarkLimit viewer={viewer} />
       </div>
-      <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrows move between events; details of the selection follow." onCanvas={begin} />
+      <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
           {selection ? `${selection.table} ${selection.name}` : ""}

@@ -25,8 +25,8 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const [start, end, count] = [slices.start[index]!, slices.end[index]!, slices.count[index]!];
   const id = slices.name[index]!;
   const length = duration(end - start);
-  const merged = `${plural(count, "event")} in ${length}, covering ${percent(slices.busy[index]! / Math.max(1, end - start))}; named after the longest`;
-  const lines = [count > 1 ? merged : `${lane.table === "gap" ? "idle" : lane.table}, ${length}`, `at ${moment(start, Math.max(1, (end - start) / 1000))}`];
+  const merged = `${plural(count, "event")} covering ${percent(slices.busy[index]! / Math.max(1, end - start))} of ${length}; the name is that of the longest`;
+  const lines = [count > 1 ? merged : `${lane.table === "gap" ? "idle" : lane.table}, ${length}`, `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`];
   return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
 }
 

@@ -13,7 +13,11 @@ export function useSelector<S extends Subscribable, T>(source: S, pick: (source:
   const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
   const shown = useRef<T | undefined>(undefined);
   shown.current = pick(source);
-  useEffect(() => source.subscribe(() => Object.is(pick(source), shown.current) || draw()), [source]);
+  useEffect(() => {
+    const follow = () => void (Object.is(pick(source), shown.current) || draw());
+    follow(); // for a change between the first drawing and this effect
+    return source.subscribe(follow);
+  }, [source]);
   return shown.current;
 }
 

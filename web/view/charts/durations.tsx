@@ -78,7 +78,7 @@ function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executi
   };
   const axes = (width: number) => ({
     x: {
-      label: "duration (log scale)",
+      label: "duration (logarithmic)",
       ticks: high === low ? [{ place: width / 2, text: duration(low) }] : logTicks(low, high, (ns) => moment(ns, (high - low) / 20)).map(({ at, text }) => ({ place: place(at, width), text })),
     },
     y: { label: "executions", ticks: linearTicks(most, "count", 4).map(({ at, text }) => ({ place: y(at), text })) },

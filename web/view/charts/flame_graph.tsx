@@ -40,7 +40,7 @@ export function FlameGraph({ viewer, report }: ChartProps) {
   const tools = (
     <p class="tools-line">
       <label>
-        width{" "}
+        Width:{" "}
         <select value={metric} onChange={(event) => setMetric(event.currentTarget.value as Metric)}>
           <option value="host_ns">host time</option>
           <option value="device_ns">submitted device time</option>
@@ -48,7 +48,7 @@ export function FlameGraph({ viewer, report }: ChartProps) {
       </label>
       {hasPython && (
         <label>
-          <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> with Python functions
+          <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> Include Python functions
         </label>
       )}
     </p>
@@ -61,9 +61,9 @@ export function FlameGraph({ viewer, report }: ChartProps) {
 }
 
 function summaryOf(tree: StackTree, metric: Metric): string {
-  const omitted = tree.omitted > 0 ? ` Only the first ${grouped(MAX_EVENTS)} events are included; ${plural(tree.omitted, "event")} omitted.` : "";
+  const omitted = tree.omitted > 0 ? ` Limited to the first ${grouped(MAX_EVENTS)} events; ${plural(tree.omitted, "event")} omitted.` : "";
   if (metric === "host_ns") return `${duration(tree.root.host_ns)} of host time in ${plural(tree.events, "event")}, summed over threads.${omitted}`;
-  const unknown = tree.unknown_ns > 0 ? ` Another ${duration(tree.unknown_ns)} has no known launch.` : "";
+  const unknown = tree.unknown_ns > 0 ? ` For another ${duration(tree.unknown_ns)} the launch is unknown.` : "";
   return `${duration(tree.root.device_ns)} of device time, attributed to the calls that submitted the work.${unknown}${omitted}`;
 }
 
@@ -120,7 +120,7 @@ function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metr
           </div>
         ))}
       </div>
-      {flame.hidden > 0 && <p class="about">{plural(flame.hidden, "stack")} too narrow to draw. Click a box to zoom in.</p>}
+      {flame.hidden > 0 && <p class="about">{flame.hidden === 1 ? "1 stack is" : `${grouped(flame.hidden)} stacks are`} too narrow to draw. Click a box to zoom in.</p>}
     </>
   );
 }

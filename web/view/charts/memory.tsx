@@ -1,4 +1,4 @@
-// Memory of each device over time, with the peak and its largest holder. From the framework's allocator where recorded,
+// Memory of each device over time, with the peak and its largest allocations. From the framework's allocator where recorded,
 // otherwise the memory in use as reported by the device.
 
 import { useEffect, useState } from "preact/hooks";
@@ -55,8 +55,8 @@ export function Memory({ viewer, report }: ChartProps) {
 }
 
 function aboutOf(devices: number, curves: Curve[] | null): string {
-  if (devices === 0) return "The recording does not say which device the allocated memory belongs to.";
-  return curves === null ? "Reading values…" : "Allocated memory over time. Click to show that time on the timeline.";
+  if (devices === 0) return "The recording does not name the device of the allocations.";
+  return curves === null ? "Reading values…" : "Click the chart to show that time on the timeline.";
 }
 
 function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
@@ -142,7 +142,7 @@ function Peak({ viewer, table, row }: { viewer: Viewer; table: ReportTable; row:
       <button class="handle" title={`${grouped(peak)} bytes at ${exact(at)}`} onClick={() => viewer.goTo({ from: at - viewer.length / 100, to: at + viewer.length / 100 })}>
         {amount(peak, "bytes")} at {moment(at, 1000)}
       </button>
-      {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest holder: {textOf(table, row, "largest") ?? "unknown"}.
+      {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest allocations: {textOf(table, row, "largest") ?? "unknown"}.
     </p>
   );
 }

@@ -37,14 +37,14 @@ export function Steps({ viewer, report }: ChartProps) {
   const each = (width: number) => Math.min(MAX_BAR_WIDTH, width / steps.length);
   const axes = (width: number) => ({
     x: { label: "step", ticks: steps.map(({ name }, i) => ({ place: (i + 0.5) * each(width), text: name.replace(/^ProfilerStep#/, "#") })) },
-    y: { label: "time", ticks: linearTicks(longest, "ns", 4).map(({ at, text }) => ({ place: y(at), text })) },
+    y: { label: "duration", ticks: linearTicks(longest, "ns", 4).map(({ at, text }) => ({ place: y(at), text })) },
   });
   const limit = table.rows.length < table.row_count ? ` (the first ${table.rows.length} of ${table.row_count})` : "";
   return (
     <ChartSection
       id="steps"
       title={TITLE}
-      about={`${plural(steps.length, "step")}${limit}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the share of the step in which the devices were busy. Click a step to measure it. ${table.notes.join(" ")}`}
+      about={`${plural(steps.length, "step")}${limit}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the device-busy share of the step. Click a step to measure it. ${table.notes.join(" ")}`}
     >
       <Chart label={`${steps.length} steps`} height={HEIGHT} axes={axes}>
         {(width) =>

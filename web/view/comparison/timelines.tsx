@@ -40,7 +40,7 @@ export function Timelines({ comparison, status, onClear }: Props) {
       <header>
         <h2>Timelines</h2>
         <Steps comparison={comparison} />
-        {highlighted && <button onClick={clear}>Clear highlighting</button>}
+        {highlighted && <button onClick={clear}>Clear highlight</button>}
         <span role="status" class="warning">
           {status}
         </span>
@@ -50,7 +50,7 @@ export function Timelines({ comparison, status, onClear }: Props) {
           <h3>
             {side} <small>{viewer.recording.manifest.source.file.split("/").pop()}</small>
           </h3>
-          <TimelineView viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan; both timelines move together.`} onCanvas={bindControls(viewer)} />
+          <TimelineView viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan. Both timelines move together.`} onCanvas={bindControls(viewer)} />
         </div>
       ))}
       <div class="selected">
@@ -72,7 +72,7 @@ function Steps({ comparison }: { comparison: Comparison }) {
   const pair = pairs[chosen]!;
   const [before, after] = [pair.base.to - pair.base.from, pair.next.to - pair.next.from];
   const difference = after - before;
-  const label = pair.name === "" ? "aligned at the first device work; the recordings have no steps in common" : "";
+  const label = pair.name === "" ? "Aligned at the first device work: the recordings have no steps in common" : "";
   return (
     <div class="steps">
       {label}
@@ -82,7 +82,7 @@ function Steps({ comparison }: { comparison: Comparison }) {
             ‹
           </button>
           <label>
-            aligned at{" "}
+            Aligned at{" "}
             <select value={chosen} onChange={(event) => comparison.align(Number(event.currentTarget.value))}>
               {pairs.map(({ name }, i) => (
                 <option key={i} value={i}>

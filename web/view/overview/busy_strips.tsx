@@ -17,8 +17,8 @@ export function BusyStrips({ viewer, report }: { viewer: Viewer; report: Report 
   const { value: measured } = useAsync(() => viewer.recording.busyShares(), viewer);
   if (!measured || measured.devices.length === 0) return null;
   return (
-    <section class="busy" aria-label="Busy time by device">
-      <h2>Busy time</h2>
+    <section class="busy" aria-label="Busy time by GPU">
+      <h2>Busy time by GPU</h2>
       {measured.devices.map(({ device, busy }) => (
         <Strip key={device} viewer={viewer} report={report} device={device} shares={busy} />
       ))}
@@ -48,7 +48,7 @@ function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Rep
         <strong>GPU {device}</strong> <span>{slice === null ? summary : `${moment(part.from + pointed! * span, span / 1000)}: ${pct(shares[slice]! * 100)} busy`}</span>
       </p>
       <button
-        aria-label={`GPU ${device}, ${summary}; show on the timeline`}
+        aria-label={`GPU ${device}, ${summary}; click to show on the timeline`}
         onClick={go}
         onPointerMove={(event) => setPointed(shareAt(event))}
         onPointerLeave={() => setPointed(null)}

@@ -13,7 +13,7 @@ export function Findings({ viewer, report }: { viewer: Viewer; report: Report })
   return (
     <section class="findings" aria-label="Findings">
       <h2>
-        Findings <small>costs can overlap, so they do not add up</small>
+        Findings {report.findings.length > 1 && <small>costs can overlap and do not add up</small>}
       </h2>
       {report.findings.length === 0 && <p>No findings above the reporting threshold.</p>}
       {report.findings.map((finding) => (

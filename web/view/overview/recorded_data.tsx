@@ -13,16 +13,16 @@ export function RecordedData({ viewer, report }: { viewer: Viewer; report: Repor
   return (
     <section class="verdict" aria-label="Recorded data">
       <p class="because">
-        No device work was recorded, so the report cannot say where the time went.{" "}
-        {filled.length + Number(hasValues) > 0 ? "The recording contains:" : "The recording contains no other data either."}
+        No device work was recorded.{" "}
+        {filled.length + Number(hasValues) > 0 ? "The recording contains:" : "The recording contains no other data."}
       </p>
       <p class="buttons">
         {filled.map((table) => (
           <button key={table.name} onClick={() => viewer.openTable(table.name)}>
-            {table.name}: {plural(table.row_count, "row")}
+            {table.name} ({plural(table.row_count, "row")})
           </button>
         ))}
-        {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Values over time</button>}
+        {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Timeline</button>}
         <button onClick={() => viewer.openPage("charts")}>Charts</button>
       </p>
       {samples && samples.rows.length > 0 && (
@@ -30,7 +30,7 @@ export function RecordedData({ viewer, report }: { viewer: Viewer; report: Repor
           <table class="figures">
             <thead>
               <tr>
-                {["metric", "device", "samples", "mean", "lowest", "highest"].map((head) => (
+                {["metric", "device", "samples", "mean", "min", "max"].map((head) => (
                   <th key={head} scope="col">
                     {head}
                   </th>

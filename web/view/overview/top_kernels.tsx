@@ -18,7 +18,7 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
     const [total, share, count, mean] = ["total_ns", "share_pct", "count", "mean_ns"].map((column) => numberOf(table, row, column) ?? 0);
     return {
       label: shortName(name),
-      title: `${name}\n${exact(total!)} in ${plural(count!, "launch")}, ${duration(mean!)} each on average; click to show the longest on the timeline`,
+      title: `${name}\n${exact(total!)} in ${plural(count!, "launch")}, ${duration(mean!)} on average; click to show the longest on the timeline`,
       amounts: [duration(total!), pct(share!)],
       share: share! / 100,
       code: hueOf(name),

@@ -1,5 +1,6 @@
 // The verdict: its name, its share of the recorded time, how much is recoverable, the confidence, and the alternatives.
 
+import { Fragment } from "preact";
 import type { Report, Verdict } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { pct } from "../../layout/cell_text.ts";
@@ -36,10 +37,12 @@ function Alternatives({ verdict }: { verdict: Verdict }) {
     <p class="also">
       Also: {" "}
       {verdict.alternatives.map(({ name, share_pct: share, because }, i) => (
-        <span key={name} title={because}>
+        <Fragment key={name}>
           {i > 0 && ", "}
-          {name} {share !== null && pct(share)}
-        </span>
+          <span class="unbroken" title={because}>
+            {name} {share !== null && pct(share)}
+          </span>
+        </Fragment>
       ))}
     </p>
   );

@@ -56,7 +56,10 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
         </p>
       ))}
       {shown.rows.length > 0 ? (
-        <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
+        <>
+          <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
+          {rows.length === 0 && <p class="note">No rows match the filter.</p>}
+        </>
       ) : (
         table.notes.length === 0 && <p class="note">No rows.</p>
       )}
@@ -82,7 +85,7 @@ function Groups({ table, by, onGroup }: { table: ReportTable; by: number | null;
   if (texts.length === 0 || table.rows.length < 2) return null;
   return (
     <label>
-      group by{" "}
+      Group by{" "}
       <select value={by ?? ""} onChange={(event) => onGroup(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}>
         <option value="">–</option>
         {texts.map((at) => (
