@@ -28,7 +28,12 @@ export function exactCell(cell: Cell, column: ReportColumn): string {
   if (cell === null) return "unknown";
   if (typeof cell !== "number") return String(cell);
   if (column.unit === "ns") return exact(cell);
-  return column.unit === null ? plain(cell) : `${grouped(cell)} ${unitText(column.unit)}`;
+  return column.unit === null ? plain(cell) : `${grouped(cell)} ${unitText(column.unit)}`.trimEnd();
+}
+
+/** What a column means, for tooltips. */
+export function columnDoc({ doc, unit }: { doc: string; unit: string | null }): string {
+  return unit === null || unitText(unit) === "" ? doc : `${doc} Unit: ${unitText(unit)}.`;
 }
 
 /** Numbers without a unit are ordinals and ids: every digit, no groups. */

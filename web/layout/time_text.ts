@@ -68,9 +68,9 @@ function scaled(value: number, base: number, units: readonly string[], suffix = 
   return `${at === 0 && Number.isInteger(value) ? grouped(value) : digits(value)} ${units[at]}${suffix}`;
 }
 
-/** A unit as people write it; documents name units in ASCII. */
+/** A unit as people write it: documents name units in ASCII, and a count has no unit. */
 export function unitText(unit: string): string {
-  return unit === "C" ? "°C" : unit;
+  return unit === "C" ? "°C" : unit === "count" ? "" : unit;
 }
 
 /** A value of a column or a counter with its unit; "–" if absent. */
@@ -81,5 +81,5 @@ export function amount(value: number, unit: string | null): string {
   if (unit === "MiB") return scaled(value * 2 ** 20, 1024, BINARY);
   if (unit === "FLOP" || unit === "FLOP/s") return scaled(value, 1000, DECIMAL, unit);
   const text = Number.isInteger(value) ? grouped(value) : Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
-  return unit === null || unit === "" || unit === "count" ? text : `${text} ${unitText(unit)}`;
+  return `${text} ${unitText(unit ?? "")}`.trimEnd();
 }

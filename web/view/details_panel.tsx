@@ -1,7 +1,8 @@
 // The selected row: every field with its unit, its launch, the work it submitted, its enclosing ranges, its neighbours.
 
 import { useEffect, useState } from "preact/hooks";
-import { amount, duration, exact, grouped, moment } from "../layout/time_text.ts";
+import { columnDoc } from "../layout/cell_text.ts";
+import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../model/details.ts";
 import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
@@ -74,7 +75,7 @@ function Fields({ details }: { details: Details }) {
         {spec.map((column) => {
           const value = row.value(column.name);
           return (
-            <tr key={column.name} title={`${column.doc}${column.unit ? ` Unit: ${column.unit}.` : ""}`}>
+            <tr key={column.name} title={columnDoc(column)}>
               <th scope="row">{column.name}</th>
               <td title={exactText(value, column)}>{text(value, column)}</td>
             </tr>
@@ -96,7 +97,7 @@ function text(value: Value, column: ColumnSpec): string {
 function exactText(value: Value, column: ColumnSpec): string {
   if (value === null || typeof value === "string") return value ?? "";
   const unit = column.unit ?? (column.type === "time" || column.type === "dur" ? "ns" : "");
-  return `${unit === "" ? String(value) : grouped(value)} ${unit}`.trim();
+  return `${unit === "" ? String(value) : grouped(value)} ${unitText(unit)}`.trimEnd();
 }
 
 function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }) {

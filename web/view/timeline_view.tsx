@@ -56,7 +56,7 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
         <TrackNames viewer={viewer} placed={placed.pinned} />
       </div>
       <div class="scroller" ref={scroller} style={{ top: `${HEAD + placed.pinnedHeight}px` }}>
-        {placed.pinned.tracks.length + placed.rest.tracks.length === 0 && <p class="quiet no-tracks">No tracks to show. Clear the filter or show hidden tracks.</p>}
+        {placed.pinned.tracks.length + placed.rest.tracks.length === 0 && <p class="quiet no-tracks">No tracks to show</p>}
         <TrackNames viewer={viewer} placed={placed.rest} />
       </div>
       <div class="lanes" onPointerMove={point} onPointerLeave={() => setPointed(null)}>

@@ -2,7 +2,7 @@
 // Arrows move the active row, Enter opens it; a click on a column head sorts by it.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { cellText, exactCell, isNumeric } from "../../layout/cell_text.ts";
+import { cellText, columnDoc, exactCell, isNumeric } from "../../layout/cell_text.ts";
 import { columnWidths } from "../../layout/column_widths.ts";
 import type { ReportColumn, ReportTable } from "../../model/report.ts";
 import type { Order } from "../../model/table_order.ts";
@@ -137,7 +137,7 @@ function Head({ column, at, order, onOrder }: { column: ReportColumn; at: number
   const next = mine === null ? { column: at, descending: firstWay } : mine.descending === firstWay ? { column: at, descending: !firstWay } : null;
   return (
     <th role="columnheader" aria-sort={mine === null ? "none" : mine.descending ? "descending" : "ascending"} class={isNumeric(column) ? "number" : ""}>
-      <button title={`${column.doc}${column.unit ? ` Unit: ${column.unit}.` : ""}`} onClick={() => onOrder(next)}>
+      <button title={columnDoc(column)} onClick={() => onOrder(next)}>
         {column.name}
         <span aria-hidden="true">{mine === null ? "" : mine.descending ? " ▾" : " ▴"}</span>
       </button>

@@ -57,8 +57,8 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
       ))}
       {shown.rows.length > 0 ? (
         <>
-          <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
           {rows.length === 0 && <p class="note">No rows match the filter.</p>}
+          <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
         </>
       ) : (
         table.notes.length === 0 && <p class="note">No rows.</p>
