@@ -13,7 +13,7 @@
 namespace gpuprof {
 namespace {
 
-std::string pictures_json(const std::vector<DevicePicture>& pictures) {
+std::string busy_shares_json(const std::vector<DevicePicture>& pictures) {
     StringSink sink;
     JsonWriter json(sink);
     json.begin_object();
@@ -52,7 +52,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
                   .tables = tables};
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
-    return AnswerJson{sink.text(), pictures_json(answer.ok() ? answer->pictures : std::vector<DevicePicture>{})};
+    return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->pictures : std::vector<DevicePicture>{})};
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace {
 
 // One column of a payload under construction.
 template <class T>
-struct Made {
-    Made(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
+struct ColumnBuffer {
+    ColumnBuffer(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
         : name(called), type(of), unit(in), values(rows) {}
 
     std::string_view name;
@@ -34,10 +34,10 @@ template <class Items>
 std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, Aim aim) {
     constexpr bool kMerged = requires { items[0].busy; };
     const std::size_t rows = blob.count;
-    Made<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
+    ColumnBuffer<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
         row{"row", ColumnType::I64, "", rows}, count{"count", ColumnType::I64, "count", kMerged ? rows : 0},
         busy{"busy", ColumnType::Dur, "ns", kMerged ? rows : 0};
-    Made<StringId> name{"name", ColumnType::Str, "", rows};
+    ColumnBuffer<StringId> name{"name", ColumnType::Str, "", rows};
     bool any_name = false, any_row = false;
     for (std::size_t i = 0; i < rows; ++i) {
         const auto& slice = items[blob.first + i];
@@ -60,8 +60,8 @@ std::string encode_slices(const Items& items, const Blob& blob, const StringPool
 }
 
 std::string encode_values(const PodVector<Value>& items, const Blob& blob, const StringPool& strings, Aim aim) {
-    Made<std::int64_t> time{"time", ColumnType::Time, "ns", blob.count};
-    Made<double> value{"value", ColumnType::F64, "", blob.count};
+    ColumnBuffer<std::int64_t> time{"time", ColumnType::Time, "ns", blob.count};
+    ColumnBuffer<double> value{"value", ColumnType::F64, "", blob.count};
     for (std::size_t i = 0; i < blob.count; ++i) {
         time[i] = items[blob.first + i].time;
         value[i] = items[blob.first + i].value;
@@ -71,8 +71,9 @@ std::string encode_values(const PodVector<Value>& items, const Blob& blob, const
 
 std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob, const StringPool& strings, Aim aim) {
     const std::size_t rows = blob.count;
-    Made<std::int64_t> time{"time", ColumnType::Time, "ns", rows}, count{"count", ColumnType::I64, "count", rows};
-    Made<double> mean{"value", ColumnType::F64, "", rows}, low{"low", ColumnType::F64, "", rows},
+    ColumnBuffer<std::int64_t> time{"time", ColumnType::Time, "ns", rows},
+        count{"count", ColumnType::I64, "count", rows};
+    ColumnBuffer<double> mean{"value", ColumnType::F64, "", rows}, low{"low", ColumnType::F64, "", rows},
         high{"high", ColumnType::F64, "", rows};
     for (std::size_t i = 0; i < rows; ++i) {
         const MergedValue& merged = items[blob.first + i];
@@ -98,9 +99,10 @@ std::string encode_lane(const ViewParts& parts, const Blob& blob, Aim aim) {
 std::string encode_names(const ViewParts& parts, Aim aim) {
     StringPool strings;
     const std::size_t rows = parts.names.size();
-    Made<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
-    Made<std::int64_t> count{"count", ColumnType::I64, "count", rows}, total{"total", ColumnType::Dur, "ns", rows},
-        first{"first", ColumnType::Time, "ns", rows}, last{"last", ColumnType::Time, "ns", rows};
+    ColumnBuffer<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
+    ColumnBuffer<std::int64_t> count{"count", ColumnType::I64, "count", rows},
+        total{"total", ColumnType::Dur, "ns", rows}, first{"first", ColumnType::Time, "ns", rows},
+        last{"last", ColumnType::Time, "ns", rows};
     std::size_t row = 0;
     for (const auto& [key, sum] : parts.names) {
         table[row] = strings.intern(name_of(key.first));
@@ -127,7 +129,7 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, Aim aim) {
         }
         case Blob::kNames: return encode_names(parts, aim);
         case Blob::kReport: return parts.answer.report;
-        case Blob::kPictures: return parts.answer.pictures;
+        case Blob::kBusyShares: return parts.answer.busy_shares;
     }
     return {};
 }

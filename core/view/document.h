@@ -1,6 +1,6 @@
 // A recording in the viewer's format: a manifest (JSON) with the list of tracks, lanes and tables, and numbered blobs
 // that hold them in pieces, created on request. The format is docs/reference/formats/viewer.md; the reader is web/read. Blobs are
-// in the order in which a page needs them: the data of the first picture, then everything at full detail, then the
+// in the order in which a page needs them: the data of the first frame, then everything at full detail, then the
 // fields of events.
 #pragma once
 
@@ -26,7 +26,7 @@ public:
 
     const std::string& manifest() const;
     std::size_t blobs() const;
-    // The number of leading blobs that the first picture needs.
+    // The number of leading blobs that the first frame needs.
     std::size_t early_blobs() const;
     // id < blobs(). Thread-safe. Use Aim::narrowest if the blob is sent uncompressed.
     std::string blob(std::size_t id, Aim aim) const;
