@@ -105,7 +105,7 @@ def test_host_time_of_the_flame_graph_is_that_of_ranges(charts, program):
     assert title[1].startswith(f"{steps['count']} instances")
 
 
-def test_arrows_walk_the_flame_graph_and_enter_gives_room(charts):
+def test_arrows_walk_the_flame_graph_and_enter_zooms(charts):
     page = charts(INPUT_BOUND)
     page.wait_for_selector("#flame .box")
     page.locator("#flame .flame").focus()
@@ -184,7 +184,7 @@ def test_overlap_is_drawn_to_scale(charts, program):
         assert a / b == pytest.approx(pair["a_exposed_ns"] / pair["b_exposed_ns"], rel=0.05)
 
 
-def test_what_cannot_be_drawn_says_why(charts):
+def test_a_missing_chart_says_why(charts):
     page = charts(SAMPLES)
     missing = page.locator(".chart-section.missing .about").all_inner_texts()
     assert len(missing) == page.locator(".chart-section").count() == 7

@@ -18,16 +18,16 @@ PAIRS = {
 @pytest.fixture(scope="module")
 def pair(program, tmp_path_factory):
     """Return the page of a pair, and the output of `compare` for it."""
-    made = {}
+    built = {}
 
     def make(name):
-        if name not in made:
+        if name not in built:
             base, new = (FIXTURES / path for path in PAIRS[name])
             out = tmp_path_factory.mktemp("pair") / "pair.html"
             result = program.run("export", "html", new, "--base", base, "-o", out)
             assert result.status == 0, result.errors
-            made[name] = out, program.comparison(base, new, "metrics", "attribution", "kernels")
-        return made[name]
+            built[name] = out, program.comparison(base, new, "metrics", "attribution", "kernels")
+        return built[name]
 
     return make
 
@@ -75,7 +75,7 @@ def test_the_page_says_what_compare_says(visit, pair, name):
         assert f"{row['base_ns']:,} ns in BASE, {row['new_ns']:,} ns in NEW" in title
 
 
-def test_steps_lie_on_top_of_each_other(visit, pair, program):
+def test_steps_are_aligned(visit, pair, program):
     page = visit(pair("shapes")[0])
     base, new = (steps_of(program, path) for path in PAIRS["shapes"])
     ready(page)

@@ -149,7 +149,7 @@ def test_a_copied_table_is_the_csv_of_the_report(visit, exported, program, table
     assert copied(page) == said
 
 
-def test_what_is_filtered_and_sorted_is_what_is_copied(visit, exported, program):
+def test_the_filtered_and_sorted_rows_are_copied(visit, exported, program):
     page = visit(exported(INPUT_BOUND), "page=tables&table=kernels", permissions=CLIPBOARD)
     wanted = [row for row in program.report(INPUT_BOUND, "kernels")["kernels"].rows if row["mean_ns"] > 200e3 and "sm90" in row["name"]]
     page.get_by_role("searchbox").fill("sm90 mean_ns>200us")
@@ -182,7 +182,7 @@ def test_groups_add_up(visit, exported, program):
         assert sums[name] == (sum(row["count"] for row in mine), sum(row["total_ns"] for row in mine))
 
 
-def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit, exported, program):
+def test_a_long_table_keeps_few_rows_on_the_page_and_reports_the_limit(visit, exported, program):
     gaps = program.report(TWO_DEVICES, "gaps")["gaps"].rows
     page = visit(exported(TWO_DEVICES), "page=tables&table=gaps")
     assert page.locator(".status").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
@@ -193,7 +193,7 @@ def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit
     assert exact(last) == gaps[1999]["dur_ns"]
 
 
-def test_the_keyboard_is_enough(visit, exported, program):
+def test_every_page_works_with_the_keyboard(visit, exported, program):
     gap = program.report(INPUT_BOUND, "gaps")["gaps"].rows[2]
     page = visit(exported(INPUT_BOUND), "page=tables&table=gaps")
     page.get_by_role("button", name="Copy CSV").focus()

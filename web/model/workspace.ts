@@ -35,7 +35,7 @@ export class Workspace {
 
   show(side: Side): void {
     this.shown = side === "base" && this.comparison !== null ? this.comparison.base : this.next;
-    this.tell();
+    this.notify();
   }
 
   /** Calls the listener on any change in any recording. */
@@ -51,10 +51,10 @@ export class Workspace {
       this.shown = page === "comparison" ? this.next : viewer;
       for (const other of this.viewers) if (other !== viewer) other.set({ page });
     }
-    this.tell();
+    this.notify();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

@@ -11,7 +11,7 @@ import { Recording } from "../model/recording.ts";
 import type { Report, ReportTable } from "../model/report.ts";
 import { Viewer } from "../model/viewer.ts";
 import { sourceOf } from "./document.ts";
-import { MADE } from "./made.ts";
+import { SAMPLES } from "./sample_documents.ts";
 
 const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: "" });
 
@@ -21,10 +21,10 @@ function reportOf(steps: [name: string, start: number, dur: number][]): Report {
 }
 
 function viewer(): Viewer {
-  const made = MADE.drawn!();
-  const manifest = readManifest(JSON.stringify(made.manifest));
+  const built = SAMPLES.drawn!();
+  const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok);
-  return new Viewer(new Recording(manifest.value, sourceOf(made)));
+  return new Viewer(new Recording(manifest.value, sourceOf(built)));
 }
 
 const PAIRS: StepPair[] = [
@@ -64,7 +64,7 @@ test("the aligned steps begin at the same pixel, and one window follows the othe
   assert.deepEqual(base.state.view, { from: 60_000, to: 70_000 });
 });
 
-test("a window may leave its recording as far as the other one reaches, and no further", () => {
+test("a window can leave its recording only up to the end of the other", () => {
   const comparison = compared();
   const release = comparison.follow();
   comparison.align(0); // NEW lies 30 us later than BASE

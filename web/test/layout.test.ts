@@ -15,7 +15,7 @@ import { amount, duration, exact, moment, percent } from "../layout/time_text.ts
 import { COUNTER, initiallyFolded, GROUP, moved, placeTracks, ROW, changesToReveal, type TrackChoice } from "../layout/tracks.ts";
 import type { Lane, Track } from "../model/manifest.ts";
 
-test("lengths have three digits and a unit", () => {
+test("durations have three digits and a unit", () => {
   const cases: [number, string][] = [
     [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"], [123456, "123 us"],
     [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "-1.00 ms"], [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
@@ -72,7 +72,7 @@ test("late nanoseconds count from a base", () => {
   assert.deepEqual(ticks[0], { at: 1_200_000_010, label: "10 ns" });
 });
 
-test("short names are what people call them", () => {
+test("short names omit namespaces, parameters and return types", () => {
   const cases: [string, string][] = [
     ["void at::native::(anonymous namespace)::fill_kernel<4, at::native::F>(int, float*)", "fill_kernel<4, at::native::F>"],
     ["void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float)", "bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>"],
@@ -87,7 +87,7 @@ test("short names are what people call them", () => {
   for (const [name, short] of cases) assert.equal(shortName(name), short);
 });
 
-test("labels fit or are absent", () => {
+test("labels fit or are omitted", () => {
   const fitter = new Fitter((text) => text.length * 6);
   assert.equal(fitter.fit("gemm", 24), "gemm");
   assert.equal(fitter.fit("gemm_kernel", 36), "gemm_…");
@@ -112,7 +112,7 @@ test("a pixel shows the share of its time that is covered", () => {
   assert.equal(painted(1, many).shades[0], shade(0.3, true));
 });
 
-test("almost idle looks almost idle but is not blank, almost full is not full", () => {
+test("an almost idle pixel is pale but not blank; an almost full one is not full", () => {
   assert.equal(shade(0, false), 0);
   assert.ok(shade(0.0001, true) > 25 && shade(0.0001, true) < 64);
   assert.ok(shade(0.99, true) < 240);
@@ -120,17 +120,17 @@ test("almost idle looks almost idle but is not blank, almost full is not full", 
   assert.ok(painted(3, [[1.5, 1.5, 0, 5]]).shades[1]! > 0, "an event without length");
 });
 
-test("the colour of a pixel is that of what covers most of it", () => {
+test("a pixel has the colour of the slice that covers most of it", () => {
   assert.deepEqual(painted(1, [[0, 0.2, 1, 5], [0.2, 0.9, 1, 6], [0.9, 1, 1, 7]]).codes, [6]);
   assert.deepEqual(painted(6, [[0, 6, 1, 5]]).codes, [5 | EDGE, 5, 5, 5, 5, 5]);
 });
 
-test("slices outside of the row change nothing, ones that reach in are cut", () => {
+test("slices outside the row are ignored; slices that reach into it are clipped", () => {
   assert.deepEqual(painted(3, [[-10, -1, 1, 5], [4, 9, 1, 5]]).codes, [NOTHING, NOTHING, NOTHING]);
   assert.deepEqual(painted(3, [[-1e12, 1e12, 1, 5]]).shades, [255, 255, 255]);
 });
 
-test("text on every fill has contrast enough, in both themes", () => {
+test("text on every fill has sufficient contrast in both themes", () => {
   for (const theme of [LIGHT, DARK]) {
     const codes = [...Array.from({ length: HUES }, (_, i) => FIRST_HUE + i), ...CAUSES.map((cause) => cause.code)];
     for (const code of codes) assert.ok(contrast(theme.fills[code]!, theme.onSlice) >= 4.5, `code ${code}`);
@@ -191,7 +191,7 @@ test("a cause is named over the pixels that it dominates", () => {
   assert.deepEqual(runs(codes, shades, 0, 8), [[1, 4, 20], [4, 5, 21], [7, 8, 20]]);
 });
 
-test("what is under a point", () => {
+test("hit testing", () => {
   const placed = placeTracks(tree, choice({ pinned: [3] }));
   const at = (y: number, scroll = 0) => hit(y, placed.pinned, placed.pinned.height, placed.rest, scroll);
   assert.equal(at(5).zone, "minimap");

@@ -47,9 +47,9 @@ export function ThemeSwitch() {
   const other = useTheme() === "dark" ? "light" : "dark";
   useEffect(() => {
     const system = matchMedia("(prefers-color-scheme: dark)");
-    const tell = () => dispatchEvent(new Event("theme"));
-    system.addEventListener("change", tell);
-    return () => system.removeEventListener("change", tell);
+    const notify = () => dispatchEvent(new Event("theme"));
+    system.addEventListener("change", notify);
+    return () => system.removeEventListener("change", notify);
   }, []);
   useEffect(switchThemeForPrint, []);
   const change = () => choose(other);
