@@ -286,12 +286,12 @@ def test_too_many_matches_to_mark_are_reported(visit, sample_page):
 
 def test_a_link_to_an_event_that_the_recording_lacks_shows_an_error(visit, sample_page):
     page = timeline(visit, sample_page, "sel=kernel:99")
-    assert "99 of kernel" in page.locator(".problem").inner_text()
+    expect(page.locator(".problem")).to_contain_text("99 of kernel")
 
 
 def test_a_filter_or_search_without_a_match_says_so(visit, sample_page):
     page = timeline(visit, sample_page)
     page.get_by_label("Filter tracks by name").fill("nothing is called this")
-    assert "No tracks" in page.locator(".scroller").inner_text()
+    expect(page.locator(".scroller")).to_contain_text("No tracks")
     page.get_by_role("searchbox", name="Search").fill("nothing is called this")
-    assert "No matches" in page.locator(".search [role=status]").inner_text()
+    expect(page.locator(".search [role=status]")).to_contain_text("No matches")
