@@ -12,9 +12,10 @@ export interface ValueTick {
 export function linearTicks(high: number, unit: string | null, wanted: number): ValueTick[] {
   if (!(high > 0)) return [{ at: 0, text: amount(0, unit) }];
   const raw = high / wanted;
-  const step = unit === "bytes" ? 2 ** Math.ceil(Math.log2(Math.max(raw, 1))) : roundStep(raw);
+  const step = unit === "bytes" || unit === "MiB" ? 2 ** Math.ceil(Math.log2(Math.max(raw, 1))) : roundStep(raw);
   const count = Math.floor(high / step + 1e-9);
-  const text = (value: number) => (unit === "ns" ? moment(value, step, unitFor(high)) : amount(value, unit).replace(/\.0+(?= )/, "")); // round values need no decimals
+  // Times share one unit; round amounts need no decimals.
+  const text = (value: number) => (unit === "ns" ? moment(value, step, unitFor(high)) : amount(value, unit).replace(/\.0+(?= )/, ""));
   return Array.from({ length: count + 1 }, (_, i) => ({ at: i * step, text: text(i * step) }));
 }
 

@@ -53,6 +53,8 @@ test("every value is in exactly one bin, and all bins have the same ratio", () =
 test("ticks are round, whole for counts, powers of two for bytes", () => {
   assert.deepEqual(linearTicks(2, "count", 4).map((tick) => tick.text), ["0", "1", "2"]);
   assert.deepEqual(linearTicks(7 * 2 ** 30, "bytes", 4).map((tick) => tick.text), ["0 B", "2 GiB", "4 GiB", "6 GiB"]);
+  assert.deepEqual(linearTicks(1498, "MiB", 4).map((tick) => tick.text), ["0 B", "512 MiB", "1 GiB"]);
+  assert.deepEqual(linearTicks(52_000_000, "ns", 4).map((tick) => tick.text), ["0 ms", "20 ms", "40 ms"]);
   assert.deepEqual(logTicks(30, 700, String).map((tick) => tick.at), [50, 100, 200, 500]);
   assert.deepEqual(logTicks(101, 135, String).map((tick) => tick.at), [110, 120, 130]);
   assert.equal(logTicks(1, 1e16, String).length, 9);
