@@ -59,7 +59,7 @@ const every = encodePayload("t", 5, [
   { name: "s", type: "string", values: ["<b>", null, "\u{1f600}", "<b>", ""] },
 ]);
 
-test("mutated payloads", () => {
+test("changed payloads", () => {
   const random = generator(1);
   for (let i = 0; i < 8_000; i++) readAll(changed(every, random));
 });
@@ -131,7 +131,7 @@ function spoiled(value: unknown, random: Random): unknown {
   }
 }
 
-test("mutated manifests are rejected, or read and shown", async () => {
+test("spoiled manifests are refused, or read and shown", async () => {
   const random = generator(4);
   for (let i = 0; i < 2_000; i++) {
     const read = readManifest(JSON.stringify(spoiled(spoiled(built.manifest, random), random)));
