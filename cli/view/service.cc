@@ -66,8 +66,8 @@ HttpReply blobs_reply(const ViewDocument& document, std::string_view ids) {
     if (numbers->size() > kMaxBlobs)
         return rejected(400, fmt::format("too many blobs; at most {} per request", kMaxBlobs));
     std::vector<std::string> blobs(numbers->size());
-    run_parallel(blobs.size(), usual_threads(),
-                 [&](std::size_t i, unsigned) { blobs[i] = document.blob((*numbers)[i], Aim::narrowest); });
+    run_parallel(blobs.size(), default_threads(),
+                 [&](std::size_t i, unsigned) { blobs[i] = document.blob((*numbers)[i], EncodingGoal::narrowest); });
     HttpReply reply{.type = "application/octet-stream"};
     for (const std::string& blob : blobs) append_framed(reply.body, blob);
     return reply;
