@@ -14,6 +14,10 @@
 namespace gpuprof::compare {
 namespace {
 
+std::string signed_duration(DurNs ns) {
+    return fmt::format("{}{}", ns < 0 ? "-" : "+", readable_duration(std::abs(static_cast<double>(ns))));
+}
+
 // One run's parts: kernels by pair, everything else by kind and name. Sums over all steps and devices.
 struct Parts {
     std::vector<WideSum> kernels;
@@ -104,18 +108,15 @@ ResultTable attribution_table(const Attribution& found) {
             integer(part.difference()),
             percent(part.difference(), found.difference()),
         });
-    table.notes.push_back(fmt::format(
-        "The rows add up to {}{} ns: {} -> {} {}{}.", found.difference() < 0 ? "" : "+",
-        readable_count(found.difference()), readable_duration(found.base_ns), readable_duration(found.new_ns),
-        found.of_steps ? "per step" : "in the whole recording", found.devices > 1 ? ", mean over devices" : ""));
+    table.notes.push_back(
+        fmt::format("The rows add up to {}: {} -> {} {}{}.", signed_duration(found.difference()),
+                    readable_duration(found.base_ns), readable_duration(found.new_ns),
+                    found.of_steps ? "per step" : "in the whole recording", found.devices > 1 ? ", mean over devices" : ""));
     return table;
 }
 
 std::string attribution_line(const Attribution& found) {
     constexpr std::size_t kShown = 3, kName = 60;
-    auto signed_duration = [](DurNs ns) {
-        return fmt::format("{}{}", ns < 0 ? "-" : "+", readable_duration(std::abs(static_cast<double>(ns))));
-    };
     if (found.difference() == 0 && (found.parts.empty() || found.parts.front().difference() == 0))
         return "device time: no difference";
     std::string line = fmt::format("{} {} -> {}, {}{}:", found.of_steps ? "mean step" : "whole recording",

@@ -1,68 +1,136 @@
 #!/usr/bin/env python3
-"""Takes the screenshots of the viewer that the documentation shows, docs/images/view-*.png.
+"""Draws the images of the viewer in docs/images: `.venv/bin/python tools/draw_view_images.py build/release/gpu-profile`.
 
-    .venv/bin/pip install pillow    # once; nothing else in the repository needs it
-    .venv/bin/python tools/draw_view_images.py BINARY [NAME...]
-
-Exports pages of the repository's recordings with BINARY and photographs them in headless Chromium. Run it after a change of the
-viewer that the images show, and look at the result: no test compares images. NAME is one of SHOTS; without any, all are taken.
+Each image is a page that the program exports, opened in Chromium (GPUPROF_CHROMIUM, or the one on PATH) and cut at the
+end of an element, so that no line is cut in half. Run it after a change of the viewer or of the reports it shows, and
+look at the images before committing them. Fonts differ between machines, so no test compares the images.
 """
 
-import io
+import argparse
+import base64
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
-from PIL import Image
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
-KINETO = "tests/fixtures/kineto"
-HEAVY = f"{KINETO}/transformer-stacks-shapes-memory.json.gz"
+IMAGES = ROOT / "docs" / "images"
+KINETO = ROOT / "tests" / "fixtures" / "kineto"
+EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
+TRANSFORMER = KINETO / "transformer-stacks-shapes-memory.json.gz"
+TWO_GPUS = ROOT / "tests" / "fixtures" / "nsys" / "h100_2gpu_1s.sqlite.gz"
+
+WIDTH = 1280  # CSS pixels
+MAX_BYTES = 250_000
+
+# The pixels of a PNG as numbers in a palette of its 256 most frequent colours; other colours become the nearest of them.
+TO_PALETTE = """async (png) => {
+  const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
+  const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+  context.drawImage(bitmap, 0, 0);
+  const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+  const counts = new Map();
+  const colours = new Uint32Array(data.buffer);
+  for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
+  const rgb = (colour) => [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
+  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 256).map(([colour]) => rgb(colour));
+  const nearest = (colour) => {
+    const distances = palette.map((other) => rgb(colour).reduce((sum, value, i) => sum + (value - other[i]) ** 2, 0));
+    return distances.indexOf(Math.min(...distances));
+  };
+  const numbers = new Map([...counts.keys()].map((colour) => [colour, String.fromCharCode(nearest(colour))]));
+  return { height: bitmap.height, palette: palette.flat(), pixels: btoa(Array.from(colours, (colour) => numbers.get(colour)).join("")) };
+}"""
 
 
-def click(text):
-    """Return a step that clicks the first button or link with this text."""
-    return lambda page: page.locator("button, a").get_by_text(text, exact=True).first.click()
+def small_png(page, png):
+    """The same image with a palette, which takes a third of the bytes."""
+    image = page.evaluate(TO_PALETTE, base64.b64encode(png).decode())
+    height, pixels = image["height"], base64.b64decode(image["pixels"])
+    header = struct.pack(">IIBBBBB", WIDTH, height, 8, 3, 0, 0, 0)  # 8 bits per pixel, with a palette
+    lines = b"".join(b"\0" + pixels[y * WIDTH : (y + 1) * WIDTH] for y in range(height))  # 0: no filter
+    chunks = [(b"IHDR", header), (b"PLTE", bytes(image["palette"])), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks)
 
 
-# name: arguments of `export html`, height in pixels, colour scheme, what to do before the picture is taken
-SHOTS = {
-    "overview": (["examples/input_bound.json.gz"], 720, "light", None),
-    "timeline": (["examples/input_bound.json.gz"], 620, "light", click("gap-1")),
-    "two-gpus": (["tests/fixtures/nsys/h100_2gpu_1s.sqlite.gz"], 620, "dark", click("Timeline")),
-    "charts": ([HEAVY], 1080, "light", click("Charts")),
-    "comparison": ([HEAVY, "--base", f"{KINETO}/transformer.json.gz"], 1240, "light", None),
-}
+@dataclass
+class Image:
+    name: str
+    recording: Path
+    page: str
+    height: Optional[int] = None  # CSS pixels; if absent, up to the end of `until`
+    until: str = "main"
+    base: Optional[Path] = None
+    click: Optional[str] = None  # name of a button on the page
+    theme: str = "light"
 
 
-def photograph(browser, page_file, height, scheme, prepare):
-    context = browser.new_context(viewport={"width": 1280, "height": height}, color_scheme=scheme)
+ALL = [
+    Image("view-overview", EXAMPLE, "overview", until="main .columns"),
+    Image("view-timeline", EXAMPLE, "overview", height=720, click="gap-1"),
+    Image("view-two-gpus", TWO_GPUS, "timeline", height=620, theme="dark"),
+    Image("view-charts", TRANSFORMER, "charts", until="#steps"),
+    Image("view-comparison", TRANSFORMER, "comparison", until=".timelines .side >> nth=1", base=KINETO / "transformer.json.gz"),
+]
+
+
+def export(program, image, folder):
+    out = folder / f"{image.name}.html"
+    base = [] if image.base is None else ["--base", image.base]
+    subprocess.run([program, "export", "html", image.recording, *base, "-o", out], check=True)
+    return out
+
+
+def draw(browser, image, path):
+    context = browser.new_context(viewport={"width": WIDTH, "height": image.height or 4000}, color_scheme=image.theme, offline=True)
     page = context.new_page()
-    page.goto(page_file.as_uri())
-    page.wait_for_timeout(1000)
-    if prepare:
-        prepare(page)
-        page.wait_for_timeout(1000)
-    page.mouse.move(1050, 20)  # over nothing that reacts
-    image = page.screenshot()
+    page.goto(f"{path.as_uri()}#page={image.page}")
+    page.wait_for_selector("header.bar")
+    if image.click is not None:
+        page.get_by_role("button", name=image.click, exact=True).first.click()
+    page.mouse.move(WIDTH - 1, 1)  # no tooltip, no button of a track
+    page.wait_for_timeout(2000)  # charts and lanes are drawn from chunks that arrive one by one
+    height = image.height
+    if height is None:
+        box = page.locator(image.until).first.bounding_box()
+        height = round(box["y"] + box["height"]) + 12
+    data = page.screenshot(clip={"x": 0, "y": 0, "width": WIDTH, "height": height})
+    page.goto("about:blank")
+    data = small_png(page, data)
     context.close()
-    return Image.open(io.BytesIO(image)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    return data
 
 
 def main():
-    program, names = Path(sys.argv[1]).resolve(), sys.argv[2:] or list(SHOTS)
+    parser = argparse.ArgumentParser(description="Draw the images of the viewer in docs/images.")
+    parser.add_argument("program", type=Path, help="the program whose viewer is drawn")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(image.name for image in ALL)}")
+    given = parser.parse_args()
+    unknown = [name for name in given.names if name not in {image.name for image in ALL}]
+    if unknown:
+        parser.error(f"unknown image '{unknown[0]}'")
     chromium = os.environ.get("GPUPROF_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+    if chromium is None:
+        sys.exit("cannot draw: no Chromium on PATH; install it or set GPUPROF_CHROMIUM")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name in names:
-            recordings, *view = SHOTS[name]
-            page_file = Path(folder, f"{name}.html")
-            subprocess.run([program, "export", "html", *recordings, "-o", page_file], cwd=ROOT, check=True)
-            photograph(browser, page_file, *view).save(ROOT / "docs" / "images" / f"view-{name}.png", optimize=True)
+        for image in ALL:
+            if given.names and image.name not in given.names:
+                continue
+            data = draw(browser, image, export(given.program.resolve(), image, Path(folder)))
+            if len(data) > MAX_BYTES:
+                sys.exit(f"{image.name}: {len(data):,} bytes; the limit is {MAX_BYTES:,}")
+            (IMAGES / f"{image.name}.png").write_bytes(data)
+            print(f"{image.name}.png: {len(data):,} bytes")
+        browser.close()
 
 
 if __name__ == "__main__":

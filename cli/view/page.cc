@@ -19,8 +19,10 @@ Result<std::string_view> viewer_page() {
     return std::string_view(gpuprof_viewer_page,
                             static_cast<std::size_t>(gpuprof_viewer_page_end - gpuprof_viewer_page));
 #else
-    return Error{ExitCode::internal,
-                 "no viewer in this build: node and npm were missing; use gpu-profile report, or rebuild with them"};
+    return Error{
+        ExitCode::internal,
+        "cannot show the viewer: node and npm were missing when this program was built; install them and rebuild, or "
+        "use gpu-profile report"};
 #endif
 }
 

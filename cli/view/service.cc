@@ -31,7 +31,7 @@ bool same_secret(std::string_view a, std::string_view b) {
     return difference == 0;
 }
 
-HttpReply refused(int status, std::string_view why) { return {.status = status, .body = fmt::format("{}\n", why)}; }
+HttpReply rejected(int status, std::string_view why) { return {.status = status, .body = fmt::format("{}\n", why)}; }
 
 // Whether a cookie header such as "a=1; b=2" has this name and value.
 bool has_cookie(std::string_view cookies, std::string_view name, std::string_view value) {
@@ -60,11 +60,11 @@ std::optional<std::vector<std::size_t>> numbers_of(std::string_view ids, std::si
     return numbers;
 }
 
-HttpReply blobs_of(const ViewDocument& document, std::string_view ids) {
+HttpReply blobs_reply(const ViewDocument& document, std::string_view ids) {
     std::optional<std::vector<std::size_t>> numbers = numbers_of(ids, document.blobs());
-    if (!numbers) return refused(404, "no such blob");
+    if (!numbers) return rejected(404, "no such blob");
     if (numbers->size() > kMaxBlobs)
-        return refused(400, fmt::format("too many blobs; at most {} per request", kMaxBlobs));
+        return rejected(400, fmt::format("too many blobs; at most {} per request", kMaxBlobs));
     std::vector<std::string> blobs(numbers->size());
     run_parallel(blobs.size(), default_threads(),
                  [&](std::size_t i, unsigned) { blobs[i] = document.blob((*numbers)[i], EncodingGoal::narrowest); });
@@ -73,11 +73,11 @@ HttpReply blobs_of(const ViewDocument& document, std::string_view ids) {
     return reply;
 }
 
-HttpReply of_document(const ViewDocument& document, std::string_view path) {
+HttpReply document_reply(const ViewDocument& document, std::string_view path) {
     constexpr std::string_view kBlobs = "/blobs/";
     if (path == "/manifest") return {.type = "application/json", .body = document.manifest()};
-    if (path.substr(0, kBlobs.size()) == kBlobs) return blobs_of(document, path.substr(kBlobs.size()));
-    return refused(
+    if (path.substr(0, kBlobs.size()) == kBlobs) return blobs_reply(document, path.substr(kBlobs.size()));
+    return rejected(
         404,
         "not found; available: /, /manifest, /blobs/N,N,... and, for a comparison, /comparison and the prefix /base");
 }
@@ -94,33 +94,34 @@ Result<ViewService> ViewService::make(ViewPair pair, std::string_view page, std:
     return service;
 }
 
-bool ViewService::meant_for_us(std::string_view host) const {
+bool ViewService::is_our_host(std::string_view host) const {
     for (const char* name : {"127.0.0.1", "localhost", "[::1]"})
         if (host == fmt::format("{}:{}", name, port_)) return true;
     return false;
 }
 
-bool ViewService::from_our_page(const HttpRequest& request, std::string_view host) const {
+bool ViewService::is_same_origin(const HttpRequest& request, std::string_view host) const {
     std::optional<std::string_view> origin = request.header("Origin"), site = request.header("Sec-Fetch-Site");
     if (!origin || !site) return false;
     return (origin->empty() || *origin == fmt::format("http://{}", host)) &&
            (site->empty() || *site == "same-origin" || *site == "none");
 }
 
-bool ViewService::knows_cookie(const HttpRequest& request) const {
+bool ViewService::has_session_cookie(const HttpRequest& request) const {
     std::optional<std::string_view> cookies = request.header("Cookie");
     return cookies && has_cookie(*cookies, fmt::format("gpu-profile-{}", port_), cookie_);
 }
 
 HttpReply ViewService::answer(const HttpRequest& request) {
     std::optional<std::string_view> host = request.header("Host");
-    if (!host || !meant_for_us(*host)) return refused(400, "this server answers only to 127.0.0.1 and localhost");
-    if (!from_our_page(request, *host)) return refused(403, "requests from other pages are refused");
+    if (!host || !is_our_host(*host))
+        return rejected(400, "wrong Host header; this server accepts only 127.0.0.1 and localhost");
+    if (!is_same_origin(request, *host)) return rejected(403, "cross-origin request rejected");
     if (request.path == "/session")
         return request.method == HttpRequest::post ? session(request) : method_not_allowed("POST");
     if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
-    if (request.path != "/" && !knows_cookie(request))
-        return refused(401, "not authorised; open the address that gpu-profile view printed");
+    if (request.path != "/" && !has_session_cookie(request))
+        return rejected(401, "not authorised; open the address that gpu-profile view printed");
     HttpReply reply =
         request.path == "/" ? HttpReply{.type = "text/html; charset=utf-8", .body = page_} : content(request.path);
     reply.headers = {{"Cross-Origin-Resource-Policy", "same-origin"},
@@ -133,8 +134,8 @@ HttpReply ViewService::answer(const HttpRequest& request) {
 HttpReply ViewService::session(const HttpRequest& request) {
     std::optional<std::string_view> given = request.header("Authorization");
     if (!given || exchanged_ || !same_secret(*given, fmt::format("Bearer {}", token_)))
-        return refused(403, exchanged_ ? "this address has already been opened; start gpu-profile view again"
-                                       : "wrong token; open the address that gpu-profile view printed");
+        return rejected(403, exchanged_ ? "this address has already been opened; start gpu-profile view again"
+                                        : "wrong token; open the address that gpu-profile view printed");
     exchanged_ = true;
     return {.status = 204,
             .headers = {
@@ -145,9 +146,9 @@ HttpReply ViewService::content(std::string_view path) const {
     if (path == "/comparison")
         return {.type = "application/json", .body = pair_.base ? pair_.base->comparison : "null"};
     constexpr std::string_view kBase = "/base";
-    if (path.substr(0, kBase.size()) != kBase) return of_document(pair_.document, path);
-    return pair_.base ? of_document(pair_.base->document, path.substr(kBase.size()))
-                      : refused(404, "this server does not show a comparison");
+    if (path.substr(0, kBase.size()) != kBase) return document_reply(pair_.document, path);
+    return pair_.base ? document_reply(pair_.base->document, path.substr(kBase.size()))
+                      : rejected(404, "not found: this server has no comparison");
 }
 
 }  // namespace gpuprof

@@ -29,9 +29,9 @@ public:
 
 private:
     ViewService(ViewPair pair, std::string_view page, std::uint16_t port);
-    bool meant_for_us(std::string_view host) const;
-    bool from_our_page(const HttpRequest& request, std::string_view host) const;
-    bool knows_cookie(const HttpRequest& request) const;
+    bool is_our_host(std::string_view host) const;
+    bool is_same_origin(const HttpRequest& request, std::string_view host) const;
+    bool has_session_cookie(const HttpRequest& request) const;
     HttpReply session(const HttpRequest& request);
     HttpReply content(std::string_view path) const;
 

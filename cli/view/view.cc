@@ -26,7 +26,7 @@ extern char** environ;
 namespace gpuprof {
 namespace {
 
-// without a request; then the viewer is considered closed
+// The server exits after this time without a request: the viewer is then considered closed.
 constexpr DurNs kIdleTimeout = DurNs{8} * 3600 * 1'000'000'000;
 
 struct Arguments {
@@ -51,7 +51,7 @@ bool start(const char* name, const std::string& address) {
     return failed == 0;
 }
 
-// Starts the user's browser, else the desktop's. Without a display there is none to start.
+// Starts $BROWSER if set, otherwise xdg-open, which needs a display.
 bool open_browser(const std::string& address) {
     if (const char* chosen = std::getenv("BROWSER"); chosen != nullptr && *chosen != '\0')
         return start(chosen, address);
@@ -62,8 +62,9 @@ bool open_browser(const std::string& address) {
 void announce(const Arguments& arguments, const std::string& address) {
     static_cast<void>(print(address + '\n'));
     bool opened = arguments.open_browser && open_browser(address);
-    note(fmt::format("{}{} is shown at this address until Ctrl-C; the address can be opened once",
-                     arguments.open_browser && !opened ? "cannot start a browser; " : "", arguments.files.front()));
+    note(fmt::format("{}serving {} until Ctrl-C; the address works once",
+                     arguments.open_browser && !opened ? "cannot start a browser: open the address above; " : "",
+                     arguments.files.front()));
 }
 
 Result<ExitCode> view(const Arguments& arguments) {
@@ -76,15 +77,15 @@ Result<ExitCode> view(const Arguments& arguments) {
     Result<ViewService> service = ViewService::make(std::move(pair).value(), *viewer, (*endpoint)->at().port);
     if (!service.ok()) return service.error();
     std::string address = fmt::format("http://{}/#{}", (*endpoint)->at().text(), service->token());
-    TimeNs asked = monotonic_ns();
+    TimeNs last_request = monotonic_ns();
     auto page = [&](const HttpRequest& request) {
-        asked = monotonic_ns();
+        last_request = monotonic_ns();
         return service->answer(request);
     };
     auto every_second = [&] {
         while (waitpid(-1, nullptr, WNOHANG) > 0) {
         }  // the process that started the browser
-        if (monotonic_ns() - asked < kIdleTimeout) return;
+        if (monotonic_ns() - last_request < kIdleTimeout) return;
         note("no request for 8 hours; exiting");
         (*endpoint)->end();
     };

@@ -13,7 +13,7 @@
 namespace gpuprof {
 namespace {
 
-std::string busy_profiles_json(const std::vector<BusyProfile>& busy_profiles) {
+std::string busy_shares_json(const std::vector<BusyProfile>& busy_profiles) {
     StringSink sink;
     JsonWriter json(sink);
     json.begin_object();
@@ -52,8 +52,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
                   .tables = tables};
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
-    return AnswerJson{sink.text(),
-                      busy_profiles_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{})};
+    return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{})};
 }
 
 }  // namespace

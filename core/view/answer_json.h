@@ -15,7 +15,7 @@ inline constexpr std::int64_t kReportRows = 2000;
 
 struct AnswerJson {
     std::string report;                 // the envelope of docs/reference/commands/report.md
-    std::string pictures;               // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
+    std::string busy_shares;            // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
     std::optional<Interval> part = {};  // the part that the answer covers, if not the whole recording
 };
 

@@ -10,8 +10,8 @@ namespace {
 
 // One column of a payload under construction.
 template <class T>
-struct BlobColumn {
-    BlobColumn(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
+struct ColumnBuffer {
+    ColumnBuffer(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
         : name(called), type(of), unit(in), values(rows) {}
 
     std::string_view name;
@@ -34,10 +34,10 @@ template <class Items>
 std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, EncodingGoal goal) {
     constexpr bool kMerged = requires { items[0].busy; };
     const std::size_t rows = blob.count;
-    BlobColumn<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
+    ColumnBuffer<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
         row{"row", ColumnType::I64, "", rows}, count{"count", ColumnType::I64, "count", kMerged ? rows : 0},
         busy{"busy", ColumnType::Dur, "ns", kMerged ? rows : 0};
-    BlobColumn<StringId> name{"name", ColumnType::Str, "", rows};
+    ColumnBuffer<StringId> name{"name", ColumnType::Str, "", rows};
     bool any_name = false, any_row = false;
     for (std::size_t i = 0; i < rows; ++i) {
         const auto& slice = items[blob.first + i];
@@ -61,8 +61,8 @@ std::string encode_slices(const Items& items, const Blob& blob, const StringPool
 
 std::string encode_values(const PodVector<Value>& items, const Blob& blob, const StringPool& strings,
                           EncodingGoal goal) {
-    BlobColumn<std::int64_t> time{"time", ColumnType::Time, "ns", blob.count};
-    BlobColumn<double> value{"value", ColumnType::F64, "", blob.count};
+    ColumnBuffer<std::int64_t> time{"time", ColumnType::Time, "ns", blob.count};
+    ColumnBuffer<double> value{"value", ColumnType::F64, "", blob.count};
     for (std::size_t i = 0; i < blob.count; ++i) {
         time[i] = items[blob.first + i].time;
         value[i] = items[blob.first + i].value;
@@ -73,8 +73,9 @@ std::string encode_values(const PodVector<Value>& items, const Blob& blob, const
 std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob, const StringPool& strings,
                           EncodingGoal goal) {
     const std::size_t rows = blob.count;
-    BlobColumn<std::int64_t> time{"time", ColumnType::Time, "ns", rows}, count{"count", ColumnType::I64, "count", rows};
-    BlobColumn<double> mean{"value", ColumnType::F64, "", rows}, low{"low", ColumnType::F64, "", rows},
+    ColumnBuffer<std::int64_t> time{"time", ColumnType::Time, "ns", rows},
+        count{"count", ColumnType::I64, "count", rows};
+    ColumnBuffer<double> mean{"value", ColumnType::F64, "", rows}, low{"low", ColumnType::F64, "", rows},
         high{"high", ColumnType::F64, "", rows};
     for (std::size_t i = 0; i < rows; ++i) {
         const MergedValue& merged = items[blob.first + i];
@@ -100,8 +101,8 @@ std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal g
 std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
     StringPool strings;
     const std::size_t rows = parts.names.size();
-    BlobColumn<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
-    BlobColumn<std::int64_t> count{"count", ColumnType::I64, "count", rows},
+    ColumnBuffer<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
+    ColumnBuffer<std::int64_t> count{"count", ColumnType::I64, "count", rows},
         total{"total", ColumnType::Dur, "ns", rows}, first{"first", ColumnType::Time, "ns", rows},
         last{"last", ColumnType::Time, "ns", rows};
     std::size_t row = 0;
@@ -130,7 +131,7 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
         }
         case Blob::kNames: return encode_names(parts, goal);
         case Blob::kReport: return parts.answer.report;
-        case Blob::kPictures: return parts.answer.pictures;
+        case Blob::kBusyShares: return parts.answer.busy_shares;
     }
     return {};
 }

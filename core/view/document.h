@@ -26,7 +26,7 @@ public:
 
     const std::string& manifest() const;
     std::size_t blobs() const;
-    // The number of leading blobs that the first picture needs.
+    // The number of leading blobs that the first frame needs.
     std::size_t early_blobs() const;
     // id < blobs(). Thread-safe. Use Aim::narrowest if the blob is sent uncompressed.
     std::string blob(std::size_t id, EncodingGoal goal) const;

@@ -107,11 +107,11 @@ void write_table(JsonWriter& json, const EventTable& table, std::size_t first_bl
 }
 
 void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
-    std::optional<std::size_t> names, report, pictures;
+    std::optional<std::size_t> names, report, busy_shares;
     for (std::size_t id = 0; id < parts.early; ++id) {
         if (parts.blobs[id].kind == Blob::kNames) names = id;
         if (parts.blobs[id].kind == Blob::kReport) report = id;
-        if (parts.blobs[id].kind == Blob::kPictures) pictures = id;
+        if (parts.blobs[id].kind == Blob::kBusyShares) busy_shares = id;
     }
     auto member = [&](std::string_view name, std::optional<std::size_t> id) {
         json.key(name);
@@ -119,7 +119,7 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
     };
     member("names", names);
     member("report", report);
-    member("pictures", pictures);
+    member("pictures", busy_shares);
     json.member("blob_count", static_cast<std::int64_t>(parts.blobs.size()));
 }
 

@@ -16,7 +16,7 @@ Extent extent(const Value& v) { return {v.time, v.time, 1, 0}; }
 Extent extent(const MergedValue& v) { return {v.time, v.time, v.count, 0}; }
 
 template <class Items>
-std::vector<Chunk> cut(const Items& items) {
+std::vector<Chunk> chunks_of(const Items& items) {
     std::vector<Chunk> chunks;
     std::int64_t events = 0;
     DurNs busy = 0;
@@ -53,12 +53,12 @@ void ViewParts::add_lane(const Lane& lane) {
     LaneParts& parts = lanes.emplace_back();
     if (lane.table == SliceTable::none) {
         parts.values = levels_of(lane.values);
-        parts.chunks.push_back(cut(lane.values));
-        for (const auto& level : parts.values) parts.chunks.push_back(cut(level.items));
+        parts.chunks.push_back(chunks_of(lane.values));
+        for (const auto& level : parts.values) parts.chunks.push_back(chunks_of(level.items));
     } else {
         parts.slices = levels_of(lane.slices);
-        parts.chunks.push_back(cut(lane.slices));
-        for (const auto& level : parts.slices) parts.chunks.push_back(cut(level.items));
+        parts.chunks.push_back(chunks_of(lane.slices));
+        for (const auto& level : parts.slices) parts.chunks.push_back(chunks_of(level.items));
     }
 }
 
@@ -84,16 +84,16 @@ void ViewParts::number_level(std::uint32_t lane, std::size_t level) {
 }
 
 void ViewParts::number_blobs() {
-    std::size_t most = 0;
+    std::size_t max_levels = 0;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
         number_level(lane, lanes[lane].levels() - 1);
-        most = std::max(most, lanes[lane].levels());
+        max_levels = std::max(max_levels, lanes[lane].levels());
     }
-    blobs.push_back({Blob::kPictures});
+    blobs.push_back({Blob::kBusyShares});
     blobs.push_back({Blob::kReport});
     if (!names.empty()) blobs.push_back({Blob::kNames});
     early = blobs.size();
-    for (std::size_t level = most; level-- > 0;)
+    for (std::size_t level = max_levels; level-- > 0;)
         for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
             if (level + 1 < lanes[lane].levels()) number_level(lane, level);
     for (std::uint32_t table = 0; table < tables.size(); ++table)

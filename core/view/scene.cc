@@ -19,17 +19,17 @@ void drop_empty(Scene& scene) {
     for (const Lane& lane : scene.lanes) used[lane.track] = true;
     for (std::size_t i = scene.tracks.size(); i-- > 0;)  // parents precede their children
         if (used[i] && scene.tracks[i].parent >= 0) used[static_cast<std::size_t>(scene.tracks[i].parent)] = true;
-    std::vector<std::int32_t> now(scene.tracks.size(), -1);
+    std::vector<std::int32_t> new_index(scene.tracks.size(), -1);
     std::vector<Track> kept;
     for (std::size_t i = 0; i < scene.tracks.size(); ++i) {
         if (!used[i]) continue;
         Track& track = scene.tracks[i];
-        if (track.parent >= 0) track.parent = now[static_cast<std::size_t>(track.parent)];
-        now[i] = static_cast<std::int32_t>(kept.size());
+        if (track.parent >= 0) track.parent = new_index[static_cast<std::size_t>(track.parent)];
+        new_index[i] = static_cast<std::int32_t>(kept.size());
         kept.push_back(std::move(track));
     }
     scene.tracks = std::move(kept);
-    for (Lane& lane : scene.lanes) lane.track = static_cast<std::uint32_t>(now[lane.track]);
+    for (Lane& lane : scene.lanes) lane.track = static_cast<std::uint32_t>(new_index[lane.track]);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The content of a timeline: tracks, and on their rows lanes of slices or values. Values are in the units of the trace,
 // which counts from zero (core/model/select_interval.h); nothing is merged or omitted.
 //
-//   process > thread > python        ranges, operators, calls; Python calls apart, since they are deep
+//   process > thread > python        ranges, operators, calls; Python calls nest deeply and have their own track
 //   process > counter                CPUs in use
 //   device > busy, idle, stream, annotations, counter
 //

@@ -65,7 +65,7 @@ private:
         add_idle(device, parent);
         for (auto& [stream, work] : streams_[device]) add_stream(device, parent, stream, work);
         for (auto& [stream, ranges] : ranges_[device]) {
-            std::string name = fmt::format("annotations of stream {}", stream);
+            std::string name = fmt::format("stream {} annotations", stream);
             std::int32_t track = scene_.add_track({parent, "annotations", std::move(name), device});
             add_lanes(track, ranges);
         }

@@ -7,8 +7,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::string_view kPlace = "<!--gpu-profile:data-->";  // occurs once in the page
-constexpr std::size_t kSegment = std::size_t{4} << 20;          // approximate bytes before compression
+constexpr std::string_view kDataMarker = "<!--gpu-profile:data-->";  // occurs once in the page
+constexpr std::size_t kSegment = std::size_t{4} << 20;               // approximate bytes before compression
 
 std::string base64(std::string_view bytes) {
     constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -86,15 +86,16 @@ Status write_document(const std::string& prefix, const ViewDocument& document, S
 }  // namespace
 
 Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink) {
-    std::size_t place = page.find(kPlace);
-    if (place == std::string_view::npos) return Error{ExitCode::internal, "the built viewer has no place for data"};
+    std::size_t place = page.find(kDataMarker);
+    if (place == std::string_view::npos)
+        return Error{ExitCode::internal, "cannot write the page: the built viewer lacks its data marker"};
     sink.write(page.substr(0, place));
     if (Status written = write_document("", pair.document, sink); !written) return written;
     if (pair.base) {
         write_json_element("comparison", pair.base->comparison, sink);
         if (Status written = write_document("base-", pair.base->document, sink); !written) return written;
     }
-    sink.write(page.substr(place + kPlace.size()));
+    sink.write(page.substr(place + kDataMarker.size()));
     return {};
 }
 

@@ -37,7 +37,7 @@ void run_view(std::string_view bytes) {
     Result<ViewDocument> document = ViewDocument::make(std::move(*trace), "fuzz");
     if (!document) return;
     promise(is_json(document->manifest()), "the manifest is JSON");
-    promise(document->early_blobs() <= document->blobs(), "the first picture uses existing blobs");
+    promise(document->early_blobs() <= document->blobs(), "the first frame uses existing blobs");
     for (std::size_t id = 0; id < document->blobs(); ++id) {
         std::string blob = document->blob(id, EncodingGoal::narrowest);
         promise(is_payload(blob) || is_json(blob), "a blob is a payload or JSON");

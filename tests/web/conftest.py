@@ -1,5 +1,5 @@
-"""Chromium on pages of the viewer. Pages come from documents drawn by hand (web/test/made.ts); the viewer is built once
-per session. Without node, its packages or Chromium the tests skip with the reason.
+"""Chromium on pages of the viewer. Pages come from documents drawn by hand (web/test/sample_documents.ts); the viewer is
+built once per session. Without node, its packages or Chromium the tests skip with the reason.
 
 Every page is opened from a file, without network; a request to anywhere, or an error in the page or on its console,
 fails the test that opened it.
@@ -47,7 +47,7 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def made(viewer_built, tmp_path_factory):
+def sample_page(viewer_built, tmp_path_factory):
     """Return the path of a page with a generated document, by the document's name."""
     folder = tmp_path_factory.mktemp("pages")
 

@@ -59,8 +59,8 @@ def timeline(firefox):
     firefox.wait("document.querySelector('canvas[data-complete]')")
 
 
-def test_the_timeline_is_drawn_and_can_be_clicked(firefox, made):
-    visit(firefox, made("drawn").as_uri())
+def test_the_timeline_is_drawn_and_can_be_clicked(firefox, sample_page):
+    visit(firefox, sample_page("drawn").as_uri())
     timeline(firefox)
     white = [255, 255, 255]
     assert [firefox.run(PLACE, "busy", time * US)[2] != white for time in (10, 30, 45, 55, 75, 95)] == [False, True, False, True, False, True]
@@ -71,8 +71,8 @@ def test_the_timeline_is_drawn_and_can_be_clicked(firefox, made):
     firefox.wait("document.querySelector('.search [role=status]').textContent === '2 events, 1 name'")
 
 
-def test_hostile_names_are_text(firefox, made):
-    visit(firefox, made("hostile").as_uri())
+def test_hostile_names_are_text(firefox, sample_page):
+    visit(firefox, sample_page("hostile").as_uri())
     timeline(firefox)
     assert firefox.run("return document.title") != "owned"
 

@@ -1,4 +1,4 @@
-"""Overview, tables and pictures of pages that the program writes: they say what the report says, and lead to the
+"""Overview, tables and charts of pages that the program writes: they say what the report says, and lead to the
 timeline."""
 
 import re
@@ -67,7 +67,7 @@ def test_the_overview_of_a_damaged_recording_begins_with_that(visit, exported, t
     whole = INPUT_BOUND.read_bytes()
     path.write_bytes(whole[:len(whole) * 3 // 4])
     page = visit(exported(path), "page=overview")
-    assert page.locator(".trust li").first.inner_text().startswith("! the input is damaged: ")
+    assert page.locator(".data-quality li").first.inner_text().startswith("! the input is damaged: ")
 
 
 def test_a_recording_without_device_work_says_what_it_holds(visit, exported, program):
@@ -87,7 +87,7 @@ def test_the_first_page_says_what_the_report_says(visit, exported, program, reco
     verdict = said.document["verdict"]
     assert page.locator(".verdict h1").inner_text() == verdict["name"]
     assert f"{verdict['share_pct']:.1f} %" in page.locator(".verdict dl").inner_text()
-    assert page.locator(".trust li").count() == len(said.document["trust"])
+    assert page.locator(".data-quality li").count() == len(said.document["trust"])
     titles = page.locator(".finding h3").all_inner_texts()
     assert titles == [finding["title"] for finding in said.document["findings"]]
     for card, finding in zip(page.locator(".finding").all(), said.document["findings"], strict=True):
@@ -149,7 +149,7 @@ def test_a_copied_table_is_the_csv_of_the_report(visit, exported, program, table
     assert copied(page) == said
 
 
-def test_what_is_filtered_and_sorted_is_what_is_copied(visit, exported, program):
+def test_the_filtered_and_sorted_rows_are_copied(visit, exported, program):
     page = visit(exported(INPUT_BOUND), "page=tables&table=kernels", permissions=CLIPBOARD)
     wanted = [row for row in program.report(INPUT_BOUND, "kernels")["kernels"].rows if row["mean_ns"] > 200e3 and "sm90" in row["name"]]
     page.get_by_role("searchbox").fill("sm90 mean_ns>200us")
@@ -157,7 +157,7 @@ def test_what_is_filtered_and_sorted_is_what_is_copied(visit, exported, program)
     assert page.get_by_role("columnheader", name="mean_ns").get_attribute("aria-sort") == "descending"
     lines = copied(page).splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == [row["name"] for row in sorted(wanted, key=lambda row: -row["mean_ns"])]
-    assert f"{len(wanted)} of 48 rows" in page.locator(".said").inner_text()
+    assert f"{len(wanted)} of 48 rows" in page.locator(".status").inner_text()
 
 
 def test_absent_values_sort_last_either_way(visit, exported):
@@ -173,7 +173,7 @@ def test_absent_values_sort_last_either_way(visit, exported):
 def test_groups_add_up(visit, exported, program):
     page = visit(exported(INPUT_BOUND), "page=tables&table=kernels", permissions=CLIPBOARD)
     said = program.report(INPUT_BOUND, "kernels")["kernels"].rows
-    page.get_by_label("group by").select_option("limiter")
+    page.get_by_label("Group by").select_option("limiter")
     lines = [line.split(",") for line in copied(page).splitlines()]
     assert lines[0] == ["limiter", "rows", "count", "total_ns"]
     sums = {name: (int(count), int(total)) for name, _, count, total in lines[1:]}
@@ -182,10 +182,10 @@ def test_groups_add_up(visit, exported, program):
         assert sums[name] == (sum(row["count"] for row in mine), sum(row["total_ns"] for row in mine))
 
 
-def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit, exported, program):
+def test_a_long_table_keeps_few_rows_on_the_page_and_reports_the_limit(visit, exported, program):
     gaps = program.report(TWO_DEVICES, "gaps")["gaps"].rows
     page = visit(exported(TWO_DEVICES), "page=tables&table=gaps")
-    assert page.locator(".said").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
+    assert page.locator(".status").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
     page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
     page.wait_for_selector("tr[aria-rowindex='2001']")
     assert page.locator(".grid tr").count() < 100
@@ -193,7 +193,7 @@ def test_a_long_table_keeps_few_rows_on_the_page_and_says_what_is_left_off(visit
     assert exact(last) == gaps[1999]["dur_ns"]
 
 
-def test_the_keyboard_is_enough(visit, exported, program):
+def test_every_page_works_with_the_keyboard(visit, exported, program):
     gap = program.report(INPUT_BOUND, "gaps")["gaps"].rows[2]
     page = visit(exported(INPUT_BOUND), "page=tables&table=gaps")
     page.get_by_role("button", name="Copy CSV").focus()
@@ -207,7 +207,7 @@ def test_the_keyboard_is_enough(visit, exported, program):
     assert exact(field(page, "start")) == gap["start_ns"]
 
 
-@pytest.mark.parametrize("shown", ["overview", "tables", "pictures"])
+@pytest.mark.parametrize("shown", ["overview", "tables", "charts"])
 def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown):
     page = visit(exported(recording), f"page={shown}", viewport=PHONE)
     page.wait_for_timeout(500)

@@ -1,4 +1,4 @@
-"""The timeline over a document of a dozen events, drawn in web/test/made.ts: 100 us, one thread, one device.
+"""The timeline over a document of a dozen events, drawn in web/test/sample_documents.ts: 100 us, one thread, one device.
 
     main       |step 1 from 5 to 95; aten::mm 8-16; calls at 10, 44, 80|
     busy       |20-40, 50-60, 90-100|          idle: input pipeline 0-20, 60-80; launch 40-50, 80-90
@@ -21,8 +21,8 @@ def window(page):
     return int(found[1]), int(found[2])
 
 
-def timeline(visit, made, fragment="", **options):
-    page = visit(made("drawn"), f"page=timeline{fragment and '&'}{fragment}", **options)
+def timeline(visit, sample_page, fragment="", **options):
+    page = visit(sample_page("drawn"), f"page=timeline{fragment and '&'}{fragment}", **options)
     page.wait_for_selector("canvas[data-complete]")
     return page
 
@@ -56,8 +56,8 @@ def rows(page, section):
     return {line.locator("th").inner_text(): [cell.inner_text() for cell in line.locator("td").all()] for line in lines}
 
 
-def test_what_is_busy_is_drawn_and_what_is_idle_is_not(visit, made):
-    page = timeline(visit, made)
+def test_busy_time_is_drawn_and_idle_time_is_not(visit, sample_page):
+    page = timeline(visit, sample_page)
     page.mouse.move(5, 5)
     white = [255, 255, 255]
     for time, busy in [(10, False), (30, True), (45, False), (55, True), (70, False), (95, True)]:
@@ -66,19 +66,19 @@ def test_what_is_busy_is_drawn_and_what_is_idle_is_not(visit, made):
         assert (colour(page, x, y + 6) != white) != busy
 
 
-def test_a_measured_range_says_what_was_drawn(visit, made):
-    page = timeline(visit, made, "m=22000-85000")
+def test_a_measured_range_shows_busy_and_idle_time(visit, sample_page):
+    page = timeline(visit, sample_page, "m=22000-85000")
     page.wait_for_selector("section.measure table[data-device]")
     found = rows(page, "measure")
-    assert found["length"][0] == "63 us"
-    assert found["busy"] == ["28 us", "44.4 %"]
-    assert [cells for name, cells in found.items() if name.endswith("input pipeline")] == [["20 us", "31.7 %"]]
-    assert [cells for name, cells in found.items() if name.endswith("launch")] == [["15 us", "23.8 %"]]
+    assert found["duration"][0] == "63.0 us"
+    assert found["busy"] == ["28.0 us", "44.4 %"]
+    assert [cells for name, cells in found.items() if name.endswith("input pipeline")] == [["20.0 us", "31.7 %"]]
+    assert [cells for name, cells in found.items() if name.endswith("launch")] == [["15.0 us", "23.8 %"]]
     assert (found["kernel"][0], found["memcpy"][0], found["api_call"][0]) == ("1", "1", "2")
 
 
-def test_a_drag_on_the_ruler_measures(visit, made):
-    page = timeline(visit, made)
+def test_a_drag_on_the_ruler_measures(visit, sample_page):
+    page = timeline(visit, sample_page)
     canvas = page.locator(".lanes canvas").bounding_box()
     y = canvas["y"] + 40
     page.mouse.move(canvas["x"] + 0.2 * canvas["width"], y)
@@ -93,32 +93,32 @@ def test_a_drag_on_the_ruler_measures(visit, made):
     assert page.locator("section.measure").count() == 0
 
 
-def test_a_click_selects_and_links_lead_to_the_launch_and_back(visit, made):
-    page = timeline(visit, made)
+def test_a_click_selects_and_links_lead_to_the_launch_and_back(visit, sample_page):
+    page = timeline(visit, sample_page)
     click(page, "stream 7", 55 * US)
-    page.wait_for_selector("dl.around")
+    page.wait_for_selector("dl.related")
     assert page.locator("section.details .full").inner_text() == "relu"
     assert rows(page, "details")["start"] == ["50.000 us"]
     page.get_by_role("button", name="cudaLaunchKernel").click()
-    page.wait_for_selector("dl.around:has-text('submitted')")
+    page.wait_for_selector("dl.related:has-text('submitted')")
     assert rows(page, "details")["start"] == ["44.000 us"]
     page.get_by_role("button", name="relu").click()
-    page.wait_for_selector("dl.around:has-text('launched by')")
+    page.wait_for_selector("dl.related:has-text('launched by')")
     assert rows(page, "details")["start"] == ["50.000 us"]
 
 
-def test_absent_fields_are_not_shown_as_0(visit, made):
-    page = timeline(visit, made, "sel=kernel:1")
-    page.wait_for_selector("dl.around")
+def test_absent_fields_are_not_shown_as_0(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:1")
+    page.wait_for_selector("dl.related")
     assert "grid_x" not in rows(page, "details")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("section.details td:text('90.000 us')")
     assert rows(page, "details")["grid_x"] == ["64"]
 
 
-def test_arrows_go_from_event_to_event(visit, made):
-    page = timeline(visit, made, "sel=kernel:1")
-    page.wait_for_selector("dl.around")
+def test_arrows_go_from_event_to_event(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:1")
+    page.wait_for_selector("dl.related")
     for key, start in [("ArrowLeft", "20.000 us"), ("ArrowRight", "50.000 us"), ("ArrowRight", "90.000 us")]:
         page.keyboard.press(key)
         page.wait_for_selector(f"section.details td:text('{start}')")
@@ -126,16 +126,16 @@ def test_arrows_go_from_event_to_event(visit, made):
     assert page.locator("section.details").count() == 0
 
 
-def test_a_gap_says_its_cause(visit, made):
-    page = timeline(visit, made)
+def test_a_gap_says_its_cause(visit, sample_page):
+    page = timeline(visit, sample_page)
     click(page, "idle", 70 * US)
     page.wait_for_selector("section.details")
     assert page.locator("section.details .full").inner_text() == "input pipeline"
-    assert rows(page, "details")["dur"] == ["30 us"]
+    assert rows(page, "details")["dur"] == ["30.0 us"]
 
 
-def test_search_walks_through_matches(visit, made):
-    page = timeline(visit, made)
+def test_search_walks_through_matches(visit, sample_page):
+    page = timeline(visit, sample_page)
     page.keyboard.press("/")
     page.keyboard.type("/^void gemm/")
     assert page.locator(".search [role=status]").inner_text() == "2 events, 1 name"
@@ -143,11 +143,11 @@ def test_search_walks_through_matches(visit, made):
         page.keyboard.press(key)
         page.wait_for_selector(f"section.details td:text('{start}')")
     page.keyboard.press("Shift+Enter")
-    page.wait_for_selector("text=no earlier matches")
+    expect(page.locator(".search [role=status]")).to_have_text(re.compile("earlier"))
 
 
-def test_tracks_fold_pin_hide_filter_and_move(visit, made):
-    page = timeline(visit, made)
+def test_tracks_fold_pin_hide_filter_and_move(visit, sample_page):
+    page = timeline(visit, sample_page)
     shows = lambda where, names: expect(page.locator(f"{where} li.name .text")).to_have_text(names)
     press = lambda name: (page.get_by_role("button", name=name).focus(), page.keyboard.press("Enter"))
     above, device = ["train.py 4711", "main"], ["GPU 0: drawn", "busy", "idle", "stream 7", "stream 13", "power"]
@@ -167,8 +167,8 @@ def test_tracks_fold_pin_hide_filter_and_move(visit, made):
     shows(".scroller", ["GPU 0: drawn", "stream 7"])
 
 
-def test_zoom_stays_at_the_pointer_down_to_nanoseconds(visit, made):
-    page = timeline(visit, made)
+def test_zoom_stays_at_the_pointer_down_to_nanoseconds(visit, sample_page):
+    page = timeline(visit, sample_page)
     canvas = page.locator(".lanes canvas").bounding_box()
     page.mouse.move(canvas["x"] + 0.25 * canvas["width"], canvas["y"] + 300)
     page.keyboard.down("Control")
@@ -181,8 +181,8 @@ def test_zoom_stays_at_the_pointer_down_to_nanoseconds(visit, made):
     assert window(page) == (0, 100 * US)
 
 
-def test_keys_zoom_and_move(visit, made):
-    page = timeline(visit, made)
+def test_keys_zoom_and_move(visit, sample_page):
+    page = timeline(visit, sample_page)
     page.keyboard.press("w")
     begin, end = window(page)
     assert end - begin < 100 * US
@@ -193,27 +193,27 @@ def test_keys_zoom_and_move(visit, made):
     assert window(page)[1] - window(page)[0] > end - begin
 
 
-def test_an_address_restores_the_view(visit, made):
-    page = timeline(visit, made)
+def test_an_address_restores_the_view(visit, sample_page):
+    page = timeline(visit, sample_page)
     click(page, "stream 7", 55 * US)
-    page.wait_for_selector("dl.around")
+    page.wait_for_selector("dl.related")
     page.keyboard.press("f")
     page.keyboard.press("m")
     page.get_by_role("button", name="Fold main").click()
     at = window(page)
     fragment = page.url.split("#")[1]
-    again = timeline(visit, made, fragment)
-    again.wait_for_selector("dl.around")
+    again = timeline(visit, sample_page, fragment)
+    again.wait_for_selector("dl.related")
     assert window(again) == at
     assert again.url.split("#")[1] == fragment
     assert again.locator("section.details .full").inner_text() == "relu"
-    assert rows(again, "measure")["length"][0] == "10 us"
+    assert rows(again, "measure")["duration"][0] == "10.0 us"
     assert again.get_by_role("button", name="Unfold main").count() == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_follows_the_system_and_the_switch(visit, made, scheme):
-    page = timeline(visit, made, color_scheme=scheme)
+def test_the_page_follows_the_system_and_the_switch(visit, sample_page, scheme):
+    page = timeline(visit, sample_page, color_scheme=scheme)
     ground = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")
     light = "rgb(255, 255, 255)"
     assert (ground() == light) == (scheme == "light")
@@ -225,8 +225,8 @@ def test_the_page_follows_the_system_and_the_switch(visit, made, scheme):
 
 
 @pytest.mark.parametrize("chosen", [False, True])
-def test_paper_is_light(visit, made, chosen):
-    page = timeline(visit, made, color_scheme="light" if chosen else "dark")
+def test_printing_uses_the_light_theme(visit, sample_page, chosen):
+    page = timeline(visit, sample_page, color_scheme="light" if chosen else "dark")
     if chosen:
         page.locator("button.theme").click()
     look = """() => {
@@ -240,8 +240,8 @@ def test_paper_is_light(visit, made, chosen):
     page.wait_for_function(f"new Set([...({look})(), 'rgb(20, 23, 28)']).size === 1")
 
 
-def test_hostile_names_are_text(visit, made):
-    page = visit(made("hostile"))
+def test_hostile_names_are_text(visit, sample_page):
+    page = visit(sample_page("hostile"))
     for name in ("Timeline", "Tables", "Charts", "Overview", "Timeline"):
         page.get_by_role("button", name=name, exact=True).click()
         page.wait_for_timeout(100)
@@ -257,8 +257,8 @@ def test_hostile_names_are_text(visit, made):
     assert page.locator("img").count() == 0
 
 
-def test_the_policy_lets_nothing_else_run(visit, made):
-    page = timeline(visit, made, expected="Content Security Policy")
+def test_the_policy_lets_nothing_else_run(visit, sample_page):
+    page = timeline(visit, sample_page, expected="Content Security Policy")
     page.evaluate("""() => {
       window.ran = [];
       const script = document.createElement('script');
@@ -274,11 +274,24 @@ def test_the_policy_lets_nothing_else_run(visit, made):
     assert "inline" not in ran and 1 not in ran
 
 
-def test_too_many_matches_for_marks_are_said(visit, made):
-    page = visit(made("synthetic"), "page=timeline")  # of 100,000 events
+def test_too_many_matches_to_mark_are_reported(visit, sample_page):
+    page = visit(sample_page("synthetic"), "page=timeline")  # of 100,000 events
     page.wait_for_selector("canvas[data-complete]")
     page.keyboard.press("/")
     page.keyboard.type("e")
-    expect(page.locator(".unmarked")).to_have_text(re.compile(r"[5-9]\d,\d{3} events .*50,000"))
+    expect(page.locator(".mark-limit")).to_have_text(re.compile(r"[5-9]\d,\d{3} .*50,000"))
     page.keyboard.press("Escape")
-    expect(page.locator(".unmarked")).to_be_empty()
+    expect(page.locator(".mark-limit")).to_be_empty()
+
+
+def test_a_link_to_an_event_that_the_recording_lacks_shows_an_error(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:99")
+    expect(page.locator(".problem")).to_contain_text("99 of kernel")
+
+
+def test_a_filter_or_search_without_a_match_says_so(visit, sample_page):
+    page = timeline(visit, sample_page)
+    page.get_by_label("Filter tracks by name").fill("nothing is called this")
+    expect(page.locator(".scroller")).to_contain_text("No tracks")
+    page.get_by_role("searchbox", name="Search").fill("nothing is called this")
+    expect(page.locator(".search [role=status]")).to_contain_text("No matches")

@@ -7,12 +7,12 @@ import { css, type Rgb, type Theme } from "./theme.ts";
 
 const AREA = 0.18;
 const BAND = 0.45;
-const stage = { canvas: null as HTMLCanvasElement | null, image: null as ImageData | null };
+const scratch = { canvas: null as HTMLCanvasElement | null, image: null as ImageData | null };
 
 /** A cleared image of this size; the previous frame's image if it fits. */
 function clearImage(width: number, height: number): ImageData {
-  const { image } = stage;
-  if (image === null || image.width !== width || image.height !== height) return (stage.image = new ImageData(width, height));
+  const { image } = scratch;
+  if (image === null || image.width !== width || image.height !== height) return (scratch.image = new ImageData(width, height));
   image.data.fill(0);
   return image;
 }
@@ -29,7 +29,7 @@ export function drawPlots(context: CanvasRenderingContext2D, plots: readonly Plo
     fill(words, pixels, top, heights[i]!, plot, scale, theme.accent);
     top += heights[i]!;
   });
-  const canvas = (stage.canvas ??= document.createElement("canvas"));
+  const canvas = (scratch.canvas ??= document.createElement("canvas"));
   if (canvas.width < pixels || canvas.height < image.height) {
     canvas.width = Math.max(canvas.width, pixels);
     canvas.height = Math.max(canvas.height, image.height);

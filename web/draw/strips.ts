@@ -23,7 +23,7 @@ function colours(theme: Theme): Uint32Array {
   return lookup;
 }
 
-const stage = { canvas: null as HTMLCanvasElement | null };
+const scratch = { canvas: null as HTMLCanvasElement | null };
 
 export function drawStrips(context: CanvasRenderingContext2D, strips: Strips, width: number, theme: Theme): void {
   const rows = strips.tops.length;
@@ -32,7 +32,7 @@ export function drawStrips(context: CanvasRenderingContext2D, strips: Strips, wi
   const image = new ImageData(strips.pixels, rows);
   const words = new Uint32Array(image.data.buffer);
   for (let i = 0; i < words.length; i++) words[i] = lookup[strips.codes[i]! * 256 + strips.shades[i]!]!;
-  const canvas = (stage.canvas ??= document.createElement("canvas"));
+  const canvas = (scratch.canvas ??= document.createElement("canvas"));
   if (canvas.width < strips.pixels || canvas.height < rows) {
     canvas.width = Math.max(canvas.width, strips.pixels);
     canvas.height = Math.max(canvas.height, rows);

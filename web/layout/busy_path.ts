@@ -1,13 +1,13 @@
 // The busy share of equal slices of time as the outline of an area, one unit wide per slice and one unit high. Shares
 // too small to see keep a minimum height.
 
-const LEAST = 0.03;
+const MIN_HEIGHT = 0.03;
 
 export function busyPath(shares: readonly number[]): string {
   const parts = ["M0 1"];
   let last = 0;
   shares.forEach((share, i) => {
-    const height = share > 0 ? Math.max(LEAST, Math.min(1, share)) : 0;
+    const height = share > 0 ? Math.max(MIN_HEIGHT, Math.min(1, share)) : 0;
     if (height !== last) parts.push(`H${i}V${round(1 - height)}`);
     last = height;
   });

@@ -2,7 +2,7 @@
 
 import type { Cell, ReportColumn } from "../model/report.ts";
 import { shortName } from "./short_name.ts";
-import { amount, exact, grouped, moment } from "./time_text.ts";
+import { amount, exact, grouped, moment, unitText } from "./time_text.ts";
 
 const MOMENTS = new Set(["start_ns", "at_ns", "first_ns", "last_ns"]);
 const MICROSECOND = 1000;
@@ -11,7 +11,8 @@ const NONE = "–"; // absent; never 0
 
 /** "70.4 %", from a value that is already a percentage. */
 export function pct(value: number): string {
-  return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(1)} %`;
+  const isTiny = value !== 0 && Math.abs(value) < 0.05;
+  return `${isTiny ? (value > 0 ? "<0.1" : ">-0.1") : value.toFixed(1)} %`;
 }
 
 export function cellText(cell: Cell, column: ReportColumn): string {
@@ -27,7 +28,12 @@ export function exactCell(cell: Cell, column: ReportColumn): string {
   if (cell === null) return "unknown";
   if (typeof cell !== "number") return String(cell);
   if (column.unit === "ns") return exact(cell);
-  return column.unit === null ? plain(cell) : `${grouped(cell)} ${column.unit}`;
+  return column.unit === null ? plain(cell) : `${grouped(cell)} ${unitText(column.unit)}`.trimEnd();
+}
+
+/** What a column means, for tooltips. */
+export function columnDoc({ doc, unit }: { doc: string; unit: string | null }): string {
+  return unit === null || unitText(unit) === "" ? doc : `${doc} Unit: ${unitText(unit)}.`;
 }
 
 /** Numbers without a unit are ordinals and ids: every digit, no groups. */

@@ -4,16 +4,16 @@
 
 import { EDGE, NOTHING } from "./colors.ts";
 
-const LEAST = 0.16; // minimum shade of a pixel with an event
-const MOST = 0.9; // maximum shade of a pixel that is not fully covered
-const FULL = 0.9995;
+const MIN_SHADE = 0.16; // minimum shade of a pixel with an event
+const MAX_PARTIAL_SHADE = 0.9; // maximum shade of a pixel that is not fully covered
+const FULL_SHARE = 0.9995;
 const EDGE_WIDTH = 4; // minimum width in device pixels of a slice with a darker first pixel
 
 /** The shade for a share of covered time, 0 to 255. */
 export function shade(share: number, touched: boolean): number {
-  if (share >= FULL) return 255;
+  if (share >= FULL_SHARE) return 255;
   if (share <= 0 && !touched) return 0;
-  return Math.round(255 * (LEAST + (MOST - LEAST) * Math.max(0, share)));
+  return Math.round(255 * (MIN_SHADE + (MAX_PARTIAL_SHADE - MIN_SHADE) * Math.max(0, share)));
 }
 
 export class Coverage {

@@ -4,7 +4,7 @@
 export type MeasureText = (text: string) => number;
 
 const ELLIPSIS = "…";
-const REMEMBER = 20_000;
+const MAX_CACHED = 20_000;
 
 export class Fitter {
   private readonly widths = new Map<string, number>();
@@ -14,7 +14,7 @@ export class Fitter {
   width(text: string): number {
     let width = this.widths.get(text);
     if (width === undefined) {
-      if (this.widths.size >= REMEMBER) this.widths.clear();
+      if (this.widths.size >= MAX_CACHED) this.widths.clear();
       width = this.measure(text);
       this.widths.set(text, width);
     }

@@ -1,9 +1,9 @@
 // A tree of stacks as nested boxes: the width is the share of the selected time, the largest child comes first. Boxes
-// narrower than LEAST are omitted and counted.
+// narrower than MIN_WIDTH are omitted and counted.
 
 import type { StackNode } from "../model/stack_tree.ts";
 
-const LEAST = 1.5; // css pixels
+const MIN_WIDTH = 1.5; // css pixels
 
 export type Metric = "host_ns" | "device_ns";
 
@@ -29,7 +29,7 @@ export function flameBoxes(root: StackNode, metric: Metric, width: number): Flam
     let at = x;
     for (const child of children) {
       const share = (child[metric] / node[metric]) * room;
-      if (share < LEAST) flame.hidden++;
+      if (share < MIN_WIDTH) flame.hidden++;
       else add(child, at, share, depth + 1);
       at += share;
     }

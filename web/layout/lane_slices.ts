@@ -9,7 +9,7 @@ import type { Range } from "../model/state.ts";
 import { LOADING } from "./colors.ts";
 import type { Coverage } from "./coverage.ts";
 
-export interface Wide {
+export interface LabelledSlice {
   x: number; // device pixels
   width: number;
   name: number;
@@ -25,45 +25,45 @@ export interface LaneView {
   wideFrom: number; // minimum width in device pixels of a reported slice
 }
 
-export function paintLane(lane: Lane, look: LaneView, into: Coverage, wide: Wide[]): void {
-  const { from, to } = look.view;
+export function paintLane(lane: Lane, frame: LaneView, into: Coverage, wide: LabelledSlice[]): void {
+  const { from, to } = frame.view;
   if (lane.levels.length === 0) return;
-  paint(lane, levelFor(lane, (to - from) / look.pixels), from, to, look, into, wide);
+  paint(lane, levelFor(lane, (to - from) / frame.pixels), from, to, frame, into, wide);
 }
 
-function paint(lane: Lane, at: number, from: number, to: number, look: LaneView, into: Coverage, wide: Wide[]): void {
+function paint(lane: Lane, at: number, from: number, to: number, frame: LaneView, into: Coverage, wide: LabelledSlice[]): void {
   const level = lane.levels[at] as Level;
   for (const chunk of level.chunks) {
     if (chunk[START] > to || chunk[END] < from) continue;
-    const slices = look.slices(chunk[BLOB]);
+    const slices = frame.slices(chunk[BLOB]);
     if (slices !== null) {
-      paintSlices(lane, slices, from, to, look, into, wide);
+      paintSlices(lane, slices, from, to, frame, into, wide);
       continue;
     }
     const left = Math.max(from, chunk[START]);
     const right = Math.min(to, chunk[END]);
-    if (at + 1 < lane.levels.length) paint(lane, at + 1, left, right, look, into, wide);
+    if (at + 1 < lane.levels.length) paint(lane, at + 1, left, right, frame, into, wide);
     else if (chunk[COUNT] > 0) {
-      const scale = look.pixels / (look.view.to - look.view.from);
-      into.add((left - look.view.from) * scale, (right - look.view.from) * scale, 0.5, LOADING);
+      const scale = frame.pixels / (frame.view.to - frame.view.from);
+      into.add((left - frame.view.from) * scale, (right - frame.view.from) * scale, 0.5, LOADING);
     }
   }
 }
 
-function paintSlices(lane: Lane, slices: Slices, from: number, to: number, look: LaneView, into: Coverage, wide: Wide[]): void {
-  const origin = look.view.from;
-  const scale = look.pixels / (look.view.to - origin);
+function paintSlices(lane: Lane, slices: Slices, from: number, to: number, frame: LaneView, into: Coverage, wide: LabelledSlice[]): void {
+  const origin = frame.view.from;
+  const scale = frame.pixels / (frame.view.to - origin);
   const { start, end, busy, name, count, length } = slices;
-  for (let i = firstAbove(slices.reach, from); i < length; i++) {
+  for (let i = firstAbove(slices.maxEnd, from); i < length; i++) {
     const begin = start[i]!;
     if (begin > to) break;
     const finish = end[i]!;
     const x0 = (begin - origin) * scale;
     const x1 = (finish - origin) * scale;
-    const code = look.colorOf(lane, name[i]!);
+    const code = frame.colorOf(lane, name[i]!);
     const density = finish > begin ? Math.min(1, busy[i]! / (finish - begin)) : 0;
     // Clipped to the requested stretch, so that a coarse slice does not overlap adjacent finer ones.
     into.add(begin < from ? (from - origin) * scale : x0, finish > to ? (to - origin) * scale : x1, density, code);
-    if (x1 - x0 >= look.wideFrom && x1 > 0 && x0 < look.pixels) wide.push({ x: x0, width: x1 - x0, name: name[i]!, count: count[i]!, code });
+    if (x1 - x0 >= frame.wideFrom && x1 > 0 && x0 < frame.pixels) wide.push({ x: x0, width: x1 - x0, name: name[i]!, count: count[i]!, code });
   }
 }

@@ -10,7 +10,7 @@ import { causeOf, DIMMED, EDGE, hueOf, NOTHING, WORK } from "./colors.ts";
 import { Coverage } from "./coverage.ts";
 import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts";
 import type { Fitter } from "./fit.ts";
-import { paintLane, type LaneView, type Wide } from "./lane_slices.ts";
+import { paintLane, type LaneView, type LabelledSlice } from "./lane_slices.ts";
 import { plotLane } from "./lane_values.ts";
 import { shortName } from "./short_name.ts";
 import { ticksOf } from "./ticks.ts";
@@ -20,11 +20,11 @@ import { COMPACT_ROW, type Placement, type PlacedTrack } from "./tracks.ts";
 export const MINIMAP = 26;
 export const RULER = 26;
 export const HEAD = MINIMAP + RULER;
-const LABEL_FROM = 22; // minimum width in css pixels of a slice with a label
-const HATCH_FROM = 6;
-const MOSTLY = 160; // minimum shade of a pixel that counts as covered
+const MIN_LABEL_WIDTH = 22; // minimum width in css pixels of a slice with a label
+const MIN_HATCH_WIDTH = 6;
+const MIN_COVERED_SHADE = 160; // minimum shade of a pixel that counts as covered
 
-export interface Look {
+export interface FrameInput {
   state: State;
   length: number; // ns of the recording
   width: number;
@@ -38,7 +38,7 @@ export interface Look {
   links: { lane: number; time: number }[][]; // arrows for the selection: from, to
 }
 
-export interface Sight {
+export interface SceneSource {
   strings: Strings;
   lanes: readonly Lane[];
   slices: (blob: number) => Slices | null;
@@ -46,59 +46,59 @@ export interface Sight {
   fitter: Fitter;
 }
 
-export function sceneOf(look: Look, sight: Sight): Scene {
-  const { state, width, height } = look;
+export function sceneOf(frame: FrameInput, source: SceneSource): Scene {
+  const { state, width, height } = frame;
   const { view } = state;
   const x = (time: number) => ((time - view.from) / (view.to - view.from)) * width;
   const ticks = ticksOf(view, width);
-  const pinnedHeight = Math.min(look.pinned.height, Math.max(0, (height - HEAD) / 2));
-  const lane = laneView(look, sight);
-  const pinned = areaOf(look, sight, lane, look.pinned, HEAD, pinnedHeight, 0, x);
-  const rest = areaOf(look, sight, lane, look.rest, HEAD + pinnedHeight, height - HEAD - pinnedHeight, look.scroll, x);
+  const pinnedHeight = Math.min(frame.pinned.height, Math.max(0, (height - HEAD) / 2));
+  const lane = laneView(frame, source);
+  const pinned = areaOf(frame, source, lane, frame.pinned, HEAD, pinnedHeight, 0, x);
+  const rest = areaOf(frame, source, lane, frame.rest, HEAD + pinnedHeight, height - HEAD - pinnedHeight, frame.scroll, x);
   const { range } = state;
   return {
     width,
     height,
-    scale: look.scale,
-    minimap: { top: 0, height: MINIMAP, busy: busyOf(look), from: (view.from / look.length) * width, to: (view.to / look.length) * width },
-    ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.filter(({ at }) => at >= 0 && at <= look.length).map((tick) => ({ ...tick, x: x(tick.at) })) },
+    scale: frame.scale,
+    minimap: { top: 0, height: MINIMAP, busy: busyOf(frame), from: (view.from / frame.length) * width, to: (view.to / frame.length) * width },
+    ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.filter(({ at }) => at >= 0 && at <= frame.length).map((tick) => ({ ...tick, x: x(tick.at) })) },
     areas: [pinned, rest],
     range: range && { x0: x(range.from), x1: x(range.to), text: duration(range.to - range.from) },
-    cursor: look.cursor === null ? null : { x: look.cursor, text: cursorText(look, look.cursor, ticks.step) },
-    arrows: arrowsOf(look, sight.lanes, x, pinnedHeight),
+    cursor: frame.cursor === null ? null : { x: frame.cursor, text: cursorText(frame, frame.cursor, ticks.step) },
+    arrows: arrowsOf(frame, source.lanes, x, pinnedHeight),
   };
 }
 
 /** The shares cover a part of the recording; outside it the strip is empty. */
-function busyOf({ busy, length, width }: Look): Busy | null {
+function busyOf({ busy, length, width }: FrameInput): Busy | null {
   return busy && { shares: busy.shares, x0: (busy.range.from / length) * width, x1: (busy.range.to / length) * width };
 }
 
-function cursorText({ state: { view }, length, width }: Look, cursor: number, step: number): string {
+function cursorText({ state: { view }, length, width }: FrameInput, cursor: number, step: number): string {
   const time = Math.round(view.from + (cursor / width) * (view.to - view.from));
   if (time < 0) return "before the recording";
   return time > length ? "after the recording" : moment(time, Math.max(1, step / 100));
 }
 
 /** The current colours of lanes, cached per frame because a lane needs them for every slice. */
-function laneView(look: Look, sight: Sight): LaneView {
-  const { highlight } = look.state;
-  const causes = highlight !== null && sight.lanes.some((lane) => lane.table === "gap" && lane.label !== null && highlight.has(sight.strings.idOf(lane.label)!));
+function laneView(frame: FrameInput, source: SceneSource): LaneView {
+  const { highlight } = frame.state;
+  const causes = highlight !== null && source.lanes.some((lane) => lane.table === "gap" && lane.label !== null && highlight.has(source.strings.idOf(lane.label)!));
   const hues = new Map<number, number>();
   const colorOf = (lane: Lane, name: number): number => {
-    if (lane.table === "gap" && lane.label !== null) return causes && !highlight!.has(sight.strings.idOf(lane.label)!) ? DIMMED : causeOf(lane.label).code;
+    if (lane.table === "gap" && lane.label !== null) return causes && !highlight!.has(source.strings.idOf(lane.label)!) ? DIMMED : causeOf(lane.label).code;
     if (lane.table === "busy") return WORK;
-    const id = name === NO_NAME && lane.label !== null ? (sight.strings.idOf(lane.label) ?? NO_NAME) : name;
+    const id = name === NO_NAME && lane.label !== null ? (source.strings.idOf(lane.label) ?? NO_NAME) : name;
     if (highlight !== null && !highlight.has(id)) return DIMMED;
     let hue = hues.get(id);
-    if (hue === undefined) hues.set(id, (hue = hueOf(sight.strings.textOf(id))));
+    if (hue === undefined) hues.set(id, (hue = hueOf(source.strings.textOf(id))));
     return hue;
   };
-  const pixels = Math.max(1, Math.round(look.width * look.scale));
-  return { view: look.state.view, pixels, slices: sight.slices, colorOf, wideFrom: LABEL_FROM * look.scale };
+  const pixels = Math.max(1, Math.round(frame.width * frame.scale));
+  return { view: frame.state.view, pixels, slices: source.slices, colorOf, wideFrom: MIN_LABEL_WIDTH * frame.scale };
 }
 
-function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top: number, height: number, scroll: number, x: (time: number) => number): Area {
+function areaOf(frame: FrameInput, source: SceneSource, lane: LaneView, placed: Placement, top: number, height: number, scroll: number, x: (time: number) => number): Area {
   const area: Area = { top, height, strips: noStrips(lane.pixels), labels: [], hatches: [], plots: [], separators: [], selected: [], marks: [] };
   const visible = placed.tracks.filter((t) => t.top + t.height > scroll && t.top < scroll + height);
   const rows: { track: PlacedTrack; y: number; lanes: Lane[]; top: number }[] = [];
@@ -108,7 +108,7 @@ function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top
     if (track.kind === "slices") {
       for (let y = 0; y < track.rows; y++) rows.push({ track, y, lanes: track.lanes.filter((l) => l.y === y), top: at + 1 + y * track.rowHeight });
     } else if (track.kind === "counter") {
-      for (const l of track.lanes) if (l.kind === "value") area.plots.push(plotLane(l, look.state.view, lane.pixels, at, track.rowHeight, sight.values));
+      for (const l of track.lanes) if (l.kind === "value") area.plots.push(plotLane(l, frame.state.view, lane.pixels, at, track.rowHeight, source.values));
     }
   }
   area.strips = {
@@ -121,14 +121,14 @@ function areaOf(look: Look, sight: Sight, lane: LaneView, placed: Placement, top
   const coverage = new Coverage(lane.pixels);
   rows.forEach((row, i) => {
     for (const l of row.lanes) {
-      const wide: Wide[] = [];
+      const wide: LabelledSlice[] = [];
       paintLane(l, lane, coverage, wide);
-      if (row.track.rowHeight > 10 && l.table !== "gap" && l.table !== "busy") addLabels(look, sight, l, wide, row.top + area.strips.heights[i]! / 2, area.labels);
-      addMarks(look, l, row.top, area.marks);
-      addSelected(look.state, l, row.top, area.strips.heights[i]!, area.selected, x);
+      if (row.track.rowHeight > 10 && l.table !== "gap" && l.table !== "busy") addLabels(frame, source, l, wide, row.top + area.strips.heights[i]! / 2, area.labels);
+      addMarks(frame, l, row.top, area.marks);
+      addSelected(frame.state, l, row.top, area.strips.heights[i]!, area.selected, x);
     }
     coverage.take(area.strips.codes, area.strips.shades, i * lane.pixels);
-    if (row.lanes.some((l) => l.table === "gap")) addCauses(look, sight, area, row, i);
+    if (row.lanes.some((l) => l.table === "gap")) addCauses(frame, source, area, row, i);
   });
   return area;
 }
@@ -137,33 +137,33 @@ function noStrips(pixels: number): Strips {
   return { pixels, tops: [], heights: [], codes: new Uint8Array(0), shades: new Uint8Array(0) };
 }
 
-function addLabels(look: Look, sight: Sight, lane: Lane, wide: Wide[], middle: number, labels: Label[]): void {
+function addLabels(frame: FrameInput, source: SceneSource, lane: Lane, wide: LabelledSlice[], middle: number, labels: Label[]): void {
   for (const slice of wide) {
-    const x = Math.max(0, slice.x / look.scale);
-    const width = Math.min(look.width, (slice.x + slice.width) / look.scale) - x;
-    if (width < LABEL_FROM) continue;
-    const name = slice.name === NO_NAME ? (lane.label ?? "") : sight.strings.textOf(slice.name);
+    const x = Math.max(0, slice.x / frame.scale);
+    const width = Math.min(frame.width, (slice.x + slice.width) / frame.scale) - x;
+    if (width < MIN_LABEL_WIDTH) continue;
+    const name = slice.name === NO_NAME ? (lane.label ?? "") : source.strings.textOf(slice.name);
     const long = slice.count > 1 ? `${shortName(name)} +${slice.count - 1}` : shortName(name);
-    const text = sight.fitter.fit(long, width - 6);
+    const text = source.fitter.fit(long, width - 6);
     if (text !== "") labels.push({ x: x + 3, y: middle, text, code: slice.code });
   }
 }
 
 /** Patterns and names of causes, over stretches of pixels with one cause, whose pieces are often many and short. */
-function addCauses(look: Look, sight: Sight, area: Area, row: { top: number; lanes: Lane[] }, index: number): void {
+function addCauses(frame: FrameInput, source: SceneSource, area: Area, row: { top: number; lanes: Lane[] }, index: number): void {
   const { pixels, codes, shades, heights } = area.strips;
   const height = heights[index]!;
   const y = row.top + height / 2;
   const names = new Map(row.lanes.map((lane) => [causeOf(lane.label ?? "").code, lane.label ?? ""]));
   for (const [from, to, code] of runs(codes, shades, index * pixels, pixels)) {
-    const x = from / look.scale;
-    const width = (to - from) / look.scale;
+    const x = from / frame.scale;
+    const width = (to - from) / frame.scale;
     const name = names.get(code);
-    if (width < HATCH_FROM || name === undefined) continue;
+    if (width < MIN_HATCH_WIDTH || name === undefined) continue;
     area.hatches.push({ x, y: row.top, width, height, code });
     const { letter } = causeOf(name);
-    const whole = width >= LABEL_FROM ? sight.fitter.fit(name, width - 6) : "";
-    const room = sight.fitter.width(letter);
+    const whole = width >= MIN_LABEL_WIDTH ? source.fitter.fit(name, width - 6) : "";
+    const room = source.fitter.width(letter);
     if (whole.length > 2) area.labels.push({ x: x + 3, y, text: whole, code });
     else if (width >= room + 3) area.labels.push({ x: x + (width - room) / 2, y, text: letter, code });
   }
@@ -174,8 +174,8 @@ export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, leng
   const out: [number, number, number][] = [];
   let from = 0;
   for (let x = 0; x <= length; x++) {
-    const code = x < length && shades[offset + x]! >= MOSTLY ? codes[offset + x]! & ~EDGE : NOTHING;
-    const before = x > 0 && shades[offset + x - 1]! >= MOSTLY ? codes[offset + x - 1]! & ~EDGE : NOTHING;
+    const code = x < length && shades[offset + x]! >= MIN_COVERED_SHADE ? codes[offset + x]! & ~EDGE : NOTHING;
+    const before = x > 0 && shades[offset + x - 1]! >= MIN_COVERED_SHADE ? codes[offset + x - 1]! & ~EDGE : NOTHING;
     if (code === before) continue;
     if (before !== NOTHING) out.push([from, x, before]);
     from = x;
@@ -184,12 +184,12 @@ export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, leng
 }
 
 /** At most one mark per pixel. */
-function addMarks(look: Look, lane: Lane, top: number, marks: Area["marks"]): void {
-  const starts = look.state.marks?.get(lane.id);
-  const { from, to } = look.state.view;
+function addMarks(frame: FrameInput, lane: Lane, top: number, marks: Area["marks"]): void {
+  const starts = frame.state.marks?.get(lane.id);
+  const { from, to } = frame.state.view;
   let last = -Infinity;
   for (let i = starts ? firstFrom(starts, from) : 0; starts && i < starts.length && starts[i]! <= to; i++) {
-    const x = Math.round(((starts[i]! - from) / (to - from)) * look.width);
+    const x = Math.round(((starts[i]! - from) / (to - from)) * frame.width);
     if (x > last) marks.push({ x, y: top });
     last = x;
   }
@@ -204,22 +204,22 @@ function addSelected(state: State, lane: Lane, top: number, height: number, boxe
 }
 
 /** The y of the middle of a lane's row on the canvas; null if its track is not visible. */
-export function laneMiddle(look: Pick<Look, "pinned" | "rest" | "scroll">, lane: Lane, pinnedHeight: number): number | null {
-  for (const [placed, top, scroll] of [[look.pinned, HEAD, 0], [look.rest, HEAD + pinnedHeight, look.scroll]] as const) {
+export function laneMiddle(frame: Pick<FrameInput, "pinned" | "rest" | "scroll">, lane: Lane, pinnedHeight: number): number | null {
+  for (const [placed, top, scroll] of [[frame.pinned, HEAD, 0], [frame.rest, HEAD + pinnedHeight, frame.scroll]] as const) {
     const track = placed.tracks.find((t) => t.track.id === lane.track);
     if (track) return top + track.top - scroll + 1 + (lane.y + 0.5) * track.rowHeight;
   }
   return null;
 }
 
-function arrowsOf(look: Look, lanes: readonly Lane[], x: (time: number) => number, pinnedHeight: number): Arrow[] {
+function arrowsOf(frame: FrameInput, lanes: readonly Lane[], x: (time: number) => number, pinnedHeight: number): Arrow[] {
   const arrows: Arrow[] = [];
-  for (const [from, to] of look.links) {
+  for (const [from, to] of frame.links) {
     const a = from && lanes[from.lane];
     const b = to && lanes[to.lane];
     if (!a || !b) continue;
-    const y0 = laneMiddle(look, a, pinnedHeight);
-    const y1 = laneMiddle(look, b, pinnedHeight);
+    const y0 = laneMiddle(frame, a, pinnedHeight);
+    const y1 = laneMiddle(frame, b, pinnedHeight);
     if (y0 !== null && y1 !== null) arrows.push({ x0: x(from.time), y0, x1: x(to.time), y1 });
   }
   return arrows;

@@ -1,4 +1,4 @@
-// The ruler: round times at least `least` pixels apart. Where labels would need too many digits (a few nanoseconds,
+// The ruler: round times at least `spacing` pixels apart. Where labels would need too many digits (a few nanoseconds,
 // late in a recording), they count from a base, which is shown once at the left.
 
 import type { Range } from "../model/state.ts";
@@ -25,9 +25,9 @@ export function roundStep(ns: number): number {
   return 10 * power;
 }
 
-export function ticksOf(view: Range, width: number, least = 110): Ticks {
+export function ticksOf(view: Range, width: number, spacing = 110): Ticks {
   const span = view.to - view.from;
-  const step = roundStep((span / Math.max(width, 1)) * least);
+  const step = roundStep((span / Math.max(width, 1)) * spacing);
   const unit = unitFor(Math.max(view.to, step));
   const decimals = Math.log10(unit[0]) - Math.floor(Math.log10(step) + 1e-9);
   const first = Math.ceil(view.from / step) * step;
@@ -36,10 +36,10 @@ export function ticksOf(view: Range, width: number, least = 110): Ticks {
   if (decimals <= MAX_DECIMALS) return { step, base: null, ticks: moments.map((at) => ({ at, label: moment(at, step, unit) })) };
   const coarse = 10 ** Math.ceil(Math.log10(span) + 1e-9);
   const base = Math.floor(view.from / coarse) * coarse;
-  return { step, base: `${moment(base, coarse)} +`, ticks: moments.map((at) => ({ at, label: at === base ? "0" : duration2(at - base, step) })) };
+  return { step, base: `${moment(base, coarse)} +`, ticks: moments.map((at) => ({ at, label: at === base ? "0" : offsetText(at - base, step) })) };
 }
 
 /** An offset from the base, with all digits of the step. */
-function duration2(ns: number, step: number): string {
+function offsetText(ns: number, step: number): string {
   return ns < 1000 ? duration(ns) : moment(ns, step);
 }

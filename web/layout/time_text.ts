@@ -1,5 +1,5 @@
 // Times and amounts as text, always with their unit: three digits for reading at a glance, every nanosecond for exact
-// values. Units match the program's reports: ns, us, ms, s; 1 KiB = 1024 bytes.
+// values. Rounding and units match the program's reports (core/base/readable.h): ns, us, ms, s; 1 KiB = 1024 B.
 
 const UNITS: readonly [scale: number, unit: string][] = [
   [1e9, "s"],
@@ -16,25 +16,26 @@ export function unitFor(ns: number): readonly [scale: number, unit: string] {
 /** "12.3 us": three digits. */
 export function duration(ns: number): string {
   if (!Number.isFinite(ns)) return "–";
-  let [scale, unit] = unitFor(ns);
-  const shown = digits(Math.abs(ns) / scale);
-  const next = UNITS.find(([, name]) => name === unit)!;
-  const at = UNITS.indexOf(next);
-  if (shown === "1000" && at > 0) [scale, unit] = UNITS[at - 1]!;
-  return `${ns < 0 ? "-" : ""}${shown === "1000" && at > 0 ? "1.00" : shown} ${unit}`;
+  if (Number.isInteger(ns) && Math.abs(ns) < 1000) return `${ns} ns`;
+  const [scale, unit] = UNITS.find(([scale]) => Math.abs(ns) >= scale * ROUNDS_UP) ?? UNITS[3]!;
+  return `${digits(ns / scale)} ${unit}`;
 }
 
+const ROUNDS_UP = 0.9995; // of the next unit: shown as 1.00 of it, not as 1000 of this one
+
+/** Three significant digits; no decimals from 100. */
 function digits(value: number): string {
-  if (Number.isInteger(value) && value < 1000) return String(value);
-  return value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+  const size = Math.abs(value);
+  return grouped(value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2));
 }
 
-/** "1,234,567 ns": exact. */
+/** "1,234,567 ns": exact; means to a thousandth. */
 export function exact(ns: number | bigint): string {
-  return `${grouped(ns)} ns`;
+  return `${grouped(typeof ns === "number" ? Number(ns.toFixed(3)) : ns)} ns`;
 }
 
-export function grouped(value: number | bigint): string {
+/** With a comma between groups of three digits. */
+export function grouped(value: number | bigint | string): string {
   const text = String(value);
   const [, sign, whole, rest] = /^(-?)(\d+)(.*)$/.exec(text) ?? [];
   return whole === undefined ? text : sign + whole.replace(/\B(?=(\d{3})+$)/g, ",") + rest;
@@ -52,25 +53,33 @@ export function percent(share: number): string {
   return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(1)} %`;
 }
 
-/** "1 event", "2,000 events". */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** "1 event", "2,000 events", "3 launches". */
+export function plural(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? "" : /(ch|sh|s|x)$/.test(noun) ? "es" : "s"}`;
 }
 
-const BINARY = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
+const DECIMAL = ["", "k", "M", "G", "T", "P"];
+
+/** A value in the largest unit of the list that is not above it. */
+function scaled(value: number, base: number, units: readonly string[], suffix = ""): string {
+  let at = 0;
+  for (; Math.abs(value) >= base * ROUNDS_UP && at < units.length - 1; at++) value /= base;
+  return `${at === 0 && Number.isInteger(value) ? grouped(value) : digits(value)} ${units[at]}${suffix}`;
+}
+
+/** A unit as people write it: documents name units in ASCII, and a count has no unit. */
+export function unitText(unit: string): string {
+  return unit === "C" ? "°C" : unit === "count" ? "" : unit;
+}
 
 /** A value of a column or a counter with its unit; "–" if absent. */
 export function amount(value: number, unit: string | null): string {
   if (!Number.isFinite(value)) return "–";
   if (unit === "ns") return duration(value);
-  if (unit === "bytes") {
-    let at = 0;
-    while (Math.abs(value) >= 1024 && at < BINARY.length - 1) {
-      value /= 1024;
-      at++;
-    }
-    return `${at === 0 ? grouped(value) : digits(value)} ${BINARY[at]}`;
-  }
+  if (unit === "bytes") return scaled(value, 1024, BINARY);
+  if (unit === "MiB") return scaled(value * 2 ** 20, 1024, BINARY);
+  if (unit === "FLOP" || unit === "FLOP/s") return scaled(value, 1000, DECIMAL, unit);
   const text = Number.isInteger(value) ? grouped(value) : Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
-  return unit === null || unit === "" || unit === "count" ? text : `${text} ${unit}`;
+  return `${text} ${unitText(unit ?? "")}`.trimEnd();
 }

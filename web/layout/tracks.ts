@@ -114,7 +114,7 @@ export function moved(tree: TrackTree, choice: TrackChoice, id: number, by: numb
 }
 
 /** The changes that make a track visible: ancestors unfolded, nothing hidden, no filter that excludes it. */
-export function shownAgain(tree: TrackTree, choice: TrackChoice, id: number): Partial<TrackChoice> {
+export function changesToReveal(tree: TrackTree, choice: TrackChoice, id: number): Partial<TrackChoice> {
   const chain: number[] = [];
   for (let at = id; at >= 0; at = tree.tracks[at]!.parent) chain.push(at);
   const change: { collapsed?: Set<number>; hidden?: Set<number>; filter?: string } = {};
@@ -127,7 +127,7 @@ export function shownAgain(tree: TrackTree, choice: TrackChoice, id: number): Pa
 const without = (set: ReadonlySet<number>, gone: readonly number[]): Set<number> => new Set([...set].filter((each) => !gone.includes(each)));
 
 /** Tracks that start folded: Python calls and other deep ones. */
-export function foldedAtFirst(tree: TrackTree): Set<number> {
+export function initiallyFolded(tree: TrackTree): Set<number> {
   const deep = (track: Track) => tree.lanesOf[track.id]!.reduce((most, lane) => Math.max(most, lane.y + 1), 0) > 12;
   return new Set(tree.tracks.filter((track) => track.kind === "python" || deep(track)).map((track) => track.id));
 }

@@ -2,7 +2,7 @@
 // axes powers of ten, and 2 and 5 times them if they fit. Steps are whole numbers, because counts have no halves.
 
 import { roundStep } from "./ticks.ts";
-import { amount } from "./time_text.ts";
+import { amount, moment, unitFor } from "./time_text.ts";
 
 export interface ValueTick {
   at: number;
@@ -12,9 +12,11 @@ export interface ValueTick {
 export function linearTicks(high: number, unit: string | null, wanted: number): ValueTick[] {
   if (!(high > 0)) return [{ at: 0, text: amount(0, unit) }];
   const raw = high / wanted;
-  const step = unit === "bytes" ? 2 ** Math.ceil(Math.log2(Math.max(raw, 1))) : roundStep(raw);
+  const step = unit === "bytes" || unit === "MiB" ? 2 ** Math.ceil(Math.log2(Math.max(raw, 1))) : roundStep(raw);
   const count = Math.floor(high / step + 1e-9);
-  return Array.from({ length: count + 1 }, (_, i) => ({ at: i * step, text: amount(i * step, unit) }));
+  // Times share one unit; round amounts need no decimals.
+  const text = (value: number) => (unit === "ns" ? moment(value, step, unitFor(high)) : amount(value, unit).replace(/\.0+(?= )/, ""));
+  return Array.from({ length: count + 1 }, (_, i) => ({ at: i * step, text: text(i * step) }));
 }
 
 /** Requires low and high above 0. */

@@ -3,7 +3,7 @@
 // the frame is redrawn. Measuring and searching await `loadSlices`. The least recently used chunks are evicted when the
 // cache is full. Blobs requested in the same turn travel in one request.
 
-import { done, failed, type Outcome } from "../read/outcome.ts";
+import { fail, ok, type Result } from "../read/result.ts";
 import { readPayload, type Payload } from "../read/payload.ts";
 import type { Source } from "../read/source.ts";
 import { readSlices, type Slices } from "./slices.ts";
@@ -11,7 +11,7 @@ import type { Strings } from "./strings.ts";
 import { readValues, type Values } from "./values.ts";
 
 type Decoded = Slices | Values | Payload;
-type Decode<T> = (payload: Payload) => Outcome<T>;
+type Decode<T> = (payload: Payload) => Result<T>;
 
 const CACHE_BYTES = 256 * 1024 * 1024;
 
@@ -24,8 +24,8 @@ export class Chunks {
   private readonly decoded = new Map<number, Decoded>(); // in order of use, most recent last
   private readonly loading = new Map<number, Promise<Decoded | null>>();
   private readonly broken = new Set<number>();
-  private held = 0;
-  private asked: { id: number; resolve: (bytes: Uint8Array) => void; reject: (error: unknown) => void }[] = [];
+  private cachedBytes = 0;
+  private queue: { id: number; resolve: (bytes: Uint8Array) => void; reject: (error: unknown) => void }[] = [];
 
   constructor(
     private readonly source: Source,
@@ -54,12 +54,12 @@ export class Chunks {
   }
 
   async loadPayload(id: number): Promise<Payload | null> {
-    return this.load(id, done);
+    return this.load(id, ok);
   }
 
   async bytes(id: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      if (this.asked.push({ id, resolve, reject }) === 1) queueMicrotask(() => void this.fetch());
+      if (this.queue.push({ id, resolve, reject }) === 1) queueMicrotask(() => void this.fetch());
     });
   }
 
@@ -77,8 +77,8 @@ export class Chunks {
   }
 
   private load<T extends Decoded>(id: number, decode: Decode<T>): Promise<T | null> {
-    const here = this.decoded.get(id) as T | undefined;
-    if (here !== undefined) return Promise.resolve(here);
+    const loaded = this.decoded.get(id) as T | undefined;
+    if (loaded !== undefined) return Promise.resolve(loaded);
     if (this.broken.has(id)) return Promise.resolve(null);
     let promise = this.loading.get(id) as Promise<T | null> | undefined;
     if (promise === undefined) {
@@ -97,36 +97,36 @@ export class Chunks {
       return null;
     }
     this.decoded.set(id, chunk.value);
-    this.held += size(chunk.value);
+    this.cachedBytes += size(chunk.value);
     for (const [old, other] of this.decoded) {
-      if (this.held <= CACHE_BYTES || old === id) break;
+      if (this.cachedBytes <= CACHE_BYTES || old === id) break;
       this.decoded.delete(old);
-      this.held -= size(other);
+      this.cachedBytes -= size(other);
     }
     return chunk.value;
   }
 
-  private async decode<T>(id: number, decode: Decode<T>): Promise<Outcome<T>> {
+  private async decode<T>(id: number, decode: Decode<T>): Promise<Result<T>> {
     try {
       const payload = readPayload(await this.bytes(id));
       return payload.ok ? decode(payload.value) : payload;
     } catch (error) {
-      return failed(error instanceof Error ? error.message : String(error));
+      return fail(error instanceof Error ? error.message : String(error));
     }
   }
 
   private async fetch(): Promise<void> {
-    const asked = this.asked;
-    this.asked = [];
+    const queue = this.queue;
+    this.queue = [];
     try {
-      const blobs = await this.source.blobs(asked.map((one) => one.id));
-      asked.forEach((one, i) => {
+      const blobs = await this.source.blobs(queue.map((one) => one.id));
+      queue.forEach((one, i) => {
         const blob = blobs[i];
         if (blob) one.resolve(blob);
         else one.reject(new Error("missing from the reply"));
       });
     } catch (error) {
-      for (const one of asked) one.reject(error);
+      for (const one of queue) one.reject(error);
     }
   }
 }

@@ -3,7 +3,7 @@
 // follows the other.
 
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
-import { namesOf, partOf } from "./row_places.ts";
+import { namesOf, reportedPart } from "./row_navigation.ts";
 import { around, shifted, union, type Range } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -13,7 +13,7 @@ export interface StepPair {
   next: Range;
 }
 
-const ROOM = 0.05; // share of a step, on both sides
+const MARGIN = 0.05; // share of a step, on both sides
 
 export class Comparison {
   constructor(
@@ -35,14 +35,14 @@ export class Comparison {
   /** Aligns the timelines at this pair of steps and shows it. */
   align(index: number): void {
     this.next.set({ aligned: Math.min(Math.max(index, 0), this.pairs.length - 1) });
-    this.layOver();
+    this.extendBounds();
     const { base, next } = this.pair;
-    this.next.set({ view: around(union(next, shifted(base, this.offset)), ROOM) });
+    this.next.set({ view: around(union(next, shifted(base, this.offset)), MARGIN) });
   }
 
   /** Makes one window follow the other until the returned function is called. */
   follow(): () => void {
-    this.layOver();
+    this.extendBounds();
     let following = false;
     const lead = (leader: Viewer, follower: Viewer, by: () => number) => () => {
       const wanted = shifted(leader.state.view, by());
@@ -57,36 +57,36 @@ export class Comparison {
     baseFollows();
     return () => {
       for (const each of release) each();
-      this.next.reachTo(null);
-      this.base.reachTo(null);
+      this.next.setBounds(null);
+      this.base.setBounds(null);
     };
   }
 
   /** Each window can move as far as the other's. */
-  private layOver(): void {
-    this.next.reachTo(shifted({ from: 0, to: this.base.length }, this.offset));
-    this.base.reachTo(shifted({ from: 0, to: this.next.length }, -this.offset));
+  private extendBounds(): void {
+    this.next.setBounds(shifted({ from: 0, to: this.base.length }, this.offset));
+    this.base.setBounds(shifted({ from: 0, to: this.next.length }, -this.offset));
   }
 
   /** Highlights the events of a comparison row on both timelines; false if neither has any. */
   async highlight(table: ReportTable, row: number): Promise<boolean> {
-    const said = ["name", "new_name"].map((column) => textOf(table, row, column)).filter((text) => text !== null);
-    const found = await Promise.all([this.base, this.next].map(async (viewer) => namesAbout(viewer, said)));
+    const names = ["name", "new_name"].map((column) => textOf(table, row, column)).filter((text) => text !== null);
+    const found = await Promise.all([this.base, this.next].map(async (viewer) => namesAbout(viewer, names)));
     if (found.every((names) => names.length === 0)) return false;
     // A name on only one side dims everything on the other, because it has no such event.
-    this.base.highlight(found[0]!.length > 0 ? found[0]! : said);
-    this.next.highlight(found[1]!.length > 0 ? found[1]! : said);
+    this.base.highlight(found[0]!.length > 0 ? found[0]! : names);
+    this.next.highlight(found[1]!.length > 0 ? found[1]! : names);
     return true;
   }
 }
 
 /** The name in the recording; causes of idle time and kinds of copies are also names, prefixed with the device. */
-async function namesAbout(viewer: Viewer, said: readonly string[]): Promise<string[]> {
+async function namesAbout(viewer: Viewer, texts: readonly string[]): Promise<string[]> {
   const { recording } = viewer;
   const names = await recording.names();
   const tables = [...recording.manifest.tables.keys()];
   const labels = new Set(recording.manifest.lanes.map((lane) => lane.label));
-  const wanted = said.flatMap((text) => [text, text.replace(/^\d+ /, "")]);
+  const wanted = texts.flatMap((text) => [text, text.replace(/^\d+ /, "")]);
   const listed = wanted.flatMap((text) => namesOf(names, tables, text).map((name) => name.name));
   return [...new Set([...listed, ...wanted.filter((text) => labels.has(text))])];
 }
@@ -113,6 +113,6 @@ function stepsOf(report: Report): { name: string; range: Range }[] {
 
 export async function makeComparison(base: Viewer, next: Viewer, report: Report): Promise<Comparison> {
   const pairs = pairsOfSteps(await base.recording.report(), await next.recording.report());
-  const whole = { name: "", base: partOf(base.recording), next: partOf(next.recording) };
+  const whole = { name: "", base: reportedPart(base.recording), next: reportedPart(next.recording) };
   return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole]);
 }

@@ -1,13 +1,13 @@
 // The surroundings of a selected row: the call that launched it, the work it submitted, the events that enclose it, and
-// its neighbours in the lane. Each is a Mention: its name and where to go.
+// its neighbours in the lane. Each is a EventRef: its name and where to go.
 
-import { eventAt, neighbour, rangeOf, type Found } from "./lane.ts";
+import { eventAt, neighbour, rangeOf, type SliceRef } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording, Row } from "./recording.ts";
 import { NO_NAME } from "./slices.ts";
 import type { Selection } from "./state.ts";
 
-export interface Mention {
+export interface EventRef {
   table: string;
   row: number;
   lane: number | null;
@@ -18,15 +18,15 @@ export interface Mention {
 
 export interface Details {
   row: Row;
-  launch: Mention | null;
-  work: Mention | null; // the first
+  launch: EventRef | null;
+  work: EventRef | null; // the first
   work_count: number;
-  enclosing: Mention[]; // outermost first; for device work, those of the launch
-  previous: Mention | null;
-  next: Mention | null;
+  enclosing: EventRef[]; // outermost first; for device work, those of the launch
+  previous: EventRef | null;
+  next: EventRef | null;
 }
 
-export function mentionOf(recording: Recording, found: Found): Mention {
+export function eventRefOf(recording: Recording, found: SliceRef): EventRef {
   const { slices, index, lane } = found;
   const name = slices.name[index]!;
   const text = name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name);
@@ -38,20 +38,20 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   if (row === null) return null;
   const { lanes } = recording.manifest;
   const lane = selection.lane === null ? undefined : lanes[selection.lane];
-  const launch = await mentionOfRow(recording, "api_call", row.number("launch"));
+  const launch = await eventRefOfRow(recording, "api_call", row.number("launch"));
   const host = launch !== null ? launch : selection;
   const around = async (by: 1 | -1) => {
     let found = lane ? await neighbour(recording, lane, selection.from, by) : null;
     // A gap is drawn in pieces, which are not its neighbours.
     while (lane && found && lane.table === "gap" && found.slices.row[found.index] === selection.row)
       found = await neighbour(recording, lane, rangeOf(found).from, by);
-    return found && mentionOf(recording, found);
+    return found && eventRefOf(recording, found);
   };
   const workTable = row.value("work_table");
   return {
     row,
     launch,
-    work: typeof workTable === "string" ? await mentionOfRow(recording, workTable, row.number("work_row")) : null,
+    work: typeof workTable === "string" ? await eventRefOfRow(recording, workTable, row.number("work_row")) : null,
     work_count: row.number("work_count") ?? 0,
     enclosing: host.lane === null ? [] : await enclosing(recording, lanes[host.lane], host.from, host.to),
     previous: await around(-1),
@@ -59,7 +59,7 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   };
 }
 
-async function mentionOfRow(recording: Recording, table: string, row: number | null): Promise<Mention | null> {
+async function eventRefOfRow(recording: Recording, table: string, row: number | null): Promise<EventRef | null> {
   const found = row === null ? null : await recording.row(table, row);
   const from = found?.number("start") ?? null;
   if (found === null || row === null || from === null) return null;
@@ -68,13 +68,13 @@ async function mentionOfRow(recording: Recording, table: string, row: number | n
 }
 
 /** The events in rows above on the same track that contain a time span. */
-async function enclosing(recording: Recording, lane: Lane | undefined, from: number, to: number): Promise<Mention[]> {
-  const out: Mention[] = [];
+async function enclosing(recording: Recording, lane: Lane | undefined, from: number, to: number): Promise<EventRef[]> {
+  const out: EventRef[] = [];
   if (!lane) return out;
   const above = recording.lanesOf[lane.track]!.filter((each) => each.kind !== "value" && each.y < lane.y).sort((a, b) => a.y - b.y);
   for (const each of above) {
     const found = await eventAt(recording, each, from, 0);
-    if (found && rangeOf(found).from <= from && rangeOf(found).to >= to) out.push(mentionOf(recording, found));
+    if (found && rangeOf(found).from <= from && rangeOf(found).to >= to) out.push(eventRefOf(recording, found));
   }
   return out;
 }

@@ -3,7 +3,7 @@
 
 import { BLOB, END, START } from "./lane.ts";
 import type { Recording } from "./recording.ts";
-import { bySought, isSought } from "./search.ts";
+import { nameSetsOf, isNamed } from "./search.ts";
 import { NO_ROW } from "./slices.ts";
 import type { Range, Selection } from "./state.ts";
 
@@ -16,21 +16,21 @@ export interface Executions {
   row: Float64Array;
 }
 
-/** null once `goOn` returns false, because the result is no longer needed. */
-export async function executionsOf(recording: Recording, name: string, within: Range, goOn: () => boolean): Promise<Executions | null> {
+/** null once `isCurrent` returns false: the result is no longer needed. */
+export async function executionsOf(recording: Recording, name: string, within: Range, isCurrent: () => boolean): Promise<Executions | null> {
   const names = (await recording.names()).filter((each) => each.table === "kernel" && each.name === name);
-  const sought = bySought(recording, names).get("kernel");
+  const nameSet = nameSetsOf(recording, names).get("kernel");
   const [dur, start, lanes, rows]: number[][] = [[], [], [], []];
   for (const lane of recording.manifest.lanes) {
-    if (sought === undefined || lane.table !== "kernel" || lane.kind === "value") continue;
+    if (nameSet === undefined || lane.table !== "kernel" || lane.kind === "value") continue;
     for (const chunk of lane.levels[0]?.chunks ?? []) {
-      if (chunk[START] > Math.min(within.to, sought.last) || chunk[END] < Math.max(within.from, sought.first)) continue;
+      if (chunk[START] > Math.min(within.to, nameSet.last) || chunk[END] < Math.max(within.from, nameSet.first)) continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
-      if (!goOn()) return null;
-      if (slices === null) throw new Error("a required part of the recording cannot be read");
+      if (!isCurrent()) return null;
+      if (slices === null) throw new Error("part of the recording cannot be read");
       for (let i = 0; i < slices.length; i++) {
         const at = slices.start[i]!;
-        if (at < within.from || at > within.to || !isSought(recording, lane, sought, slices.name[i]!)) continue;
+        if (at < within.from || at > within.to || !isNamed(recording, lane, nameSet, slices.name[i]!)) continue;
         dur!.push(slices.end[i]! - at);
         start!.push(at);
         lanes!.push(lane.id);

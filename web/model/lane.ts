@@ -27,16 +27,16 @@ export function chunksIn(level: Level, from: number, to: number): Chunk[] {
 }
 
 /** One event of a lane, with its position in its chunk. */
-export interface Found {
+export interface SliceRef {
   lane: Lane;
   slices: Slices;
   index: number;
 }
 
-export const rangeOf = (found: Found): Range => ({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
+export const rangeOf = (found: SliceRef): Range => ({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
 
 /** The slice drawn in a lane at a time, from loaded chunks only; for tooltips. */
-export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): Found | null {
+export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): SliceRef | null {
   const slack = nsPerPixel * 2;
   for (const level of lane.levels.slice(levelFor(lane, nsPerPixel))) {
     let missing = false;
@@ -46,7 +46,7 @@ export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPix
         missing = true;
         continue;
       }
-      const index = firstFrom(slices.reach, time);
+      const index = firstFrom(slices.maxEnd, time);
       for (const i of [index, index - 1])
         if (i >= 0 && i < slices.length && slices.start[i]! <= time + slack && slices.end[i]! >= time - slack) return { lane, slices, index: i };
     }
@@ -65,23 +65,23 @@ export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPix
 }
 
 /** The event of a lane nearest to a time (if two touch there, the later), at most `tolerance` ns away. */
-export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number): Promise<Found | null> {
-  let best: Found | null = null;
-  let least = Infinity;
+export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number): Promise<SliceRef | null> {
+  let best: SliceRef | null = null;
+  let smallest = Infinity;
   const events = lane.levels[0];
   for (const chunk of events ? chunksIn(events, time - tolerance, time + tolerance) : []) {
     const slices = await recording.chunks.loadSlices(chunk[BLOB]);
     if (slices === null) continue;
-    for (let i = firstFrom(slices.reach, time - tolerance); i < slices.length && slices.start[i]! <= time + tolerance; i++) {
+    for (let i = firstFrom(slices.maxEnd, time - tolerance); i < slices.length && slices.start[i]! <= time + tolerance; i++) {
       const away = Math.max(slices.start[i]! - time, time - slices.end[i]!, 0);
-      if (away <= least) [best, least] = [{ lane, slices, index: i }, away];
+      if (away <= smallest) [best, smallest] = [{ lane, slices, index: i }, away];
     }
   }
   return best;
 }
 
 /** The event that starts at exactly this time. */
-export async function eventStartingAt(recording: Recording, lane: Lane, start: number): Promise<Found | null> {
+export async function eventStartingAt(recording: Recording, lane: Lane, start: number): Promise<SliceRef | null> {
   for (const chunk of lane.levels[0]?.chunks ?? []) {
     if (chunk[START] > start || chunk[END] < start) continue;
     const slices = await recording.chunks.loadSlices(chunk[BLOB]);
@@ -92,7 +92,7 @@ export async function eventStartingAt(recording: Recording, lane: Lane, start: n
 }
 
 /** The next (by = 1) or previous (by = -1) event after one that starts at `start`. */
-export async function neighbour(recording: Recording, lane: Lane, start: number, by: 1 | -1): Promise<Found | null> {
+export async function neighbour(recording: Recording, lane: Lane, start: number, by: 1 | -1): Promise<SliceRef | null> {
   const chunks = lane.levels[0]?.chunks ?? [];
   const at = by > 0 ? chunks.findIndex((chunk) => chunk[END] >= start) : chunks.findLastIndex((chunk) => chunk[START] < start);
   for (let i = at; i >= 0 && i < chunks.length; i += by) {

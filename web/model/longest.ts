@@ -1,7 +1,7 @@
 // The longest matching event of some lanes. Coarse levels keep events longer than their resolution unmerged, so the
 // search starts at the coarsest level and reads the events themselves only if no matching event is that long.
 
-import { BLOB, END, START, type Found } from "./lane.ts";
+import { BLOB, END, START, type SliceRef } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
 import type { Range } from "./state.ts";
@@ -11,8 +11,8 @@ export async function longestEvent(
   lanes: readonly Lane[],
   isWanted: (lane: Lane, name: number) => boolean,
   within: Range,
-): Promise<Found | null> {
-  let best: Found | null = null;
+): Promise<SliceRef | null> {
+  let best: SliceRef | null = null;
   for (const lane of lanes) {
     const found = await longestOfLane(recording, lane, isWanted, within);
     if (found !== null && (best === null || lengthOf(found) > lengthOf(best))) best = found;
@@ -20,11 +20,11 @@ export async function longestEvent(
   return best;
 }
 
-const lengthOf = ({ slices, index }: Found): number => slices.end[index]! - slices.start[index]!;
+const lengthOf = ({ slices, index }: SliceRef): number => slices.end[index]! - slices.start[index]!;
 
-async function longestOfLane(recording: Recording, lane: Lane, isWanted: (lane: Lane, name: number) => boolean, within: Range): Promise<Found | null> {
+async function longestOfLane(recording: Recording, lane: Lane, isWanted: (lane: Lane, name: number) => boolean, within: Range): Promise<SliceRef | null> {
   for (const level of [...lane.levels].reverse()) {
-    let best: Found | null = null;
+    let best: SliceRef | null = null;
     for (const chunk of level.chunks) {
       if (chunk[START] > within.to || chunk[END] < within.from) continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);

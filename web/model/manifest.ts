@@ -2,7 +2,7 @@
 // `readManifest` checks the shape of everything the viewer relies on, so that no other file has to. Times are integer
 // nanoseconds from the start of the recording, below 2^53; `time_origin_ns` is that start on the recording's clock.
 
-import { done, failed, type Outcome } from "../read/outcome.ts";
+import { fail, ok, type Result } from "../read/result.ts";
 
 /** [blob, slices, start, end, events before, ns busy before] */
 export type Chunk = [blob: number, count: number, start: number, end: number, eventsBefore: number, timeBefore: number];
@@ -58,7 +58,7 @@ export interface Manifest {
   tables: Map<string, TableSpec>;
   names: number | null;
   report: number;
-  pictures: number | null;
+  busy_shares: number | null; // `pictures` in the document
   part_ns: [number, number] | null;
   blob_count: number;
 }
@@ -72,26 +72,26 @@ const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(objec
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-export function readManifest(json: string): Outcome<Manifest> {
+export function readManifest(json: string): Result<Manifest> {
   let raw: Json;
   try {
     raw = JSON.parse(json) as Json;
   } catch {
-    return failed("cannot read the manifest of this page: not valid JSON; the file is damaged or incomplete");
+    return fail("cannot read the manifest of this page: not valid JSON; the file is damaged or incomplete");
   }
   if (raw === null || typeof raw !== "object" || raw.format !== 1)
-    return failed("unknown document format; open the recording with the program that wrote it");
+    return fail("unknown document format; open the recording with the program that wrote it");
   const source = object(raw.source);
   const blobCount = raw.blob_count;
-  if (!isTime(raw.window_ns) || !isCount(blobCount)) return failed("invalid manifest: window or blobs missing");
+  if (!isTime(raw.window_ns) || !isCount(blobCount)) return fail("invalid manifest: window or blobs missing");
   const tracks = list(raw.tracks).map(readTrack);
   const misplaced = tracks.find((track) => !(track.parent >= -1 && track.parent < track.id));
-  if (misplaced) return failed(`invalid manifest: track ${misplaced.id} comes before its parent`);
+  if (misplaced) return fail(`invalid manifest: track ${misplaced.id} comes before its parent`);
   const lanes = list(raw.lanes).map((lane, id) => readLane(lane, id, tracks.length, blobCount));
   const broken = lanes.indexOf(null);
-  if (broken >= 0) return failed(`invalid manifest: lane ${broken} is inconsistent with the rest`);
+  if (broken >= 0) return fail(`invalid manifest: lane ${broken} is inconsistent with the rest`);
   const part = raw.part_ns as unknown[] | null;
-  return done({
+  return ok({
     program: text(raw.program),
     source: { file: text(source.file), words: text(source.words), importer: text(source.importer), tool: text(source.tool) },
     window_ns: raw.window_ns > 0 ? raw.window_ns : extentOf(lanes as Lane[]),
@@ -101,7 +101,7 @@ export function readManifest(json: string): Outcome<Manifest> {
     tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
     names: isCount(raw.names) ? raw.names : null,
     report: isCount(raw.report) ? raw.report : -1,
-    pictures: isCount(raw.pictures) ? raw.pictures : null,
+    busy_shares: isCount(raw.pictures) ? raw.pictures : null,
     part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
     blob_count: blobCount,
   });

@@ -5,7 +5,7 @@
 
 import { BLOB, END, START } from "./lane.ts";
 import type { Recording } from "./recording.ts";
-import { bySought, isSought, type Name } from "./search.ts";
+import { nameSetsOf, isNamed, type Name } from "./search.ts";
 
 export type Marks = ReadonlyMap<number, Float64Array>; // lane to starts, ascending
 
@@ -14,19 +14,19 @@ export const MAX_MARKS = 50_000;
 /** The number of events with one of the names. */
 export const eventsOf = (names: readonly Name[]): number => names.reduce((sum, name) => sum + name.count, 0);
 
-/** null once `goOn` returns false, because the result is no longer needed. For names with at most MAX_MARKS events. */
-export async function collectMarks(recording: Recording, wanted: readonly Name[], goOn: () => boolean): Promise<Marks | null> {
-  const sought = bySought(recording, wanted);
+/** null once `isCurrent` returns false. The names must have at most MAX_MARKS events. */
+export async function collectMarks(recording: Recording, wanted: readonly Name[], isCurrent: () => boolean): Promise<Marks | null> {
+  const nameSets = nameSetsOf(recording, wanted);
   const marks = new Map<number, Float64Array>();
   for (const lane of recording.manifest.lanes) {
-    const names = sought.get(lane.table);
-    if (!names || lane.kind === "value") continue;
+    const nameSet = nameSets.get(lane.table);
+    if (!nameSet || lane.kind === "value") continue;
     const starts: number[] = [];
     for (const chunk of lane.levels[0]?.chunks ?? []) {
-      if (chunk[START] > names.last || chunk[END] < names.first) continue;
+      if (chunk[START] > nameSet.last || chunk[END] < nameSet.first) continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
-      if (!goOn()) return null;
-      for (let i = 0; slices && i < slices.length; i++) if (isSought(recording, lane, names, slices.name[i]!)) starts.push(slices.start[i]!);
+      if (!isCurrent()) return null;
+      for (let i = 0; slices && i < slices.length; i++) if (isNamed(recording, lane, nameSet, slices.name[i]!)) starts.push(slices.start[i]!);
     }
     if (starts.length > 0) marks.set(lane.id, Float64Array.from(starts));
   }

@@ -28,7 +28,7 @@ export async function before(recording: Recording, lane: Lane, time: number): Pr
   const chunk = chunks.findLast((each) => each[START] < time);
   if (!chunk) return { events: 0, ns: 0 };
   const slices = await recording.chunks.loadSlices(chunk[BLOB]);
-  if (slices === null) throw new Error("a required part of the recording cannot be read");
+  if (slices === null) throw new Error("part of the recording cannot be read");
   const begun = firstFrom(slices.start, time);
   let events = chunk[EVENTS_BEFORE];
   let ns = chunk[TIME_BEFORE];

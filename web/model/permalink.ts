@@ -3,8 +3,11 @@
 // comparison. The theme is the reader's choice. Unknown keys are ignored, so that a link from a newer viewer opens in
 // an older one.
 
-import type { Side } from "./desk.ts";
+import type { Side } from "./workspace.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
+
+/** Former names of pages, so that links copied earlier still open. */
+const FORMER_PAGES: Readonly<Record<string, PageName>> = { pictures: "charts" };
 
 export interface Link {
   side?: Side;
@@ -52,6 +55,7 @@ export function readLink(fragment: string): Link {
     switch (part.slice(0, at)) {
       case "page":
         if ((PAGES as readonly string[]).includes(value)) link.page = value as PageName;
+        else if (Object.hasOwn(FORMER_PAGES, value)) link.page = FORMER_PAGES[value]!;
         break;
       case "side":
         if (value === "base") link.side = value;

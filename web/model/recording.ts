@@ -7,7 +7,7 @@ import type { Source } from "../read/source.ts";
 import { Chunks } from "./chunks.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
 import { readReport } from "./read_report.ts";
-import type { Pictures, Report } from "./report.ts";
+import type { BusyShares, Report } from "./report.ts";
 import { readNames, type Name } from "./search.ts";
 import { Strings } from "./strings.ts";
 
@@ -28,7 +28,7 @@ export class Recording {
   readonly lanesOf: Lane[][];
   private reportRead: Promise<Report> | undefined;
   private namesRead: Promise<Name[]> | undefined;
-  private picturesRead: Promise<Pictures | null> | undefined;
+  private busySharesRead: Promise<BusyShares | null> | undefined;
 
   constructor(
     readonly manifest: Manifest,
@@ -47,10 +47,10 @@ export class Recording {
     return this.reportRead;
   }
 
-  pictures(): Promise<Pictures | null> {
-    const blob = this.manifest.pictures;
-    this.picturesRead ??= blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as Pictures);
-    return this.picturesRead;
+  busyShares(): Promise<BusyShares | null> {
+    const blob = this.manifest.busy_shares;
+    this.busySharesRead ??= blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as BusyShares);
+    return this.busySharesRead;
   }
 
   names(): Promise<Name[]> {
@@ -84,7 +84,7 @@ export class Recording {
   }
 
   private async text(blob: number): Promise<string> {
-    if (blob < 0) throw new Error("the recording has no report");
+    if (blob < 0) throw new Error("this file contains no report");
     return new TextDecoder().decode(await this.chunks.bytes(blob));
   }
 }

@@ -82,7 +82,7 @@ export function noteOf(report: Report, name: string): string | null {
   return tableOf(report, name)?.notes[0] ?? null;
 }
 
-export interface Pictures {
+export interface BusyShares {
   slices: number;
   devices: { device: number; busy: number[] }[];
 }

@@ -1,9 +1,9 @@
 // The slices of one chunk as arrays, from a payload of table "slice". They are in order of start; a chunk whose starts
-// go backwards is rejected, because every search below relies on it. `reach` is the largest end up to and including a
+// go backwards is rejected, because every search below relies on it. `maxEnd` is the largest end up to and including a
 // slice, so that a binary search also finds the first slice that reaches into a window.
 
 import type { Column } from "../read/column.ts";
-import { done, failed, type Outcome } from "../read/outcome.ts";
+import { fail, ok, type Result } from "../read/result.ts";
 import type { Payload } from "../read/payload.ts";
 import type { Strings } from "./strings.ts";
 
@@ -14,7 +14,7 @@ export interface Slices {
   length: number;
   start: Float64Array;
   end: Float64Array;
-  reach: Float64Array;
+  maxEnd: Float64Array;
   busy: Float64Array; // ns of [start, end) that events cover
   name: Int32Array; // in Strings; NO_NAME: the lane's label
   row: Float64Array; // of the first event in its table; NO_ROW: unknown
@@ -30,22 +30,22 @@ export function numbers(column: Column | undefined, rows: number, absent: number
   return values;
 }
 
-export function readSlices(payload: Payload, strings: Strings): Outcome<Slices> {
+export function readSlices(payload: Payload, strings: Strings): Result<Slices> {
   const { rows, columns } = payload;
   const start = numbers(columns.get("start"), rows, NaN);
   const dur = numbers(columns.get("dur"), rows, 0);
   const end = dur.map((length, row) => (start[row] ?? 0) + Math.max(0, length));
   const busy = numbers(columns.get("busy"), rows, NaN);
-  const reach = new Float64Array(rows);
+  const maxEnd = new Float64Array(rows);
   let latest = -Infinity;
   for (let row = 0; row < rows; row++) {
-    if (!(start[row]! >= (row > 0 ? start[row - 1]! : -Infinity))) return failed("slices: a start is missing or out of order");
+    if (!(start[row]! >= (row > 0 ? start[row - 1]! : -Infinity))) return fail("slices: a start is missing or out of order");
     if (Number.isNaN(busy[row])) busy[row] = dur[row]!;
-    reach[row] = latest = Math.max(latest, end[row]!);
+    maxEnd[row] = latest = Math.max(latest, end[row]!);
   }
   const count = numbers(columns.get("count"), rows, 1);
   const row = numbers(columns.get("row"), rows, NO_ROW);
-  return done({ length: rows, start, end, reach, busy, name: names(columns.get("name"), rows, strings), row, count, bytes: rows * 52 + 256 });
+  return ok({ length: rows, start, end, maxEnd, busy, name: names(columns.get("name"), rows, strings), row, count, bytes: rows * 52 + 256 });
 }
 
 function names(column: Column | undefined, rows: number, strings: Strings): Int32Array {

@@ -24,7 +24,7 @@ export interface StackNode {
 export interface StackTree {
   root: StackNode;
   events: number;
-  left_out: number; // events not read
+  omitted: number; // events not read
   unknown_ns: number; // device time whose launch is not in the tree
 }
 
@@ -33,18 +33,18 @@ export const plainName = (name: string): string => name.replace(/, \w+ = \d+/g, 
 
 const node = (name: string, table: string, parent: StackNode | null): StackNode => ({ name, table, count: 0, host_ns: 0, device_ns: 0, parent, children: new Map() });
 
-/** null once `goOn` returns false, because the result is no longer needed. */
-export async function stackTree(recording: Recording, kinds: readonly string[], within: Range, goOn: () => boolean): Promise<StackTree | null> {
+/** null once `isCurrent` returns false: the result is no longer needed. */
+export async function stackTree(recording: Recording, kinds: readonly string[], within: Range, isCurrent: () => boolean): Promise<StackTree | null> {
   const { tracks, lanes, tables } = recording.manifest;
-  const tree: StackTree = { root: node("all threads", "", null), events: 0, left_out: 0, unknown_ns: 0 };
+  const tree: StackTree = { root: node("all threads", "", null), events: 0, omitted: 0, unknown_ns: 0 };
   const calls: (StackNode | undefined)[] = new Array(tables.get("api_call")?.rows ?? 0);
   for (const thread of tracks.filter((track) => track.kind === "thread")) {
     const mine = new Set(tracks.filter((track) => kinds.includes(track.kind) && (track.id === thread.id || track.parent === thread.id)).map((track) => track.id));
     const cursors = lanes.filter((lane) => mine.has(lane.track) && lane.kind !== "value" && lane.events > 0).map((lane) => new Cursor(recording, lane));
     if (cursors.length === 0) continue;
-    if (!(await addThread(recording, tree, cursors, node(thread.name, "", tree.root), within, calls, goOn))) return null;
+    if (!(await addThread(recording, tree, cursors, node(thread.name, "", tree.root), within, calls, isCurrent))) return null;
   }
-  if (!(await addDeviceTime(recording, tree, calls, within, goOn))) return null;
+  if (!(await addDeviceTime(recording, tree, calls, within, isCurrent))) return null;
   sumUp(tree.root);
   return tree;
 }
@@ -71,7 +71,7 @@ class Cursor {
     return true;
   }
 
-  get waits(): boolean {
+  get isExhausted(): boolean {
     return this.slices === null || this.index >= this.slices.length;
   }
 
@@ -84,7 +84,7 @@ class Cursor {
   }
 
   /** The number of events from the current position. */
-  get rest(): number {
+  get remaining(): number {
     const chunk = this.lane.levels[0]!.chunks[this.chunk - 1]!;
     return this.lane.events - chunk[EVENTS_BEFORE] - Math.min(this.index, chunk[COUNT]);
   }
@@ -97,15 +97,15 @@ async function addThread(
   thread: StackNode,
   within: Range,
   calls: (StackNode | undefined)[],
-  goOn: () => boolean,
+  isCurrent: () => boolean,
 ): Promise<boolean> {
   let live: Cursor[] = [];
   for (const cursor of cursors) if (await cursor.ready()) live.push(cursor);
   const open: { node: StackNode; end: number }[] = [];
-  let seen = 0;
+  let visited = 0;
   while (live.length > 0) {
     if (tree.events >= MAX_EVENTS) {
-      tree.left_out += live.reduce((sum, cursor) => sum + cursor.rest, 0);
+      tree.omitted += live.reduce((sum, cursor) => sum + cursor.remaining, 0);
       break;
     }
     const next = live.reduce((best, each) => (isBefore(each, best) ? each : best));
@@ -123,9 +123,9 @@ async function addThread(
       open.push({ node: into, end: limit });
     }
     next.index++;
-    if (next.waits && !(await next.ready())) live = live.filter((cursor) => cursor !== next);
-    if (++seen % PAUSE_AFTER === 0) await new Promise((resume) => setTimeout(resume));
-    if (!goOn()) return false;
+    if (next.isExhausted && !(await next.ready())) live = live.filter((cursor) => cursor !== next);
+    if (++visited % PAUSE_AFTER === 0) await new Promise((resume) => setTimeout(resume));
+    if (!isCurrent()) return false;
   }
   if (thread.children.size === 0) return true;
   tree.root.children.set(`${thread.name} ${tree.root.children.size}`, thread);
@@ -149,12 +149,12 @@ function childOf(parent: StackNode, name: string, table: string): StackNode {
   return child;
 }
 
-async function addDeviceTime(recording: Recording, tree: StackTree, calls: (StackNode | undefined)[], within: Range, goOn: () => boolean): Promise<boolean> {
+async function addDeviceTime(recording: Recording, tree: StackTree, calls: (StackNode | undefined)[], within: Range, isCurrent: () => boolean): Promise<boolean> {
   for (const table of ["kernel", "memcpy", "memset"]) {
     const chunks = recording.manifest.tables.get(table)?.blobs.length ?? 0;
     for (let chunk = 0; chunk < chunks; chunk++) {
       const [start, dur, launch] = await Promise.all(["start", "dur", "launch"].map((name) => recording.column(table, name, chunk)));
-      if (!goOn()) return false;
+      if (!isCurrent()) return false;
       if (!start || !dur) continue;
       for (let i = 0; i < start[1].rows; i++) {
         const at = Number(start[1].value(i) ?? NaN);

@@ -25,7 +25,7 @@ export interface TableChoice {
   row: number | null;
 }
 
-export const PAGES = ["comparison", "overview", "timeline", "tables", "pictures"] as const;
+export const PAGES = ["comparison", "overview", "timeline", "tables", "charts"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {
@@ -35,7 +35,7 @@ export interface State {
   range: Range | null; // measured
   highlight: ReadonlySet<number> | null; // names in Strings; null: no highlight
   marks: Marks | null; // where highlighted events start, once known
-  unmarked: number; // number of highlighted events if too many for marks, otherwise 0
+  unmarkedEvents: number; // number of highlighted events if too many for marks, otherwise 0
   collapsed: ReadonlySet<number>; // tracks
   hidden: ReadonlySet<number>;
   pinned: readonly number[]; // in display order
@@ -47,13 +47,13 @@ export interface State {
   problem: string | null;
 }
 
-const LEAST = 10; // minimum length of a window, ns
+const MIN_WINDOW_NS = 10;
 
-/** A window inside `reach`, at least `least` ns long, that keeps its length if possible. */
-export function clampRange(range: Range, reach: Range, least = LEAST): Range {
-  const whole = Math.max(reach.to - reach.from, least);
-  const span = Math.min(Math.max(range.to - range.from, least), whole);
-  const from = Math.min(Math.max(range.from, reach.from), reach.from + whole - span);
+/** A window inside `bounds`, at least `min` ns long, that keeps its length if possible. */
+export function clampRange(range: Range, bounds: Range, min = MIN_WINDOW_NS): Range {
+  const whole = Math.max(bounds.to - bounds.from, min);
+  const span = Math.min(Math.max(range.to - range.from, min), whole);
+  const from = Math.min(Math.max(range.from, bounds.from), bounds.from + whole - span);
   return { from, to: from + span };
 }
 
@@ -63,8 +63,8 @@ export const shifted = (range: Range, by: number): Range => ({ from: range.from 
 export const union = (a: Range, b: Range): Range => ({ from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) });
 
 /** The window after zooming by `wanted` (below 1: closer) around a time that keeps its place on screen. */
-export function zoomed(view: Range, wanted: number, anchor: number, least = LEAST): Range {
-  const factor = Math.max(wanted, Math.min(1, least / (view.to - view.from)));
+export function zoomed(view: Range, wanted: number, anchor: number, min = MIN_WINDOW_NS): Range {
+  const factor = Math.max(wanted, Math.min(1, min / (view.to - view.from)));
   return { from: anchor - (anchor - view.from) * factor, to: anchor + (view.to - anchor) * factor };
 }
 

@@ -2,7 +2,7 @@
 // or size if the column has one (dur_ns>1ms, bytes>=4MiB); other words are case-insensitive text that some cell must
 // contain. A comparison with an unknown column is also text, because names contain < and >.
 
-import { done, failed, type Outcome } from "../read/outcome.ts";
+import { fail, ok, type Result } from "../read/result.ts";
 import type { Cell, ReportColumn, ReportTable } from "./report.ts";
 
 type Test = (row: readonly Cell[]) => boolean;
@@ -13,7 +13,7 @@ const SCALES: Record<string, Record<string, number>> = {
   bytes: { b: 1, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 },
 };
 
-export function rowTest(table: ReportTable, query: string): Outcome<Test> {
+export function rowTest(table: ReportTable, query: string): Result<Test> {
   const tests: Test[] = [];
   let text = query;
   for (const [whole, name, sign, value] of query.matchAll(CONDITION)) {
@@ -26,19 +26,19 @@ export function rowTest(table: ReportTable, query: string): Outcome<Test> {
   }
   text = text.trim().toLowerCase();
   if (text !== "") tests.push((row) => row.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(text)));
-  return done((row) => tests.every((test) => test(row)));
+  return ok((row) => tests.every((test) => test(row)));
 }
 
 /** Absent cells meet no condition. */
-function condition(column: ReportColumn, sign: string, value: string): Outcome<(cell: Cell) => boolean> {
+function condition(column: ReportColumn, sign: string, value: string): Result<(cell: Cell) => boolean> {
   if (column.type !== "integer" && column.type !== "real") {
-    if (sign !== "=") return failed(`cannot compare text column ${column.name} with ${sign}; use =`);
-    return done((cell) => cell !== null && String(cell).toLowerCase() === value.toLowerCase());
+    if (sign !== "=") return fail(`cannot compare text column ${column.name} with ${sign}; use =`);
+    return ok((cell) => cell !== null && String(cell).toLowerCase() === value.toLowerCase());
   }
   const limit = numberIn(column, value);
-  if (limit === null) return failed(`invalid value '${value}' for ${column.name}: expected a number${column.unit === null ? "" : ` in ${column.unit}`}`);
+  if (limit === null) return fail(`invalid value '${value}' for ${column.name}: expected a number${column.unit === null ? "" : ` in ${column.unit}`}`);
   const meets = (n: number): boolean => (sign === ">" ? n > limit : sign === "<" ? n < limit : sign === ">=" ? n >= limit : sign === "<=" ? n <= limit : n === limit);
-  return done((cell) => typeof cell === "number" && meets(cell));
+  return ok((cell) => typeof cell === "number" && meets(cell));
 }
 
 function numberIn(column: ReportColumn, value: string): number | null {

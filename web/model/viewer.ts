@@ -9,7 +9,7 @@ const MARK_AFTER = 150; // ms; waits for further letters of a search
 
 export class Viewer {
   /** The allowed range of the window: the recording, or more while it is compared with a longer one. */
-  private reach: Range;
+  private bounds: Range;
   private current: State;
   private readonly listeners = new Set<() => void>();
 
@@ -19,15 +19,15 @@ export class Viewer {
   ) {
     const { window_ns, part_ns } = recording.manifest;
     const part = part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
-    this.reach = { from: 0, to: window_ns };
+    this.bounds = { from: 0, to: window_ns };
     this.current = {
       page: "overview",
-      view: clampRange(part, this.reach),
+      view: clampRange(part, this.bounds),
       selection: null,
       range: null,
       highlight: null,
       marks: null,
-      unmarked: 0,
+      unmarkedEvents: 0,
       collapsed,
       hidden: new Set(),
       pinned: [],
@@ -54,15 +54,15 @@ export class Viewer {
   }
 
   set(change: Partial<State>): void {
-    const view = change.view ? { view: clampRange(change.view, this.reach) } : {};
+    const view = change.view ? { view: clampRange(change.view, this.bounds) } : {};
     this.current = { ...this.current, ...change, ...view };
     for (const listener of this.listeners) listener();
   }
 
-  /** Also allows the window inside `reach`; null: only inside the recording. */
-  reachTo(reach: Range | null): void {
+  /** Also allows the window inside `bounds`; null: only inside the recording. */
+  setBounds(bounds: Range | null): void {
     const own = { from: 0, to: this.length };
-    this.reach = reach === null ? own : union(own, reach);
+    this.bounds = bounds === null ? own : union(own, bounds);
     this.set({ view: this.current.view });
   }
 
@@ -83,7 +83,7 @@ export class Viewer {
   /** Selects a row of a table and, with `show`, brings its slice into view. */
   async select(table: string, row: number, show = true): Promise<void> {
     const selection = await this.locate(table, row);
-    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this page.` });
+    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this recording.` });
     this.choose(selection, show);
   }
 
@@ -95,7 +95,7 @@ export class Viewer {
   highlight(names: readonly string[]): void {
     const { strings } = this.recording;
     const highlight = names.length === 0 ? null : new Set(names.map((name) => strings.intern(name)));
-    this.set({ highlight, marks: null, unmarked: 0 });
+    this.set({ highlight, marks: null, unmarkedEvents: 0 });
     if (highlight !== null) void this.mark(new Set(names), highlight);
   }
 
@@ -105,7 +105,7 @@ export class Viewer {
     const current = () => this.current.highlight === highlight;
     if (!current()) return;
     const events = eventsOf(names);
-    if (events > MAX_MARKS) return this.set({ unmarked: events });
+    if (events > MAX_MARKS) return this.set({ unmarkedEvents: events });
     const marks = await collectMarks(this.recording, names, current);
     if (marks !== null && current()) this.set({ marks });
   }

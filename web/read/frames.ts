@@ -1,19 +1,19 @@
 // Splits framed blobs: consecutive blobs, each preceded by its length as u32 (little endian). Returns views of the
 // given buffer, not copies.
 
-import { done, failed, type Outcome } from "./outcome.ts";
+import { fail, ok, type Result } from "./result.ts";
 
-export function splitFrames(bytes: Uint8Array, count: number): Outcome<Uint8Array[]> {
+export function splitFrames(bytes: Uint8Array, count: number): Result<Uint8Array[]> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const blobs: Uint8Array[] = [];
   let at = 0;
   while (blobs.length < count) {
-    if (at + 4 > bytes.length) return failed(`blobs: expected ${count}, found ${blobs.length}`);
+    if (at + 4 > bytes.length) return fail(`blobs: expected ${count}, found ${blobs.length}`);
     const length = view.getUint32(at, true);
     at += 4;
-    if (length > bytes.length - at) return failed(`blobs: expected ${length} bytes, found ${bytes.length - at}`);
+    if (length > bytes.length - at) return fail(`blobs: expected ${length} bytes, found ${bytes.length - at}`);
     blobs.push(bytes.subarray(at, at + length));
     at += length;
   }
-  return done(blobs);
+  return ok(blobs);
 }

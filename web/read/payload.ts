@@ -8,7 +8,7 @@
 
 import { ByteReader } from "./bytes.ts";
 import { Column, TYPES } from "./column.ts";
-import { done, failed, type Outcome } from "./outcome.ts";
+import { fail, ok, type Result } from "./result.ts";
 
 export interface Payload {
   table: string;
@@ -19,7 +19,7 @@ export interface Payload {
 const FREE_ROWS = 256; // rows that may take no bytes
 const MAX_COLUMNS = 4096;
 
-export function readPayload(bytes: Uint8Array): Outcome<Payload> {
+export function readPayload(bytes: Uint8Array): Result<Payload> {
   const reader = new ByteReader(bytes);
   const table = reader.text();
   const rows = reader.count();
@@ -27,23 +27,23 @@ export function readPayload(bytes: Uint8Array): Outcome<Payload> {
   const frontStored = reader.count();
   const valuesRaw = reader.count();
   const valuesStored = reader.count();
-  if (reader.bad) return failed("payload: truncated header");
+  if (reader.bad) return fail("payload: truncated header");
   const what = /^\w{1,40}$/.test(table) ? `payload of ${table}` : "payload"; // the name is untrusted, too
-  if (frontRaw !== frontStored || valuesRaw !== valuesStored) return failed(`${what}: unexpected compression`);
-  if (rows > bytes.length + FREE_ROWS) return failed(`${what}: ${rows} rows in ${bytes.length} bytes`);
+  if (frontRaw !== frontStored || valuesRaw !== valuesStored) return fail(`${what}: unexpected compression`);
+  if (rows > bytes.length + FREE_ROWS) return fail(`${what}: ${rows} rows in ${bytes.length} bytes`);
   const front = new ByteReader(reader.take(frontStored));
   const values = new ByteReader(reader.take(valuesStored));
-  if (reader.bad) return failed(`${what}: truncated sections`);
+  if (reader.bad) return fail(`${what}: truncated sections`);
 
   const count = front.count();
-  if (front.bad || count > MAX_COLUMNS) return failed(`${what}: invalid column list`);
+  if (front.bad || count > MAX_COLUMNS) return fail(`${what}: invalid column list`);
   const columns = new Map<string, Column>();
   for (let i = 0; i < count; i++) {
     const column = readColumn(front, values, rows);
-    if (column === null) return failed(`${what}: column ${i} is invalid`);
+    if (column === null) return fail(`${what}: column ${i} is invalid`);
     if (!columns.has(column.name)) columns.set(column.name, column);
   }
-  return done({ table, rows, columns });
+  return ok({ table, rows, columns });
 }
 
 function readColumn(front: ByteReader, values: ByteReader, rows: number): Column | null {

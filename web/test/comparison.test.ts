@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Comparison, pairsOfSteps, type StepPair } from "../model/comparison.ts";
-import { Desk } from "../model/desk.ts";
+import { Workspace } from "../model/workspace.ts";
 import { readManifest } from "../model/manifest.ts";
 import { linkOf, readLink } from "../model/permalink.ts";
 import { readReport } from "../model/read_report.ts";
@@ -11,7 +11,7 @@ import { Recording } from "../model/recording.ts";
 import type { Report, ReportTable } from "../model/report.ts";
 import { Viewer } from "../model/viewer.ts";
 import { sourceOf } from "./document.ts";
-import { MADE } from "./made.ts";
+import { SAMPLES } from "./sample_documents.ts";
 
 const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: "" });
 
@@ -21,10 +21,10 @@ function reportOf(steps: [name: string, start: number, dur: number][]): Report {
 }
 
 function viewer(): Viewer {
-  const made = MADE.drawn!();
-  const manifest = readManifest(JSON.stringify(made.manifest));
+  const built = SAMPLES.drawn!();
+  const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok);
-  return new Viewer(new Recording(manifest.value, sourceOf(made)));
+  return new Viewer(new Recording(manifest.value, sourceOf(built)));
 }
 
 const PAIRS: StepPair[] = [
@@ -64,7 +64,7 @@ test("the aligned steps begin at the same pixel, and one window follows the othe
   assert.deepEqual(base.state.view, { from: 60_000, to: 70_000 });
 });
 
-test("a window may leave its recording as far as the other one reaches, and no further", () => {
+test("a window can leave its recording only up to the end of the other", () => {
   const comparison = compared();
   const release = comparison.follow();
   comparison.align(0); // NEW lies 30 us later than BASE
@@ -91,19 +91,19 @@ test("a row highlights its event on both sides, and reports if there is none", a
 
 test("one page at a time: the recording that opens a page is shown there", () => {
   const comparison = compared();
-  const desk = new Desk(comparison.next, comparison);
-  desk.viewer.openPage("comparison");
-  assert.deepEqual([desk.side, comparison.base.state.page], ["new", "comparison"]);
+  const workspace = new Workspace(comparison.next, comparison);
+  workspace.viewer.openPage("comparison");
+  assert.deepEqual([workspace.side, comparison.base.state.page], ["new", "comparison"]);
   comparison.base.goTo({ from: 0, to: 1000 });
-  assert.deepEqual([desk.side, comparison.next.state.page], ["base", "timeline"]);
-  desk.show("new");
-  assert.equal(desk.viewer, comparison.next);
-  desk.viewer.openPage("tables");
+  assert.deepEqual([workspace.side, comparison.next.state.page], ["base", "timeline"]);
+  workspace.show("new");
+  assert.equal(workspace.viewer, comparison.next);
+  workspace.viewer.openPage("tables");
   assert.equal(comparison.base.state.page, "tables");
-  desk.show("base");
-  desk.viewer.openPage("comparison");
-  assert.equal(desk.side, "new");
-  assert.equal(new Desk(comparison.next).viewers.length, 1);
+  workspace.show("base");
+  workspace.viewer.openPage("comparison");
+  assert.equal(workspace.side, "new");
+  assert.equal(new Workspace(comparison.next).viewers.length, 1);
 });
 
 test("a link keeps the side, the step, and a window beside the recording", () => {

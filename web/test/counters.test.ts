@@ -21,7 +21,7 @@ function back(plot: ReturnType<typeof plotLane>, series: Float32Array, high: num
   return [...series].map((y) => (Number.isNaN(y) ? null : Math.round(((bottom - y) / (bottom - top)) * high)));
 }
 
-test("a value holds until the next, and there is none before the first", () => {
+test("a value holds until the next one; before the first there is no value", () => {
   const { lane, of } = counter([[20, 100], [60, 400]]);
   const plot = plotLane(lane, { from: 0, to: 100 }, 10, 0, 100, of);
   assert.deepEqual(back(plot, plot.mean, 400), [null, null, 100, 100, 100, 100, 400, 400, 400, 400]);
@@ -43,19 +43,19 @@ test("a pixel with several values shows lowest, mean and highest", () => {
   assert.equal(back(plot, plot.mean, 400)[1], 100);
 });
 
-test("what holds after a pixel is its last value, not their mean", () => {
+test("after a pixel its last value holds, not the mean", () => {
   const { lane, of } = counter([[0, 0], [1, 400], [2, 100]]);
   const plot = plotLane(lane, { from: 0, to: 20 }, 2, 0, 100, of);
   assert.equal(back(plot, plot.mean, 400)[1], 100);
 });
 
-test("absent is a hole, not 0", () => {
+test("absent values are holes, not 0", () => {
   const { lane, of } = counter([[0, 100], [4, NaN], [8, 100]]);
   const plot = plotLane(lane, { from: 0, to: 12 }, 3, 0, 100, of);
   assert.deepEqual(back(plot, plot.mean, 100), [100, null, 100]);
 });
 
-test("percentages have 100 on their axis, negative values their own bottom", () => {
+test("percentages have an axis up to 100; negative values extend the axis downwards", () => {
   const percent = counter([[0, 5]], "%");
   assert.deepEqual(extentOf(percent.lane, percent.of), { low: 0, high: 100 });
   const below = counter([[0, -5], [1, 5]]);

@@ -34,7 +34,7 @@ export interface DocumentInput {
   pictures?: unknown;
   file?: string;
 }
-export interface Made {
+export interface BuiltDocument {
   manifest: Record<string, unknown>;
   blobs: Uint8Array[];
 }
@@ -63,7 +63,7 @@ export function coarser(slices: readonly Slice[], resolution: number): Slice[] {
   return out;
 }
 
-export function buildDocument(input: DocumentInput): Made {
+export function buildDocument(input: DocumentInput): BuiltDocument {
   const blobs: Uint8Array[] = [];
   const add = (bytes: Uint8Array) => blobs.push(bytes) - 1;
   const json = (value: unknown) => add(new TextEncoder().encode(JSON.stringify(value)));
@@ -125,7 +125,7 @@ export function buildDocument(input: DocumentInput): Made {
     lanes,
     tables,
     names: namesBlob,
-    report: json(input.report ?? { trust: [{ warning: false, text: "made for a test" }], tables: [], findings: [] }),
+    report: json(input.report ?? { trust: [{ warning: false, text: "built for a test" }], tables: [], findings: [] }),
     pictures: input.pictures === undefined ? null : json(input.pictures),
     part_ns: null,
     blob_count: 0,
@@ -215,14 +215,14 @@ function valueChunk(points: readonly Point[], add: (bytes: Uint8Array) => number
 }
 
 /** The page with a document in it, as the program writes it. */
-export function pageWith(page: string, made: Made, segmentBytes = 4 << 20): string {
-  const parts = [`<script type="application/json" id="manifest">${JSON.stringify(made.manifest).replaceAll("<", "\\u003c")}</script>`];
+export function pageWith(page: string, built: BuiltDocument, segmentBytes = 4 << 20): string {
+  const parts = [`<script type="application/json" id="manifest">${JSON.stringify(built.manifest).replaceAll("<", "\\u003c")}</script>`];
   let first = 0;
-  while (first < made.blobs.length) {
+  while (first < built.blobs.length) {
     let last = first;
     let bytes = 0;
-    while (last < made.blobs.length && (last === first || bytes + made.blobs[last]!.length <= segmentBytes)) bytes += made.blobs[last++]!.length;
-    const text = gzipSync(frame(made.blobs.slice(first, last))).toString("base64");
+    while (last < built.blobs.length && (last === first || bytes + built.blobs[last]!.length <= segmentBytes)) bytes += built.blobs[last++]!.length;
+    const text = gzipSync(frame(built.blobs.slice(first, last))).toString("base64");
     parts.push(`<script type="application/octet-stream" class="segment" data-first="${first}" data-count="${last - first}">${text}</script>`);
     first = last;
   }
@@ -230,7 +230,7 @@ export function pageWith(page: string, made: Made, segmentBytes = 4 << 20): stri
 }
 
 /** The document as a source, for tests without a page. */
-export const sourceOf = (made: Made) => ({
-  manifest: async () => JSON.stringify(made.manifest),
-  blobs: async (ids: readonly number[]) => ids.map((id) => made.blobs[id]!),
+export const sourceOf = (built: BuiltDocument) => ({
+  manifest: async () => JSON.stringify(built.manifest),
+  blobs: async (ids: readonly number[]) => ids.map((id) => built.blobs[id]!),
 });

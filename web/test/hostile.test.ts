@@ -77,13 +77,13 @@ test("payloads of columns with any type, encoding, width and parameter", () => {
   }
 });
 
-test("a small payload claims much and costs nothing", () => {
+test("a small payload with huge counts costs no memory", () => {
   const huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
   for (const head of [[1, 0x74, ...huge, 1, 1, 0, 0, 0], [1, 0x74, 1, ...huge, ...huge, 0, 0], [...huge], [1, 0x74, 1, 7, 7, 0, 0, ...huge]])
     assert.equal(readPayload(Uint8Array.from(head)).ok, false);
 });
 
-test("changed frames and segments", async () => {
+test("mutated frames and segments", async () => {
   const random = generator(3);
   const frames = frame([every, new Uint8Array(0), every.subarray(0, 9)]);
   for (let i = 0; i < 2_000; i++) {
@@ -98,7 +98,7 @@ test("changed frames and segments", async () => {
   }
 });
 
-const made = buildDocument({
+const built = buildDocument({
   window_ns: 1000,
   tracks: [{ parent: -1, kind: "device", name: "GPU 0", device: 0 }, { parent: 0, kind: "stream", name: "stream 7" }],
   lanes: [{ track: 1, table: "kernel", events: [{ start: 10, dur: 5, name: "gemm" }] }],
@@ -134,21 +134,21 @@ function spoiled(value: unknown, random: Random): unknown {
 test("spoiled manifests are refused, or read and shown", async () => {
   const random = generator(4);
   for (let i = 0; i < 2_000; i++) {
-    const read = readManifest(JSON.stringify(spoiled(spoiled(made.manifest, random), random)));
+    const read = readManifest(JSON.stringify(spoiled(spoiled(built.manifest, random), random)));
     if (!read.ok) {
       assert.match(read.error, /^[^\n]+$/);
       continue;
     }
-    const recording = new Recording(read.value, sourceOf(made));
+    const recording = new Recording(read.value, sourceOf(built));
     recording.chunks.onError = () => {};
     for (const lane of read.value.lanes) assert.ok(recording.childrenOf[read.value.tracks[lane.track]!.id] !== undefined, "a lane is on a track");
     await recording.row("kernel", 0).catch((error: unknown) => assert.ok(error instanceof Error));
   }
 });
 
-test("spoiled reports have the declared shape", () => {
+test("mutated reports have the declared shape", () => {
   const random = generator(5);
-  const report = JSON.parse(new TextDecoder().decode(made.blobs[made.manifest.report as number]));
+  const report = JSON.parse(new TextDecoder().decode(built.blobs[built.manifest.report as number]));
   for (let i = 0; i < 2_000; i++) {
     const read = readReport(JSON.stringify(spoiled(spoiled(report, random), random)));
     for (const line of read.trust) assert.equal(typeof line.text, "string");

@@ -23,7 +23,7 @@ function filesOf(folder: string): string[] {
 
 const textOf = (path: string): string => readFileSync(`${process.env.WEB_ROOT}${path}`, "utf8");
 
-test("imports keep to the layers", () => {
+test("imports follow the layers", () => {
   for (const [layer, allowed] of Object.entries(MAY_USE))
     for (const path of filesOf(layer))
       for (const [, target] of textOf(path).matchAll(/from "(\.[^"]+)"/g)) {

@@ -10,18 +10,21 @@ import { hit } from "../layout/hit.ts";
 import { HEAD, runs } from "../layout/scene.ts";
 import { shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
+import { pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
-import { COUNTER, foldedAtFirst, GROUP, moved, placeTracks, ROW, shownAgain, type TrackChoice } from "../layout/tracks.ts";
+import { COUNTER, initiallyFolded, GROUP, moved, placeTracks, ROW, changesToReveal, type TrackChoice } from "../layout/tracks.ts";
 import type { Lane, Track } from "../model/manifest.ts";
 
-test("lengths have three digits and a unit", () => {
+test("durations have three digits and a unit", () => {
   const cases: [number, string][] = [
-    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1 us"], [1234, "1.23 us"], [12345, "12.3 us"], [123456, "123 us"],
-    [999_999, "1.00 ms"], [1_000_000, "1 ms"], [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
+    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"], [123456, "123 us"],
+    [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "-1.00 ms"], [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
   ];
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
   assert.equal(duration(NaN), "–");
   assert.equal(exact(1234567), "1,234,567 ns");
+  assert.equal(exact(436833.3333333333), "436,833.333 ns");
+  assert.equal(pct(-0.04), ">-0.1 %");
   assert.equal(percent(0.2562), "25.6 %");
   assert.equal(percent(0.0001), "<0.1 %");
   assert.equal(percent(0), "0.0 %");
@@ -29,7 +32,13 @@ test("lengths have three digits and a unit", () => {
 
 test("values have the unit of their column", () => {
   assert.equal(amount(1572864, "bytes"), "1.50 MiB");
-  assert.equal(amount(512, "bytes"), "512 bytes");
+  assert.equal(amount(512, "bytes"), "512 B");
+  assert.equal(amount(0, "bytes"), "0 B");
+  assert.equal(amount(1023.9, "bytes"), "1.00 KiB");
+  assert.equal(amount(1498, "MiB"), "1.46 GiB");
+  assert.equal(amount(143771, "MiB"), "140 GiB");
+  assert.equal(amount(40, "C"), "40 °C");
+  assert.equal(amount(1.25e12, "FLOP/s"), "1.25 TFLOP/s");
   assert.equal(amount(412.5, "W"), "412.5 W");
   assert.equal(amount(608, "count"), "608");
   assert.equal(amount(12345, "ns"), "12.3 us");
@@ -63,7 +72,7 @@ test("late nanoseconds count from a base", () => {
   assert.deepEqual(ticks[0], { at: 1_200_000_010, label: "10 ns" });
 });
 
-test("short names are what people call them", () => {
+test("short names omit namespaces, parameters and return types", () => {
   const cases: [string, string][] = [
     ["void at::native::(anonymous namespace)::fill_kernel<4, at::native::F>(int, float*)", "fill_kernel<4, at::native::F>"],
     ["void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float)", "bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>"],
@@ -78,7 +87,7 @@ test("short names are what people call them", () => {
   for (const [name, short] of cases) assert.equal(shortName(name), short);
 });
 
-test("labels fit or are absent", () => {
+test("labels fit or are omitted", () => {
   const fitter = new Fitter((text) => text.length * 6);
   assert.equal(fitter.fit("gemm", 24), "gemm");
   assert.equal(fitter.fit("gemm_kernel", 36), "gemm_…");
@@ -103,7 +112,7 @@ test("a pixel shows the share of its time that is covered", () => {
   assert.equal(painted(1, many).shades[0], shade(0.3, true));
 });
 
-test("almost idle looks almost idle but is not blank, almost full is not full", () => {
+test("an almost idle pixel is pale but not blank; an almost full one is not full", () => {
   assert.equal(shade(0, false), 0);
   assert.ok(shade(0.0001, true) > 25 && shade(0.0001, true) < 64);
   assert.ok(shade(0.99, true) < 240);
@@ -111,17 +120,17 @@ test("almost idle looks almost idle but is not blank, almost full is not full", 
   assert.ok(painted(3, [[1.5, 1.5, 0, 5]]).shades[1]! > 0, "an event without length");
 });
 
-test("the colour of a pixel is that of what covers most of it", () => {
+test("a pixel has the colour of the slice that covers most of it", () => {
   assert.deepEqual(painted(1, [[0, 0.2, 1, 5], [0.2, 0.9, 1, 6], [0.9, 1, 1, 7]]).codes, [6]);
   assert.deepEqual(painted(6, [[0, 6, 1, 5]]).codes, [5 | EDGE, 5, 5, 5, 5, 5]);
 });
 
-test("slices outside of the row change nothing, ones that reach in are cut", () => {
+test("slices outside the row are ignored; slices that reach into it are clipped", () => {
   assert.deepEqual(painted(3, [[-10, -1, 1, 5], [4, 9, 1, 5]]).codes, [NOTHING, NOTHING, NOTHING]);
   assert.deepEqual(painted(3, [[-1e12, 1e12, 1, 5]]).shades, [255, 255, 255]);
 });
 
-test("text on every fill has contrast enough, in both themes", () => {
+test("text on every fill has sufficient contrast in both themes", () => {
   for (const theme of [LIGHT, DARK]) {
     const codes = [...Array.from({ length: HUES }, (_, i) => FIRST_HUE + i), ...CAUSES.map((cause) => cause.code)];
     for (const code of codes) assert.ok(contrast(theme.fills[code]!, theme.onSlice) >= 4.5, `code ${code}`);
@@ -172,8 +181,8 @@ test("tracks fold, hide, pin, filter and move", () => {
 
 test("a requested track becomes visible", () => {
   const away = choice({ collapsed: new Set([0, 2]), hidden: new Set([3, 1]), filter: "power" });
-  assert.deepEqual(shownAgain(tree, away, 3), { collapsed: new Set([0]), hidden: new Set([1]), filter: "" });
-  assert.deepEqual(shownAgain(tree, choice({ collapsed: new Set([3]) }), 3), {});
+  assert.deepEqual(changesToReveal(tree, away, 3), { collapsed: new Set([0]), hidden: new Set([1]), filter: "" });
+  assert.deepEqual(changesToReveal(tree, choice({ collapsed: new Set([3]) }), 3), {});
 });
 
 test("a cause is named over the pixels that it dominates", () => {
@@ -182,7 +191,7 @@ test("a cause is named over the pixels that it dominates", () => {
   assert.deepEqual(runs(codes, shades, 0, 8), [[1, 4, 20], [4, 5, 21], [7, 8, 20]]);
 });
 
-test("what is under a point", () => {
+test("hit testing", () => {
   const placed = placeTracks(tree, choice({ pinned: [3] }));
   const at = (y: number, scroll = 0) => hit(y, placed.pinned, placed.pinned.height, placed.rest, scroll);
   assert.equal(at(5).zone, "minimap");
@@ -198,6 +207,6 @@ test("what is under a point", () => {
 test("deep tracks and Python calls start folded", () => {
   const deep = [...lanesOf];
   deep[1] = Array.from({ length: 20 }, (_, y) => lane(1, y));
-  assert.deepEqual([...foldedAtFirst({ ...tree, lanesOf: deep })], [1]);
-  assert.deepEqual([...foldedAtFirst(tree)], []);
+  assert.deepEqual([...initiallyFolded({ ...tree, lanesOf: deep })], [1]);
+  assert.deepEqual([...initiallyFolded(tree)], []);
 });

@@ -6,7 +6,7 @@ import { readManifest } from "../model/manifest.ts";
 import { Recording } from "../model/recording.ts";
 import { buildDocument, sourceOf } from "./document.ts";
 
-const made = buildDocument({
+const built = buildDocument({
   window_ns: 1000,
   tracks: [{ parent: -1, kind: "device", name: "GPU 0", device: 0 }, { parent: 0, kind: "stream", name: "stream 7" }],
   lanes: [{ track: 1, table: "kernel", events: [{ start: 10, dur: 5, name: "gemm" }] }],
@@ -14,27 +14,27 @@ const made = buildDocument({
 });
 
 test("a manifest is read", async () => {
-  const read = readManifest(JSON.stringify(made.manifest));
+  const read = readManifest(JSON.stringify(built.manifest));
   assert.ok(read.ok);
-  const recording = new Recording(read.value, sourceOf(made));
+  const recording = new Recording(read.value, sourceOf(built));
   assert.equal(read.value.time_origin_ns, 1795214539410308022n);
   assert.deepEqual(recording.childrenOf[0]?.map((track) => track.name), ["stream 7"]);
   assert.equal((await recording.row("kernel", 0))?.value("name"), "gemm");
   assert.equal((await recording.row("kernel", 0))?.value("absent"), null);
   assert.equal(await recording.row("kernel", 1), null);
-  assert.equal((await recording.report()).trust[0]?.text, "made for a test");
+  assert.equal((await recording.report()).trust[0]?.text, "built for a test");
 });
 
 test("a recording of counters only has no names", async () => {
-  const read = readManifest(JSON.stringify({ ...made.manifest, names: null, pictures: null }));
+  const read = readManifest(JSON.stringify({ ...built.manifest, names: null, pictures: null }));
   assert.ok(read.ok);
-  const recording = new Recording(read.value, sourceOf(made));
+  const recording = new Recording(read.value, sourceOf(built));
   recording.chunks.onError = (problem) => assert.fail(problem);
   assert.deepEqual(await recording.names(), []);
-  assert.equal(await recording.pictures(), null);
+  assert.equal(await recording.busyShares(), null);
 });
 
-test("hostile manifests are one line", () => {
+test("errors of hostile manifests are one line", () => {
   const bad: [string, (m: Record<string, any>) => void][] = [
     ["format", (m) => (m.format = 2)],
     ["window", (m) => (m.window_ns = "1")],
@@ -44,7 +44,7 @@ test("hostile manifests are one line", () => {
     ["row far down", (m) => (m.lanes[0].y = 1e9)],
   ];
   for (const [what, spoil] of bad) {
-    const manifest = structuredClone(made.manifest);
+    const manifest = structuredClone(built.manifest);
     spoil(manifest);
     assert.equal(readManifest(JSON.stringify(manifest)).ok, false, what);
   }

@@ -1,4 +1,4 @@
-// The model over made documents: measuring against a count by hand and by brute force, search, neighbours, details,
+// The model over built documents: measuring against a count by hand and by brute force, search, neighbours, details,
 // permalinks, the bus.
 
 import assert from "node:assert/strict";
@@ -13,16 +13,16 @@ import { Recording } from "../model/recording.ts";
 import { findEvent, matcher, readNames, search } from "../model/search.ts";
 import { clampRange, zoomed } from "../model/state.ts";
 import { Viewer } from "../model/viewer.ts";
-import { buildDocument, sourceOf, type Event, type Made } from "./document.ts";
-import { MADE } from "./made.ts";
+import { buildDocument, sourceOf, type Event, type BuiltDocument } from "./document.ts";
+import { SAMPLES } from "./sample_documents.ts";
 
-function open(made: Made): Recording {
-  const manifest = readManifest(JSON.stringify(made.manifest));
+function open(built: BuiltDocument): Recording {
+  const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok, manifest.ok ? "" : manifest.error);
-  return new Recording(manifest.value, sourceOf(made));
+  return new Recording(manifest.value, sourceOf(built));
 }
 
-const drawn = () => open(MADE.drawn!());
+const drawn = () => open(SAMPLES.drawn!());
 
 test("measuring, counted by hand", async () => {
   const measured = await measure(drawn(), { from: 22_000, to: 85_000 });
@@ -34,7 +34,7 @@ test("measuring, counted by hand", async () => {
   assert.deepEqual(new Map(measured.counts.map((c) => [c.table, c.count])), new Map([["api_call", 2], ["kernel", 1], ["memcpy", 1]]));
 });
 
-test("busy and idle fill any range, and all of it", async () => {
+test("busy and idle time add up to any range", async () => {
   const recording = drawn();
   for (const [from, to] of [[0, 100_000], [1, 2], [39_999, 40_001], [55_000, 55_000], [0, 33_333]] as const) {
     const { devices, length_ns } = await measure(recording, { from, to });
@@ -52,12 +52,12 @@ function long(): { events: Event[]; recording: Recording } {
     at += dur + ((i * 31) % 10);
   }
   const last = events[events.length - 1]!;
-  const made = buildDocument({
+  const built = buildDocument({
     window_ns: last.start + last.dur,
     tracks: [{ parent: -1, kind: "device", name: "GPU", device: 0 }, { parent: 0, kind: "busy", name: "busy", device: 0 }],
     lanes: [{ track: 1, table: "busy", events }, { track: 1, table: "kernel", events }],
   });
-  return { events, recording: open(made) };
+  return { events, recording: open(built) };
 }
 
 test("measuring agrees with adding up every event, across chunks", async () => {
@@ -127,7 +127,7 @@ test("next and previous match go through all events once", async () => {
   assert.deepEqual(await walk(-1), [90, 80, 50, 44, 20, 10]);
 });
 
-test("highlighted events are marked, all of them, in the order of time", async () => {
+test("all highlighted events are marked, in time order", async () => {
   const { events, recording } = long();
   const names = await recording.names();
   const wanted = names.filter((name) => name.name === "k3");
@@ -136,20 +136,20 @@ test("highlighted events are marked, all of them, in the order of time", async (
   assert.equal(await collectMarks(recording, wanted, () => false), null);
 });
 
-test("events too many for marks are counted instead", async () => {
+test("too many highlighted events are counted, not marked", async () => {
   const times = (count: number) => Array.from({ length: count }, (_, i): Event => ({ start: 2 * i, dur: 1, name: count === 3 ? "rare" : "often", row: i }));
-  const made = buildDocument({
+  const built = buildDocument({
     window_ns: 200_000,
     tracks: [{ parent: -1, kind: "device", name: "GPU", device: 0 }],
     lanes: [{ track: 0, table: "kernel", events: times(MAX_MARKS + 1) }, { track: 0, y: 1, table: "memcpy", events: times(3) }],
   });
-  const viewer = new Viewer(open(made));
+  const viewer = new Viewer(open(built));
   const settled = () => new Promise((resume) => setTimeout(resume, 300));
   viewer.highlight(["often", "rare"]);
   await settled();
-  assert.deepEqual([viewer.state.unmarked, viewer.state.marks], [MAX_MARKS + 4, null]);
+  assert.deepEqual([viewer.state.unmarkedEvents, viewer.state.marks], [MAX_MARKS + 4, null]);
   viewer.highlight(["rare"]);
-  assert.equal(viewer.state.unmarked, 0);
+  assert.equal(viewer.state.unmarkedEvents, 0);
   await settled();
   assert.deepEqual([...viewer.state.marks!.get(1)!], [0, 2, 4]);
 });
@@ -187,6 +187,11 @@ test("details link to the launch, the work, enclosing events and neighbours", as
 test("a permalink restores its state", () => {
   const viewer = new Viewer(drawn());
   viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), order: [2, 0, 1], filter: "a&b=c" });
+
+test("a permalink with a former page name opens the page under its present name", () => {
+  assert.deepEqual(readLink("#page=pictures&t=10-20"), { page: "charts", view: { from: 10, to: 20 } });
+  assert.deepEqual(readLink("#page=constructor"), {});
+});
   const link = readLink(`#${linkOf(viewer.state)}`);
   assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], order: [2, 0, 1], filter: "a&b=c" });
   assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&fold="), { collapsed: [] });

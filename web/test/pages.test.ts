@@ -11,12 +11,12 @@ import { readManifest } from "../model/manifest.ts";
 import { Recording } from "../model/recording.ts";
 import { readReport } from "../model/read_report.ts";
 import type { ReportTable } from "../model/report.ts";
-import { namesOf, showRow, showRowAbout } from "../model/row_places.ts";
+import { namesOf, showRow, showRowAbout } from "../model/row_navigation.ts";
 import { rowTest } from "../model/table_filter.ts";
 import { groupedTable, orderedRows } from "../model/table_order.ts";
 import { Viewer } from "../model/viewer.ts";
 import { buildDocument, sourceOf } from "./document.ts";
-import { MADE } from "./made.ts";
+import { SAMPLES } from "./sample_documents.ts";
 
 const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: `${name}.` });
 
@@ -39,7 +39,7 @@ const rows = (query: string, order: Parameters<typeof orderedRows>[2] = null) =>
   return found.ok ? orderedRows(KERNELS, found.value, order) : found.error;
 };
 
-test("existing handles and tables, and no others, are found in sentences", () => {
+test("only existing handles and tables are found in sentences", () => {
   const report = readReport(JSON.stringify({ tables: [KERNELS] }));
   const text = "k-2 and k-9, nok-1, k-1x: see `kernels` and `nothing`";
   const pieces = piecesOf(report, text);
@@ -73,13 +73,13 @@ test("groups sum what adds up and nothing else", () => {
   assert.deepEqual(grouped.rows, [[null, 2, 13, 3_000_000], ["registers", 2, 3, 3_000_000]]);
 });
 
-test("texts of CSV are harmless as the program's are", () => {
+test("texts in CSV are made harmless as in the program's CSV", () => {
   const texts = ["=1+1", "+x", "-5", "-5e3", "-", "@a", "\t=x", "\r=x", "'x", "\uFF1Dx", "a=b", "a\x1b[31m\rb", "#x"];
   const expected = ["'=1+1", "'+x", "-5", "-5e3", "'-", "'@a", "'\t=x", "'\uFFFD=x", "''x", "'\uFF1Dx", "a=b", "a\uFFFD[31m\uFFFDb", "#x"];
   assert.deepEqual(texts.map(harmlessText), expected);
 });
 
-test("CSV is quoted as the program does, reals as it spells them", () => {
+test("CSV is quoted, and reals are spelled, as by the program", () => {
   assert.equal(csvOf(KERNELS, [0, 2]), 'name,count,total_ns,mean_ns,limiter\n"f<int, ""x"">",2,3000000,1500000.0,registers\nh,1,,,registers\n');
   assert.deepEqual([0, 1.5, 8, 1e15, 1e16, 1.25e-5, 1e-4, 1e22].map(realText), ["0.0", "1.5", "8.0", "1000000000000000.0", "1e+16", "1.25e-05", "0.0001", "1e+22"]);
 });
@@ -94,7 +94,7 @@ test("the outline of busy shares shows even a little work", () => {
   assert.equal(busyPath([0, 1, 0.5, 0.5, 0.001, 0]), "M0 1H1V0H2V0.5H4V0.97H5V1H6V1Z");
 });
 
-test("names stand for their numbers and for the end of a path", () => {
+test("names match numbered names and the end of a path", () => {
   const name = (text: string, table = "range") => ({ table, name: text, count: 1, total: 1, first: 0, last: 0 });
   const names = [name("step#1"), name("step#12"), name("load"), name("a/load"), name("load", "op")];
   const found = (wanted: string) => namesOf(names, ["range"], wanted).map((each) => each.name);
@@ -104,13 +104,13 @@ test("names stand for their numbers and for the end of a path", () => {
   assert.deepEqual(found("none"), []);
 });
 
-function open(made: ReturnType<NonNullable<(typeof MADE)[string]>>): Recording {
-  const manifest = readManifest(JSON.stringify(made.manifest));
+function open(built: ReturnType<NonNullable<(typeof SAMPLES)[string]>>): Recording {
+  const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok);
-  return new Recording(manifest.value, sourceOf(made));
+  return new Recording(manifest.value, sourceOf(built));
 }
 
-test("the longest event is found among merged ones, and within a stretch of time", async () => {
+test("the longest event is found among merged events and within a time span", async () => {
   const events = Array.from({ length: 5000 }, (_, i) => ({ start: i * 100, dur: i === 3210 ? 93 : 1 + (i % 50), name: i % 2 ? "odd" : "even", row: i }));
   const recording = open(buildDocument({ window_ns: 500_000, tracks: [{ parent: -1, kind: "stream", name: "s" }], lanes: [{ track: 0, table: "kernel", events }] }));
   const longest = async (from: number, to: number, name: string) => {
@@ -125,7 +125,7 @@ test("the longest event is found among merged ones, and within a stretch of time
 });
 
 test("rows of the report lead to the timeline, and events back to their rows", async () => {
-  const recording = open(MADE.drawn!());
+  const recording = open(SAMPLES.drawn!());
   const viewer = new Viewer(recording);
   const report = readReport(JSON.stringify({
     tables: [

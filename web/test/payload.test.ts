@@ -34,7 +34,7 @@ test("the documented example", () => {
   assert.equal(payload.columns.get("start")?.unit, "ns");
 });
 
-test("what is written is read", () => {
+test("payloads round-trip", () => {
   const big = 2n ** 63n - 1n;
   const payload = must(
     encodePayload("t", 3, [
@@ -72,7 +72,7 @@ test("arithmetic is modulo 2^64 where doubles end", () => {
   assert.deepEqual(values(must(one(2, 2, 1, top, [1], 1)).columns.get("c")), [-(2n ** 63n)]);
 });
 
-test("unknown types and encodings are skipped, the columns behind them are read", () => {
+test("unknown types and encodings are skipped; the columns after them are read", () => {
   for (const [type, encoding] of [[6, 1], [2, 9], [5, 1], [4, 1]] as const)
     assert.deepEqual(values(must(one(type, encoding, 1, [0], [7, 7], 2)).columns.get("c")), [null, null]);
   const front = [2, 1, 0x61, 77, 0, 0, 99, 3, 1, 0, 1, 0x62, 2, 0, 0, 1, 1, 1, 0];

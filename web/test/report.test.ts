@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readReport } from "../model/read_report.ts";
 
-test("what is missing is absent", () => {
+test("missing members are absent", () => {
   assert.deepEqual(readReport("{}"), { tool: "", version: "", trust: [], lead: [], tables: [], findings: [], verdict: null, next_steps: [] });
   const { findings, verdict, tables } = readReport('{"findings": [{"title": "x"}], "verdict": {}, "tables": [{"rows": [[1, null, {}, [2]], 3]}]}');
   assert.deepEqual([findings[0]?.cost_ns, findings[0]?.share_pct, findings[0]?.evidence], [null, null, []]);

@@ -4,36 +4,36 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { causeOf, WORK } from "../layout/colors.ts";
 import { Fitter } from "../layout/fit.ts";
-import { sceneOf, type Look } from "../layout/scene.ts";
+import { sceneOf, type FrameInput } from "../layout/scene.ts";
 import { placeTracks } from "../layout/tracks.ts";
 import { readManifest } from "../model/manifest.ts";
 import { Recording } from "../model/recording.ts";
 import type { Range } from "../model/state.ts";
 import { Viewer } from "../model/viewer.ts";
 import { sourceOf } from "./document.ts";
-import { MADE } from "./made.ts";
+import { SAMPLES } from "./sample_documents.ts";
 
-const made = MADE.drawn!();
+const built = SAMPLES.drawn!();
 const WIDTH = 1000; // of 100 us: a pixel is 100 ns
 
-async function frame(view: Range, change: Partial<Look> = {}) {
-  const manifest = readManifest(JSON.stringify(made.manifest));
+async function frame(view: Range, change: Partial<FrameInput> = {}) {
+  const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok);
-  const recording = new Recording(manifest.value, sourceOf(made));
+  const recording = new Recording(manifest.value, sourceOf(built));
   const viewer = new Viewer(recording);
   viewer.set({ view });
   const tree = { tracks: manifest.value.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf };
-  const look: Look = { state: viewer.state, length: viewer.length, width: WIDTH, height: 700, scale: 1, scroll: 0, ...placeTracks(tree, viewer.state), busy: null, cursor: null, links: [], ...change };
-  const sight = {
+  const frame: FrameInput = { state: viewer.state, length: viewer.length, width: WIDTH, height: 700, scale: 1, scroll: 0, ...placeTracks(tree, viewer.state), busy: null, cursor: null, links: [], ...change };
+  const source = {
     strings: recording.strings,
     lanes: manifest.value.lanes,
     slices: (blob: number) => recording.chunks.slices(blob),
     values: (blob: number) => recording.chunks.values(blob),
     fitter: new Fitter((text) => text.length * 6),
   };
-  const empty = sceneOf(look, sight);
+  const empty = sceneOf(frame, source);
   while (recording.chunks.isLoading) await new Promise((resume) => setTimeout(resume, 1));
-  return { empty, scene: sceneOf(look, sight) };
+  return { empty, scene: sceneOf(frame, source) };
 }
 
 /** The number of pixels of a colour in a row. */
@@ -42,7 +42,7 @@ const pixels = (scene: ReturnType<typeof sceneOf>, row: number, code: number) =>
   return [...codes.subarray(row * width, (row + 1) * width)].filter((each) => (each & 0x7f) === code).length;
 };
 
-test("what is drawn adds up to what was recorded", async () => {
+test("the drawn coverage adds up to the recorded time", async () => {
   const { scene } = await frame({ from: 0, to: 100_000 });
   // Rows: three of the thread, busy, idle, two streams. 40 of 100 us are busy, 40 wait for input, 20 for launches.
   assert.equal(scene.areas[1]!.strips.tops.length, 7);
@@ -53,14 +53,14 @@ test("what is drawn adds up to what was recorded", async () => {
   assert.equal(scene.areas[1]!.plots.length, 1);
 });
 
-test("missing data is marked, and never looks idle", async () => {
+test("missing data is marked and never looks idle", async () => {
   const { empty } = await frame({ from: 0, to: 100_000 });
   const { codes, pixels: width } = empty.areas[1]!.strips;
   assert.ok(codes.subarray(3 * width, 4 * width).some((code) => code !== 0));
   assert.equal(empty.areas[1]!.labels.length, 0);
 });
 
-test("labels stay inside of their slices and of the window", async () => {
+test("labels stay inside their slices and the window", async () => {
   for (const view of [{ from: 0, to: 100_000 }, { from: 22_000, to: 28_000 }, { from: 19_990, to: 20_010 }])
     for (const label of (await frame(view)).scene.areas[1]!.labels) {
       assert.ok(label.x >= 0 && label.x + label.text.length * 6 <= WIDTH, `${label.text} at ${label.x}`);

@@ -9,7 +9,7 @@ import { frame } from "./encode.ts";
 
 const blobs = [Uint8Array.from([1, 2, 3]), new Uint8Array(0), new Uint8Array(70000).fill(7)];
 
-test("a segment gives its blobs back", async () => {
+test("a segment round-trips its blobs", async () => {
   const text = gzipSync(frame(blobs)).toString("base64");
   const read = splitFrames(await decodeSegment(text), 3);
   assert.ok(read.ok);

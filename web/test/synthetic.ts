@@ -1,7 +1,7 @@
 // A generated recording of about N events, shaped like training: steps of operators, calls, kernels on two streams,
 // copies, pauses for input, eight counters. The same N gives the same document.
 
-import { buildDocument, type Event, type LaneInput, type Made } from "./document.ts";
+import { buildDocument, type Event, type LaneInput, type BuiltDocument } from "./document.ts";
 
 /** A small reproducible generator of numbers in [0, 1). */
 function generator(seed: number): () => number {
@@ -16,7 +16,7 @@ const KERNELS = ["sm90_xmma_gemm_bf16", "vectorized_elementwise_kernel", "layer_
 
 const COUNTERS = ["sm active", "tensor active", "dram read", "dram write", "pcie", "warps", "l2 hit"];
 
-export function synthetic(events: number): Made {
+export function synthetic(events: number): BuiltDocument {
   const random = generator(7);
   const launches = Math.max(1, Math.round(events / 4));
   const lists: Record<"steps" | "ops" | "calls" | "main" | "copy" | "busy" | "input" | "launch", Event[]> = { steps: [], ops: [], calls: [], main: [], copy: [], busy: [], input: [], launch: [] };

@@ -1,18 +1,18 @@
 // Keeps the state of the view in the page's address: a copied address restores the same view.
 
 import { linkOf, readLink, type Link } from "../model/permalink.ts";
-import type { Desk } from "../model/desk.ts";
+import type { Workspace } from "../model/workspace.ts";
 
 const SETTLED = 250; // ms without a change before the address is updated; browsers limit how often it may change
 
-export function followAddress(desk: Desk, fragment: string): void {
-  apply(desk, readLink(fragment));
+export function syncAddress(workspace: Workspace, fragment: string): void {
+  apply(workspace, readLink(fragment));
   let timer = 0;
   let written = "";
-  desk.subscribe(() => {
+  workspace.subscribe(() => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      written = `#${linkOf(desk.viewer.state, desk.side)}`;
+      written = `#${linkOf(workspace.viewer.state, workspace.side)}`;
       try {
         history.replaceState(null, "", written);
       } catch {
@@ -21,14 +21,14 @@ export function followAddress(desk: Desk, fragment: string): void {
     }, SETTLED) as unknown as number;
   });
   addEventListener("hashchange", () => {
-    if (location.hash !== written) apply(desk, readLink(location.hash));
+    if (location.hash !== written) apply(workspace, readLink(location.hash));
   });
 }
 
-function apply(desk: Desk, link: Link): void {
+function apply(workspace: Workspace, link: Link): void {
   const { selection, collapsed, hidden, side, view, ...rest } = link;
-  if (side !== undefined) desk.show(side);
-  const { viewer, comparison } = desk;
+  if (side !== undefined) workspace.show(side);
+  const { viewer, comparison } = workspace;
   viewer.set({
     ...rest,
     ...(collapsed ? { collapsed: new Set(collapsed) } : {}),

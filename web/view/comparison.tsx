@@ -5,29 +5,29 @@ import { useRef, useState } from "preact/hooks";
 import type { Comparison } from "../model/comparison.ts";
 import { tableOf, type ReportTable } from "../model/report.ts";
 import { Attribution } from "./comparison/attribution.tsx";
-import { Change } from "./comparison/change.tsx";
+import { ComparisonVerdict } from "./comparison/verdict.tsx";
 import { Timelines } from "./comparison/timelines.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
-import { Trust } from "./trust.tsx";
+import { DataQuality } from "./data_quality.tsx";
 
 export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   const { report } = comparison;
   const timelines = useRef<HTMLDivElement>(null);
-  const [said, setSaid] = useState("");
+  const [status, setStatus] = useState("");
   const show = (table: ReportTable, row: number) => {
     timelines.current?.scrollIntoView({ block: "nearest" });
-    void comparison.highlight(table, row).then((found) => setSaid(found ? "" : "No event on the timelines has this name."));
+    void comparison.highlight(table, row).then((found) => setStatus(found ? "" : "Neither timeline has an event for this row."));
   };
   return (
     <article class="answer comparison">
-      <Trust lines={report.trust} />
+      <DataQuality lines={report.trust} />
       <div class="columns">
-        <Change report={report} />
+        <ComparisonVerdict report={report} />
         <Attribution table={tableOf(report, "attribution")} onOpen={show} />
       </div>
       <div ref={timelines}>
-        <Timelines comparison={comparison} said={said} onClear={() => setSaid("")} />
+        <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />
       </div>
       <Differences tables={report.tables} onOpen={show} />
     </article>
@@ -38,13 +38,13 @@ function Differences({ tables, onOpen }: { tables: readonly ReportTable[]; onOpe
   const [name, setName] = useState("kernels");
   const table = tables.find((each) => each.name === name) ?? tables[0];
   if (table === undefined) return null;
-  const leads = table.columns.some((column) => column.name === "name");
+  const canOpen = table.columns.some((column) => column.name === "name");
   return (
     <section class="differences" aria-label="Differences">
       <h2>Differences</h2>
       <div class="page tables">
         <TableList tables={tables} shown={table} onShow={setName} />
-        <TableView key={table.name} table={table} wanted={null} onOpen={leads ? (row) => onOpen(table, row) : null} />
+        <TableView key={table.name} table={table} wanted={null} onOpen={canOpen ? (row) => onOpen(table, row) : null} />
       </div>
     </section>
   );

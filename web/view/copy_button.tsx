@@ -3,19 +3,19 @@
 import { useState } from "preact/hooks";
 import { copyText } from "./clipboard.ts";
 
-const SAID_FOR = 2000; // ms
+const CONFIRM_MS = 2000;
 
 export function CopyButton({ text, label, title }: { text: () => string; label: string; title?: string }) {
-  const [said, say] = useState("");
+  const [status, setStatus] = useState("");
   const copy = async () => {
-    say((await copyText(text())) ? "Copied" : "Copying was blocked by the browser");
-    setTimeout(() => say(""), SAID_FOR);
+    setStatus((await copyText(text())) ? "Copied" : "Copying was blocked by the browser");
+    setTimeout(() => setStatus(""), CONFIRM_MS);
   };
   return (
     <button class="copy" title={title} onClick={() => void copy()}>
-      {said === "" ? label : said}
+      {status === "" ? label : status}
       <span class="spoken" role="status">
-        {said}
+        {status}
       </span>
     </button>
   );

@@ -1,17 +1,18 @@
 // The selected row: every field with its unit, its launch, the work it submitted, its enclosing ranges, its neighbours.
 
 import { useEffect, useState } from "preact/hooks";
-import { amount, duration, exact, grouped, moment } from "../layout/time_text.ts";
-import { detailsOf, type Details, type Mention } from "../model/details.ts";
-import { showRowAbout } from "../model/row_places.ts";
+import { columnDoc } from "../layout/cell_text.ts";
+import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
+import { detailsOf, type Details, type EventRef } from "../model/details.ts";
+import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
 import type { Selection } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 import type { Value } from "../read/column.ts";
-import { useViewer } from "./use_state.ts";
+import { useViewerState } from "./use_state.ts";
 
 export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails: (details: Details | null) => void }) {
-  const selection = useViewer(viewer, (state) => state.selection);
+  const selection = useViewerState(viewer, (state) => state.selection);
   const [shown, setShown] = useState<{ of: Selection; details: Details | null } | null>(null);
   useEffect(() => {
     let current = true;
@@ -38,7 +39,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
         <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight same name</button>{" "}
         <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>
       </p>
-      {details && <Around viewer={viewer} details={details} />}
+      {details && <RelatedEvents viewer={viewer} details={details} />}
       {details ? <Fields details={details} /> : <Times selection={selection} />}
     </section>
   );
@@ -74,7 +75,7 @@ function Fields({ details }: { details: Details }) {
         {spec.map((column) => {
           const value = row.value(column.name);
           return (
-            <tr key={column.name} title={`${column.doc}${column.unit ? ` Unit: ${column.unit}.` : ""}`}>
+            <tr key={column.name} title={columnDoc(column)}>
               <th scope="row">{column.name}</th>
               <td title={exactText(value, column)}>{text(value, column)}</td>
             </tr>
@@ -96,32 +97,32 @@ function text(value: Value, column: ColumnSpec): string {
 function exactText(value: Value, column: ColumnSpec): string {
   if (value === null || typeof value === "string") return value ?? "";
   const unit = column.unit ?? (column.type === "time" || column.type === "dur" ? "ns" : "");
-  return `${unit === "" ? String(value) : grouped(value)} ${unit}`.trim();
+  return `${unit === "" ? String(value) : grouped(value)} ${unitText(unit)}`.trimEnd();
 }
 
-function Around({ viewer, details }: { viewer: Viewer; details: Details }) {
+function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }) {
   const { launch, work, work_count: count, enclosing, previous, next } = details;
   const of = viewer.state.selection;
   return (
-    <dl class="around">
-      {launch && <Link viewer={viewer} label="launched by" mention={launch} after={of ? `${duration(of.from - launch.to)} before` : ""} />}
-      {work && <Link viewer={viewer} label={count > 1 ? `submitted ${grouped(count)}, first` : "submitted"} mention={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
-      {enclosing.map((mention, i) => (
-        <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "enclosing ranges" : "enclosed by") : ""} mention={mention} after={duration(mention.to - mention.from)} />
+    <dl class="related">
+      {launch && <Link viewer={viewer} label="launched by" event={launch} after={of ? `${duration(of.from - launch.to)} earlier` : ""} />}
+      {work && <Link viewer={viewer} label={count > 1 ? `submitted, first of ${grouped(count)}` : "submitted"} event={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
+      {enclosing.map((event, i) => (
+        <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "enclosing ranges" : "enclosed by") : ""} event={event} after={duration(event.to - event.from)} />
       ))}
-      {previous && <Link viewer={viewer} label="previous" mention={previous} after={of ? `gap ${duration(of.from - previous.to)}` : ""} />}
-      {next && <Link viewer={viewer} label="next" mention={next} after={of ? `gap ${duration(next.from - of.to)}` : ""} />}
+      {previous && <Link viewer={viewer} label="previous" event={previous} after={of ? `gap ${duration(of.from - previous.to)}` : ""} />}
+      {next && <Link viewer={viewer} label="next" event={next} after={of ? `gap ${duration(next.from - of.to)}` : ""} />}
     </dl>
   );
 }
 
-function Link({ viewer, label, mention, after }: { viewer: Viewer; label: string; mention: Mention; after: string }) {
+function Link({ viewer, label, event, after }: { viewer: Viewer; label: string; event: EventRef; after: string }) {
   return (
     <>
       <dt>{label}</dt>
       <dd>
-        <button class="link" title={mention.name} onClick={() => viewer.choose(mention, true)}>
-          {mention.name}
+        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}>
+          {event.name}
         </button>
         <small>{after}</small>
       </dd>

@@ -1,24 +1,24 @@
 // Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Arrows move between events.
 // KEYS is also the content of the help.
 
-import { mentionOf, type Mention } from "../model/details.ts";
+import { eventRefOf, type EventRef } from "../model/details.ts";
 import { eventAt, neighbour } from "../model/lane.ts";
 import { around, zoomed } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
-import type { Stage } from "./stage.ts";
+import type { TimelineCanvas } from "./timeline_canvas.ts";
 
 export const KEYS: readonly [keys: string, what: string][] = [
-  ["W S", "zoom in, zoom out (or Ctrl + wheel)"],
-  ["A D", "pan left, pan right (or Shift + wheel, or drag)"],
-  ["← →", "select the previous, next event in the row"],
-  ["↑ ↓", "select the event in the row above, below"],
-  ["F", "zoom to the selection or the measured range"],
-  ["M", "measure the selection"],
-  ["0", "show the whole recording"],
-  ["/", "search"],
-  ["N Shift+N", "go to the next, previous match"],
-  ["Esc", "clear the selection, range and search"],
-  ["Shift+drag", "measure a range (or drag on the ruler)"],
+  ["W / S", "Zoom in / out (also Ctrl + wheel)"],
+  ["A / D", "Pan left / right (also Shift + wheel, or drag)"],
+  ["← / →", "Select the previous / next event in the row"],
+  ["↑ / ↓", "Select the event in the row above / below"],
+  ["F", "Zoom to the selection or the measured range"],
+  ["M", "Measure the selection"],
+  ["0", "Show the whole recording"],
+  ["/", "Search"],
+  ["N / Shift+N", "Next / previous match"],
+  ["Esc", "Clear the selection, the measured range and the search"],
+  ["Shift+drag", "Measure a time range (also drag on the ruler)"],
 ];
 
 const HELD = new Set(["w", "a", "s", "d"]);
@@ -27,13 +27,13 @@ const MOVE_SPEED = 0.0012;
 
 export interface KeyTargets {
   /** Whether keys apply to this timeline, where several are shown. */
-  isMeant?(): boolean;
+  isActive?(): boolean;
   focusSearch(): void;
   step(by: 1 | -1): void;
   clear(): void;
 }
 
-export function followKeys(stage: Stage, targets: KeyTargets): () => void {
+export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => void {
   const held = new Set<string>();
   const abort = new AbortController();
   let last = 0;
@@ -42,23 +42,23 @@ export function followKeys(stage: Stage, targets: KeyTargets): () => void {
     if (held.size === 0) return;
     const passed = Math.min(50, now - last);
     last = now;
-    glide(stage, held, passed);
+    glide(timeline, held, passed);
     requestAnimationFrame(advance);
   };
   const press = (key: string) => {
     if (held.has(key)) return;
     held.add(key);
-    glide(stage, held, 40); // a tap is a step
+    glide(timeline, held, 40); // a tap is a step
     last = performance.now();
     if (held.size === 1) requestAnimationFrame(advance);
   };
   addEventListener(
     "keydown",
     (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || targets.isMeant?.() === false) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || targets.isActive?.() === false) return;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       if (HELD.has(key)) return press(key);
-      if (onKey(stage, targets, key, event.shiftKey, event.target)) event.preventDefault();
+      if (onKey(timeline, targets, key, event.shiftKey, event.target)) event.preventDefault();
     },
     { signal: abort.signal },
   );
@@ -69,30 +69,30 @@ export function followKeys(stage: Stage, targets: KeyTargets): () => void {
 
 const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 
-function glide(stage: Stage, held: ReadonlySet<string>, passed: number): void {
-  const { viewer } = stage;
+function glide(timeline: TimelineCanvas, held: ReadonlySet<string>, passed: number): void {
+  const { viewer } = timeline;
   let { view } = viewer.state;
   const zoom = (held.has("s") ? 1 : 0) - (held.has("w") ? 1 : 0);
   const move = (held.has("d") ? 1 : 0) - (held.has("a") ? 1 : 0);
-  const anchor = stage.cursor ? stage.timeAt(stage.cursor.x) : (view.from + view.to) / 2;
+  const anchor = timeline.cursor ? timeline.timeAt(timeline.cursor.x) : (view.from + view.to) / 2;
   if (zoom !== 0) view = zoomed(view, Math.exp(zoom * passed * ZOOM_SPEED), anchor);
   const by = move * passed * MOVE_SPEED * (view.to - view.from);
   viewer.set({ view: { from: view.from + by, to: view.to + by } });
 }
 
 /** Whether the key was handled. */
-function onKey(stage: Stage, targets: KeyTargets, key: string, shift: boolean, target: EventTarget | null): boolean {
-  const { viewer } = stage;
+function onKey(timeline: TimelineCanvas, targets: KeyTargets, key: string, shift: boolean, target: EventTarget | null): boolean {
+  const { viewer } = timeline;
   const { selection, range } = viewer.state;
   if (target instanceof HTMLButtonElement && (key === "Enter" || key === " ")) return false;
   switch (key) {
     case "ArrowLeft":
     case "ArrowRight":
-      void alongLane(viewer, key === "ArrowRight" ? 1 : -1, stage);
+      void alongLane(viewer, key === "ArrowRight" ? 1 : -1, timeline);
       return true;
     case "ArrowUp":
     case "ArrowDown":
-      if (selection === null) stage.scroller.scrollTop += key === "ArrowDown" ? 40 : -40;
+      if (selection === null) timeline.scroller.scrollTop += key === "ArrowDown" ? 40 : -40;
       else void acrossRows(viewer, key === "ArrowDown" ? 1 : -1);
       return true;
     case "f":
@@ -117,7 +117,7 @@ function onKey(stage: Stage, targets: KeyTargets, key: string, shift: boolean, t
   return false;
 }
 
-async function alongLane(viewer: Viewer, by: 1 | -1, stage: Stage): Promise<void> {
+async function alongLane(viewer: Viewer, by: 1 | -1, timeline: TimelineCanvas): Promise<void> {
   const { selection, view } = viewer.state;
   const lane = selection && selection.lane !== null ? viewer.recording.manifest.lanes[selection.lane] : undefined;
   if (!selection || !lane) {
@@ -126,7 +126,7 @@ async function alongLane(viewer: Viewer, by: 1 | -1, stage: Stage): Promise<void
   }
   if (lane.table === "gap") return viewer.select("gap", selection.row + by);
   const found = await neighbour(viewer.recording, lane, selection.from, by);
-  if (found) show(viewer, mentionOf(viewer.recording, found), stage.nsPerPixel);
+  if (found) show(viewer, eventRefOf(viewer.recording, found), timeline.nsPerPixel);
 }
 
 /** The event at the same time in the nearest row above or below that has one, within the same track. */
@@ -138,13 +138,13 @@ async function acrossRows(viewer: Viewer, by: 1 | -1): Promise<void> {
   rows.sort((a, b) => by * (a.y - b.y));
   for (const each of rows) {
     const found = await eventAt(viewer.recording, each, selection.from, by > 0 ? selection.to - selection.from : 0);
-    if (found) return viewer.choose(mentionOf(viewer.recording, found), true);
+    if (found) return viewer.choose(eventRefOf(viewer.recording, found), true);
   }
 }
 
 /** Selects the event, and moves the window only if the event is outside it; keeps the zoom if the event is visible at
     it. */
-function show(viewer: Viewer, event: Mention, nsPerPixel: number): void {
+function show(viewer: Viewer, event: EventRef, nsPerPixel: number): void {
   const { view } = viewer.state;
   viewer.choose(event);
   if (event.from >= view.from && event.to <= view.to) return;

@@ -6,10 +6,10 @@ import { duration, exact, grouped, moment, percent } from "../layout/time_text.t
 import { measure, type DeviceMeasure, type Measure } from "../model/measure.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Swatch } from "./swatch.tsx";
-import { useViewer } from "./use_state.ts";
+import { useViewerState } from "./use_state.ts";
 
 export function MeasurePanel({ viewer }: { viewer: Viewer }) {
-  const range = useViewer(viewer, (state) => state.range);
+  const range = useViewerState(viewer, (state) => state.range);
   const [shown, setShown] = useState<{ measure?: Measure; error?: string }>({});
   useEffect(() => {
     let current = true;
@@ -38,20 +38,20 @@ function Figures({ measured }: { measured: Measure }) {
     <>
       <table>
         <tbody>
-          <Line name="length" value={duration(length)} title={exact(length)} />
-          <Line name="from" value={moment(range.from, 1)} title={`${exact(range.from)} after the start of the recording`} />
-          <Line name="to" value={moment(range.to, 1)} title={`${exact(range.to)} after the start of the recording`} />
+          <MeasureRow name="duration" value={duration(length)} title={exact(length)} />
+          <MeasureRow name="start" value={moment(range.from, 1)} title={`${exact(range.from)} after the start of the recording`} />
+          <MeasureRow name="end" value={moment(range.to, 1)} title={`${exact(range.to)} after the start of the recording`} />
         </tbody>
       </table>
       {measured.devices.map((device) => (
         <Device key={device.device} device={device} length={length} />
       ))}
-      <h3 title="Events that started before the range are not counted.">Events that start in the range</h3>
-      {measured.counts.length === 0 && <p class="quiet">none</p>}
+      <h3 title="Events that started earlier are not counted.">Events starting in the range</h3>
+      {measured.counts.length === 0 && <p class="quiet">None</p>}
       <table>
         <tbody>
           {measured.counts.map(({ table, count }) => (
-            <Line key={table} name={table} value={grouped(count)} />
+            <MeasureRow key={table} name={table} value={grouped(count)} />
           ))}
         </tbody>
       </table>
@@ -65,9 +65,9 @@ function Device({ device, length }: { device: DeviceMeasure; length: number }) {
       <h3>{device.name}</h3>
       <table data-device={device.device}>
         <tbody>
-          <Line name="busy" value={duration(device.busy_ns)} share={device.busy_ns / length} title={exact(device.busy_ns)} />
+          <MeasureRow name="busy" value={duration(device.busy_ns)} share={device.busy_ns / length} title={exact(device.busy_ns)} />
           {device.idle.map(({ cause, ns }) => (
-            <Line key={cause} name={`idle: ${cause}`} value={duration(ns)} share={ns / length} title={exact(ns)} code={causeOf(cause).code} letter={causeOf(cause).letter} />
+            <MeasureRow key={cause} name={`idle: ${cause}`} value={duration(ns)} share={ns / length} title={exact(ns)} code={causeOf(cause).code} letter={causeOf(cause).letter} />
           ))}
         </tbody>
       </table>
@@ -75,7 +75,7 @@ function Device({ device, length }: { device: DeviceMeasure; length: number }) {
   );
 }
 
-function Line(line: { name: string; value: string; share?: number; title?: string; code?: number; letter?: string }) {
+function MeasureRow(line: { name: string; value: string; share?: number; title?: string; code?: number; letter?: string }) {
   return (
     <tr title={line.title}>
       <th scope="row">
@@ -104,7 +104,7 @@ export function Legend({ viewer }: { viewer: Viewer }) {
           </li>
         ))}
       </ul>
-      <p class="quiet">A pale slice stands for several short events; the paler, the less of its time they cover.</p>
+      <p class="quiet">A pale slice merges short events. The paler it is, the less of its duration they cover.</p>
     </section>
   );
 }

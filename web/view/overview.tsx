@@ -7,28 +7,28 @@ import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
-import { Sampled } from "./overview/sampled.tsx";
+import { RecordedData } from "./overview/recorded_data.tsx";
 import { TopKernels } from "./overview/top_kernels.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
-import { Part } from "./part.tsx";
-import { Trust } from "./trust.tsx";
-import { useLoaded } from "./use_state.ts";
+import { ReportedPart } from "./reported_part.tsx";
+import { DataQuality } from "./data_quality.tsx";
+import { useAsync } from "./use_state.ts";
 
 function ranOnDevices(report: Report): boolean {
   return (tableOf(report, "devices")?.rows.length ?? 0) > 0;
 }
 
 export function Overview({ viewer }: { viewer: Viewer }) {
-  const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
+  const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const page = { viewer, report };
   return (
     <article class="answer">
-      <Trust lines={report.trust} />
-      <Part viewer={viewer} command />
+      <DataQuality lines={report.trust} />
+      <ReportedPart viewer={viewer} command />
       {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
-      {!ranOnDevices(report) && <Sampled {...page} />}
+      {!ranOnDevices(report) && <RecordedData {...page} />}
       <BusyStrips {...page} />
       <div class="columns">
         <Findings {...page} />

@@ -2,8 +2,8 @@
 // highlighted on the tracks.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { counted, duration, grouped } from "../layout/time_text.ts";
-import { mentionOf } from "../model/details.ts";
+import { plural, duration, grouped } from "../layout/time_text.ts";
+import { eventRefOf } from "../model/details.ts";
 import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
 
@@ -38,8 +38,8 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
     const { selection, view } = viewer.state;
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
     const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);
-    if (event) viewer.choose(mentionOf(viewer.recording, event), true);
-    setStatus(event ? "" : among.length === 0 ? "" : by > 0 ? "no more matches" : "no earlier matches");
+    if (event) viewer.choose(eventRefOf(viewer.recording, event), true);
+    setStatus(event || among.length === 0 ? "" : by > 0 ? "No later matches" : "No earlier matches");
   };
   handle.current = {
     focus: () => input.current?.select(),
@@ -62,8 +62,8 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ref={input}
         type="search"
         value={query}
-        placeholder="Search names or /regex/  ( / )"
-        aria-label="Search names of events, as text or /regular expression/"
+        placeholder="Search: name or /regex/ (press /)"
+        aria-label="Search event names by text or /regular expression/"
         onInput={(event) => change(event.currentTarget.value)}
         onFocus={() => setOpen(query !== "")}
         onKeyDown={keys}
@@ -75,7 +75,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ›
       </button>
       <span class="quiet" role="status">
-        {test && !test.ok ? test.error : query === "" ? "" : status || `${counted(events, "event")}, ${counted(found.length, "name")}`}
+        {test && !test.ok ? test.error : query === "" ? "" : status || (found.length === 0 ? "No matches" : `${plural(events, "event")}, ${plural(found.length, "name")}`)}
       </span>
       {open && found.length > 0 && (
         <ul class="matches" aria-label="Matching names">
@@ -88,11 +88,11 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
                 {name.name}
               </button>
               <small>
-                {name.table}: {counted(name.count, "event")}, {duration(name.total)}
+                {name.table}: {plural(name.count, "event")}, {duration(name.total)}
               </small>
             </li>
           ))}
-          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more matching names; next and previous include them.</li>}
+          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more names match; the buttons for the next and previous match include them.</li>}
         </ul>
       )}
     </div>

@@ -4,35 +4,35 @@
 import type { ComponentType } from "preact";
 import type { PageName } from "../model/state.ts";
 import { PAGES } from "../model/state.ts";
-import type { Desk, Side } from "../model/desk.ts";
+import type { Workspace, Side } from "../model/workspace.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { ComparisonPage } from "./comparison.tsx";
 import { Overview } from "./overview.tsx";
-import { Pictures } from "./pictures.tsx";
+import { Charts } from "./charts.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
-import { usePicked, useViewer } from "./use_state.ts";
+import { useSelector, useViewerState } from "./use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", tables: "Tables", pictures: "Charts" };
+const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", tables: "Tables", charts: "Charts" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   overview: Overview,
   timeline: Timeline,
   tables: Tables,
-  pictures: Pictures,
+  charts: Charts,
 };
 
-export function Shell({ desk }: { desk: Desk }) {
-  const viewer = usePicked(desk, (now) => now.viewer);
-  const page = useViewer(viewer, (state) => state.page);
-  const { comparison } = desk;
+export function Shell({ workspace }: { workspace: Workspace }) {
+  const viewer = useSelector(workspace, (now) => now.viewer);
+  const page = useViewerState(viewer, (state) => state.page);
+  const { comparison } = workspace;
   const name = page === "comparison" && comparison === null ? "overview" : page;
   const Page = name === "comparison" ? null : COMPONENTS[name];
   return (
     <>
       <header class="bar">
-        {comparison === null ? <FileName viewer={viewer} /> : <Sides desk={desk} isBoth={Page === null} />}
+        {comparison === null ? <FileName viewer={viewer} /> : <Sides workspace={workspace} isBoth={Page === null} />}
         <nav aria-label="Pages">
           {PAGES.filter((each) => each !== "comparison" || comparison !== null).map((each) => (
             <button key={each} aria-current={each === name ? "page" : undefined} onClick={() => viewer.openPage(each)}>
@@ -42,10 +42,10 @@ export function Shell({ desk }: { desk: Desk }) {
         </nav>
         <ThemeSwitch />
       </header>
-      {desk.viewers.map((each, i) => (
+      {workspace.viewers.map((each, i) => (
         <Problem key={i} viewer={each} />
       ))}
-      <main class={`page ${name}`}>{Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={desk.side} viewer={viewer} />}</main>
+      <main class={`page ${name}`}>{Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}</main>
     </>
   );
 }
@@ -65,15 +65,15 @@ function aboutFile(viewer: Viewer): string {
 }
 
 /** The names of both recordings; on pages about one recording, buttons to switch between them. */
-function Sides({ desk, isBoth }: { desk: Desk; isBoth: boolean }) {
+function Sides({ workspace, isBoth }: { workspace: Workspace; isBoth: boolean }) {
   const sides: [Side, Viewer][] = [
-    ["base", desk.comparison!.base],
-    ["new", desk.comparison!.next],
+    ["base", workspace.comparison!.base],
+    ["new", workspace.comparison!.next],
   ];
   return (
     <div class="sides" role="group" aria-label="Recording">
       {sides.map(([side, viewer]) => (
-        <button key={side} title={aboutFile(viewer)} aria-pressed={isBoth || desk.side === side} disabled={isBoth} onClick={() => desk.show(side)}>
+        <button key={side} title={aboutFile(viewer)} aria-pressed={isBoth || workspace.side === side} disabled={isBoth} onClick={() => workspace.show(side)}>
           <strong>{side.toUpperCase()}</strong> <span>{viewer.recording.manifest.source.file.split("/").pop()}</span>
         </button>
       ))}
@@ -82,7 +82,7 @@ function Sides({ desk, isBoth }: { desk: Desk; isBoth: boolean }) {
 }
 
 function Problem({ viewer }: { viewer: Viewer }) {
-  const problem = useViewer(viewer, (state) => state.problem);
+  const problem = useViewerState(viewer, (state) => state.problem);
   if (problem === null) return null;
   return (
     <p class="problem" role="alert">

@@ -2,18 +2,18 @@
 // the shell. Errors before the shell appears become one line on the page.
 
 import { render } from "preact";
-import { foldedAtFirst } from "../layout/tracks.ts";
+import { initiallyFolded } from "../layout/tracks.ts";
 import { makeComparison, type Comparison } from "../model/comparison.ts";
-import { Desk } from "../model/desk.ts";
+import { Workspace } from "../model/workspace.ts";
 import { readManifest } from "../model/manifest.ts";
 import { readReport } from "../model/read_report.ts";
 import { Recording } from "../model/recording.ts";
 import { Viewer } from "../model/viewer.ts";
-import type { Outcome } from "../read/outcome.ts";
+import type { Result } from "../read/result.ts";
 import { serverSources } from "../read/server.ts";
 import { hasDocument, pageSources, workerDecoder } from "../read/single_file.ts";
 import type { Source, Sources } from "../read/source.ts";
-import { followAddress } from "./address.ts";
+import { syncAddress } from "./address.ts";
 import { Shell } from "./shell.tsx";
 
 export async function start(page: Document): Promise<void> {
@@ -26,22 +26,22 @@ export async function start(page: Document): Promise<void> {
     const sources = openSources(page);
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
-    const desk = new Desk(next.value, await compared(sources, next.value));
-    page.title = `${desk.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
-    if (desk.comparison !== null) next.value.openPage("comparison");
-    followAddress(desk, fragment);
+    const workspace = new Workspace(next.value, await compared(sources, next.value));
+    page.title = `${workspace.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
+    if (workspace.comparison !== null) next.value.openPage("comparison");
+    syncAddress(workspace, fragment);
     root.replaceChildren();
-    render(<Shell desk={desk} />, root);
+    render(<Shell workspace={workspace} />, root);
   } catch (error) {
     problem(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function open(source: Source): Promise<Outcome<Viewer>> {
+async function open(source: Source): Promise<Result<Viewer>> {
   const manifest = readManifest(await source.manifest());
   if (!manifest.ok) return manifest;
   const recording = new Recording(manifest.value, source);
-  const viewer = new Viewer(recording, foldedAtFirst({ ...recording, tracks: manifest.value.tracks }));
+  const viewer = new Viewer(recording, initiallyFolded({ ...recording, tracks: manifest.value.tracks }));
   recording.chunks.onError = (line) => viewer.set({ problem: line });
   return { ok: true, value: viewer };
 }
@@ -56,7 +56,7 @@ async function compared(sources: Sources, next: Viewer): Promise<Comparison | nu
 
 function openSources(page: Document): Sources {
   if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
-  if (!/^https?:$/.test(location.protocol)) throw new Error("This page contains no recording. To create one that does, run: gpu-profile export html FILE -o OUT.html");
+  if (!/^https?:$/.test(location.protocol)) throw new Error("This page contains no recording. To create a page with one, run: gpu-profile export html FILE -o OUT.html");
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);

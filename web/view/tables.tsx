@@ -1,26 +1,26 @@
 // The tables page: every analysis of the report, as a list of tables next to the selected one.
 
 import { tableOf, type Report, type ReportTable } from "../model/report.ts";
-import { hasPlaces, showRow } from "../model/row_places.ts";
+import { canShowOnTimeline, showRow } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
-import { Part } from "./part.tsx";
+import { ReportedPart } from "./reported_part.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
-import { useLoaded, useViewer } from "./use_state.ts";
+import { useAsync, useViewerState } from "./use_state.ts";
 
 export function Tables({ viewer }: { viewer: Viewer }) {
-  const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
-  const choice = useViewer(viewer, (state) => state.table);
+  const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
+  const choice = useViewerState(viewer, (state) => state.table);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const table = chosen(report, choice?.name);
   if (table === null) return <p class="notice">No tables in this report.</p>;
-  const leads = hasPlaces(viewer.recording, table);
+  const canOpen = canShowOnTimeline(viewer.recording, table);
   return (
     <>
       <TableList tables={report.tables} shown={table} onShow={(name) => viewer.openTable(name)} />
-      <TableView key={table.name} table={table} wanted={choice?.row ?? null} onOpen={leads ? (row) => void showRow(viewer, report, table, row) : null}>
-        <Part viewer={viewer} />
+      <TableView key={table.name} table={table} wanted={choice?.row ?? null} onOpen={canOpen ? (row) => void showRow(viewer, report, table, row) : null}>
+        <ReportedPart viewer={viewer} />
       </TableView>
     </>
   );

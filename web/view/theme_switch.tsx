@@ -31,7 +31,7 @@ function choose(theme: string | undefined): void {
   dispatchEvent(new Event("theme"));
 }
 
-function followPrint(): () => void {
+function switchThemeForPrint(): () => void {
   const abort = new AbortController();
   const { signal } = abort;
   let before: string | undefined;
@@ -47,14 +47,14 @@ export function ThemeSwitch() {
   const other = useTheme() === "dark" ? "light" : "dark";
   useEffect(() => {
     const system = matchMedia("(prefers-color-scheme: dark)");
-    const tell = () => dispatchEvent(new Event("theme"));
-    system.addEventListener("change", tell);
-    return () => system.removeEventListener("change", tell);
+    const notify = () => dispatchEvent(new Event("theme"));
+    system.addEventListener("change", notify);
+    return () => system.removeEventListener("change", notify);
   }, []);
-  useEffect(followPrint, []);
+  useEffect(switchThemeForPrint, []);
   const change = () => choose(other);
   return (
-    <button class="theme" onClick={change} aria-label={`Switch to ${other}`} title={`Switch to ${other}`}>
+    <button class="theme" onClick={change} aria-label={`Switch to the ${other} theme`} title={`Switch to the ${other} theme`}>
       {other === "dark" ? "Dark" : "Light"}
     </button>
   );

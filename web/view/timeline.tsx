@@ -1,24 +1,24 @@
-// The timeline page: search, the stage with its tracks, and a panel for the selection and the measured range.
+// The timeline page: search, the timeline with its tracks, and a panel for the selection and the measured range.
 
 import { useRef } from "preact/hooks";
 import type { Details } from "../model/details.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { DetailsPanel } from "./details_panel.tsx";
-import { followKeys, KEYS } from "./keys.ts";
+import { bindKeys, KEYS } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
-import type { Stage } from "./stage.ts";
-import { StageFrame } from "./stage_frame.tsx";
-import { Unmarked } from "./unmarked.tsx";
-import { useViewer } from "./use_state.ts";
+import type { TimelineCanvas } from "./timeline_canvas.ts";
+import { TimelineView } from "./timeline_view.tsx";
+import { MarkLimit } from "./mark_limit.tsx";
+import { useViewerState } from "./use_state.ts";
 
 export function Timeline({ viewer }: { viewer: Viewer }) {
-  const stage = useRef<Stage | null>(null);
+  const timeline = useRef<TimelineCanvas | null>(null);
   const search = useRef<SearchHandle | null>(null);
-  const selection = useViewer(viewer, (state) => state.selection);
-  const begin = (mine: Stage) => {
-    stage.current = mine;
-    return followKeys(mine, {
+  const selection = useViewerState(viewer, (state) => state.selection);
+  const begin = (mine: TimelineCanvas) => {
+    timeline.current = mine;
+    return bindKeys(mine, {
       focusSearch: () => search.current?.focus(),
       step: (by) => search.current?.step(by),
       clear: () => {
@@ -28,18 +28,18 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     });
   };
   const showLinks = (details: Details | null) => {
-    if (stage.current === null) return;
-    stage.current.links = linksOf(viewer, details);
-    stage.current.invalidate();
+    if (timeline.current === null) return;
+    timeline.current.links = linksOf(viewer, details);
+    timeline.current.invalidate();
   };
   return (
     <>
       <div class="tools">
         <SearchBox viewer={viewer} handle={search} />
         <Hidden viewer={viewer} />
-        <Unmarked viewer={viewer} />
+        <MarkLimit viewer={viewer} />
       </div>
-      <StageFrame viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrows move between events; details of the selection follow." onStage={begin} />
+      <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
           {selection ? `${selection.table} ${selection.name}` : ""}
@@ -67,7 +67,7 @@ function linksOf(viewer: Viewer, details: Details | null): { lane: number; time:
 
 /** Shows how many tracks are hidden, and restores them. */
 function Hidden({ viewer }: { viewer: Viewer }) {
-  const hidden = useViewer(viewer, (state) => state.hidden);
+  const hidden = useViewerState(viewer, (state) => state.hidden);
   if (hidden.size === 0) return null;
   return <button onClick={() => viewer.set({ hidden: new Set() })}>Show {hidden.size} hidden {hidden.size === 1 ? "track" : "tracks"}</button>;
 }

@@ -52,7 +52,7 @@ function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrac
       )}
       <span
         class="text"
-        title={`${track.name}\nDrag to move it among its neighbours.`}
+        title={`${track.name}\nDrag to reorder.`}
         onPointerDown={(event) => {
           grabbed.current = event.clientY;
           event.currentTarget.setPointerCapture(event.pointerId);

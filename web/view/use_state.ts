@@ -5,22 +5,26 @@ import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 
 /** Anything that notifies listeners of changes. */
-interface Observed {
+interface Subscribable {
   subscribe(listener: () => void): () => void;
 }
 
-export function usePicked<S extends Observed, T>(source: S, pick: (source: S) => T): T {
+export function useSelector<S extends Subscribable, T>(source: S, pick: (source: S) => T): T {
   const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
   const shown = useRef<T | undefined>(undefined);
   shown.current = pick(source);
-  useEffect(() => source.subscribe(() => Object.is(pick(source), shown.current) || draw()), [source]);
+  useEffect(() => {
+    const follow = () => void (Object.is(pick(source), shown.current) || draw());
+    follow(); // for a change between the first drawing and this effect
+    return source.subscribe(follow);
+  }, [source]);
   return shown.current;
 }
 
-export const useViewer = <T,>(viewer: Viewer, pick: (state: State) => T): T => usePicked(viewer, ({ state }) => pick(state));
+export const useViewerState = <T,>(viewer: Viewer, pick: (state: State) => T): T => useSelector(viewer, ({ state }) => pick(state));
 
 /** The value of a promise, undefined until it resolves; the error message if it fails. */
-export function useLoaded<T>(load: () => Promise<T>, key: unknown): { value?: T; error?: string } {
+export function useAsync<T>(load: () => Promise<T>, key: unknown): { value?: T; error?: string } {
   const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
   const state = useRef<{ key: unknown; value?: T; error?: string } | undefined>(undefined);
   if (!state.current || !Object.is(state.current.key, key)) {

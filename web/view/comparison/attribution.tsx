@@ -13,21 +13,21 @@ const SHOWN = 8;
 export function Attribution({ table, onOpen }: { table: ReportTable | null; onOpen: (table: ReportTable, row: number) => void }) {
   const fill = useFill();
   if (table === null || table.rows.length === 0) return null;
-  const parts = table.rows.map((_, row) => partOf(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // sorted by size, largest first
+  const parts = table.rows.map((_, row) => attributionPart(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // sorted by size, largest first
   const most = Math.max(1, ...parts.map((part) => Math.abs(part.difference)));
   return (
     <section class="attribution" aria-label="Attribution of the difference">
       <h2>
-        Attribution of the difference <small>time per step and device; the parts add up to the total</small>
+        Attribution of the difference <small>time per step and device</small>
       </h2>
-      {parts.length === 0 && <p>No differences found.</p>}
+      {parts.length === 0 && <p>No part differs.</p>}
       <ul class="bars signed">
         {parts.map(({ row, kind, name, base, next, difference, isIdle }) => {
           const cause = causeOf(name);
           const width = (50 * Math.abs(difference)) / most;
           return (
             <li key={row}>
-              <button title={`${kind}: ${name}\n${exact(base)} in BASE, ${exact(next)} in NEW; click to highlight on both timelines`} onClick={() => onOpen(table, row)}>
+              <button title={`${kind}: ${name}\n${exact(base)} in BASE, ${exact(next)} in NEW; click to highlight it on both timelines`} onClick={() => onOpen(table, row)}>
                 <span class="label">
                   {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind}: {shortName(name)}
                 </span>
@@ -43,7 +43,7 @@ export function Attribution({ table, onOpen }: { table: ReportTable | null; onOp
           );
         })}
       </ul>
-      {table.notes.concat(parts.length === SHOWN ? [`The attribution table lists all ${table.row_count} parts.`] : []).map((note) => (
+      {table.notes.concat(parts.length === SHOWN ? [`The ${SHOWN} largest parts of ${table.row_count}; the attribution table below lists all.`] : []).map((note) => (
         <p key={note} class="note">
           {note}
         </p>
@@ -52,7 +52,7 @@ export function Attribution({ table, onOpen }: { table: ReportTable | null; onOp
   );
 }
 
-function partOf(table: ReportTable, row: number) {
+function attributionPart(table: ReportTable, row: number) {
   const kind = textOf(table, row, "kind") ?? "";
   const [base, next, difference] = ["base_ns", "new_ns", "difference_ns"].map((column) => numberOf(table, row, column) ?? 0);
   return { row, kind, name: textOf(table, row, "name") ?? "", base: base!, next: next!, difference: difference!, isIdle: kind === "idle" };

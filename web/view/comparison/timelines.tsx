@@ -6,22 +6,22 @@ import { duration } from "../../layout/time_text.ts";
 import type { Comparison } from "../../model/comparison.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { DetailsPanel } from "../details_panel.tsx";
-import { followKeys } from "../keys.ts";
+import { bindKeys } from "../keys.ts";
 import { MeasurePanel } from "../measure_panel.tsx";
-import type { Stage } from "../stage.ts";
-import { StageFrame } from "../stage_frame.tsx";
-import { useViewer } from "../use_state.ts";
+import type { TimelineCanvas } from "../timeline_canvas.ts";
+import { TimelineView } from "../timeline_view.tsx";
+import { useViewerState } from "../use_state.ts";
 
 interface Props {
   comparison: Comparison;
-  said: string; // result of the last search for a row
+  status: string; // result of the last search for a row
   onClear: () => void;
 }
 
-export function Timelines({ comparison, said, onClear }: Props) {
+export function Timelines({ comparison, status, onClear }: Props) {
   const { base, next } = comparison;
-  const meant = useRef(next);
-  const highlighted = useViewer(next, (state) => state.highlight !== null);
+  const active = useRef(next);
+  const highlighted = useViewerState(next, (state) => state.highlight !== null);
   useEffect(() => comparison.follow(), [comparison]);
   const clear = () => {
     for (const viewer of [base, next]) {
@@ -30,19 +30,19 @@ export function Timelines({ comparison, said, onClear }: Props) {
     }
     onClear();
   };
-  const begin = (viewer: Viewer) => (stage: Stage) => {
-    const mean = () => void (meant.current = viewer);
-    for (const type of ["pointerenter", "focus"]) stage.canvas.addEventListener(type, mean);
-    return followKeys(stage, { isMeant: () => meant.current === viewer, focusSearch: () => {}, step: () => {}, clear });
+  const bindControls = (viewer: Viewer) => (timeline: TimelineCanvas) => {
+    const activate = () => void (active.current = viewer);
+    for (const type of ["pointerenter", "focus"]) timeline.canvas.addEventListener(type, activate);
+    return bindKeys(timeline, { isActive: () => active.current === viewer, focusSearch: () => {}, step: () => {}, clear });
   };
   return (
     <section class="timelines" aria-label="Timelines of both recordings">
       <header>
         <h2>Timelines</h2>
         <Steps comparison={comparison} />
-        {highlighted && <button onClick={clear}>Clear highlighting</button>}
+        {highlighted && <button onClick={clear}>Clear highlight</button>}
         <span role="status" class="warning">
-          {said}
+          {status}
         </span>
       </header>
       {([["BASE", base], ["NEW", next]] as const).map(([side, viewer]) => (
@@ -50,7 +50,7 @@ export function Timelines({ comparison, said, onClear }: Props) {
           <h3>
             {side} <small>{viewer.recording.manifest.source.file.split("/").pop()}</small>
           </h3>
-          <StageFrame viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan; both timelines move together.`} onStage={begin(viewer)} />
+          <TimelineView viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan. Both timelines move together.`} onCanvas={bindControls(viewer)} />
         </div>
       ))}
       <div class="selected">
@@ -68,11 +68,11 @@ export function Timelines({ comparison, said, onClear }: Props) {
 /** Chooses the step that both timelines are aligned at, and shows its duration in each. */
 function Steps({ comparison }: { comparison: Comparison }) {
   const { next, pairs } = comparison;
-  const chosen = useViewer(next, (state) => Math.min(state.aligned, pairs.length - 1));
+  const chosen = useViewerState(next, (state) => Math.min(state.aligned, pairs.length - 1));
   const pair = pairs[chosen]!;
   const [before, after] = [pair.base.to - pair.base.from, pair.next.to - pair.next.from];
   const difference = after - before;
-  const label = pair.name === "" ? "aligned at the first device work; the recordings have no steps in common" : "";
+  const label = pair.name === "" ? "Aligned at the first device work: the recordings have no steps in common" : "";
   return (
     <div class="steps">
       {label}
@@ -82,7 +82,7 @@ function Steps({ comparison }: { comparison: Comparison }) {
             ‹
           </button>
           <label>
-            aligned at{" "}
+            Aligned at{" "}
             <select value={chosen} onChange={(event) => comparison.align(Number(event.currentTarget.value))}>
               {pairs.map(({ name }, i) => (
                 <option key={i} value={i}>

@@ -6,20 +6,20 @@ import { pct } from "../../layout/cell_text.ts";
 import { ticksOf } from "../../layout/ticks.ts";
 import { duration, moment } from "../../layout/time_text.ts";
 import { numberOf, tableOf, type Report } from "../../model/report.ts";
-import { partOf } from "../../model/row_places.ts";
+import { reportedPart } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import { useLoaded } from "../use_state.ts";
+import { useAsync } from "../use_state.ts";
 import { useWidth } from "../use_width.ts";
 
-const SHOWN = 0.05; // share of the part that a click shows
+const ZOOM_SHARE = 0.05; // share of the part that a click shows
 
 export function BusyStrips({ viewer, report }: { viewer: Viewer; report: Report }) {
-  const { value: pictures } = useLoaded(() => viewer.recording.pictures(), viewer);
-  if (!pictures || pictures.devices.length === 0) return null;
+  const { value: measured } = useAsync(() => viewer.recording.busyShares(), viewer);
+  if (!measured || measured.devices.length === 0) return null;
   return (
-    <section class="busy" aria-label="Busy time by device">
-      <h2>Busy time</h2>
-      {pictures.devices.map(({ device, busy }) => (
+    <section class="busy" aria-label="Busy time by GPU">
+      <h2>Busy time by GPU</h2>
+      {measured.devices.map(({ device, busy }) => (
         <Strip key={device} viewer={viewer} report={report} device={device} shares={busy} />
       ))}
       <Axis viewer={viewer} />
@@ -29,9 +29,9 @@ export function BusyStrips({ viewer, report }: { viewer: Viewer; report: Report 
 
 function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Report; device: number; shares: number[] }) {
   const [pointed, setPointed] = useState<number | null>(null);
-  const part = partOf(viewer.recording);
+  const part = reportedPart(viewer.recording);
   const span = part.to - part.from;
-  const said = saidOf(report, device);
+  const summary = summaryOf(report, device);
   const shareAt = (event: MouseEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     return Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
@@ -39,16 +39,16 @@ function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Rep
   const go = (event: MouseEvent) => {
     if (event.detail === 0) return viewer.goTo(part); // by keyboard
     const middle = part.from + shareAt(event) * span;
-    viewer.goTo({ from: middle - (span * SHOWN) / 2, to: middle + (span * SHOWN) / 2 });
+    viewer.goTo({ from: middle - (span * ZOOM_SHARE) / 2, to: middle + (span * ZOOM_SHARE) / 2 });
   };
   const slice = pointed === null ? null : Math.min(shares.length - 1, Math.floor(pointed * shares.length));
   return (
     <div class="strip">
       <p>
-        <strong>GPU {device}</strong> <span>{slice === null ? said : `${moment(part.from + pointed! * span, span / 1000)}: ${pct(shares[slice]! * 100)} busy`}</span>
+        <strong>GPU {device}</strong> <span>{slice === null ? summary : `${moment(part.from + pointed! * span, span / 1000)}: ${pct(shares[slice]! * 100)} busy`}</span>
       </p>
       <button
-        aria-label={`GPU ${device}, ${said}; show on the timeline`}
+        aria-label={`GPU ${device}, ${summary}; click to show on the timeline`}
         onClick={go}
         onPointerMove={(event) => setPointed(shareAt(event))}
         onPointerLeave={() => setPointed(null)}
@@ -61,7 +61,7 @@ function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Rep
   );
 }
 
-function saidOf(report: Report, device: number): string {
+function summaryOf(report: Report, device: number): string {
   const table = tableOf(report, "devices");
   const row = table?.rows.findIndex((_, i) => numberOf(table, i, "device") === device) ?? -1;
   if (!table || row < 0) return "";
@@ -73,7 +73,7 @@ function saidOf(report: Report, device: number): string {
 
 function Axis({ viewer }: { viewer: Viewer }) {
   const [element, width] = useWidth<HTMLDivElement>();
-  const part = partOf(viewer.recording);
+  const part = reportedPart(viewer.recording);
   const { ticks, base } = ticksOf(part, width, 90);
   return (
     <div class="axis" ref={element} aria-hidden="true">

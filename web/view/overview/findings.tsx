@@ -4,7 +4,7 @@ import { pct } from "../../layout/cell_text.ts";
 import { duration, exact } from "../../layout/time_text.ts";
 import type { Finding, Report } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import { Sentence } from "../sentence.tsx";
+import { LinkedText } from "../linked_text.tsx";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
 
@@ -13,7 +13,7 @@ export function Findings({ viewer, report }: { viewer: Viewer; report: Report })
   return (
     <section class="findings" aria-label="Findings">
       <h2>
-        Findings <small>costs can overlap, so they do not add up</small>
+        Findings {report.findings.length > 1 && <small>costs can overlap and do not add up</small>}
       </h2>
       {report.findings.length === 0 && <p>No findings above the reporting threshold.</p>}
       {report.findings.map((finding) => (
@@ -40,13 +40,13 @@ function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; fin
       <ul>
         {evidence.map((line, i) => (
           <li key={i}>
-            <Sentence viewer={viewer} report={report} text={line} />
+            <LinkedText viewer={viewer} report={report} text={line} />
           </li>
         ))}
       </ul>
       <p class="remedy">
         <span aria-hidden="true">→ </span>
-        <Sentence viewer={viewer} report={report} text={remedy} />
+        <LinkedText viewer={viewer} report={report} text={remedy} />
       </p>
       <p class="sure">
         {confidence !== null && <>Confidence: {confidence}. </>}

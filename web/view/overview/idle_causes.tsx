@@ -2,9 +2,9 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { causeOf } from "../../layout/colors.ts";
-import { counted, duration, exact } from "../../layout/time_text.ts";
+import { plural, duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { Swatch } from "../swatch.tsx";
 import { BarList } from "./bar_list.tsx";
@@ -40,7 +40,7 @@ function barsOf(viewer: Viewer, report: Report, table: ReportTable, device: numb
           <Swatch code={cause.code} letter={cause.letter} /> {cause.name}
         </>
       ),
-      title: `${exact(total)}${count === null ? "" : ` in ${counted(count, "gap")}`}; click to show the longest on the timeline`,
+      title: `${exact(total)}${count === null ? "" : ` in ${plural(count, "gap")}`}; click to show the longest on the timeline`,
       amounts: [duration(total), pct(share)],
       share: share / 100,
       code: cause.code,

@@ -3,9 +3,9 @@
 import { pct } from "../../layout/cell_text.ts";
 import { hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
-import { counted, duration, exact } from "../../layout/time_text.ts";
+import { plural, duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { BarList } from "./bar_list.tsx";
 
@@ -18,7 +18,7 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
     const [total, share, count, mean] = ["total_ns", "share_pct", "count", "mean_ns"].map((column) => numberOf(table, row, column) ?? 0);
     return {
       label: shortName(name),
-      title: `${name}\n${exact(total!)} in ${counted(count!, "launch").replace(/launchs$/, "launches")}, ${duration(mean!)} each on average; click to show the longest on the timeline`,
+      title: `${name}\n${exact(total!)} in ${plural(count!, "launch")}, ${duration(mean!)} on average; click to show the longest on the timeline`,
       amounts: [duration(total!), pct(share!)],
       share: share! / 100,
       code: hueOf(name),

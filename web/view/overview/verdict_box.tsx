@@ -1,16 +1,17 @@
 // The verdict: its name, its share of the recorded time, how much is recoverable, the confidence, and the alternatives.
 
+import { Fragment } from "preact";
 import type { Report, Verdict } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { pct } from "../../layout/cell_text.ts";
-import { Sentence } from "../sentence.tsx";
+import { LinkedText } from "../linked_text.tsx";
 
 export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report: Report; verdict: Verdict }) {
   return (
     <section class="verdict" aria-label="Verdict">
       <h1>{verdict.name}</h1>
       <p class="because">
-        <Sentence viewer={viewer} report={report} text={verdict.because} />
+        <LinkedText viewer={viewer} report={report} text={verdict.because} />
       </p>
       <dl>
         {verdict.share_pct !== null && <Figure name="of the recorded time" value={pct(verdict.share_pct)} />}
@@ -36,10 +37,12 @@ function Alternatives({ verdict }: { verdict: Verdict }) {
     <p class="also">
       Also: {" "}
       {verdict.alternatives.map(({ name, share_pct: share, because }, i) => (
-        <span key={name} title={because}>
+        <Fragment key={name}>
           {i > 0 && ", "}
-          {name} {share !== null && pct(share)}
-        </span>
+          <span class="unbroken" title={because}>
+            {name} {share !== null && pct(share)}
+          </span>
+        </Fragment>
       ))}
     </p>
   );

@@ -2,17 +2,17 @@
 // Arrows move the active row, Enter opens it; a click on a column head sorts by it.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { cellText, exactCell, isNumeric } from "../../layout/cell_text.ts";
+import { cellText, columnDoc, exactCell, isNumeric } from "../../layout/cell_text.ts";
 import { columnWidths } from "../../layout/column_widths.ts";
 import type { ReportColumn, ReportTable } from "../../model/report.ts";
 import type { Order } from "../../model/table_order.ts";
 
 const ROW = 24; // css pixels
-const BEYOND = 10; // extra rows on the page above and below the visible ones
+const OVERSCAN = 10; // extra rows on the page above and below the visible ones
 const CELL = 18; // css pixels of padding and border in a cell
 const NARROW = 600;
-const WIDE_TEXT = 56; // characters of the widest column
-const NARROW_TEXT = 24;
+const MAX_TEXT = 56; // characters of the widest column
+const MAX_TEXT_NARROW = 24;
 
 interface Props {
   table: ReportTable;
@@ -29,7 +29,7 @@ export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
   const [height, setHeight] = useState(600);
   const [active, setActive] = useState(0); // index into rows
   const [narrow, setNarrow] = useState(false);
-  const widths = useMemo(() => columnWidths(table, narrow ? NARROW_TEXT : WIDE_TEXT), [table, narrow]);
+  const widths = useMemo(() => columnWidths(table, narrow ? MAX_TEXT_NARROW : MAX_TEXT), [table, narrow]);
 
   useLayoutEffect(() => {
     const target = scroller.current!;
@@ -67,8 +67,8 @@ export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
     event.preventDefault();
   };
 
-  const first = Math.max(0, Math.floor(top / ROW) - BEYOND);
-  const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + BEYOND);
+  const first = Math.max(0, Math.floor(top / ROW) - OVERSCAN);
+  const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + OVERSCAN);
   return (
     <div
       class="grid"
@@ -105,7 +105,7 @@ export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
                 role="row"
                 aria-rowindex={place + 2}
                 aria-selected={place === active}
-                class={onOpen ? "leads" : ""}
+                class={onOpen ? "clickable" : ""}
                 title={onOpen ? "Show on the timeline" : undefined}
                 onClick={() => {
                   setActive(place);
@@ -137,7 +137,7 @@ function Head({ column, at, order, onOrder }: { column: ReportColumn; at: number
   const next = mine === null ? { column: at, descending: firstWay } : mine.descending === firstWay ? { column: at, descending: !firstWay } : null;
   return (
     <th role="columnheader" aria-sort={mine === null ? "none" : mine.descending ? "descending" : "ascending"} class={isNumeric(column) ? "number" : ""}>
-      <button title={`${column.doc}${column.unit ? ` Unit: ${column.unit}.` : ""}`} onClick={() => onOrder(next)}>
+      <button title={columnDoc(column)} onClick={() => onOrder(next)}>
         {column.name}
         <span aria-hidden="true">{mine === null ? "" : mine.descending ? " ▾" : " ▴"}</span>
       </button>

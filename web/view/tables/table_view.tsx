@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { counted, grouped } from "../../layout/time_text.ts";
+import { plural, grouped } from "../../layout/time_text.ts";
 import { csvOf } from "../../model/csv.ts";
 import type { ReportTable } from "../../model/report.ts";
 import { rowTest } from "../../model/table_filter.ts";
@@ -45,8 +45,8 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
         />
         <Groups table={table} by={by} onGroup={group} />
         <CopyButton label="Copy CSV" title="Copy the visible rows with exact values" text={() => csvOf(shown, rows)} />
-        <span class="said" role="status">
-          {test.ok ? said(table, rows.length, by !== null) : <span class="warning">{test.error}</span>}
+        <span class="status" role="status">
+          {test.ok ? countText(table, rows.length, by !== null) : <span class="warning">{test.error}</span>}
         </span>
       </header>
       {children}
@@ -56,7 +56,10 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
         </p>
       ))}
       {shown.rows.length > 0 ? (
-        <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
+        <>
+          {rows.length === 0 && <p class="note">No rows match the filter.</p>}
+          <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
+        </>
       ) : (
         table.notes.length === 0 && <p class="note">No rows.</p>
       )}
@@ -70,9 +73,9 @@ function placeholder(table: ReportTable): string {
   return column ? `Filter: text or ${column.name}>${column.unit === "ns" ? "1ms" : "10"}` : "Filter: text";
 }
 
-function said(table: ReportTable, shown: number, isGrouped: boolean): string {
-  if (isGrouped) return counted(shown, "group");
-  const all = counted(table.row_count, "row");
+function countText(table: ReportTable, shown: number, isGrouped: boolean): string {
+  if (isGrouped) return plural(shown, "group");
+  const all = plural(table.row_count, "row");
   const here = table.rows.length < table.row_count ? `; the page contains the first ${grouped(table.rows.length)}` : "";
   return shown === table.row_count ? all : `${grouped(shown)} of ${all}${here}`;
 }
@@ -82,7 +85,7 @@ function Groups({ table, by, onGroup }: { table: ReportTable; by: number | null;
   if (texts.length === 0 || table.rows.length < 2) return null;
   return (
     <label>
-      group by{" "}
+      Group by{" "}
       <select value={by ?? ""} onChange={(event) => onGroup(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}>
         <option value="">–</option>
         {texts.map((at) => (

@@ -1,40 +1,40 @@
-// A stage with the elements around its canvas: track names, their filter, the tooltip.
+// A timeline with the elements around its canvas: track names, their filter, the tooltip.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { HEAD } from "../layout/scene.ts";
 import type { Placement } from "../layout/tracks.ts";
 import type { Viewer } from "../model/viewer.ts";
-import { followPointer } from "./pointer.ts";
-import { Stage } from "./stage.ts";
+import { bindPointer } from "./pointer.ts";
+import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
-import { useViewer } from "./use_state.ts";
+import { useViewerState } from "./use_state.ts";
 
-const PAPER = 680; // css pixels across a printed page, without its margins
+const PRINT_WIDTH = 680; // css pixels across a printed page, without its margins
 
-const NOWHERE: Placement = { tracks: [], height: 0 };
+const EMPTY: Placement = { tracks: [], height: 0 };
 
 interface Props {
   viewer: Viewer;
   label: string;
-  /** Called once with the stage; returns the cleanup function. */
-  onStage: (stage: Stage) => () => void;
+  /** Called once with the timeline; returns the cleanup function. */
+  onCanvas: (timeline: TimelineCanvas) => () => void;
 }
 
-export function StageFrame({ viewer, label, onStage }: Props) {
+export function TimelineView({ viewer, label, onCanvas }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const stage = useRef<Stage | null>(null);
-  const [placed, setPlaced] = useState({ pinned: NOWHERE, rest: NOWHERE, pinnedHeight: 0 });
+  const timeline = useRef<TimelineCanvas | null>(null);
+  const [placed, setPlaced] = useState({ pinned: EMPTY, rest: EMPTY, pinnedHeight: 0 });
   const [pointed, setPointed] = useState<Pointed | null>(null);
-  const selection = useViewer(viewer, (state) => state.selection);
+  const selection = useViewerState(viewer, (state) => state.selection);
 
   useEffect(() => {
-    const mine = new Stage(canvas.current!, scroller.current!, viewer);
-    stage.current = mine;
+    const mine = new TimelineCanvas(canvas.current!, scroller.current!, viewer);
+    timeline.current = mine;
     mine.onPlaced = setPlaced;
-    const release = [keepSizeInPrint(frame.current!), followPointer(mine), onStage(mine)];
+    const release = [keepSizeInPrint(frame.current!), bindPointer(mine), onCanvas(mine)];
     return () => {
       for (const each of release) each();
       mine.close();
@@ -42,25 +42,26 @@ export function StageFrame({ viewer, label, onStage }: Props) {
   }, [viewer]);
 
   useEffect(() => {
-    if (selection !== null && selection.lane !== null) stage.current?.reveal(selection.lane);
+    if (selection !== null && selection.lane !== null) timeline.current?.reveal(selection.lane);
   }, [selection]);
 
   const point = (event: PointerEvent) => {
-    const quiet = event.buttons !== 0 || event.pointerType === "touch" || stage.current === null;
-    setPointed(quiet ? null : pointedAt(stage.current!, viewer.recording.strings, event.offsetX, event.offsetY));
+    const quiet = event.buttons !== 0 || event.pointerType === "touch" || timeline.current === null;
+    setPointed(quiet ? null : pointedAt(timeline.current!, viewer.recording.strings, event.offsetX, event.offsetY));
   };
   return (
-    <div class="stage" ref={frame}>
+    <div class="timeline-view" ref={frame}>
       <Filter viewer={viewer} height={HEAD} />
       <div class="pinned" style={{ top: `${HEAD}px`, height: `${placed.pinnedHeight}px` }}>
         <TrackNames viewer={viewer} placed={placed.pinned} />
       </div>
       <div class="scroller" ref={scroller} style={{ top: `${HEAD + placed.pinnedHeight}px` }}>
+        {placed.pinned.tracks.length + placed.rest.tracks.length === 0 && <p class="quiet no-tracks">No tracks to show</p>}
         <TrackNames viewer={viewer} placed={placed.rest} />
       </div>
       <div class="lanes" onPointerMove={point} onPointerLeave={() => setPointed(null)}>
         <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="timeline" aria-label={label} />
-        <Tooltip pointed={pointed} width={stage.current?.width ?? 1} />
+        <Tooltip pointed={pointed} width={timeline.current?.width ?? 1} />
       </div>
     </div>
   );
@@ -72,14 +73,14 @@ function keepSizeInPrint(frame: HTMLElement): () => void {
   const { signal } = abort;
   addEventListener("beforeprint", () => {
     const { width, height } = frame.getBoundingClientRect();
-    Object.assign(frame.style, { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PAPER / width)) });
+    Object.assign(frame.style, { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PRINT_WIDTH / width)) });
   }, { signal });
   addEventListener("afterprint", () => Object.assign(frame.style, { width: "", height: "", zoom: "" }), { signal });
   return () => abort.abort();
 }
 
 function Filter({ viewer, height }: { viewer: Viewer; height: number }) {
-  const filter = useViewer(viewer, (state) => state.filter);
+  const filter = useViewerState(viewer, (state) => state.filter);
   return (
     <div class="corner" style={{ height: `${height}px` }}>
       <input type="search" value={filter} placeholder="Filter tracks" aria-label="Filter tracks by name" onInput={(event) => viewer.set({ filter: event.currentTarget.value })} />

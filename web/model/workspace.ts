@@ -7,7 +7,7 @@ import type { Viewer } from "./viewer.ts";
 
 export type Side = "base" | "new";
 
-export class Desk {
+export class Workspace {
   private shown: Viewer;
   private page: PageName;
   private readonly listeners = new Set<() => void>();
@@ -35,7 +35,7 @@ export class Desk {
 
   show(side: Side): void {
     this.shown = side === "base" && this.comparison !== null ? this.comparison.base : this.next;
-    this.tell();
+    this.notify();
   }
 
   /** Calls the listener on any change in any recording. */
@@ -51,10 +51,10 @@ export class Desk {
       this.shown = page === "comparison" ? this.next : viewer;
       for (const other of this.viewers) if (other !== viewer) other.set({ page });
     }
-    this.tell();
+    this.notify();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

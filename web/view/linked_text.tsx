@@ -2,7 +2,7 @@
 
 import { piecesOf, type Reference } from "../model/handles.ts";
 import type { Report } from "../model/report.ts";
-import { hasPlaces, showRow } from "../model/row_places.ts";
+import { canShowOnTimeline, showRow } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
 
 interface Props {
@@ -11,7 +11,7 @@ interface Props {
   text: string;
 }
 
-export function Sentence({ viewer, report, text }: Props) {
+export function LinkedText({ viewer, report, text }: Props) {
   return (
     <>
       {piecesOf(report, text).map(({ text, to }, i) =>
@@ -29,10 +29,10 @@ export function Sentence({ viewer, report, text }: Props) {
 
 function titleOf(viewer: Viewer, { table, row }: Reference): string {
   if (row === null) return `Show table ${table.name}`;
-  return `Row ${row + 1} of ${table.name}: show ${hasPlaces(viewer.recording, table) ? "on the timeline" : "in its table"}`;
+  return `Row ${row + 1} of ${table.name}: show ${canShowOnTimeline(viewer.recording, table) ? "on the timeline" : "in its table"}`;
 }
 
 function follow(viewer: Viewer, report: Report, { table, row }: Reference): void {
-  if (row === null || !hasPlaces(viewer.recording, table)) viewer.openTable(table.name, row);
+  if (row === null || !canShowOnTimeline(viewer.recording, table)) viewer.openTable(table.name, row);
   else void showRow(viewer, report, table, row);
 }

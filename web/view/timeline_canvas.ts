@@ -5,31 +5,31 @@ import { drawScene, FONT } from "../draw/scene.ts";
 import { DARK, LIGHT } from "../draw/theme.ts";
 import { Fitter } from "../layout/fit.ts";
 import { hit, type Hit } from "../layout/hit.ts";
-import { HEAD, sceneOf, type Look, type Sight } from "../layout/scene.ts";
-import { placeTracks, shownAgain, type Placement, type TrackTree } from "../layout/tracks.ts";
-import { drawnAt, valueAt, type Found } from "../model/lane.ts";
+import { HEAD, sceneOf, type FrameInput, type SceneSource } from "../layout/scene.ts";
+import { placeTracks, changesToReveal, type Placement, type TrackTree } from "../layout/tracks.ts";
+import { drawnAt, valueAt, type SliceRef } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
-import type { Pictures } from "../model/report.ts";
+import type { BusyShares } from "../model/report.ts";
 import type { State } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { theme } from "./theme_switch.tsx";
 
-export class Stage {
+export class TimelineCanvas {
   /** Called before each frame with the track positions. */
   onPlaced: (placed: { pinned: Placement; rest: Placement; pinnedHeight: number }) => void = () => {};
   cursor: { x: number; y: number } | null = null;
-  links: Look["links"] = [];
+  links: FrameInput["links"] = [];
   width = 1;
   height = 1;
   private pending = false;
   private complete = false; // whether a frame with all its data has been drawn
-  private busy: Look["busy"] = null;
+  private busy: FrameInput["busy"] = null;
   private placedHeight = 0;
   private placedFor: Partial<State> = {};
   private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
   private readonly tree: TrackTree;
   private readonly context: CanvasRenderingContext2D;
-  private readonly sight: Sight;
+  private readonly source: SceneSource;
   private readonly release: (() => void)[] = [];
 
   constructor(
@@ -43,7 +43,7 @@ export class Stage {
     // A separate canvas, because the page's canvas loses its font whenever its size changes.
     const ruler = document.createElement("canvas").getContext("2d")!;
     ruler.font = FONT;
-    this.sight = {
+    this.source = {
       strings: recording.strings,
       lanes: recording.manifest.lanes,
       slices: (blob) => recording.chunks.slices(blob),
@@ -63,8 +63,8 @@ export class Stage {
       () => removeEventListener("theme", drawNow),
       () => scroller.removeEventListener("scroll", draw),
     );
-    void recording.pictures().then((pictures) => {
-      const shares = meanBusy(pictures);
+    void recording.busyShares().then((measured) => {
+      const shares = meanBusy(measured);
       const [from, to] = recording.manifest.part_ns ?? [0, viewer.length];
       this.busy = shares && { shares, range: { from, to } };
       this.invalidate();
@@ -105,7 +105,7 @@ export class Stage {
     const lane = this.viewer.recording.manifest.lanes[id];
     if (!lane) return;
     const { state } = this.viewer;
-    const change = shownAgain(this.tree, state, lane.track);
+    const change = changesToReveal(this.tree, state, lane.track);
     if (Object.keys(change).length > 0) this.viewer.set(change);
     this.place(this.viewer.state);
     const track = this.placed.rest.tracks.find((placed) => placed.track.id === lane.track);
@@ -117,7 +117,7 @@ export class Stage {
   }
 
   /** The event drawn under a point, from loaded chunks only. */
-  drawnAt(x: number, y: number): Found | null {
+  drawnAt(x: number, y: number): SliceRef | null {
     const target = this.hit(y);
     if (target.zone !== "track" || target.track.kind !== "slices") return null;
     for (const lane of target.lanes) {
@@ -148,7 +148,7 @@ export class Stage {
     const begun = performance.now();
     const { state } = this.viewer;
     this.place(state);
-    const look: Look = {
+    const frame: FrameInput = {
       state,
       length: this.viewer.length,
       width: this.width,
@@ -161,7 +161,7 @@ export class Stage {
       cursor: this.cursor?.x ?? null,
       links: this.links,
     };
-    drawScene(this.context, sceneOf(look, this.sight), theme() === "dark" ? DARK : LIGHT);
+    drawScene(this.context, sceneOf(frame, this.source), theme() === "dark" ? DARK : LIGHT);
     performance.measure("frame", { start: begun, end: performance.now() });
     if (!this.complete && !this.viewer.recording.chunks.isLoading) {
       this.complete = true;
@@ -184,8 +184,8 @@ export class Stage {
 }
 
 /** The busy share of each slice of the recording, over all devices. */
-function meanBusy(pictures: Pictures | null): number[] | null {
-  const devices = pictures?.devices ?? [];
+function meanBusy(measured: BusyShares | null): number[] | null {
+  const devices = measured?.devices ?? [];
   const longest = devices.reduce((most, device) => Math.max(most, device.busy.length), 0);
   if (longest === 0) return null;
   return Array.from({ length: longest }, (_, i) => devices.reduce((sum, device) => sum + (device.busy[i] ?? 0), 0) / devices.length);

@@ -4,44 +4,44 @@ import { useEffect, useState } from "preact/hooks";
 import { hueOf } from "../../layout/colors.ts";
 import { logBins, type Bin } from "../../layout/log_bins.ts";
 import { shortName } from "../../layout/short_name.ts";
-import { amount, counted, duration, exact, grouped, moment } from "../../layout/time_text.ts";
+import { amount, plural, duration, exact, grouped, moment } from "../../layout/time_text.ts";
 import { linearTicks, logTicks } from "../../layout/value_ticks.ts";
 import { executionAt, executionsOf, percentileOf, type Executions } from "../../model/executions.ts";
 import { columnOf, tableOf } from "../../model/report.ts";
-import { partOf } from "../../model/row_places.ts";
+import { reportedPart } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
-import { useViewer } from "../use_state.ts";
+import { useViewerState } from "../use_state.ts";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Kernel durations";
 const HEIGHT = 180;
 const BINS = 48;
-const OFFERED = 200; // names in the list, those with the most time
+const MAX_OPTIONS = 200; // names in the list, those with the most time
 
-export function Durations({ viewer, report }: PictureProps) {
+export function Durations({ viewer, report }: ChartProps) {
   const kernels = tableOf(report, "kernels");
   const names = (kernels && columnOf(kernels, "name")?.filter((name): name is string => typeof name === "string")) ?? [];
-  const chosen = useViewer(viewer, (state) => state.kernel);
+  const chosen = useViewerState(viewer, (state) => state.kernel);
   const name = chosen !== null && names.includes(chosen) ? chosen : names[0];
   const [state, setState] = useState<{ executions?: Executions; error?: string }>({});
   useEffect(() => {
     let current = true;
     if (name !== undefined)
-      executionsOf(viewer.recording, name, partOf(viewer.recording), () => current).then(
+      executionsOf(viewer.recording, name, reportedPart(viewer.recording), () => current).then(
         (executions) => executions && current && setState({ executions }),
         (error: unknown) => current && setState({ error: String(error) }),
       );
     return () => void (current = false);
   }, [viewer, name]);
-  if (name === undefined) return <Missing id="durations" title={TITLE} report={report} table="kernels" otherwise="No kernels were recorded." />;
+  if (name === undefined) return <MissingChart id="durations" title={TITLE} report={report} table="kernels" otherwise="No kernels were recorded." />;
   const { executions, error } = state;
-  const offered = names.slice(0, OFFERED);
+  const options = names.slice(0, MAX_OPTIONS);
   const choose = (
     <select aria-label="Kernel" value={name} onChange={(event) => viewer.set({ kernel: event.currentTarget.value })}>
-      {[...offered, ...(offered.includes(name) ? [] : [name])].map((each) => (
+      {[...options, ...(options.includes(name) ? [] : [name])].map((each) => (
         <option key={each} value={each}>
           {shortName(each)}
         </option>
@@ -50,16 +50,16 @@ export function Durations({ viewer, report }: PictureProps) {
   );
   const ready = executions !== undefined && executions.name === name;
   return (
-    <Picture id="durations" title={TITLE} tools={choose} about={error ?? (ready ? said(executions) : "Reading executions…")}>
+    <ChartSection id="durations" title={TITLE} tools={choose} about={error ?? (ready ? summaryOf(executions) : "Reading executions…")}>
       {ready && executions.length > 0 && <Histogram viewer={viewer} executions={executions} />}
-    </Picture>
+    </ChartSection>
   );
 }
 
-function said(executions: Executions): string {
+function summaryOf(executions: Executions): string {
   const sorted = executions.dur.slice().sort();
   const at = (share: number) => duration(percentileOf(sorted, share));
-  return `${counted(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}. Click a bar to show its first execution.`;
+  return `${plural(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}. Click a bar to show its first execution.`;
 }
 
 function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executions }) {
@@ -78,7 +78,7 @@ function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executi
   };
   const axes = (width: number) => ({
     x: {
-      label: "duration (log scale)",
+      label: "duration (logarithmic)",
       ticks: high === low ? [{ place: width / 2, text: duration(low) }] : logTicks(low, high, (ns) => moment(ns, (high - low) / 20)).map(({ at, text }) => ({ place: place(at, width), text })),
     },
     y: { label: "executions", ticks: linearTicks(most, "count", 4).map(({ at, text }) => ({ place: y(at), text })) },

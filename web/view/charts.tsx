@@ -2,30 +2,30 @@
 
 import type { Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
-import { Part } from "./part.tsx";
-import { Durations } from "./pictures/durations.tsx";
-import { FlameGraph } from "./pictures/flame_graph.tsx";
-import { KernelShare } from "./pictures/kernel_share.tsx";
-import { Memory } from "./pictures/memory.tsx";
-import { Overlap } from "./pictures/overlap.tsx";
-import { Roofline } from "./pictures/roofline.tsx";
-import { Steps } from "./pictures/steps.tsx";
-import { useLoaded } from "./use_state.ts";
+import { ReportedPart } from "./reported_part.tsx";
+import { Durations } from "./charts/durations.tsx";
+import { FlameGraph } from "./charts/flame_graph.tsx";
+import { KernelShare } from "./charts/kernel_share.tsx";
+import { Memory } from "./charts/memory.tsx";
+import { Overlap } from "./charts/overlap.tsx";
+import { Roofline } from "./charts/roofline.tsx";
+import { Steps } from "./charts/steps.tsx";
+import { useAsync } from "./use_state.ts";
 
 /** The properties of every chart. */
-export interface PictureProps {
+export interface ChartProps {
   viewer: Viewer;
   report: Report;
 }
 
-export function Pictures({ viewer }: { viewer: Viewer }) {
-  const { value: report, error } = useLoaded(() => viewer.recording.report(), viewer);
+export function Charts({ viewer }: { viewer: Viewer }) {
+  const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const page = { viewer, report };
   return (
-    <article class="gallery">
-      <Part viewer={viewer} />
+    <article class="chart-list">
+      <ReportedPart viewer={viewer} />
       <KernelShare {...page} />
       <Durations {...page} />
       <FlameGraph {...page} />

@@ -13,18 +13,18 @@ import { Recording } from "../model/recording.ts";
 import { operatorsOf, roofsOf } from "../model/roofline.ts";
 import { plainName, stackTree, type StackNode } from "../model/stack_tree.ts";
 import { sourceOf } from "./document.ts";
-import { MADE } from "./made.ts";
+import { SAMPLES } from "./sample_documents.ts";
 
 function drawn(): Recording {
-  const made = MADE.drawn!();
-  const manifest = readManifest(JSON.stringify(made.manifest));
+  const built = SAMPLES.drawn!();
+  const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok);
-  return new Recording(manifest.value, sourceOf(made));
+  return new Recording(manifest.value, sourceOf(built));
 }
 
 const ALL = { from: 0, to: 100_000 };
 
-test("areas are shares, fill the rectangle and do not overlap", () => {
+test("treemap boxes are proportional, fill the rectangle and do not overlap", () => {
   const amounts = [50, 20, 10, 10, 5, 3, 1, 1];
   for (const room of [{ x: 0, y: 0, width: 800, height: 300 }, { x: 5, y: 7, width: 100, height: 400 }]) {
     const boxes = treemap(amounts, room);
@@ -41,7 +41,7 @@ test("areas are shares, fill the rectangle and do not overlap", () => {
   assert.deepEqual(treemap([], { x: 0, y: 0, width: 10, height: 10 }), []);
 });
 
-test("every value is in one bin, and bins have one ratio", () => {
+test("every value is in exactly one bin, and all bins have the same ratio", () => {
   const values = Float64Array.from([0, 1, 1, 2, 9, 10, 99, 100, 1000]);
   const bins = logBins(values, 3);
   assert.deepEqual(bins.map((bin) => bin.count), [5, 2, 2]);
@@ -52,13 +52,15 @@ test("every value is in one bin, and bins have one ratio", () => {
 
 test("ticks are round, whole for counts, powers of two for bytes", () => {
   assert.deepEqual(linearTicks(2, "count", 4).map((tick) => tick.text), ["0", "1", "2"]);
-  assert.deepEqual(linearTicks(7 * 2 ** 30, "bytes", 4).map((tick) => tick.text), ["0 bytes", "2 GiB", "4 GiB", "6 GiB"]);
+  assert.deepEqual(linearTicks(7 * 2 ** 30, "bytes", 4).map((tick) => tick.text), ["0 B", "2 GiB", "4 GiB", "6 GiB"]);
+  assert.deepEqual(linearTicks(1498, "MiB", 4).map((tick) => tick.text), ["0 B", "512 MiB", "1 GiB"]);
+  assert.deepEqual(linearTicks(52_000_000, "ns", 4).map((tick) => tick.text), ["0 ms", "20 ms", "40 ms"]);
   assert.deepEqual(logTicks(30, 700, String).map((tick) => tick.at), [50, 100, 200, 500]);
   assert.deepEqual(logTicks(101, 135, String).map((tick) => tick.at), [110, 120, 130]);
   assert.equal(logTicks(1, 1e16, String).length, 9);
 });
 
-test("executions of a kernel, and where each is", async () => {
+test("executions of a kernel and their places", async () => {
   const recording = drawn();
   const name = "void gemm<128, float>(float*, int)";
   const found = await executionsOf(recording, name, ALL, () => true);
@@ -77,7 +79,7 @@ function flat(node: StackNode, path = "", out: Record<string, number[]> = {}): R
   return out;
 }
 
-test("stacks nest by time; device time goes to what submitted it", async () => {
+test("stacks nest by time; device time goes to the submitting call", async () => {
   const recording = drawn();
   const tree = await stackTree(recording, ["thread"], ALL, () => true);
   // Calls take 2, 4 and 2 us at 10, 44 and 80; they launch kernels of 10 us each. The launch of the copy of 15 us is
@@ -90,7 +92,7 @@ test("stacks nest by time; device time goes to what submitted it", async () => {
   assert.deepEqual(inside["/main/step 1/aten::mm/cudaLaunchKernel"], [1, lengths[0]!, 10]);
   assert.deepEqual(inside["/main/step 1/cudaLaunchKernel"], [2, lengths[1]! + lengths[2]!, 20]);
   assert.deepEqual([inside["/main/step 1"], inside["/main"], inside["/"]], [[1, 90, 30], [0, 90, 30], [0, 90, 30]]);
-  assert.deepEqual([tree!.events, tree!.left_out, tree!.unknown_ns], [5, 0, 15_000]);
+  assert.deepEqual([tree!.events, tree!.omitted, tree!.unknown_ns], [5, 0, 15_000]);
   const half = flat((await stackTree(recording, ["thread"], { from: 0, to: 50_000 }, () => true))!.root);
   assert.deepEqual(half["/main/step 1"], [1, 45, 20]);
   assert.equal(await stackTree(recording, ["thread"], ALL, () => false), null);
@@ -113,7 +115,7 @@ test("a counter's points", async () => {
   assert.deepEqual((await pointsOf(recording, lane, ALL, 100)).map(({ time, high }) => [time, high]), [[0, 100], [20_000, 400], [60_000, 150]]);
 });
 
-test("roofs are rates over shares; equal ones are one roof", () => {
+test("roofs are rates over shares; equal roofs are merged", () => {
   const column = (name: string, type = "real") => ({ name, type, unit: null, doc: "" });
   const table = {
     name: "arithmetic",

@@ -1,15 +1,15 @@
 // A note that the report covers only a part of the recording, with a link to that part; empty if it covers all of it.
 
 import { duration, moment } from "../layout/time_text.ts";
-import { partOf } from "../model/row_places.ts";
+import { reportedPart } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Command } from "./command.tsx";
 
 /** With `command`, also the command that reports on the whole recording. */
-export function Part({ viewer, command = false }: { viewer: Viewer; command?: boolean }) {
+export function ReportedPart({ viewer, command = false }: { viewer: Viewer; command?: boolean }) {
   const { manifest } = viewer.recording;
   if (manifest.part_ns === null) return null;
-  const part = partOf(viewer.recording);
+  const part = reportedPart(viewer.recording);
   const step = manifest.window_ns / 1000;
   return (
     <p class="part">
@@ -20,7 +20,7 @@ export function Part({ viewer, command = false }: { viewer: Viewer; command?: bo
       of {duration(manifest.window_ns)}, the part with the most device work. The timeline shows the whole recording
       {command && (
         <>
-          ; <Command text={`gpu-profile report ${manifest.source.words} --whole`} /> reports on all of it
+          ; for a report on all of it, run <Command text={`gpu-profile report ${manifest.source.words} --whole`} />
         </>
       )}
       .

@@ -3,26 +3,26 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { WORK } from "../../layout/colors.ts";
-import { counted, duration, exact } from "../../layout/time_text.ts";
+import { plural, duration, exact } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
 import { cellOf, numberOf, tableOf, textOf } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
-import type { PictureProps } from "../pictures.tsx";
+import { showRow } from "../../model/row_navigation.ts";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Step times";
 const HEIGHT = 180;
 const HEAD = 18; // css pixels above the longest bar, for marks
-const WIDEST = 90;
-const INSIDE = 20; // minimum bar width in css pixels for a duration inside
+const MAX_BAR_WIDTH = 90;
+const MIN_HEIGHT_FOR_LABEL = 20; // minimum bar width in css pixels for a duration inside
 
-export function Steps({ viewer, report }: PictureProps) {
+export function Steps({ viewer, report }: ChartProps) {
   const fill = useFill()(WORK);
   const table = tableOf(report, "steps");
   if (table === null || table.rows.length === 0)
-    return <Missing id="steps" title={TITLE} report={report} table="steps" otherwise="No steps were found." />;
+    return <MissingChart id="steps" title={TITLE} report={report} table="steps" otherwise="No steps were found." />;
   const steps = table.rows.map((_, row) => ({
     row,
     name: textOf(table, row, "step") ?? String(row),
@@ -34,17 +34,17 @@ export function Steps({ viewer, report }: PictureProps) {
   const longest = Math.max(1, ...steps.map(({ dur }) => dur));
   const slow = steps.filter((step) => step.slow).length;
   const y = (ns: number) => HEIGHT - (ns / longest) * (HEIGHT - HEAD);
-  const each = (width: number) => Math.min(WIDEST, width / steps.length);
+  const each = (width: number) => Math.min(MAX_BAR_WIDTH, width / steps.length);
   const axes = (width: number) => ({
     x: { label: "step", ticks: steps.map(({ name }, i) => ({ place: (i + 0.5) * each(width), text: name.replace(/^ProfilerStep#/, "#") })) },
-    y: { label: "time", ticks: linearTicks(longest, "ns", 4).map(({ at, text }) => ({ place: y(at), text })) },
+    y: { label: "duration", ticks: linearTicks(longest, "ns", 4).map(({ at, text }) => ({ place: y(at), text })) },
   });
-  const cut = table.rows.length < table.row_count ? ` (the first ${table.rows.length} of ${table.row_count})` : "";
+  const limit = table.rows.length < table.row_count ? ` (the first ${table.rows.length} of ${table.row_count})` : "";
   return (
-    <Picture
+    <ChartSection
       id="steps"
       title={TITLE}
-      about={`${counted(steps.length, "step")}${cut}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the share of the step in which the devices were busy. Click a step to measure it. ${table.notes.join(" ")}`}
+      about={`${plural(steps.length, "step")}${limit}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the device-busy share of the step. Click a step to measure it. ${table.notes.join(" ")}`}
     >
       <Chart label={`${steps.length} steps`} height={HEIGHT} axes={axes}>
         {(width) =>
@@ -62,7 +62,7 @@ export function Steps({ viewer, report }: PictureProps) {
                   </text>
                 )}
                 {wide > 56 && (
-                  <text class="value" x={x + wide / 2} y={HEIGHT - y(dur) > INSIDE ? y(dur) + 14 : y(dur) - (slow ? 16 : 4)} text-anchor="middle">
+                  <text class="value" x={x + wide / 2} y={HEIGHT - y(dur) > MIN_HEIGHT_FOR_LABEL ? y(dur) + 14 : y(dur) - (slow ? 16 : 4)} text-anchor="middle">
                     {duration(dur)}
                   </text>
                 )}
@@ -71,6 +71,6 @@ export function Steps({ viewer, report }: PictureProps) {
           })
         }
       </Chart>
-    </Picture>
+    </ChartSection>
   );
 }

@@ -1,4 +1,4 @@
-// Memory of each device over time, with the peak and its largest holder. From the framework's allocator where recorded,
+// Memory of each device over time, with the peak and its largest allocations. From the framework's allocator where recorded,
 // otherwise the memory in use as reported by the device.
 
 import { useEffect, useState } from "preact/hooks";
@@ -8,11 +8,11 @@ import { linearTicks } from "../../layout/value_ticks.ts";
 import { pointsOf, type Point } from "../../model/counter_points.ts";
 import type { Lane } from "../../model/manifest.ts";
 import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
-import { partOf } from "../../model/row_places.ts";
+import { reportedPart } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Device memory over time";
 const HEIGHT = 180;
@@ -25,13 +25,13 @@ interface Curve {
   points: Point[];
 }
 
-export function Memory({ viewer, report }: PictureProps) {
+export function Memory({ viewer, report }: ChartProps) {
   const devices = lanesByDevice(viewer);
   const [curves, setCurves] = useState<Curve[] | null>(null);
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
     let current = true;
-    const read = devices.flatMap(([, lanes]) => lanes).map(async (lane) => ({ lane, points: await pointsOf(viewer.recording, lane, partOf(viewer.recording), PIXELS) }));
+    const read = devices.flatMap(([, lanes]) => lanes).map(async (lane) => ({ lane, points: await pointsOf(viewer.recording, lane, reportedPart(viewer.recording), PIXELS) }));
     Promise.all(read).then(
       (read) => current && setCurves(read),
       (error: unknown) => current && setError(String(error)),
@@ -40,9 +40,9 @@ export function Memory({ viewer, report }: PictureProps) {
   }, [viewer]);
   const table = tableOf(report, "memory");
   const peaks = table?.rows.map((_, row) => row) ?? [];
-  if (devices.length === 0 && peaks.length === 0) return <Missing id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
+  if (devices.length === 0 && peaks.length === 0) return <MissingChart id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
   return (
-    <Picture id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
+    <ChartSection id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
       {devices.map(([device, lanes]) => (
         <div key={device}>
           {devices.length > 1 && <h3>GPU {device}</h3>}
@@ -50,13 +50,13 @@ export function Memory({ viewer, report }: PictureProps) {
         </div>
       ))}
       {table && peaks.map((row) => <Peak key={row} viewer={viewer} table={table} row={row} />)}
-    </Picture>
+    </ChartSection>
   );
 }
 
 function aboutOf(devices: number, curves: Curve[] | null): string {
-  if (devices === 0) return "The recording does not say which device the allocated memory belongs to.";
-  return curves === null ? "Reading values…" : "Allocated memory over time. Click to show that time on the timeline.";
+  if (devices === 0) return "The recording does not name the device of the allocations.";
+  return curves === null ? "Reading values…" : "Click the chart to show that time on the timeline.";
 }
 
 function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
@@ -74,7 +74,7 @@ function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
 
 function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
   const [pointed, setPointed] = useState<number | null>(null); // ns
-  const view = partOf(viewer.recording);
+  const view = reportedPart(viewer.recording);
   const span = view.to - view.from;
   const unit = curves[0]?.lane.unit ?? null;
   const top = curves.reduce((most, { points }) => points.reduce((high, point) => Math.max(high, point.high), most), 0);
@@ -94,7 +94,7 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
         {curves.map(({ lane, points }, i) => (
           <span key={lane.id}>
             <span class={`key ${i > 0 ? "dashed" : ""}`} /> {lane.label},{" "}
-            {pointed === null ? `peak ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : heldAt(points, pointed, unit)}
+            {pointed === null ? `peak ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : valueTextAt(points, pointed, unit)}
           </span>
         ))}
         {pointed !== null && <span>at {moment(pointed, span / 1000)}</span>}
@@ -114,7 +114,7 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
 }
 
 /** The exact value at a time; lowest and highest where values were merged. */
-function heldAt(points: Point[], time: number, unit: string | null): string {
+function valueTextAt(points: Point[], time: number, unit: string | null): string {
   const point = points.findLast((each) => each.time <= time);
   if (point === undefined || Number.isNaN(point.high)) return "unknown";
   const whole = (value: number) => `${amount(value, unit)} (${grouped(value)}${unit === "bytes" ? "" : ` ${unit ?? ""}`})`;
@@ -142,7 +142,7 @@ function Peak({ viewer, table, row }: { viewer: Viewer; table: ReportTable; row:
       <button class="handle" title={`${grouped(peak)} bytes at ${exact(at)}`} onClick={() => viewer.goTo({ from: at - viewer.length / 100, to: at + viewer.length / 100 })}>
         {amount(peak, "bytes")} at {moment(at, 1000)}
       </button>
-      {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest holder: {textOf(table, row, "largest") ?? "unknown"}.
+      {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest allocations: {textOf(table, row, "largest") ?? "unknown"}.
     </p>
   );
 }

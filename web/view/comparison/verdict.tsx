@@ -4,9 +4,9 @@ import { pct } from "../../layout/cell_text.ts";
 import { amount, exact } from "../../layout/time_text.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
 
-export function Change({ report }: { report: Report }) {
+export function ComparisonVerdict({ report }: { report: Report }) {
   const word = report.verdict?.name ?? "";
-  const [first = "", ...others] = report.lead;
+  const [first = "", ...others] = report.lead.filter((line) => !report.trust.some(({ text }) => text === line)); // shown above
   const metrics = tableOf(report, "metrics");
   return (
     <section class="verdict" aria-label="Verdict">
@@ -59,6 +59,6 @@ function Side({ table, row, side }: { table: ReportTable; row: number; side: "ba
 
 const share = (value: number | null): string => (value === null ? "–" : pct(value));
 
-const signed = (value: number | null): string => (value === null ? "–" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${pct(Math.abs(value))}`);
+const signed = (value: number | null): string => (value === null ? "–" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(value !== 0 && Math.abs(value) < 0.05 ? 2 : 1)} %`);
 
 const interval = (low: number | null, high: number | null): string => (low === null || high === null ? "–" : `${signed(low)} to ${signed(high)}`);

@@ -3,30 +3,27 @@
 // rate over share.
 
 import { hueOf } from "../../layout/colors.ts";
-import { counted, duration, grouped } from "../../layout/time_text.ts";
+import { amount, plural, duration, grouped } from "../../layout/time_text.ts";
 import { logTicks } from "../../layout/value_ticks.ts";
 import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/roofline.ts";
 import { tableOf } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
-import type { PictureProps } from "../pictures.tsx";
+import { showRow } from "../../model/row_navigation.ts";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { Chart } from "./chart.tsx";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Roofline";
 const HEIGHT = 260;
 
-const rate = (flops: number): string => {
-  const [scale, unit] = ([[1e15, "PFLOP/s"], [1e12, "TFLOP/s"], [1e9, "GFLOP/s"], [1e6, "MFLOP/s"]] as const).find(([scale]) => flops >= scale) ?? [1, "FLOP/s"];
-  return `${Number((flops / scale).toPrecision(3))} ${unit}`;
-};
+const rate = (flops: number): string => amount(flops, "FLOP/s").replace(/\.0+(?= )/, "");
 
-export function Roofline({ viewer, report }: PictureProps) {
+export function Roofline({ viewer, report }: ChartProps) {
   const fill = useFill();
   const table = tableOf(report, "arithmetic");
   const operators = table ? operatorsOf(table) : [];
   if (table === null || operators.length === 0)
-    return <Missing id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="Operator FLOPs and bytes were not recorded." />;
+    return <MissingChart id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="Operator FLOPs and bytes were not recorded." />;
   const { bandwidth, roofs } = roofsOf(table);
   const xs = operators.map(({ intensity }) => intensity);
   const tops = roofs.map((roof) => roof.flop_per_s);
@@ -41,10 +38,10 @@ export function Roofline({ viewer, report }: PictureProps) {
   });
   const rest = table.rows.length - operators.length;
   return (
-    <Picture
+    <ChartSection
       id="roofline"
       title={TITLE}
-      about={`${counted(operators.length, "operator")}, sized by device time. ${rest > 0 ? `Not shown: ${rest} without arithmetic or with unknown bytes. ` : ""}Intensity assumes the minimum bytes that an operator must move. Click an operator to show its longest call.`}
+      about={`${plural(operators.length, "operator")}, sized by device time. ${rest > 0 ? `${plural(rest, "operator")} without arithmetic or with unknown traffic not shown. ` : ""}Intensity assumes the minimum traffic of each operator. Click an operator to show its longest call.`}
     >
       <Chart label="Roofline" height={HEIGHT} left={96} axes={axes}>
         {(width) => (
@@ -66,7 +63,7 @@ export function Roofline({ viewer, report }: PictureProps) {
           </>
         )}
       </Chart>
-    </Picture>
+    </ChartSection>
   );
 }
 
@@ -94,7 +91,7 @@ function Limits({ bandwidth, roofs, x, y, left, right, low, high }: LimitProps) 
     <g class="limits">
       <line x1={x(foot)} y1={y(foot * bandwidth)} x2={x(end)} y2={y(end * bandwidth)} />
       <text x={x(foot) + 6} y={y(foot * bandwidth) - 12}>
-        {Number((bandwidth / 1e9).toPrecision(4))} GB/s
+        {amount(Number((bandwidth / 1e9).toPrecision(4)), "GB/s")}
       </text>
       {roofs.map(({ math, flop_per_s }) => (
         <g key={math}>

@@ -43,7 +43,7 @@ export function Chart({ label, height, left = 72, axes, children }: Props) {
                 </text>
               </g>
             ))}
-            {apart(x.ticks).map(({ place, text }) => (
+            {withoutOverlaps(x.ticks).map(({ place, text }) => (
               <g key={text} class="tick">
                 <line x1={place} x2={place} y1={height} y2={height + 4} />
                 <text x={place} y={height + 16} text-anchor={place > width - 24 ? "end" : "middle"}>
@@ -66,13 +66,13 @@ export function Chart({ label, height, left = 72, axes, children }: Props) {
   );
 }
 
-const LETTER = 6.5; // approximate width, css pixels
+const CHAR_WIDTH = 6.5; // approximate width, css pixels
 
 /** The ticks whose labels do not touch the previous label. */
-function apart(ticks: AxisTick[]): AxisTick[] {
+function withoutOverlaps(ticks: AxisTick[]): AxisTick[] {
   let last = -Infinity;
   return ticks.filter(({ place, text }) => {
-    const half = (text.length * LETTER) / 2;
+    const half = (text.length * CHAR_WIDTH) / 2;
     if (place - half < last + 6) return false;
     last = place + half;
     return true;

@@ -2,8 +2,8 @@
 // highlight it and go to its longest event in the reported part. Times in the report count from the start of the
 // recording, also for a part.
 
-import { bySought, isSought, type Name } from "./search.ts";
-import { mentionOf } from "./details.ts";
+import { nameSetsOf, isNamed, type Name } from "./search.ts";
+import { eventRefOf } from "./details.ts";
 import { eventStartingAt } from "./lane.ts";
 import { longestEvent } from "./longest.ts";
 import type { Recording } from "./recording.ts";
@@ -28,13 +28,13 @@ const NAMED: Record<string, [column: string, tables: string[]]> = {
 const TIMED = ["start_ns", "at_ns", "first_ns"];
 
 /** The part of the recording that the report covers. */
-export function partOf(recording: Recording): Range {
+export function reportedPart(recording: Recording): Range {
   const { part_ns, window_ns } = recording.manifest;
   return part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
 }
 
 /** Whether rows of the table can be shown on the timeline. */
-export function hasPlaces(recording: Recording, table: ReportTable): boolean {
+export function canShowOnTimeline(recording: Recording, table: ReportTable): boolean {
   if (table.name === "idle" || table.name === "samples") return table.rows.length > 0;
   if (table.columns.some((column) => TIMED.includes(column.name))) return true;
   const named = NAMED[table.name];
@@ -87,19 +87,19 @@ async function showCause(viewer: Viewer, report: Report, table: ReportTable, row
   if (gaps && gap >= 0) return showGap(viewer, gaps, gap);
   const { lanes, tracks } = recording.manifest;
   const mine = lanes.filter((lane) => lane.table === "gap" && lane.label === cause && tracks[lane.track]!.device === device);
-  const found = await longestEvent(recording, mine, () => true, partOf(recording));
+  const found = await longestEvent(recording, mine, () => true, reportedPart(recording));
   if (found) viewer.goTo({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
 }
 
 export async function showName(viewer: Viewer, tables: readonly string[], wanted: string): Promise<void> {
   const { recording } = viewer;
   const names = namesOf(await recording.names(), tables, wanted);
-  const sought = bySought(recording, names);
-  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && sought.has(lane.table));
-  const found = await longestEvent(recording, lanes, (lane, name) => isSought(recording, lane, sought.get(lane.table)!, name), partOf(recording));
-  if (found === null) return viewer.set({ problem: `No event on the timeline is named ${wanted}.` });
+  const nameSets = nameSetsOf(recording, names);
+  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && nameSets.has(lane.table));
+  const found = await longestEvent(recording, lanes, (lane, name) => isNamed(recording, lane, nameSets.get(lane.table)!, name), reportedPart(recording));
+  if (found === null) return viewer.set({ problem: `No event named '${wanted}' on the timeline.` });
   viewer.highlight(names.map((name) => name.name));
-  viewer.choose(mentionOf(recording, found), true);
+  viewer.choose(eventRefOf(recording, found), true);
 }
 
 /** A trailing * stands for the number in ProfilerStep#N. For a range path, the last existing name counts. */
@@ -120,7 +120,7 @@ export async function showRowAbout(viewer: Viewer, selection: Selection): Promis
     const row = table.name === "gaps" ? rowOfGap(viewer.recording, table, selection) : rowNamed(table, selection);
     if (row >= 0) return viewer.openTable(table.name, row);
   }
-  viewer.set({ problem: `The report has no row for ${selection.name}; it may be outside the reported part.` });
+  viewer.set({ problem: `No report row for ${selection.name}: it may lie outside the reported part.` });
 }
 
 function rowOfGap(recording: Recording, table: ReportTable, { table: of, from, lane }: Selection): number {

@@ -1,36 +1,36 @@
 // For recordings without device work: what they do contain, with links to it.
 
 import { cellText } from "../../layout/cell_text.ts";
-import { amount, counted } from "../../layout/time_text.ts";
+import { amount, plural } from "../../layout/time_text.ts";
 import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/report.ts";
-import { showRow } from "../../model/row_places.ts";
+import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
 
-export function Sampled({ viewer, report }: { viewer: Viewer; report: Report }) {
+export function RecordedData({ viewer, report }: { viewer: Viewer; report: Report }) {
   const samples = tableOf(report, "samples");
   const hasValues = viewer.recording.manifest.lanes.some((lane) => lane.kind === "value");
   const filled = report.tables.filter((table) => table.rows.length > 0);
   return (
     <section class="verdict" aria-label="Recorded data">
       <p class="because">
-        No device work was recorded, so the report cannot say where the time went.{" "}
-        {filled.length + Number(hasValues) > 0 ? "The recording contains:" : "The recording contains no other data either."}
+        No device work was recorded.{" "}
+        {filled.length + Number(hasValues) > 0 ? "The recording contains:" : "The recording contains no other data."}
       </p>
       <p class="buttons">
         {filled.map((table) => (
           <button key={table.name} onClick={() => viewer.openTable(table.name)}>
-            {table.name}: {counted(table.row_count, "row")}
+            {table.name} ({plural(table.row_count, "row")})
           </button>
         ))}
-        {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Values over time</button>}
-        <button onClick={() => viewer.openPage("pictures")}>Charts</button>
+        {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Timeline</button>}
+        <button onClick={() => viewer.openPage("charts")}>Charts</button>
       </p>
       {samples && samples.rows.length > 0 && (
         <div class="scroll">
           <table class="figures">
             <thead>
               <tr>
-                {["metric", "device", "samples", "mean", "lowest", "highest"].map((head) => (
+                {["metric", "device", "samples", "mean", "min", "max"].map((head) => (
                   <th key={head} scope="col">
                     {head}
                   </th>

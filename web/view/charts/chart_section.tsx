@@ -11,9 +11,9 @@ interface Props {
   tools?: ComponentChildren;
 }
 
-export function Picture({ id, title, about, tools, children }: Props) {
+export function ChartSection({ id, title, about, tools, children }: Props) {
   return (
-    <section class="picture" id={id} aria-label={title}>
+    <section class="chart-section" id={id} aria-label={title}>
       <h2>{title}</h2>
       {tools}
       <p class="about">{about}</p>
@@ -23,9 +23,9 @@ export function Picture({ id, title, about, tools, children }: Props) {
 }
 
 /** Shown in place of a chart: the note of the analysis that it needs, otherwise a default sentence. */
-export function Missing({ id, title, report, table, otherwise }: { id: string; title: string; report: Report; table: string; otherwise: string }) {
+export function MissingChart({ id, title, report, table, otherwise }: { id: string; title: string; report: Report; table: string; otherwise: string }) {
   return (
-    <section class="picture missing" id={id} aria-label={title}>
+    <section class="chart-section missing" id={id} aria-label={title}>
       <h2>{title}</h2>
       <p class="about">{noteOf(report, table) ?? otherwise}</p>
     </section>

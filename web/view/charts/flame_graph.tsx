@@ -6,20 +6,20 @@ import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, hueOf } from "../../layout/colors.ts";
 import { flameBoxes, type FlameBox, type Metric } from "../../layout/flame_boxes.ts";
 import { shortName } from "../../layout/short_name.ts";
-import { counted, duration, exact, grouped } from "../../layout/time_text.ts";
-import { partOf, showName } from "../../model/row_places.ts";
+import { plural, duration, exact, grouped } from "../../layout/time_text.ts";
+import { reportedPart, showName } from "../../model/row_navigation.ts";
 import { MAX_EVENTS, stackTree, type StackNode, type StackTree } from "../../model/stack_tree.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import type { PictureProps } from "../pictures.tsx";
+import type { ChartProps } from "../charts.tsx";
 import { useFill } from "../use_fill.ts";
 import { useWidth } from "../use_width.ts";
-import { Missing, Picture } from "./picture.tsx";
+import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Flame graph of ranges, operators and API calls";
 const ROW = 18; // css pixels
-const LABEL_FROM = 30;
+const MIN_LABEL_WIDTH = 30;
 
-export function FlameGraph({ viewer, report }: PictureProps) {
+export function FlameGraph({ viewer, report }: ChartProps) {
   const { tracks, lanes } = viewer.recording.manifest;
   const hasPython = tracks.some((track) => track.kind === "python");
   const hasHost = lanes.some((lane) => tracks[lane.track]!.kind === "thread" && lane.events > 0) || hasPython;
@@ -30,17 +30,17 @@ export function FlameGraph({ viewer, report }: PictureProps) {
     let current = true;
     setState({});
     if (hasHost)
-      stackTree(viewer.recording, python ? ["thread", "python"] : ["thread"], partOf(viewer.recording), () => current).then(
+      stackTree(viewer.recording, python ? ["thread", "python"] : ["thread"], reportedPart(viewer.recording), () => current).then(
         (tree) => tree && current && setState({ tree }),
         (error: unknown) => current && setState({ error: String(error) }),
       );
     return () => void (current = false);
   }, [viewer, python]);
-  if (!hasHost) return <Missing id="flame" title={TITLE} report={report} table="" otherwise="No host ranges, operators or API calls were recorded." />;
+  if (!hasHost) return <MissingChart id="flame" title={TITLE} report={report} table="" otherwise="No host ranges, operators or API calls were recorded." />;
   const tools = (
     <p class="tools-line">
       <label>
-        width{" "}
+        Width:{" "}
         <select value={metric} onChange={(event) => setMetric(event.currentTarget.value as Metric)}>
           <option value="host_ns">host time</option>
           <option value="device_ns">submitted device time</option>
@@ -48,53 +48,53 @@ export function FlameGraph({ viewer, report }: PictureProps) {
       </label>
       {hasPython && (
         <label>
-          <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> with Python functions
+          <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> Include Python functions
         </label>
       )}
     </p>
   );
   return (
-    <Picture id="flame" title={TITLE} tools={tools} about={error ?? (tree ? said(tree, metric) : "Reading events…")}>
+    <ChartSection id="flame" title={TITLE} tools={tools} about={error ?? (tree ? summaryOf(tree, metric) : "Reading events…")}>
       {tree && tree.root[metric] > 0 && <Boxes viewer={viewer} tree={tree} metric={metric} />}
-    </Picture>
+    </ChartSection>
   );
 }
 
-function said(tree: StackTree, metric: Metric): string {
-  const left = tree.left_out > 0 ? ` Only the first ${grouped(MAX_EVENTS)} events are included; ${counted(tree.left_out, "event")} omitted.` : "";
-  if (metric === "host_ns") return `${duration(tree.root.host_ns)} of host time in ${counted(tree.events, "event")}, summed over threads.${left}`;
-  const unknown = tree.unknown_ns > 0 ? ` Another ${duration(tree.unknown_ns)} has no known launch.` : "";
-  return `${duration(tree.root.device_ns)} of device time, attributed to the calls that submitted the work.${unknown}${left}`;
+function summaryOf(tree: StackTree, metric: Metric): string {
+  const omitted = tree.omitted > 0 ? ` Limited to the first ${grouped(MAX_EVENTS)} events; ${plural(tree.omitted, "event")} omitted.` : "";
+  if (metric === "host_ns") return `${duration(tree.root.host_ns)} of host time in ${plural(tree.events, "event")}, summed over threads.${omitted}`;
+  const unknown = tree.unknown_ns > 0 ? ` For another ${duration(tree.unknown_ns)} the launch is unknown.` : "";
+  return `${duration(tree.root.device_ns)} of device time, attributed to the calls that submitted the work.${unknown}${omitted}`;
 }
 
 function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metric: Metric }) {
   const [element, width] = useWidth<HTMLDivElement>();
-  const [top, setTop] = useState<StackNode>(tree.root); // as wide as the picture
-  const [meant, setMeant] = useState<StackNode>(tree.root);
+  const [top, setTop] = useState<StackNode>(tree.root); // as wide as the chart
+  const [focused, setFocused] = useState<StackNode>(tree.root);
   const fill = useFill();
   useEffect(() => {
     setTop(tree.root);
-    setMeant(tree.root);
+    setFocused(tree.root);
   }, [tree, metric]);
   const flame = useMemo(() => flameBoxes(top, metric, width), [top, metric, width]);
   const zoom = (node: StackNode) => {
     setTop(node);
-    setMeant(node);
+    setFocused(node);
   };
   const press = (event: KeyboardEvent) => {
-    const to = neighbours(flame.boxes, meant)[event.key];
-    if (to) setMeant(to);
-    else if (event.key === "Enter") zoom(meant);
+    const to = neighbours(flame.boxes, focused)[event.key];
+    if (to) setFocused(to);
+    else if (event.key === "Enter") zoom(focused);
     else if (event.key === "Escape" || event.key === "Backspace") zoom(top.parent ?? top);
     else return;
     event.preventDefault();
   };
   return (
     <>
-      <p class="meant" role="status">
-        <strong>{meant.name}</strong> {figures(meant, tree)}{" "}
-        {meant.table !== "" && (
-          <button class="handle" onClick={() => void showName(viewer, [meant.table], meant.name)}>
+      <p class="focused" role="status">
+        <strong>{focused.name}</strong> {figures(focused, tree)}{" "}
+        {focused.table !== "" && (
+          <button class="handle" onClick={() => void showName(viewer, [focused.table], focused.name)}>
             Show on the timeline
           </button>
         )}{" "}
@@ -110,17 +110,17 @@ function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metr
             key={i}
             role="treeitem"
             aria-level={depth + 1}
-            aria-selected={node === meant}
-            class={node === meant ? "box meant-box" : "box"}
+            aria-selected={node === focused}
+            class={node === focused ? "box focused-box" : "box"}
             style={{ left: `${x}px`, top: `${depth * ROW}px`, width: `${Math.max(1, width - 1)}px`, height: `${ROW - 1}px`, background: fill(node.table === "" ? DIMMED : hueOf(node.name)) }}
             title={`${node.name}\n${figures(node, tree)}\nhost ${exact(node.host_ns)}, device ${exact(node.device_ns)}`}
             onClick={() => zoom(node)}
           >
-            {width > LABEL_FROM && shortName(node.name)}
+            {width > MIN_LABEL_WIDTH && shortName(node.name)}
           </div>
         ))}
       </div>
-      {flame.hidden > 0 && <p class="about">{counted(flame.hidden, "stack")} too narrow to draw. Click a box to zoom in.</p>}
+      {flame.hidden > 0 && <p class="about">{flame.hidden === 1 ? "1 stack is" : `${grouped(flame.hidden)} stacks are`} too narrow to draw. Click a box to zoom in.</p>}
     </>
   );
 }
@@ -128,7 +128,7 @@ function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metr
 function figures(node: StackNode, tree: StackTree): string {
   const share = (value: number, all: number) => (all > 0 ? ` (${pct((value / all) * 100)})` : "");
   return [
-    node.count > 0 && counted(node.count, "instance"),
+    node.count > 0 && plural(node.count, "instance"),
     `host ${duration(node.host_ns)}${share(node.host_ns, tree.root.host_ns)}`,
     `device ${duration(node.device_ns)}${share(node.device_ns, tree.root.device_ns)}`,
   ].filter(Boolean).join(", ");

@@ -2,10 +2,10 @@
 
 import type { Report } from "../model/report.ts";
 
-export function Trust({ lines }: { lines: Report["trust"] }) {
+export function DataQuality({ lines }: { lines: Report["trust"] }) {
   const sorted = [...lines].sort((a, b) => Number(b.warning) - Number(a.warning));
   return (
-    <ul class="trust" aria-label="Data quality">
+    <ul class="data-quality" aria-label="Data quality">
       {sorted.map(({ warning, text }, i) => (
         <li key={i} class={warning ? "warning" : ""}>
           {warning && <strong>! </strong>}

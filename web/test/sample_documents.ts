@@ -1,14 +1,14 @@
 // Documents for the browser: `drawn`, small enough to count by eye; `hostile`, with names that try to be markup;
 // `synthetic`, with any number of events, for the benchmark.
 
-import { buildDocument, type Made } from "./document.ts";
+import { buildDocument, type BuiltDocument } from "./document.ts";
 import { synthetic } from "./synthetic.ts";
 export { pageWith } from "./document.ts";
 
 const US = 1000;
 
 /** One thread, one device, two streams; 100 us, in which the device is busy in [20,40) + [50,60) + [90,100). */
-function drawn(): Made {
+function drawn(): BuiltDocument {
   const kernels = [
     { start: 20 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 0 },
     { start: 50 * US, dur: 10 * US, name: "relu", row: 1 },
@@ -57,8 +57,8 @@ function drawn(): Made {
 
 const ATTACK = `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
 
-function hostile(): Made {
-  const made = drawn();
+function hostile(): BuiltDocument {
+  const built = drawn();
   const again = buildDocument({
     window_ns: 1000,
     file: ATTACK,
@@ -70,10 +70,10 @@ function hostile(): Made {
     tables: [{ name: "kernel", doc: ATTACK, columns: [{ name: "start", type: "time", unit: ATTACK, doc: ATTACK, values: [0] }, { name: "dur", type: "dur", values: [900] }, { name: "name", type: "string", values: [ATTACK] }, { name: ATTACK, type: "string", values: [ATTACK] }, { name: "lane", type: "i32", values: [0] }] }],
     report: { trust: [{ warning: true, text: ATTACK }], tables: [], findings: [{ id: "1", title: ATTACK, evidence: [ATTACK], remedy: ATTACK, severity: ATTACK }], verdict: { name: ATTACK, because: ATTACK, alternatives: [] } },
   });
-  return { ...made, ...again };
+  return { ...built, ...again };
 }
 
-export const MADE: Record<string, (argument?: string) => Made> = {
+export const SAMPLES: Record<string, (argument?: string) => BuiltDocument> = {
   drawn,
   hostile,
   synthetic: (events = "100000") => synthetic(Number(events)),

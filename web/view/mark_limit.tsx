@@ -1,0 +1,15 @@
+// A note that highlighted events have no marks because there are too many.
+
+import { grouped } from "../layout/time_text.ts";
+import { MAX_MARKS } from "../model/marks.ts";
+import type { Viewer } from "../model/viewer.ts";
+import { useViewerState } from "./use_state.ts";
+
+export function MarkLimit({ viewer }: { viewer: Viewer }) {
+  const events = useViewerState(viewer, (state) => state.unmarkedEvents);
+  return (
+    <span class="quiet mark-limit" role="status">
+      {events > 0 && `Too many events to mark: ${grouped(events)} match, the limit is ${grouped(MAX_MARKS)}`}
+    </span>
+  );
+}
