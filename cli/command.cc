@@ -23,9 +23,9 @@ extern const Command kHelpCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand,  &kTopCommand,     &kServeCommand,   &kRecordCommand,      &kReportCommand, &kQueryCommand,
-        &kViewCommand,     &kCompareCommand, &kWhatIfCommand, &kHistoryCommand, &kExportCommand,      &kScrubCommand,  &kBenchCommand,
-        &kEvaluateCommand, &kSchemaCommand,  &kDoctorCommand,  &kCompletionsCommand, &kHelpCommand};
+        &kProfileCommand, &kTopCommand,      &kServeCommand,  &kRecordCommand,  &kReportCommand,      &kQueryCommand,
+        &kViewCommand,    &kCompareCommand,  &kWhatIfCommand, &kHistoryCommand, &kExportCommand,      &kScrubCommand,
+        &kBenchCommand,   &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand,  &kCompletionsCommand, &kHelpCommand};
     return kCommands;
 }
 

@@ -38,11 +38,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kWhatIfCommand;
 const Command kWhatIfCommand{
-    "whatif",
-    "Analyse recordings",
-    "FILE [OPTIONS]",
-    "Predict the step time with something changed.",
-    declare,
-    [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
+    "whatif",         "Analyse recordings",
+    "FILE [OPTIONS]", "Predict the step time with something changed.",
+    declare,          [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
 
 }  // namespace gpuprof

@@ -1,5 +1,5 @@
 # Packs the pages for `gpu-profile help` into one compressed file, ${GPUPROF_HELP_PAGES}: each page after a line with a form feed
-# and its path. Images, benchmarks, decisions and the output of `gpu-profile schema` are left out.
+# and its path. Images, benchmarks, decisions and the output of `gpu-profile schema` are excluded.
 set(GPUPROF_HELP_PAGES ${CMAKE_BINARY_DIR}/help/pages.zst)
 set(docs ${CMAKE_SOURCE_DIR}/docs)
 file(GLOB_RECURSE help_pages CONFIGURE_DEPENDS RELATIVE ${docs} ${docs}/start/*.md ${docs}/guides/*.md ${docs}/reference/*.md

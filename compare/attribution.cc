@@ -108,10 +108,10 @@ ResultTable attribution_table(const Attribution& found) {
             integer(part.difference()),
             percent(part.difference(), found.difference()),
         });
-    table.notes.push_back(
-        fmt::format("The rows add up to {}: {} -> {} {}{}.", signed_duration(found.difference()),
-                    readable_duration(found.base_ns), readable_duration(found.new_ns),
-                    found.of_steps ? "per step" : "in the whole recording", found.devices > 1 ? ", mean over devices" : ""));
+    table.notes.push_back(fmt::format("The rows add up to {}: {} -> {} {}{}.", signed_duration(found.difference()),
+                                      readable_duration(found.base_ns), readable_duration(found.new_ns),
+                                      found.of_steps ? "per step" : "in the whole recording",
+                                      found.devices > 1 ? ", mean over devices" : ""));
     return table;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rejects long files and long functions.
 
-A file above 400 lines needs a reason in LONG_FILES, or has to be split. A function above 80 lines fails without
+A file above 400 lines needs a reason in LONG_FILES, or must be split. A function above 80 lines fails without
 exception. universal-ctags measures functions; without it, only files are checked, and the output says so.
 """
 

@@ -110,7 +110,7 @@ def fuzz(target, seconds):
 
 
 def minimised(target, log):
-    """Minimise a failing input, and save the result beside it."""
+    """Minimise a failing input, and save the result next to it."""
     found = re.findall(r"Test unit written to (\S+)", log)
     if not found:
         return None

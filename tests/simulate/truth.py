@@ -96,7 +96,7 @@ def truth_of(family, seed):
     run = simulate(family, seed)
     if run.case.only:
         return run, Truth({}, {}, run.case.only)
-    recorder = Recorder(0, 0, 0, 0)  # what is true of the program is what it does when nobody records it
+    recorder = Recorder(0, 0, 0, 0)  # the truth is what the program does without a recorder
     true_run = simulate(family, seed, recorder=recorder)
     step = true_run.per_step()
     shares = {BUSY[what]: part for what, part in busy_by(true_run).items() if what in BUSY}

@@ -106,7 +106,7 @@ test("one page at a time: the recording that opens a page is shown there", () =>
   assert.equal(new Workspace(comparison.next).viewers.length, 1);
 });
 
-test("a link keeps the side, the step, and a window beside the recording", () => {
+test("a link keeps the side, the step, and a window next to the recording", () => {
   const { state } = compared().next;
   const link = readLink(linkOf({ ...state, page: "comparison", aligned: 1, view: { from: -5000, to: -20 } }, "base"));
   assert.deepEqual([link.side, link.aligned, link.page, link.view], ["base", 1, "comparison", { from: -5000, to: -20 }]);

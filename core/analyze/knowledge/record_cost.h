@@ -37,7 +37,8 @@ constexpr RecordPrice record_price(std::string_view tool) {
     constexpr EstimatedNs kCall{250, 360, 750}, kDeviceOp{150, 250, 400};
     if (tool == "torch.profiler")
         return {kCall, {1'500, 2'600, 3'200}, {1'500, 2'500, 3'500}, {1'500, 2'500, 3'500}, kDeviceOp};
-    if (tool.find("Nsight Systems") != tool.npos || tool.starts_with("gpu-profile")) return {kCall, {}, {}, {}, kDeviceOp};
+    if (tool.find("Nsight Systems") != tool.npos || tool.starts_with("gpu-profile"))
+        return {kCall, {}, {}, {}, kDeviceOp};
     return {};
 }
 

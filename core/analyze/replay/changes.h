@@ -6,32 +6,33 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analyze/replay/estimate.h"
 #include "core/analyze/replay/graph.h"
 #include "core/base/result.h"
 
 namespace gpuprof {
 
 enum class Change : std::uint8_t {
-    input,           // batches are ready when asked for
-    waits,           // calls do not wait for the device
-    pinned_copies,   // copies of pageable memory come from pinned memory and do not block
-    copy_stream,     // ... and copies to the device have a stream of their own
-    allocation,      // allocations and releases take no time
-    host_code,       // host code in steps takes no time; calls stay
-    cuda_graph,      // launches of a step become nodes of a CUDA graph
-    fusion,          // chains of elementwise kernels become one kernel
-    communication,   // collectives take no time: fully hidden
-    kernels,         // kernels whose name matches a pattern take another time
+    input,          // batches are ready when asked for
+    waits,          // calls do not wait for the device
+    pinned_copies,  // copies of pageable memory come from pinned memory and do not block
+    copy_stream,    // ... and copies to the device have a stream of their own
+    allocation,     // allocations and releases take no time
+    host_code,      // host code in steps takes no time; calls stay
+    cuda_graph,     // launches of a step become nodes of a CUDA graph
+    fusion,         // chains of elementwise kernels become one kernel
+    communication,  // collectives take no time: fully hidden
+    kernels,        // kernels whose name matches a pattern take another time
 };
 inline constexpr std::size_t kChanges = 10;
 // All but the last, which needs a pattern.
 inline constexpr std::size_t kUsualChanges = 9;
 
 struct ChangeText {
-    std::string_view name;     // on the command line and in JSON
-    std::string_view what;     // in a table
+    std::string_view name;  // on the command line and in JSON
+    std::string_view what;  // in a table
     std::string_view assumes;
-    bool rough = false;        // no pair of recordings has shown how well such changes are predicted
+    bool rough = false;  // no pair of recordings has shown how well such changes are predicted
 };
 const ChangeText& text_of(Change change);
 
@@ -48,9 +49,6 @@ inline Edit usual_edit(Change change) { return {change, 0, ""}; }
 std::string text_of(const Edit& edit);
 // Reads edits separated by semicolons. A change without a factor goes all the way.
 Result<std::vector<Edit>> parse_edits(std::string_view text);
-
-// The central estimate of what an uncertain quantity is, or an end of its range.
-enum class Estimate : std::uint8_t { low, central, high };
 
 // Applies an edit; false if the recording has nothing that it would change. `estimate` is that of the effect: at `low`, fusing
 // kernels saves least.

@@ -1,7 +1,8 @@
 // Fusing chains of elementwise kernels: what a compiler does to consecutive operators on one tensor.
 #pragma once
 
-#include "core/analyze/replay/changes.h"
+#include "core/analyze/replay/estimate.h"
+#include "core/analyze/replay/graph.h"
 
 namespace gpuprof {
 

@@ -7,16 +7,17 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kBlocking = 20'000;      // a copy call at least this long that returns with its copy was blocked by it
-constexpr DurNs kEarlyReturn = 10'000;   // a pageable copy may return this long before its record ends
-constexpr DurNs kSlack = 1'000;          // clocks of host and device agree to about this
-constexpr DurNs kAlike = 5'000;          // ops of two streams that end this close may both be the one that was waited for
+constexpr DurNs kBlocking = 20'000;     // a copy call at least this long that returns with its copy was blocked by it
+constexpr DurNs kEarlyReturn = 10'000;  // a pageable copy may return this long before its record ends
+constexpr DurNs kSlack = 1'000;         // clocks of host and device agree to about this
+constexpr DurNs kAlike = 5'000;  // ops of two streams that end this close may both be the one that was waited for
 constexpr DurNs kUsualReturn = 4'000, kUsualCopyReturn = 2'000, kUsualBase = 3'000;
 
 }  // namespace
 
 // The last op of a stream that was issued before a time, and done by another; null if none was.
-const GraphBuilder::RecentOp* GraphBuilder::last_done(const StreamState& stream, TimeNs issued_before, TimeNs done_by) const {
+const GraphBuilder::RecentOp* GraphBuilder::last_done(const StreamState& stream, TimeNs issued_before,
+                                                      TimeNs done_by) const {
     for (std::uint64_t n = 1;; ++n) {
         const RecentOp* op = stream.back(n);
         if (op == nullptr || (op->issued < issued_before && op->end <= done_by)) return op;
@@ -24,7 +25,8 @@ const GraphBuilder::RecentOp* GraphBuilder::last_done(const StreamState& stream,
 }
 
 void GraphBuilder::sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind) {
-    std::uint16_t lag = classes_.id(kind, 0, index_of(name), kind == EdgeKind::sync_return ? kUsualReturn : kUsualCopyReturn);
+    std::uint16_t lag =
+        classes_.id(kind, 0, index_of(name), kind == EdgeKind::sync_return ? kUsualReturn : kUsualCopyReturn);
     std::uint16_t base = classes_.id(EdgeKind::sync_return, 1, index_of(name), kUsualBase);
     if (op.end > begun)
         classes_.add_sample(lag, returned - op.end);
@@ -56,13 +58,15 @@ bool GraphBuilder::wait_for_stream(Row call, TimeNs begun, TimeNs returned) {
         if (graph_.streams[i].process != process || (known && graph_.streams[i].stream != *known)) continue;
         const RecentOp* op = last_done(streams_[i], begun, returned + kSlack);
         if (op == nullptr) continue;
-        if (best != nullptr && op->end > begun) unsure = std::max(op->end, best->end) - std::min(op->end, best->end) < kAlike;
+        if (best != nullptr && op->end > begun)
+            unsure = std::max(op->end, best->end) - std::min(op->end, best->end) < kAlike;
         if (best == nullptr || op->end > best->end) best = op;
     }
     if (best == nullptr) return false;
     graph_.unsure_syncs += unsure;
     // Frameworks wait for a copy of pageable memory right after its call; with pinned memory they would not.
-    bool of_copy = best->to_device && best->call == previous_call_[lane] && paths_.pageable(op_row(graph_.object[best->point]));
+    bool of_copy =
+        best->to_device && best->call == previous_call_[lane] && paths_.pageable(op_row(graph_.object[best->point]));
     sync_edge(*best, call_name(call), begun, returned, of_copy ? EdgeKind::copy_to_device : EdgeKind::sync_return);
     return true;
 }

@@ -93,7 +93,8 @@ Result<ResultTable> run(const Facts& facts) {
         auto& [time, count] = sums[{part.what, names.name(part)}];
         time += part.dur, ++count;
     }
-    std::vector<std::pair<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>>> rows(sums.begin(), sums.end());
+    std::vector<std::pair<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>>> rows(sums.begin(),
+                                                                                                  sums.end());
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
     auto steps = static_cast<DurNs>(facts.get<ReplayGraph>().steps.size() - 1);
@@ -108,7 +109,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kCriticalPath{"criticalpath", "", "What makes a step as long as it is: the chain of parts without slack.",
-                             kColumns, run, true};
+const Analysis kCriticalPath{
+    "criticalpath", "", "What makes a step as long as it is: the chain of parts without slack.", kColumns, run, true};
 
 }  // namespace gpuprof

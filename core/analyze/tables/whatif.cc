@@ -12,7 +12,8 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"kind", CellType::text, Unit::none, "recorded, baseline (without the profiler's cost), single, plan, together or floor."},
+    {"kind", CellType::text, Unit::none,
+     "recorded, baseline (without the profiler's cost), single, plan, together or floor."},
     {"change", CellType::text, Unit::none, "What is changed; in a plan, on top of the rows above."},
     {"step_ns", CellType::integer, Unit::ns, "Predicted time of a step, without the profiler's cost."},
     {"low_ns", CellType::integer, Unit::ns, "Lower end of its range."},
@@ -33,9 +34,9 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
         what.clear();
         for (const Edit& edit : prediction.edits) what += (what.empty() ? "" : "; ") + text_of(edit);
     }
-    table.add_row({kind, std::string_view(what), integer(prediction.step.central), integer(prediction.step.low), integer(prediction.step.high),
-                   prediction.edits.empty() ? kAbsent : real(100 * prediction.gain), integer(prediction.recorded),
-                   name_of(prediction.certainty), std::string_view(assumes)});
+    table.add_row({kind, std::string_view(what), integer(prediction.step.central), integer(prediction.step.low),
+                   integer(prediction.step.high), prediction.edits.empty() ? kAbsent : real(100 * prediction.gain),
+                   integer(prediction.recorded), name_of(prediction.certainty), std::string_view(assumes)});
 }
 
 void add_baseline(ResultTable& table, const Facts& facts, const Prediction& baseline) {
@@ -46,12 +47,13 @@ void add_baseline(ResultTable& table, const Facts& facts, const Prediction& base
 void add_checks(ResultTable& table, const Facts& facts) {
     const ReplayValidity& validity = facts.get<ReplayValidity>();
     const ReplayGraph& graph = facts.get<ReplayGraph>();
-    table.notes.push_back(fmt::format(
-        "Checks: a replay by typical delays misses the recorded step by {:.1f} %; nothing recorded explains {:.1f} % of it.",
-        100 * std::abs(validity.model_error), 100 * validity.unexplained));
+    table.notes.push_back(
+        fmt::format("Checks: a replay by typical delays misses the recorded step by {:.1f} %; nothing recorded "
+                    "explains {:.1f} % of it.",
+                    100 * std::abs(validity.model_error), 100 * validity.unexplained));
     if (graph.inferred_events > 0)
-        table.notes.push_back(fmt::format("{} waits between streams are inferred from the order of operations.",
-                                          graph.inferred_events));
+        table.notes.push_back(
+            fmt::format("{} waits between streams are inferred from the order of operations.", graph.inferred_events));
     if (!graph.independent.empty())
         table.notes.push_back(fmt::format("{} threads submit work and are taken to be independent of the others.",
                                           graph.independent.size()));
@@ -103,6 +105,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kWhatIf{"whatif", "", "Predicted step time with one thing changed, by replaying the recording.", kColumns, run, true};
+const Analysis kWhatIf{"whatif", "",  "Predicted step time with one thing changed, by replaying the recording.",
+                       kColumns, run, true};
 
 }  // namespace gpuprof

@@ -1,7 +1,7 @@
 """Packs the folder of a part into one file of bounded size.
 
 The most informative files come first: the report, the results, the output of checks. Evidence follows, small files before large
-ones. A recording that is too large is cut to a prefix, because every prefix of a capture is readable; other files are left out.
+ones. A recording that is too large is cut to a prefix, because every prefix of a capture is readable; other files are skipped.
 The report lists both.
 """
 
