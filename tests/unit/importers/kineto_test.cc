@@ -90,7 +90,7 @@ TEST(Kineto, CopiesAndFills) {
               "memcpy start=1000 dur=2000 device=0 stream=7 kind=HtoD src=pageable dst=device bytes=4\n"
               "memcpy start=2000 dur=2000 device=0 stream=7 kind=DtoH bytes=5\n"
               "memset start=1000 dur=2000 device=0 stream=7 kind=device bytes=8\n"
-              "loss kind=unmatched_launch count=3 place=device ops\n");
+              "loss kind=unmatched_launch count=3 place=3 device ops\n");
 }
 
 TEST(Kineto, RocmWritesSizeAndShapeOnTheCall) {
