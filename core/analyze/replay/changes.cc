@@ -157,6 +157,11 @@ DurNs at(const EstimatedNs& price, Estimate estimate) {
     return estimate == Estimate::low ? price.low : estimate == Estimate::high ? price.high : price.central;
 }
 
+// Takes `less` from a length that stays positive.
+void shorten(DurNs& length, DurNs less) {
+    if (less > 0 && length > 0) length = std::max<DurNs>(length - less, 1);
+}
+
 }  // namespace
 
 const ChangeText& text_of(Change change) { return kTexts[static_cast<std::size_t>(change)]; }
@@ -206,6 +211,10 @@ bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& sce
         auto least = static_cast<DurNs>(kMinHostShare * static_cast<double>(scenario.length[p]));
         scenario.length[p] = std::max(scenario.length[p] - cost, least);
     }
+    // Nodes of a graph follow so closely that recording them takes time from the nodes as well.
+    for (const ReplayEdge& edge : graph.edges)
+        if (std::find(graph.node_lags.begin(), graph.node_lags.end(), edge.lag) != graph.node_lags.end())
+            shorten(scenario.length[edge.source], device_op - graph.lags[edge.lag].lag);
     for (std::uint16_t lag : graph.stream_lags)
         scenario.lags[lag].lag = std::max<DurNs>(0, scenario.lags[lag].lag - device_op);
     return true;

@@ -95,6 +95,7 @@ struct ReplayGraph {
     PodVector<ReplayEdge> edges;          // by the point they lead to
     std::vector<LagClass> lags;
     std::vector<std::uint16_t> stream_lags;  // the classes of edges between kernels and fills of a stream
+    std::vector<std::uint16_t> node_lags;    // those of them between nodes of one graph
     std::vector<StringId> threads;           // keys
     std::vector<TimeNs> thread_start;        // recorded time of a thread's first point
     std::vector<ReplayStream> streams;

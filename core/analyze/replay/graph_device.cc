@@ -71,9 +71,9 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
     }
     std::uint32_t from = static_cast<std::uint32_t>(last->kind), to = static_cast<std::uint32_t>(op.kind);
     std::uint16_t lag = classes_.id(EdgeKind::stream, from * 4 + to,
-                                    one_graph ? 2u
-                                    : graphs  ? 1u
-                                              : 0u,
+                                    one_graph ? kWithinGraph
+                                    : graphs  ? kBetweenGraphs
+                                              : kBetweenCalls,
                                     usual_gap(op.kind, one_graph, graphs));
     if (one_graph || (call != kNoRow && call_end(call) + kQueuedAhead <= last->end))
         classes_.add_sample(lag, op.start - last->end);

@@ -92,6 +92,7 @@ void GraphBuilder::settle_residuals() {
     }
     graph_.lags = classes_.lags();
     graph_.stream_lags = classes_.between_kernels();
+    graph_.node_lags = classes_.between_nodes();
 }
 
 }  // namespace gpuprof

@@ -48,6 +48,14 @@ void LagClasses::settle() {
     for (LagClass& each : lags_) each.recorded = each.lag;
 }
 
+std::vector<std::uint16_t> LagClasses::between_nodes() const {
+    std::vector<std::uint16_t> found;
+    for (std::uint16_t id : between_kernels())
+        for (const auto& [key, each] : ids_)
+            if (each == id && std::get<2>(key) == kWithinGraph) found.push_back(id);
+    return found;
+}
+
 std::vector<std::uint16_t> LagClasses::between_kernels() const {
     std::vector<std::uint16_t> found;
     constexpr auto copy = static_cast<std::uint32_t>(DeviceOp::memcpy);

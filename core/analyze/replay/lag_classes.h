@@ -11,6 +11,9 @@
 
 namespace gpuprof {
 
+// `second` of edges between ops of a stream.
+inline constexpr std::uint32_t kBetweenCalls = 0, kBetweenGraphs = 1, kWithinGraph = 2;
+
 class LagClasses {
 public:
     // `first` and `second` tell classes of one kind of edge apart: kinds of op, or the name of a call.
@@ -23,6 +26,8 @@ public:
     void settle();
     // The classes between kernels and fills of a stream, `first` being from * 4 + to.
     std::vector<std::uint16_t> between_kernels() const;
+    // Those of them between nodes of one graph.
+    std::vector<std::uint16_t> between_nodes() const;
     // How many samples were added to a class.
     std::uint64_t samples(std::uint16_t id) const { return id < samples_.size() ? samples_[id].seen : 0; }
     DurNs lag(std::uint16_t id) const { return lags_[id].lag; }
