@@ -66,7 +66,7 @@ private:
     bool wait_for_stream(Row call, TimeNs begun, TimeNs returned);
     bool wait_for_device(Row call, TimeNs begun, TimeNs returned, EdgeKind kind);
     const RecentOp* last_done(const StreamState& stream, TimeNs issued_before, TimeNs done_by) const;
-    void sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind);
+    void sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind, bool last);
 
     void insert_late_edges();
     void settle_residuals();
