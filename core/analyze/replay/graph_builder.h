@@ -55,8 +55,11 @@ private:
     Point push(PointInfo info, std::uint32_t object, TimeNs time, DurNs length);
     void edge(Point source, std::uint16_t lag, EdgeKind kind, bool from_end);
 
-    void launch_edge(const OpRow& op, Row call, const StreamState& stream);
-    void stream_edges(const OpRow& op, Row call, const StreamState& stream);
+    // Whether an op waits for an event, as the first since the wait was issued: its start says nothing about launches or streams.
+    bool waits_for_event(std::uint16_t to, TimeNs issued, const StreamState& stream) const;
+    // `alone`: nothing but its launch and its stream can have delayed the op.
+    void launch_edge(const OpRow& op, Row call, const StreamState& stream, bool alone);
+    void stream_edges(const OpRow& op, Row call, const StreamState& stream, bool alone);
     void event_edges(std::uint16_t to, TimeNs issued, StreamState& stream);
     void back_pressure(Row call, const StreamState& stream);
     void note_step(Point op, TimeNs issued, TimeNs start, std::uint16_t stream);
