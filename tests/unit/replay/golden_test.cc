@@ -22,6 +22,7 @@ struct Experiment {
 const Experiment kExperiments[] = {
     {"input is ready", {.input = 0}, "input"},
     {"input half", {.input = 0.5}, "input=0.5"},
+    {"no host code", {.host = 0}, "host-code"},
     {"no waits", {.waits = false}, "waits"},
     {"pinned", {.pageable = false}, "pinned-copies"},
     {"no allocation", {.allocations = false}, "allocation"},

@@ -19,10 +19,10 @@ namespace gpuprof::test {
 
 // What is unlike the recorded program.
 struct Altered {
-    double input = 1, kernels = 1, collectives = 1;  // factors of their time
-    bool waits = true;                               // whether calls that synchronize wait
-    bool pageable = true;                            // whether memory of blocking copies is pageable
-    bool allocations = true;                         // whether allocations and releases take time
+    double input = 1, host = 1, kernels = 1, collectives = 1;  // factors of their time
+    bool waits = true;                                         // whether calls that synchronize wait
+    bool pageable = true;                                      // whether memory of blocking copies is pageable
+    bool allocations = true;                                   // whether allocations and releases take time
 };
 
 class Machine {
@@ -47,7 +47,7 @@ public:
         completions_.push_back(std::max(now(), step_end_));
     }
     // Host code.
-    void work(DurNs time) { now() += time; }
+    void work(DurNs time) { now() += scaled(time, altered_.host); }
     void input(DurNs time) {
         TimeNs start = now();
         now() += scaled(time, altered_.input);

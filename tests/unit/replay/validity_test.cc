@@ -84,6 +84,19 @@ TEST(ReplayValidity, NeedsReasonsForLateStarts) {
               "13 % of the step time passes before operations that nothing recorded holds back");
 }
 
+// Streams that wait for one another in both directions contradict the inference of events.
+TEST(ReplayValidity, NeedsEventsThatCanBeInferred) {
+    for (bool sync_rows : {true, false}) {
+        Machine machine({}, sync_rows);
+        all_reduce(machine);
+        Trace trace = machine.recording();
+        Facts facts(trace, {});
+        const ReplayValidity& validity = facts.get<ReplayValidity>();
+        EXPECT_EQ(validity.why_not.empty(), sync_rows)
+            << validity.why_not << " model error " << validity.model_error << " unexplained " << validity.unexplained;
+    }
+}
+
 TEST(ReplayValidity, SaysHowSureItIs) {
     Trace trace = Drawing{.late = 10'000}.trace();
     const ReplayValidity validity = Facts(trace, {}).get<ReplayValidity>();
