@@ -99,6 +99,7 @@ private:
     std::map<StringId, DurNs> shortest_call_;       // of allocation calls, by name
     std::vector<Row> previous_call_;                // by lane
     std::vector<TimeNs> synced_;                    // by lane: when a call last waited for the whole device
+    bool counts_work_ = false;                      // whether the recorder's work is known, for every point
     std::size_t step_ = 0;                          // hint for note_step
     // Points of a lane that others refer to.
     struct Mark {

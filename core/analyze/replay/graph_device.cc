@@ -31,7 +31,7 @@ void GraphBuilder::add_op(const OpRow& op) {
     graph_.ops_without_call += !known;
     TimeNs issued = own == kNoRow ? op.start : trace_.api_call().start[own];
     Point p = push({.lane = number, .kind = PointKind::op}, op_code(op.kind, op.row), op.start, op.dur);
-    if (!graph_.recorded_work.empty()) graph_.recorded_work.push_back({});
+    if (counts_work_) graph_.recorded_work.push_back({});
     note_step(p, issued, op.start, number);
     bool alone = !waits_for_event(number, issued, stream);
     if (known) launch_edge(op, call, stream, alone);

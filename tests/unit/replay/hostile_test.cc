@@ -18,6 +18,9 @@ std::string answer(const Trace& trace) {
     facts.get<ReplayValidity>();
     facts.get<WhatIf>();
     EXPECT_EQ(graph.first_edge.size(), graph.points() + 1);
+    if (!graph.recorded_work.empty()) {
+        EXPECT_EQ(graph.recorded_work.size(), graph.points());
+    }
     for (std::size_t i = 0; i < kChanges; ++i)
         for (Estimate estimate : {Estimate::low, Estimate::central, Estimate::high}) {
             Scenario scenario(graph);

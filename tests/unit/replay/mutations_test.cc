@@ -20,6 +20,7 @@ using Keeps = std::function<bool(Point to, const ReplayEdge&)>;
 // The graph with some of its edges, settled so that it replays to `times` if nothing is changed.
 ReplayGraph with_edges(ReplayGraph graph, const PodVector<TimeNs>& times, const Keeps& keeps) {
     PodVector<ReplayEdge> kept;
+    kept.reserve(graph.edges.size());  // `latest` points into it
     std::vector<Point> last(graph.threads.size(), kNoPoint);
     for (Point p = 0; p < graph.points(); ++p) {
         std::uint32_t from = graph.first_edge[p], to = graph.first_edge[p + 1];
