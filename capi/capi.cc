@@ -24,11 +24,11 @@ using capi::guarded;
 thread_local std::string last_text;
 
 Result<MonitorOptions> options_of(const gpuprof_monitor_options& given) {
-    constexpr std::int64_t kShortest = 1'000'000;
+    constexpr std::int64_t kMinInterval = 1'000'000;
     MonitorOptions to;
     GPUPROF_MONITOR_OPTIONS(GPUPROF_TAKE_OPTION)
     if (Status known = check_backend(to.request.backend); !known) return known.error();
-    if (to.request.interval < kShortest)
+    if (to.request.interval < kMinInterval)
         return Error{ExitCode::usage,
                      fmt::format("interval_ns must be at least 1000000 (1 ms), got {}", given.interval_ns)};
     if (to.warmup < 0) return Error{ExitCode::usage, "warmup_ns must not be negative"};
@@ -95,7 +95,7 @@ int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor**
         std::unique_ptr<SampleCapture> capture;
         if (given->capture != nullptr) {
             Result<std::unique_ptr<SampleCapture>> opened =
-                SampleCapture::open(given->capture, CapturePart::Named::when_closed);
+                SampleCapture::open(given->capture, CapturePart::Publish::at_close);
             if (!opened.ok()) return opened.error();
             capture = std::move(*opened);
             options->observer = capture->observer();

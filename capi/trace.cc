@@ -11,8 +11,8 @@
 #include "capi/guard.h"
 #include "core/base/json_writer.h"
 #include "core/base/shell_words.h"
-#include "core/importers/several.h"
-#include "core/model/part.h"
+#include "core/importers/open_trace.h"
+#include "core/model/select_interval.h"
 #include "core/query/arrow.h"
 #include "core/query/collect.h"
 #include "core/query/sql.h"
@@ -136,7 +136,7 @@ int gpuprof_trace_open(const char* const* paths, size_t count, gpuprof_trace** t
         Result<Trace> opened = open_trace(std::vector<std::string>(paths, paths + count));
         if (!opened.ok()) return opened.error();
         TimeNs origin = opened->zero();
-        auto recording = std::make_shared<Recording>(from_zero(std::move(opened).value()), origin);
+        auto recording = std::make_shared<Recording>(rebase_to_start(std::move(opened).value()), origin);
         Result<std::unique_ptr<Sql>> sql = Sql::open(recording->catalogue);
         if (!sql.ok()) return sql.error();
         recording->sql = std::move(*sql);

@@ -17,7 +17,7 @@ Error unknown_choice(std::string_view kind, std::string_view name, const std::ve
 namespace {
 
 // Insertions, deletions and substitutions between two words (Levenshtein), one row of the matrix at a time.
-std::size_t distance(std::string_view a, std::string_view b) {
+std::size_t levenshtein(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -30,11 +30,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-constexpr std::size_t kLongestWord = 64;  // longer words are not typing errors
+constexpr std::size_t kMaxWordLength = 64;  // longer words are not typing errors
 
 // Edit distance of a word from a known one, for sorting. It is at most 1 if one word contains the other.
-std::size_t strangeness(std::string_view word, std::string_view known) {
-    std::size_t edits = distance(word, known);
+std::size_t edit_distance(std::string_view word, std::string_view known) {
+    std::size_t edits = levenshtein(word, known);
     bool part =
         word.size() >= 3 && (known.find(word) != std::string_view::npos || word.find(known) != std::string_view::npos);
     return part ? std::min<std::size_t>(edits, 1) : edits;
@@ -44,13 +44,13 @@ std::size_t strangeness(std::string_view word, std::string_view known) {
 
 std::vector<std::string_view> close_matches(std::string_view word, std::span<const std::string_view> words) {
     std::vector<std::pair<std::size_t, std::string_view>> found;
-    if (word.size() > kLongestWord) return {};
+    if (word.size() > kMaxWordLength) return {};
     for (std::string_view known : words)
-        if (std::size_t far = strangeness(word, known); far <= std::max<std::size_t>(1, word.size() / 3))
-            found.emplace_back(far, known);
+        if (std::size_t edits = edit_distance(word, known); edits <= std::max<std::size_t>(1, word.size() / 3))
+            found.emplace_back(edits, known);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string_view> out;
-    for (const auto& [far, known] : found)
+    for (const auto& [edits, known] : found)
         if (out.size() < 3) out.push_back(known);
     return out;
 }

@@ -12,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kNs = 1e9, kMostNs = 1e18;
+constexpr double kNs = 1e9, kMax_ns = 1e18;
 
 // Parses the whole text as a number.
 template <class Number>
@@ -53,14 +53,14 @@ DeclaredOption& DeclaredOption::number() {
 DeclaredOption& DeclaredOption::range(double low, double high) {
     return between<double>(option_, low, high, "number"), *this;
 }
-DeclaredOption& DeclaredOption::share() {
+DeclaredOption& DeclaredOption::fraction() {
     return check([](const std::string& text) {
         std::optional<double> value = parsed<double>(text);
         if (value && *value > 0 && *value < 1) return std::string();
         return fmt::format("expected a share between 0 and 1 (0.01 is 1 %), not '{}'", text);
     });
 }
-DeclaredOption& DeclaredOption::whole(std::int64_t low, std::int64_t high) {
+DeclaredOption& DeclaredOption::integer_range(std::int64_t low, std::int64_t high) {
     return between<std::int64_t>(option_, low, high, "whole number"), *this;
 }
 DeclaredOption& DeclaredOption::seconds(double low, double high) {
@@ -79,7 +79,7 @@ DeclaredOption& DeclaredOption::seconds(double low, double high) {
 DeclaredOption& DeclaredOption::nanoseconds() {
     auto read = [](std::string& text) {
         std::optional<double> ns = duration_of_text(text, "ns");
-        if (!ns || *ns > kMostNs)
+        if (!ns || *ns > kMax_ns)
             return fmt::format("invalid time '{}'; expected nanoseconds, or a number with a unit such as 10us, 2ms, 1s",
                                text);
         text = fmt::format("{:.0f}", *ns);
@@ -93,18 +93,18 @@ DeclaredOption& DeclaredOption::one_of(const std::vector<std::string>& words) {
 DeclaredOption& DeclaredOption::check(const std::function<std::string(const std::string&)>& complaint) {
     return option_->check(CLI::Validator([complaint](std::string& text) { return complaint(text); }, "")), *this;
 }
-DeclaredOption& DeclaredOption::change(const std::function<void(std::string&)>& text) {
+DeclaredOption& DeclaredOption::transform(const std::function<void(std::string&)>& text) {
     auto changed = [text](std::string& given) { return text(given), std::string(); };
     return option_->transform(CLI::Validator(changed, "")), *this;
 }
-DeclaredOption& DeclaredOption::between_commas() { return option_->delimiter(','), *this; }
-DeclaredOption& DeclaredOption::one_word_a_time() { return option_->allow_extra_args(false), *this; }
-DeclaredOption& DeclaredOption::every_time_one() {
+DeclaredOption& DeclaredOption::comma_separated() { return option_->delimiter(','), *this; }
+DeclaredOption& DeclaredOption::one_value_per_use() { return option_->allow_extra_args(false), *this; }
+DeclaredOption& DeclaredOption::append_each_use() {
     option_->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     return *this;
 }
-DeclaredOption& DeclaredOption::show_usual() { return option_->capture_default_str(), *this; }
-DeclaredOption& DeclaredOption::usual(const char* text) { return option_->default_str(text), *this; }
+DeclaredOption& DeclaredOption::show_default() { return option_->capture_default_str(), *this; }
+DeclaredOption& DeclaredOption::default_text(const char* text) { return option_->default_str(text), *this; }
 DeclaredOption& DeclaredOption::group(const char* heading) { return option_->group(heading), *this; }
 
 template <class T>
@@ -125,17 +125,17 @@ GPUPROF_OPTION_INTO(std::optional<std::int64_t>)
 GPUPROF_OPTION_INTO(std::optional<double>)
 #undef GPUPROF_OPTION_INTO
 
-DeclaredOption CommandLine::word(const std::string& name, const std::function<void(const std::string&)>& take,
-                                 const std::string& doc) {
+DeclaredOption CommandLine::text_option(const std::string& name, const std::function<void(const std::string&)>& take,
+                                        const std::string& doc) {
     return DeclaredOption(app_.add_option_function<std::string>(name, take, doc));
 }
-DeclaredOption CommandLine::words(const std::string& name,
-                                  const std::function<void(const std::vector<std::string>&)>& take,
-                                  const std::string& doc) {
+DeclaredOption CommandLine::list_option(const std::string& name,
+                                        const std::function<void(const std::vector<std::string>&)>& take,
+                                        const std::string& doc) {
     return DeclaredOption(app_.add_option_function<std::vector<std::string>>(name, take, doc)->type_size(1));
 }
-DeclaredOption CommandLine::number(const std::string& name, const std::function<void(double)>& take,
-                                   const std::string& doc) {
+DeclaredOption CommandLine::number_option(const std::string& name, const std::function<void(double)>& take,
+                                          const std::string& doc) {
     return DeclaredOption(app_.add_option_function<double>(name, take, doc));
 }
 void CommandLine::flag(const std::string& name, bool& into, const std::string& doc) { app_.add_flag(name, into, doc); }

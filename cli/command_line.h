@@ -28,20 +28,20 @@ public:
     DeclaredOption& value(const char* name);  // name of the value in the help; "" for none
     DeclaredOption& number();                 // for a text option: its value must be a number
     DeclaredOption& range(double low, double high);
-    DeclaredOption& share();  // between 0 and 1
-    DeclaredOption& whole(std::int64_t low, std::int64_t high);
+    DeclaredOption& fraction();  // between 0 and 1
+    DeclaredOption& integer_range(std::int64_t low, std::int64_t high);
     // A time in seconds, or a number with a unit (464ms, 20us, 300ns); converted to seconds.
     DeclaredOption& seconds(double low, double high);
     DeclaredOption& nanoseconds();  // the same in ns, whole
     DeclaredOption& one_of(const std::vector<std::string>& words);
     // `complaint` returns what is wrong with a text, "" if nothing is.
     DeclaredOption& check(const std::function<std::string(const std::string&)>& complaint);
-    DeclaredOption& change(const std::function<void(std::string&)>& text);  // before any check
-    DeclaredOption& between_commas();                                       // several values in one word
-    DeclaredOption& one_word_a_time();        // of a list: each use of the option takes one word
-    DeclaredOption& every_time_one();         // the same; repeated uses append to the list
-    DeclaredOption& show_usual();             // show the variable's current value as the default
-    DeclaredOption& usual(const char* text);  // show this text as the default
+    DeclaredOption& transform(const std::function<void(std::string&)>& text);  // before any check
+    DeclaredOption& comma_separated();                                         // several values in one word
+    DeclaredOption& one_value_per_use();             // of a list: each use of the option takes one word
+    DeclaredOption& append_each_use();               // the same; repeated uses append to the list
+    DeclaredOption& show_default();                  // show the variable's current value as the default
+    DeclaredOption& default_text(const char* text);  // show this text as the default
     DeclaredOption& group(const char* heading);
 
 private:
@@ -63,11 +63,13 @@ public:
         return declared.value(std::string(spec.value).c_str());
     }
     // The same with a function that receives the word, all words, or the number.
-    DeclaredOption word(const std::string& name, const std::function<void(const std::string&)>& take,
-                        const std::string& doc);
-    DeclaredOption words(const std::string& name, const std::function<void(const std::vector<std::string>&)>& take,
-                         const std::string& doc);
-    DeclaredOption number(const std::string& name, const std::function<void(double)>& take, const std::string& doc);
+    DeclaredOption text_option(const std::string& name, const std::function<void(const std::string&)>& take,
+                               const std::string& doc);
+    DeclaredOption list_option(const std::string& name,
+                               const std::function<void(const std::vector<std::string>&)>& take,
+                               const std::string& doc);
+    DeclaredOption number_option(const std::string& name, const std::function<void(double)>& take,
+                                 const std::string& doc);
     // Sets `into` to true, or to false with "!--name".
     void flag(const std::string& name, bool& into, const std::string& doc);
     void flag(const std::string& name, const std::function<void()>& given, const std::string& doc);

@@ -8,7 +8,7 @@ namespace gpuprof {
 void declare_conditions(CommandLine& line, std::vector<std::string>& texts) {
     line.option("--fail-on", texts,
                 "Exit with 1 if a metric changed by more than this percentage beyond the noise, such as 'step_p50>2%'.")
-        .one_word_a_time()
+        .one_value_per_use()
         .value("METRIC>PCT");
 }
 
@@ -22,13 +22,13 @@ Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::str
     return conditions;
 }
 
-ExitCode judge_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
-                   bool same_hardware) {
+ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
+                      bool same_hardware) {
     bool fired = false;
     for (const compare::Condition& condition : conditions) {
-        compare::Judged judged = compare::judge(condition, changes, same_hardware);
-        fired |= judged.judgement == compare::Judgement::fires;
-        if (judged.judgement != compare::Judgement::holds) note(judged.line);
+        compare::ConditionResult judged = compare::evaluate(condition, changes, same_hardware);
+        fired |= judged.outcome == compare::ConditionOutcome::fires;
+        if (judged.outcome != compare::ConditionOutcome::holds) note(judged.line);
     }
     return fired ? ExitCode::threshold : ExitCode::ok;
 }

@@ -14,7 +14,7 @@ void declare_conditions(CommandLine& line, std::vector<std::string>& texts);
 Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::string>& texts);
 
 // Reports on standard error what fired and what could not be judged. Returns ExitCode::threshold if one fired.
-ExitCode judge_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
-                   bool same_hardware);
+ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
+                      bool same_hardware);
 
 }  // namespace gpuprof

@@ -16,7 +16,7 @@
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
 #include "core/exporters/exporter.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/model/damage.h"
 
 namespace gpuprof {
@@ -51,7 +51,7 @@ Status write_trace(const Exporter& exporter, const Arguments& arguments) {
     bool capture = exporter.name == kCapture;  // everything recorded, including paths and command lines
     return write_output(
         arguments.output, [&](Sink& sink) { return exporter.run(*trace, sink); },
-        capture ? Readers::owner : Readers::as_umask_says);
+        capture ? FileAccess::owner : FileAccess::by_umask);
 }
 
 Status write_page(const Arguments& arguments) {

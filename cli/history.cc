@@ -16,7 +16,7 @@
 #include "cli/report_output.h"
 #include "compare/history.h"
 #include "core/base/shell_words.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
@@ -112,7 +112,7 @@ Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Co
                                        .lead = lead,
                                        .tables = tables});
     if (!written.ok()) return written.error();
-    return judge_all(conditions, changes, true);
+    return evaluate_all(conditions, changes, true);
 }
 
 Result<ExitCode> run(const Arguments& arguments) {
@@ -144,8 +144,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
                 "Machine name to use instead of the host name, if that changes between runs.")
         .value("NAME");
     line.option("--last", arguments->last, "check: number of most recent runs to compare with.")
-        .whole(1, 1'000'000)
-        .show_usual()
+        .integer_range(1, 1'000'000)
+        .show_default()
         .value("N");
     declare_conditions(line, arguments->fail_on);
     line.option("--format", arguments->format, "list and check: output format: text, csv, json or md (default: text).")

@@ -17,7 +17,7 @@ std::string flag_of(std::string name) {
 // Counts are not negative. If the default is negative, it means "every one", and so does `all`.
 DeclaredOption& check(DeclaredOption& option, std::int64_t initial) {
     if (initial < 0)
-        return option.change([initial](std::string& text) {
+        return option.transform([initial](std::string& text) {
             if (text == "all") text = std::to_string(initial);
         });
     return option.check([](const std::string& text) {
@@ -43,12 +43,12 @@ void declare_options(CommandLine& line, Options& options) {
 }
 
 void declare_read_limits(CommandLine& line, ReadLimits& limits) {
-    constexpr double kMost = 1e9;
-#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc)                                       \
-    {                                                                                            \
-        DeclaredOption option = line.option(flag_of(#name), limits.name, doc);                   \
-        std::string_view(value_name) == "S" ? option.seconds(0, kMost) : option.range(0, kMost); \
-        option.value(value_name).group("Limits of reading");                                     \
+    constexpr double kMaxLimit = 1e9;
+#define GPUPROF_LIMIT_FLAG(name, initial, value_name, doc)                                               \
+    {                                                                                                    \
+        DeclaredOption option = line.option(flag_of(#name), limits.name, doc);                           \
+        std::string_view(value_name) == "S" ? option.seconds(0, kMaxLimit) : option.range(0, kMaxLimit); \
+        option.value(value_name).group("Limits of reading");                                             \
     }
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
 #undef GPUPROF_LIMIT_FLAG

@@ -63,16 +63,16 @@ std::string place_of(const std::string& file) {
 
 }  // namespace
 
-Result<Output> Output::open(const std::string& file, Readers readers) {
+Result<Output> Output::open(const std::string& file, FileAccess readers) {
     if (file == "-") end_progress();
     UnfinishedFile part;
-    Result<FileSink> sink = FileSink::open(file, {.owner_only = readers == Readers::owner,
+    Result<FileSink> sink = FileSink::open(file, {.owner_only = readers == FileAccess::owner,
                                                   .announce = [&part](const std::string& path) { part.set(path); }});
     if (!sink.ok()) return sink.error();
     return Output(std::move(*sink), std::move(part));
 }
 
-Status write_output(const std::string& file, const std::function<Status(Sink&)>& content, Readers readers) {
+Status write_output(const std::string& file, const std::function<Status(Sink&)>& content, FileAccess readers) {
     Result<Output> output = Output::open(file, readers);
     if (!output.ok()) return output.error();
     Status written = content(*output);

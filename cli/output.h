@@ -14,11 +14,11 @@
 
 namespace gpuprof {
 
-enum class Readers { as_umask_says, owner };
+enum class FileAccess { by_umask, owner };
 
 class Output final : public FileSink {
 public:
-    static Result<Output> open(const std::string& file, Readers readers = Readers::as_umask_says);
+    static Result<Output> open(const std::string& file, FileAccess readers = FileAccess::by_umask);
 
 private:
     Output(FileSink sink, UnfinishedFile part) : FileSink(std::move(sink)), part_(std::move(part)) {}
@@ -28,7 +28,7 @@ private:
 // Writes `content` to `file`. Fails if not all of it could be written; the output knows why, and that a reader that
 // closed its end is not a failure.
 Status write_output(const std::string& file, const std::function<Status(Sink&)>& content,
-                    Readers readers = Readers::as_umask_says);
+                    FileAccess readers = FileAccess::by_umask);
 
 // Whether the outputs may be written: each differs from every input and every file in an input folder, under any name or link, and no two
 // are the same.

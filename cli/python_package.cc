@@ -41,7 +41,7 @@ std::string parent_of(std::string path, int levels) {
 // The folder that contains the package: in a wheel (gpu_profile/_native/gpu-profile), or in the checkout of this build
 // (build/NAME/gpu-profile); "" leaves the search to the interpreter.
 std::string package_folder(const std::string& module) {
-    std::string own = own_program();
+    std::string own = this_executable();
     for (const std::string& folder : {parent_of(own, 3), parent_of(own, 3) + "/python"})
         if (exists(fmt::format("{}/gpu_profile/{}/__main__.py", folder, module))) return folder;
     return {};
@@ -80,7 +80,7 @@ PassedOption PassedOption::of(const OptionSpec& spec) {
 
 void declare_passed(CommandLine& line, std::span<const PassedOption> options,
                     const std::shared_ptr<std::vector<std::string>>& passed) {
-    constexpr std::int64_t kMost = 10'000'000;
+    constexpr std::int64_t kMaxValue = 10'000'000;
     for (const PassedOption& option : options) {
         std::string flag(option.flag), doc(option.doc);
         if (option.value.empty()) {
@@ -91,12 +91,12 @@ void declare_passed(CommandLine& line, std::span<const PassedOption> options,
         auto pass = [passed, flag](const std::vector<std::string>& values) {
             for (const std::string& value : values) passed->push_back(fmt::format("{}={}", flag, value));
         };
-        DeclaredOption added = line.words(flag, pass, doc);
+        DeclaredOption added = line.list_option(flag, pass, doc);
         if (option.kind == PassedOption::number) added.number();
-        if (option.kind == PassedOption::whole) added.whole(1, kMost);
-        if (option.kind == PassedOption::share) added.share();
+        if (option.kind == PassedOption::whole) added.integer_range(1, kMaxValue);
+        if (option.kind == PassedOption::share) added.fraction();
         if (option.kind == PassedOption::seconds) added.seconds(0, 1e6);
-        added.value(std::string(option.value).c_str()).every_time_one();
+        added.value(std::string(option.value).c_str()).append_each_use();
     }
 }
 

@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "core/exporters/exporter.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/model/scrub.h"
 
 namespace gpuprof {
@@ -31,7 +31,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     Trace clean = scrubbed(std::move(trace).value(), arguments.options);
     const Exporter* capture = find_exporter("capture");
     Status written = write_output(
-        arguments.output, [&](Sink& sink) { return capture->run(clean, sink); }, Readers::owner);
+        arguments.output, [&](Sink& sink) { return capture->run(clean, sink); }, FileAccess::owner);
     return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
 }
 

@@ -18,13 +18,13 @@ std::string_view environment(const char* name) {
     return value == nullptr ? std::string_view{} : std::string_view(value);
 }
 
-constexpr int kNarrowest = 40, kWidest = 1000, kWithoutTerminal = 100;
+constexpr int kMinWidth = 40, kMaxWidth = 1000, kDefaultWidth = 100;
 
 int terminal_width(bool terminal) {
     int columns = std::atoi(std::string(environment("COLUMNS")).c_str());
     winsize size{};
     if (columns <= 0 && terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
-    return columns <= 0 ? kWithoutTerminal : std::clamp(columns, kNarrowest, kWidest);
+    return columns <= 0 ? kDefaultWidth : std::clamp(columns, kMinWidth, kMaxWidth);
 }
 
 // POSIX: LC_ALL overrides LC_CTYPE, which overrides LANG; the first one that is set decides.

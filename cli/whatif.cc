@@ -21,7 +21,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--change", *changes,
                 "What to change: input, waits, pinned-copies, copy-stream, allocation, host-code, cuda-graph, fusion, "
                 "communication or kernel:REGEX=FACTOR; may be repeated (default: each of them).")
-        .every_time_one()
+        .append_each_use()
         .value("CHANGE");
     line.option("--format", request->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
     line.option("-o,--output", request->output, "Write to this file instead of standard output.").value("FILE");
@@ -38,11 +38,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kWhatIfCommand;
 const Command kWhatIfCommand{
-    "whatif",
-    "Analyse recordings",
-    "FILE [OPTIONS]",
-    "Predict the step time with something changed.",
-    declare,
-    [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
+    "whatif",         "Analyse recordings",
+    "FILE [OPTIONS]", "Predict the step time with something changed.",
+    declare,          [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
 
 }  // namespace gpuprof

@@ -67,8 +67,9 @@ Attribution attribute(const Run& base, const KernelNames& base_names, const Run&
     Attribution found;
     std::vector<WideSum> base_sums = before.kernels, new_sums = after.kernels;
     for (const KernelPair& pair : pairs.pairs)
-        found.parts.push_back({"kernel", std::string(pair.next != KernelPair::kNobody ? new_names.names[pair.next]
-                                                                                      : base_names.names[pair.base])});
+        found.parts.push_back(
+            {"kernel", std::string(pair.next != KernelPair::kUnpaired ? new_names.names[pair.next]
+                                                                      : base_names.names[pair.base])});
     for (const auto& [key, sum] : after.others) before.others.try_emplace(key);
     for (const auto& [key, sum] : before.others) {
         found.parts.push_back({key.first, key.second});

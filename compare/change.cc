@@ -13,8 +13,8 @@
 namespace gpuprof::compare {
 Word word_of(const Change& change) {
     if (!change.pct || !change.strict || !change.interval) return Word::cannot_tell;
-    if (change.strict->low > 0 && *change.pct >= kLeastChange) return Word::higher;
-    if (change.strict->high < 0 && *change.pct <= -kLeastChange) return Word::lower;
+    if (change.strict->low > 0 && *change.pct >= kMinChange) return Word::higher;
+    if (change.strict->high < 0 && *change.pct <= -kMinChange) return Word::lower;
     bool within = change.interval->low >= -kSameWithin && change.interval->high <= kSameWithin;
     return within ? Word::same : Word::cannot_tell;
 }
@@ -51,11 +51,11 @@ std::optional<double> pct_between(std::optional<double> base, std::optional<doub
 
 namespace {
 
-struct Logs {
+struct LogMoments {
     double mean = 0, squares = 0;  // of the logarithms; squares around the mean
 };
-std::optional<Logs> logs_of(std::span<const double> values) {
-    Logs logs;
+std::optional<LogMoments> logs_of(std::span<const double> values) {
+    LogMoments logs;
     for (double value : values) {
         if (value <= 0) return std::nullopt;
         logs.mean += std::log(value) / static_cast<double>(values.size());
@@ -113,7 +113,7 @@ Change change_of_values(std::optional<double> base, std::optional<double> next) 
 
 Change change_of_runs(std::span<const double> base, std::span<const double> next) {
     std::size_t count = base.size() + next.size();
-    std::optional<Logs> before = logs_of(base), after = logs_of(next);
+    std::optional<LogMoments> before = logs_of(base), after = logs_of(next);
     if (base.empty() || next.empty() || !before || !after || count < 3)
         return change_of_values(base.empty() ? std::nullopt : std::optional(base.front()),
                                 next.empty() ? std::nullopt : std::optional(next.front()));
@@ -125,8 +125,9 @@ Change change_of_runs(std::span<const double> base, std::span<const double> next
     double deviation = std::sqrt((before->squares + after->squares) / static_cast<double>(count - 2));
     double error = deviation * std::sqrt(1 / n + 1 / m), difference = after->mean - before->mean;
     auto interval = [&](double level) {
-        double half = student_t(level, count - 2) * error;
-        return measure::Interval{100 * std::expm1(difference - half), 100 * std::expm1(difference + half), level};
+        double interval_half_width = student_t(level, count - 2) * error;
+        return measure::Interval{100 * std::expm1(difference - interval_half_width),
+                                 100 * std::expm1(difference + interval_half_width), level};
     };
     change.noise_pct = 100 * deviation;
     change.pct = 100 * std::expm1(difference);

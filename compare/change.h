@@ -7,18 +7,18 @@
 // difference of the means of their logarithms gets an interval of Student's t with pooled variance; this needs at least
 // three recordings in total.
 //
-// lower, higher: the 99 % interval excludes 0 and the change is at least kLeastChange.
+// lower, higher: the 99 % interval excludes 0 and the change is at least kMinChange.
 // same: otherwise, if the 95 % interval lies within +-kSameWithin (an equivalence test: Schuirmann, "A comparison of
 // the two one-sided tests procedure", 1987).
 // So "same" is a positive finding; lack of evidence is "cannot tell".
 //
-// Fewer than eight independent steps per side have no interval of a median. A difference of kLeastOfFew or more still
+// Fewer than eight independent steps per side have no interval of a median. A difference of kMinChangeOfFew or more still
 // gets a verdict, with low confidence: from 2 to 7 steps if it exceeds Student's 99.5 % interval and kRangesOfFew times
 // the widest range of a side; from 8 steps if it exceeds the 99 % interval, from 12 steps the 95 % interval, for the
 // effective number of steps.
 //
 // Parts of one process differ if it drifts, without a change of the program. A difference that a visible common drift
-// can explain gets no verdict (scatter.h).
+// can explain gets no verdict (dispersion.h).
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@
 
 namespace gpuprof::compare {
 
-inline constexpr double kLeastChange = 1.0;  // percent
-inline constexpr double kSameWithin = 2.0;   // percent
-inline constexpr double kLeastOfFew = 10.0;  // percent
+inline constexpr double kMinChange = 1.0;        // percent
+inline constexpr double kSameWithin = 2.0;       // percent
+inline constexpr double kMinChangeOfFew = 10.0;  // percent
 inline constexpr double kRangesOfFew = 3.0;
 
 enum class Word { lower, higher, same, cannot_tell };

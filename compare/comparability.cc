@@ -18,8 +18,8 @@
 namespace gpuprof::compare {
 namespace {
 
-constexpr double kClocksApart = 3;    // percent between the median clocks
-constexpr double kThrottledPart = 5;  // percent of the samples with a reason
+constexpr double kMaxClockDifference = 3;  // percent between the median clocks
+constexpr double kMaxThrottledPct = 5;     // percent of the samples with a reason
 
 // Keys of `meta` for versions of the software below and around the program.
 std::map<std::string, std::string> versions_of(const Trace& trace) {
@@ -70,9 +70,9 @@ bool other_tool(const Run& base, const Run& next) {
     return a.tool != b.tool || (a.tool.empty() && a.importer != b.importer);
 }
 
-class Comparer {
+class ComparabilityChecker {
 public:
-    Comparer(const Run& base, const Run& next) : base_(base), next_(next) {}
+    ComparabilityChecker(const Run& base, const Run& next) : base_(base), next_(next) {}
 
     Comparability compare() {
         damage("BASE", base_);
@@ -118,7 +118,7 @@ private:
             return;
         }
         double a = measure::statistics_of(before).median, b = measure::statistics_of(after).median;
-        if (a > 0 && std::abs(b / a - 1) * 100 > kClocksApart)
+        if (a > 0 && std::abs(b / a - 1) * 100 > kMaxClockDifference)
             warn(
                 fmt::format("different SM clocks: {:.0f} MHz in BASE and {:.0f} MHz in NEW "
                             "(medians)",
@@ -137,10 +137,10 @@ private:
             if (!details.empty()) warn(fmt::format("only {} recorded {}, which slows the host", side, details));
     }
     void one(std::string_view side, const Run& run) {
-        if (much_missing(*run.trace))
+        if (work_missing(*run.trace))
             warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times are unreliable",
                              side, 100 * run.trace->completeness().missing_share()));
-        if (double pct = run.facts->get<Throttling>().pct(); pct > kThrottledPart)
+        if (double pct = run.facts->get<Throttling>().pct(); pct > kMaxThrottledPct)
             warn(fmt::format("{}: clocks were throttled in {:.0f} % of the samples", side, pct));
         ProfilerCost distortion = run.facts->get<ProfilerCost>();
         if (distortion.host_doubtful)
@@ -214,6 +214,6 @@ std::string hardware_of(const Run& run) {
     return all;
 }
 
-Comparability comparability_of(const Run& base, const Run& next) { return Comparer(base, next).compare(); }
+Comparability comparability_of(const Run& base, const Run& next) { return ComparabilityChecker(base, next).compare(); }
 
 }  // namespace gpuprof::compare

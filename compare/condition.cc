@@ -46,18 +46,19 @@ Result<Condition> condition_of(std::string_view text) {
     return condition;
 }
 
-Judged judge(const Condition& condition, const Changes& changes, bool same_hardware) {
+ConditionResult evaluate(const Condition& condition, const Changes& changes, bool same_hardware) {
     const Change& change = changes[static_cast<std::size_t>(condition.metric)];
     auto line = [&](std::string_view what) { return fmt::format("--fail-on {}: {}", condition.text, what); };
-    if (!same_hardware) return {Judgement::not_judged, line("not evaluated: the hardware differs")};
-    if (!change.pct || !change.strict) return {Judgement::not_judged, line("not evaluated: " + change.because)};
+    if (!same_hardware) return {ConditionOutcome::not_evaluated, line("not evaluated: the hardware differs")};
+    if (!change.pct || !change.strict)
+        return {ConditionOutcome::not_evaluated, line("not evaluated: " + change.because)};
     bool beyond_limit = condition.above ? *change.pct > condition.pct : *change.pct < condition.pct;
     bool beyond_noise = change.few ? change.word == (condition.above ? Word::higher : Word::lower)
                                    : (condition.above ? change.strict->low > 0 : change.strict->high < 0);
     std::string found = fmt::format("{:+.2f} %, {}", *change.pct, change.because);
-    if (!beyond_limit) return {Judgement::holds, line(found)};
-    if (!beyond_noise) return {Judgement::holds, line(found + " (within the noise)")};
-    return {Judgement::fires, line(found)};
+    if (!beyond_limit) return {ConditionOutcome::holds, line(found)};
+    if (!beyond_noise) return {ConditionOutcome::holds, line(found + " (within the noise)")};
+    return {ConditionOutcome::fires, line(found)};
 }
 
 }  // namespace gpuprof::compare

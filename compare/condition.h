@@ -20,14 +20,14 @@ struct Condition {
 // "step_p50>2%", "busy < -5 %".
 Result<Condition> condition_of(std::string_view text);
 
-enum class Judgement { holds, fires, not_judged };
+enum class ConditionOutcome { holds, fires, not_evaluated };
 
-struct Judged {
-    Judgement judgement = Judgement::not_judged;
+struct ConditionResult {
+    ConditionOutcome outcome = ConditionOutcome::not_evaluated;
     std::string line;  // what was found, or why it cannot be evaluated
 };
 
 // If `same_hardware` is false, nothing is evaluated.
-Judged judge(const Condition& condition, const Changes& changes, bool same_hardware);
+ConditionResult evaluate(const Condition& condition, const Changes& changes, bool same_hardware);
 
 }  // namespace gpuprof::compare

@@ -72,17 +72,17 @@ private:
 
 // During its lifetime, signals that would end this thread's process are deferred: they would leave SQLite's journal
 // behind.
-class SignalsHeld {
+class SignalBlocker {
 public:
-    SignalsHeld() {
+    SignalBlocker() {
         sigset_t orderly;
         sigemptyset(&orderly);
         for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&orderly, signal);
         pthread_sigmask(SIG_BLOCK, &orderly, &before_);
     }
-    ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsHeld(const SignalsHeld&) = delete;
-    SignalsHeld& operator=(const SignalsHeld&) = delete;
+    ~SignalBlocker() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalBlocker(const SignalBlocker&) = delete;
+    SignalBlocker& operator=(const SignalBlocker&) = delete;
 
 private:
     sigset_t before_;
@@ -110,7 +110,7 @@ constexpr ResultColumn kColumns[] = {
 
 }  // namespace
 
-void History::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+void History::DatabaseCloser::operator()(sqlite3* database) const { sqlite3_close(database); }
 
 Error History::error_of(int code) const {
     const char* said = sqlite3_errstr(code);
@@ -239,7 +239,7 @@ Result<History> History::open_to_read(const std::string& path) {
 
 Result<std::int64_t> History::add(const HistoryRun& run) {
     if (Status begun = run_all("BEGIN IMMEDIATE"); !begun.ok()) return begun.error();
-    SignalsHeld until_it_is_whole;
+    SignalBlocker until_it_is_whole;
     Statement insert(database_.get(),
                      "INSERT INTO run (added_at, label, machine, hardware, tool, file)"
                      " VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?, ?)");
@@ -286,13 +286,13 @@ Result<std::vector<HistoryRun>> History::runs(const std::string& label) const {
     return runs;
 }
 
-std::vector<HistoryRun> comparable(const std::vector<HistoryRun>& runs, const HistoryKey& key, std::size_t most) {
+std::vector<HistoryRun> comparable(const std::vector<HistoryRun>& runs, const HistoryKey& key, std::size_t max_runs) {
     std::vector<HistoryRun> found;
     for (const HistoryRun& run : runs)
         if (run.key.label == key.label && run.key.machine == key.machine && run.key.hardware == key.hardware &&
             run.key.tool == key.tool)
             found.push_back(run);
-    if (found.size() > most) found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(most));
+    if (found.size() > max_runs) found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(max_runs));
     return found;
 }
 

@@ -49,7 +49,7 @@ public:
     Result<std::vector<HistoryRun>> runs(const std::string& label) const;
 
 private:
-    struct Close {
+    struct DatabaseCloser {
         void operator()(sqlite3* database) const;
     };
     explicit History(std::string path) : path_(std::move(path)) {}
@@ -60,12 +60,12 @@ private:
     Status run_all(const char* statements) const;
 
     std::string path_;
-    std::unique_ptr<sqlite3, Close> database_;  // null: the file does not exist
-    bool new_ = false;                          // the file is still empty
+    std::unique_ptr<sqlite3, DatabaseCloser> database_;  // null: the file does not exist
+    bool new_ = false;                                   // the file is still empty
 };
 
 // The last `most` runs with this key, oldest first.
-std::vector<HistoryRun> comparable(const std::vector<HistoryRun>& runs, const HistoryKey& key, std::size_t most);
+std::vector<HistoryRun> comparable(const std::vector<HistoryRun>& runs, const HistoryKey& key, std::size_t max_runs);
 
 // The machine is `machine` if given, else the one in the recording, else this one.
 HistoryKey key_of(const Run& run, const std::string& label, const std::string& machine);

@@ -79,7 +79,7 @@ std::string shape_changes(const Side& base, const Side& next, const KernelPair& 
     return text;
 }
 
-constexpr std::uint32_t kNobody = KernelPair::kNobody;
+constexpr std::uint32_t kUnpaired = KernelPair::kUnpaired;
 
 std::vector<Line> lines_of(const Side& base, const Side& next, const KernelPairs& pairs) {
     std::vector<Line> lines(pairs.pairs.size());
@@ -90,9 +90,9 @@ std::vector<Line> lines_of(const Side& base, const Side& next, const KernelPairs
     for_each_group(lines.size(), samples * 100 + lines.size() * 10'000, [&](std::size_t i) {
         Line& line = lines[i];
         line.pair = pairs.pairs[i];
-        if (line.pair.base != kNobody) line.base_ns = base.per_step(line.pair.base);
-        if (line.pair.next != kNobody) line.new_ns = next.per_step(line.pair.next);
-        if (line.pair.base != kNobody && line.pair.next != kNobody)
+        if (line.pair.base != kUnpaired) line.base_ns = base.per_step(line.pair.base);
+        if (line.pair.next != kUnpaired) line.new_ns = next.per_step(line.pair.next);
+        if (line.pair.base != kUnpaired && line.pair.next != kUnpaired)
             line.change = change_of_samples(base.samples[line.pair.base], next.samples[line.pair.next], "launches");
     });
     std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
@@ -131,7 +131,7 @@ ResultTable kernels_table(const Run& base, const KernelNames& base_names, const 
     table.handle_prefix = "k";
     for (const Line& line : lines_of(before, after, pairs)) {
         const KernelPair& pair = line.pair;
-        bool old = pair.base != kNobody, now = pair.next != kNobody;
+        bool old = pair.base != kUnpaired, now = pair.next != kUnpaired;
         std::string_view name = old ? base_names.names[pair.base] : new_names.names[pair.next];
         std::string shape = old && now ? shape_changes(before, after, pair) : "";
         table.add_row({

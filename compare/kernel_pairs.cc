@@ -13,7 +13,7 @@
 namespace gpuprof::compare {
 namespace {
 
-constexpr std::uint32_t kNobody = KernelPair::kNobody;
+constexpr std::uint32_t kUnpaired = KernelPair::kUnpaired;
 
 std::string without_numbers(std::string_view name) {
     std::string text;
@@ -28,16 +28,16 @@ std::string without_numbers(std::string_view name) {
 
 struct Side {
     const KernelNames& names;
-    std::vector<std::uint32_t> pair;  // group -> pair, or kNobody
+    std::vector<std::uint32_t> pair;  // group -> pair, or kUnpaired
     double parts;
 
     Side(const KernelNames& given, const Run& run)
-        : names(given), pair(given.names.size(), kNobody), parts(static_cast<double>(run.parts())) {}
+        : names(given), pair(given.names.size(), kUnpaired), parts(static_cast<double>(run.parts())) {}
     // Groups without a partner, in the order of their first launches.
     std::vector<std::uint32_t> left() const {
         std::vector<std::uint32_t> groups;
         for (std::uint32_t group = 0; group < pair.size(); ++group)
-            if (pair[group] == kNobody) groups.push_back(group);
+            if (pair[group] == kUnpaired) groups.push_back(group);
         return groups;
     }
 };
@@ -53,8 +53,8 @@ public:
         by_key(Match::stem,
                [](const Side& side, std::uint32_t group) { return without_numbers(stem_of(side.names.names[group])); });
         by_key(Match::position, [](const Side& side, std::uint32_t group) { return place_of(side, group); });
-        for (std::uint32_t group : base_.left()) add({group, kNobody, Match::none, ambiguous_base_[group]});
-        for (std::uint32_t group : next_.left()) add({kNobody, group, Match::none, ambiguous_new_[group]});
+        for (std::uint32_t group : base_.left()) add({group, kUnpaired, Match::none, ambiguous_base_[group]});
+        for (std::uint32_t group : next_.left()) add({kUnpaired, group, Match::none, ambiguous_new_[group]});
         for (const KernelPair& pair : result_.pairs) result_.ambiguous += pair.ambiguous;
         result_.of_base = std::move(base_.pair), result_.of_new = std::move(next_.pair);
         return std::move(result_);
@@ -67,8 +67,8 @@ private:
 
     void add(const KernelPair& pair) {
         auto index = static_cast<std::uint32_t>(result_.pairs.size());
-        if (pair.base != kNobody) base_.pair[pair.base] = index;
-        if (pair.next != kNobody) next_.pair[pair.next] = index;
+        if (pair.base != kUnpaired) base_.pair[pair.base] = index;
+        if (pair.next != kUnpaired) next_.pair[pair.next] = index;
         result_.pairs.push_back(pair);
     }
 
@@ -107,13 +107,13 @@ private:
         const NameGroups& groups = side.names.groups;
         Row first = side.names.first[group];
         auto pair_at = [&](Row row) {
-            return groups.of(row) == NameGroups::kLeftOut ? kNobody : side.pair[groups.of(row)];
+            return groups.of(row) == NameGroups::kLeftOut ? kUnpaired : side.pair[groups.of(row)];
         };
-        std::uint32_t before = kNobody, after = kNobody;
+        std::uint32_t before = kUnpaired, after = kUnpaired;
         Row row = first, away = 0;
-        while (row > 0 && before == kNobody) before = pair_at(--row), ++away;
-        for (row = first + 1; row < groups.rows() && after == kNobody; ++row) after = pair_at(row);
-        if (before == kNobody && after == kNobody) return "";
+        while (row > 0 && before == kUnpaired) before = pair_at(--row), ++away;
+        for (row = first + 1; row < groups.rows() && after == kUnpaired; ++row) after = pair_at(row);
+        if (before == kUnpaired && after == kUnpaired) return "";
         double launches = std::round(10 * static_cast<double>(groups.count(group)) / side.parts) / 10;
         return fmt::format("{} {} {} {}", before, away, after, launches);
     }

@@ -32,8 +32,8 @@ struct KernelNames {
 };
 
 struct KernelPair {
-    static constexpr std::uint32_t kNobody = 0xFFFFFFFFu;
-    std::uint32_t base = kNobody, next = kNobody;  // groups; not both kNobody
+    static constexpr std::uint32_t kUnpaired = 0xFFFFFFFFu;
+    std::uint32_t base = kUnpaired, next = kUnpaired;  // groups; not both kUnpaired
     Match match = Match::none;
     bool ambiguous = false;
 };

@@ -14,7 +14,7 @@ namespace {
 
 // Device work after the last step that makes step durations doubtful: percent of all work, and this share of a step's.
 constexpr double kBacklog = 10, kBacklogOfStep = 0.5;
-constexpr double kAsOften = 1.5;  // maximum ratio of a kernel's frequency in the steps of both sides
+constexpr double kMaxFrequencyRatio = 1.5;  // maximum ratio of a kernel's frequency in the steps of both sides
 
 bool host_steps_hold(Recording& recording) {
     return !recording.steps(StepMethod::ranges).steps.empty() && !recording.backlog_pct();
@@ -39,7 +39,7 @@ bool same_iteration(Recording& base, Recording& next) {
     for (const auto& [name, count] : before) {
         auto other = after.find(name);
         if (other == after.end()) continue;
-        bool alike = count <= kAsOften * other->second && other->second <= kAsOften * count;
+        bool alike = count <= kMaxFrequencyRatio * other->second && other->second <= kMaxFrequencyRatio * count;
         bool marks = name == base.steps(StepMethod::kernels).family || name == next.steps(StepMethod::kernels).family;
         if (marks && !alike) return false;
         ++shared;

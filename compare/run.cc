@@ -10,7 +10,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/stat.h"
 #include "core/base/parallel.h"
-#include "core/model/part.h"
+#include "core/model/select_interval.h"
 #include "measure/statistics.h"
 
 namespace gpuprof::compare {
@@ -19,7 +19,7 @@ namespace {
 // A first step this many times as long as the median of the following ones is warm-up: modules are loaded, kernels are
 // tuned.
 constexpr double kWarmUp = 1.5;
-constexpr std::size_t kLeftAtLeast = 3;  // steps
+constexpr std::size_t kMinStepsLeft = 3;  // steps
 
 constexpr double kMiB = 1024 * 1024;
 
@@ -68,7 +68,7 @@ std::optional<double> peak_memory(const Trace& trace, std::int64_t only) {
 // Excludes warm-up steps, but not more than half of all. Returns their number.
 std::size_t leave_out_warm_up(std::vector<Step>& steps) {
     std::size_t left_out = 0;
-    for (std::size_t most = steps.size() / 2; left_out < most && steps.size() - left_out > kLeftAtLeast; ++left_out) {
+    for (std::size_t most = steps.size() / 2; left_out < most && steps.size() - left_out > kMinStepsLeft; ++left_out) {
         std::vector<double> behind;
         for (std::size_t i = left_out + 1; i < steps.size(); ++i)
             behind.push_back(static_cast<double>(steps[i].end - steps[i].start));
@@ -141,7 +141,7 @@ Run run_of(Recording recording, const StepChoice& choice) {
     if (steps.empty()) {
         std::tie(run.trace, run.facts) = recording.take_with_facts();
     } else {
-        run.trace = std::make_unique<Trace>(part_of(recording.take(), run.span));
+        run.trace = std::make_unique<Trace>(select_interval(recording.take(), run.span));
         run.facts = std::make_unique<Facts>(*run.trace, options);
     }
     run.metrics[static_cast<std::size_t>(Metric::peak_memory)].value = peak_memory(*run.trace, options.device);
@@ -160,7 +160,7 @@ Run run_of(Trace trace, const Options& options, StepMethod method) {
     return run_of(Recording(std::move(trace), options), StepChoice{method, ""});
 }
 
-std::array<Run, 2> runs_alike(Trace base, Trace next, const Options& options) {
+std::array<Run, 2> runs_by_same_steps(Trace base, Trace next, const Options& options) {
     std::array<Recording, 2> recordings = {Recording(std::move(base), options), Recording(std::move(next), options)};
     StepChoice choice = choose_steps(recordings[0], recordings[1]);
     std::array<Run, 2> runs;

@@ -66,6 +66,6 @@ Run run_of(Trace trace, const Options& options);
 Run run_of(Trace trace, const Options& options, StepMethod method);
 
 // Two recordings, by steps found with the same method.
-std::array<Run, 2> runs_alike(Trace base, Trace next, const Options& options);
+std::array<Run, 2> runs_by_same_steps(Trace base, Trace next, const Options& options);
 
 }  // namespace gpuprof::compare

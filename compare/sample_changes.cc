@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "compare/conclusion.h"
-#include "compare/scatter.h"
+#include "compare/dispersion.h"
 #include "measure/random.h"
 
 namespace gpuprof::compare {
 namespace {
 
 constexpr double kStrictOfFew = 0.995;
-constexpr double kLeastOnASide = 2;   // samples
-constexpr std::size_t kCounted = 12;  // samples per side from which their dependence can be estimated
+constexpr double kMinEffectiveSamples = 2;  // samples
+constexpr std::size_t kCounted = 12;        // samples per side from which their dependence can be estimated
 constexpr int kResamples = 2000;
 constexpr std::uint64_t kSeed = 20261122;
 
@@ -24,20 +24,23 @@ double mean_of(Samples samples) { return measure::statistics_of(samples).mean; }
 double median_of(Samples samples) { return measure::statistics_of(samples).median; }
 
 // Converts differences of logarithms to percent.
-measure::Interval around(double difference, double half, double level) {
-    return {100 * std::expm1(difference - half), 100 * std::expm1(difference + half), level};
+measure::Interval around(double difference, double interval_half_width, double level) {
+    return {100 * std::expm1(difference - interval_half_width), 100 * std::expm1(difference + interval_half_width),
+            level};
 }
 
 // Whether a difference lies far beyond the variation within each side.
-bool far_beyond(double difference, const Scatters& both) {
+bool far_beyond(double difference, const DispersionPair& both) {
     // a single sample may be an outlier
-    if (std::min(both.base.count(), both.next.count()) < kLeastOnASide) return false;
-    std::optional<double> half = both.half(kStrictOfFew, both.base.count(), both.next.count());
-    return half && std::abs(difference) > *half && std::abs(difference) >= kRangesOfFew * both.widest();
+    if (std::min(both.base.count(), both.next.count()) < kMinEffectiveSamples) return false;
+    std::optional<double> interval_half_width =
+        both.interval_half_width(kStrictOfFew, both.base.count(), both.next.count());
+    return interval_half_width && std::abs(difference) > *interval_half_width &&
+           std::abs(difference) >= kRangesOfFew * both.max_range();
 }
 
 // Withdraws the verdict on a difference that the drift of one process explains.
-bool taken_back_by_drift(Change& change, const Scatters& both, std::string_view what) {
+bool taken_back_by_drift(Change& change, const DispersionPair& both, std::string_view what) {
     if (!both.one_process || (change.word != Word::higher && change.word != Word::lower)) return false;
     double drift = both.drift();
     if (std::abs(std::log(*change.next / *change.base)) >= drift) return false;
@@ -50,18 +53,21 @@ bool taken_back_by_drift(Change& change, const Scatters& both, std::string_view 
 
 // Handles too few samples for an interval of a median, or too few independent ones. `change` contains values and
 // percentage; `both` is without extra caution. A verdict has low confidence.
-Change change_of_few(Change change, const Scatters& both, std::string_view what) {
+Change change_of_few(Change change, const DispersionPair& both, std::string_view what) {
     change.few = true;
-    std::size_t needed = measure::fewest_for(kStrict);
+    std::size_t needed = measure::min_count_for(kStrict);
     std::string few = fmt::format("{} and {} {}", change.base_samples, change.new_samples, what);
     double difference = std::log(*change.next / *change.base);
-    std::size_t fewer = std::min(change.base_samples, change.new_samples);
+    std::size_t min_effective = std::min(change.base_samples, change.new_samples);
     double before = both.base_effective, after = both.next_effective;
-    std::optional<double> reported = both.half(kReported, before, after), strict = both.half(kStrict, before, after);
+    std::optional<double> reported = both.interval_half_width(kReported, before, after),
+                          strict = both.interval_half_width(kStrict, before, after);
     if (reported) change.interval = around(difference, *reported, kReported);
     if (strict) change.strict = around(difference, *strict, kStrict);
-    bool large = std::abs(*change.pct) >= kLeastOfFew;
-    std::optional<double> needed_half = fewer >= kCounted ? reported : fewer >= needed ? strict : std::nullopt;
+    bool large = std::abs(*change.pct) >= kMinChangeOfFew;
+    std::optional<double> needed_half = min_effective >= kCounted ? reported
+                                        : min_effective >= needed ? strict
+                                                                  : std::nullopt;
     if (large && (far_beyond(difference, both) || (needed_half && std::abs(difference) > *needed_half)))
         change.word = difference > 0 ? Word::higher : Word::lower;
     else if (word_of(change) == Word::same)
@@ -69,7 +75,7 @@ Change change_of_few(Change change, const Scatters& both, std::string_view what)
     if (taken_back_by_drift(change, both, what)) return change;
     if (change.word != Word::cannot_tell)
         change.because = because_of(change, what) + "; low confidence: few independent samples";
-    else if (std::min(both.base.count(), both.next.count()) < kLeastOnASide)
+    else if (std::min(both.base.count(), both.next.count()) < kMinEffectiveSamples)
         change.because = fmt::format(
             "{} are too few; at least {} independent ones per side are needed, or repeated recordings", few, needed);
     else
@@ -77,7 +83,7 @@ Change change_of_few(Change change, const Scatters& both, std::string_view what)
             "{} are too few (or too autocorrelated) to confirm a change that is not far beyond their spread of {:.1f} "
             "%; record "
             "more steps, or repeat the recordings",
-            few, 100 * std::expm1(both.widest()));
+            few, 100 * std::expm1(both.max_range()));
     return change;
 }
 
@@ -91,7 +97,7 @@ Change begun(Samples base, Samples next, double before, double after) {
     return change;
 }
 
-Change concluded(Change change, const Scatters& both, std::string_view what) {
+Change concluded(Change change, const DispersionPair& both, std::string_view what) {
     change.word = word_of(change);
     if (!taken_back_by_drift(change, both, what)) change.because = because_of(change, what);
     return change;
@@ -133,7 +139,7 @@ private:
     double effective_, share_;
 };
 
-Change with_resampled(Change change, Samples base, Samples next, double share, const Scatters& both) {
+Change with_resampled(Change change, Samples base, Samples next, double share, const DispersionPair& both) {
     measure::Random random(kSeed);
     Rank before(base, share, both.base_effective), after(next, share, both.next_effective);
     std::vector<double> changes(kResamples);
@@ -152,23 +158,26 @@ Change with_resampled(Change change, Samples base, Samples next, double share, c
 }
 
 double p95_of(Samples samples) { return measure::statistics_of(samples).p95; }
-bool too_few(const Scatters& both) { return both.fewer() < static_cast<double>(measure::fewest_for(kStrict)); }
+bool too_few(const DispersionPair& both) {
+    return both.min_effective() < static_cast<double>(measure::min_count_for(kStrict));
+}
 
 }  // namespace
 
 Change change_of_samples(Samples base, Samples next, std::string_view what, bool one_process) {
     if (std::optional<Change> found = without_interval(base, next, what, median_of)) return *found;
     Change change = begun(base, next, median_of(base), median_of(next));
-    Scatters both(base, next, one_process);
-    if (too_few(both)) return change_of_few(change, Scatters(base, next, one_process, true, Caution::none), what);
+    DispersionPair both(base, next, one_process);
+    if (too_few(both)) return change_of_few(change, DispersionPair(base, next, one_process, true, Caution::none), what);
     return concluded(with_resampled(change, base, next, 0.5, both), both, what);
 }
 
 Change change_of_means(Samples base, Samples next, std::string_view what, bool one_process) {
     if (std::optional<Change> found = without_interval(base, next, what, mean_of)) return *found;
     Change change = begun(base, next, mean_of(base), mean_of(next));
-    Scatters both(base, next, one_process);
-    if (too_few(both)) return change_of_few(change, Scatters(base, next, one_process, false, Caution::none), what);
+    DispersionPair both(base, next, one_process);
+    if (too_few(both))
+        return change_of_few(change, DispersionPair(base, next, one_process, false, Caution::none), what);
     struct Side {
         double mean, error, effective;
     };
@@ -184,10 +193,11 @@ Change change_of_means(Samples base, Samples next, std::string_view what, bool o
         sum * sum /
         (before.error * before.error / (before.effective - 1) + after.error * after.error / (after.effective - 1));
     auto interval = [&](double level) {
-        double half = student_t(level, static_cast<std::size_t>(std::max(1.0, degrees))) * std::sqrt(sum);
+        double interval_half_width =
+            student_t(level, static_cast<std::size_t>(std::max(1.0, degrees))) * std::sqrt(sum);
         double difference = after.mean - before.mean;
-        return measure::Interval{100 * (difference - half) / before.mean, 100 * (difference + half) / before.mean,
-                                 level};
+        return measure::Interval{100 * (difference - interval_half_width) / before.mean,
+                                 100 * (difference + interval_half_width) / before.mean, level};
     };
     change.interval = interval(kReported), change.strict = interval(kStrict);
     return concluded(std::move(change), both, what);
@@ -196,10 +206,10 @@ Change change_of_means(Samples base, Samples next, std::string_view what, bool o
 Change change_of_p95(Samples base, Samples next, std::string_view what, bool one_process) {
     if (std::optional<Change> found = without_interval(base, next, what, p95_of)) return *found;
     Change change = begun(base, next, p95_of(base), p95_of(next));
-    Scatters both(base, next, one_process);
+    DispersionPair both(base, next, one_process);
     // Enough that the percentile is unlikely to lie beyond all of them.
     double needed = std::ceil(std::log((1 - kStrict) / 2) / std::log(0.95));
-    if (both.fewer() < needed) {
+    if (both.min_effective() < needed) {
         change.because = fmt::format(
             "{} and {} {} are too few for a 95th percentile; at least {:.0f} independent ones per side are needed, or "
             "repeated recordings",

@@ -32,7 +32,7 @@ struct BenchOptions {
 };
 
 // Two functions that took turns. speedup = baseline / candidate.
-struct Duel {
+struct PairedResult {
     Measurement baseline, candidate;
     Comparison comparison;
 };
@@ -63,12 +63,12 @@ public:
         return std::move(found->front());
     }
     template <class Baseline, class Candidate>
-    Result<Duel> compare(Baseline&& baseline, Candidate&& candidate) {
+    Result<PairedResult> compare(Baseline&& baseline, Candidate&& candidate) {
         Work works[] = {work_of("baseline", baseline), work_of("candidate", candidate)};
         auto found = run(works);
         if (!found.ok()) return found.error();
         Comparison compared = measure::compare((*found)[0].samples, (*found)[1].samples, {.paired = true});
-        return Duel{std::move((*found)[0]), std::move((*found)[1]), std::move(compared)};
+        return PairedResult{std::move((*found)[0]), std::move((*found)[1]), std::move(compared)};
     }
 
 private:

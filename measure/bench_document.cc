@@ -13,7 +13,7 @@ namespace gpuprof::measure {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::size_t kLinesDownTo = 4;  // members of a benchmark have a line each, samples share one
+constexpr std::size_t kMaxLineDepth = 4;  // members of a benchmark have a line each, samples share one
 
 constexpr auto visit_machine = [](auto& machine, auto& visitor) {
     visitor.member("host", machine.host);
@@ -96,7 +96,7 @@ std::string complete(Measurement& found) {
 }  // namespace
 
 void write_json(const BenchDocument& document, Sink& sink) {
-    JsonWriter json(sink, kLinesDownTo);
+    JsonWriter json(sink, kMaxLineDepth);
     MemberWriter(json).write_object([&](MemberWriter& writer) {
         writer.member("tool", std::string_view("gpu-profile"));
         writer.member("version", document.version);

@@ -47,7 +47,7 @@ void compare_unpaired(std::span<const double> baseline, std::span<const double> 
     Side before(baseline), after(candidate);
     if (after.median() <= 0 || before.median() <= 0) return;
     to.speedup = before.median() / after.median();
-    if (std::min(before.effective, after.effective) < static_cast<double>(fewest_for(kStrict))) return;
+    if (std::min(before.effective, after.effective) < static_cast<double>(min_count_for(kStrict))) return;
     Random random(kSeed);
     std::vector<double> ratios;
     ratios.reserve(kResamples);
@@ -92,7 +92,7 @@ std::string reason_of(const Comparison& found) {
     if (!found.strict_interval)
         return fmt::format(
             "{} and {} samples are too few for a verdict; at least {} independent samples per side are needed",
-            found.baseline_count, found.candidate_count, fewest_for(kStrict));
+            found.baseline_count, found.candidate_count, min_count_for(kStrict));
     const Interval& interval = *found.strict_interval;
     std::string where =
         fmt::format("the 99 % interval of the speedup is {:.4f} to {:.4f}", interval.low, interval.high);

@@ -9,13 +9,13 @@ namespace {
 constexpr const char* kPtx = R"(.version 6.0
 .target sm_50
 .address_size 64
-.visible .entry gpuprof_hold(.param .u64 words, .param .u64 patience_ns)
+.visible .entry gpuprof_hold(.param .u64 words, .param .u64 timeout_ns)
 {
     .reg .pred %p<3>;
     .reg .b32 %r<3>;
     .reg .b64 %rd<7>;
     ld.param.u64 %rd1, [words];
-    ld.param.u64 %rd2, [patience_ns];
+    ld.param.u64 %rd2, [timeout_ns];
     cvta.to.global.u64 %rd3, %rd1;
     mov.u64 %rd4, %globaltimer;
 WAIT:
@@ -51,11 +51,11 @@ Status Block::open(const Api& api) {
     return api.module_function(&kernel_, module_, "gpuprof_hold");
 }
 
-Status Block::hold(Stream stream, DurNs patience) {
+Status Block::hold(Stream stream, DurNs timeout) {
     store(words_[0], 0);
     store(words_[1], 0);
-    auto patience_ns = static_cast<std::uint64_t>(patience);
-    void* parameters[] = {&words_on_device_, &patience_ns};
+    auto timeout_ns = static_cast<std::uint64_t>(timeout);
+    void* parameters[] = {&words_on_device_, &timeout_ns};
     return api_->launch(kernel_, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr);
 }
 

@@ -15,8 +15,8 @@ public:
     // Loads the kernel into the current context. `api` must outlive this.
     Status open(const Api& api);
     bool is_open() const { return kernel_ != nullptr; }
-    // Enqueues it on the stream; it waits for release(), at most `patience`.
-    Status hold(Stream stream, DurNs patience);
+    // Enqueues it on the stream; it waits for release(), at most `timeout`.
+    Status hold(Stream stream, DurNs timeout);
     void release();
     // Call after synchronising the stream: whether it did not time out.
     bool held() const;

@@ -3,7 +3,7 @@
 namespace gpuprof::measure {
 namespace {
 
-constexpr DurNs kPatience = 200'000'000, kArrival = 5'000;  // a launch reaches an idle device within a few us
+constexpr DurNs kBlockTimeout = 200'000'000, kArrival = 5'000;  // a launch reaches an idle device within a few us
 
 }  // namespace
 
@@ -40,7 +40,7 @@ Status CudaStopwatch::start(std::uint64_t stream, bool hold) {
     if (Status waited = api_->context_synchronize(); !waited) return waited;
     lap_.idle_wait_ns = static_cast<double>(clock_.now() - idle);
     if (hold)
-        if (Status held = block_.hold(stream_, kPatience); !held) return held;
+        if (Status held = block_.hold(stream_, kBlockTimeout); !held) return held;
     return api_->event_record(begin_, stream_);
 }
 

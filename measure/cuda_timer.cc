@@ -16,7 +16,7 @@ using namespace cuda;
 
 // The queue of a stream holds about a thousand launches, and one call may need several. If a batch does not fit, the
 // block times out and the batch is halved.
-constexpr std::int64_t kMostInQueue = 512;
+constexpr std::int64_t kMaxQueueDepth = 512;
 constexpr DurNs kArrival = 5'000;       // a launch reaches an idle device within a few us
 constexpr int kThreadLocalCapture = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: other threads are unrestricted
 
@@ -29,13 +29,13 @@ public:
     std::string_view name() const override { return "cuda events"; }
     const HostClock& clock() const override { return clock_; }
     std::int64_t max_batch(const Work& work) const override {
-        return options_.cold || work.prepare != nullptr ? 1 : kMostInQueue;
+        return options_.cold || work.prepare != nullptr ? 1 : kMaxQueueDepth;
     }
-    DurNs shortest_sample() const override { return 100'000; }
+    DurNs min_sample_time() const override { return 100'000; }
     Status start() override { return make_current(); }
-    Result<Shot> warm_up(const Work& work) override;
+    Result<TimedSample> warm_up(const Work& work) override;
     Status set_up(const Work& work, std::int64_t batch) override;
-    Result<Shot> sample(const Work& work, std::int64_t batch) override;
+    Result<TimedSample> sample(const Work& work, std::int64_t batch) override;
     std::int64_t usable_batch(std::int64_t batch) const override { return std::min(batch, limit_); }
     void finish() override;
     std::vector<std::string> notes() const override { return notes_; }
@@ -59,7 +59,7 @@ private:
     Status enqueue(const Work& work, std::int64_t batch, bool hold, double& host_ns);
     Status call_or_launch(const Work& work, std::int64_t batch);
     Result<double> elapsed() const;
-    DurNs patience(std::int64_t batch) const;
+    DurNs timeout(std::int64_t batch) const;
     void give_in(std::int64_t batch);
     void close();
 
@@ -162,9 +162,9 @@ Status CudaTimer::make_current() {
 }
 
 // Timeout of the block: many times the host time of the calls in the warm-up.
-DurNs CudaTimer::patience(std::int64_t batch) const {
-    constexpr double kLeast = 100e6, kMost = 10e9;
-    return static_cast<DurNs>(std::clamp(50 * host_ns_ * static_cast<double>(batch), kLeast, kMost));
+DurNs CudaTimer::timeout(std::int64_t batch) const {
+    constexpr double kMin_ns = 100e6, kMax_ns = 10e9;
+    return static_cast<DurNs>(std::clamp(50 * host_ns_ * static_cast<double>(batch), kMin_ns, kMax_ns));
 }
 
 Status CudaTimer::call_or_launch(const Work& work, std::int64_t batch) {
@@ -178,7 +178,7 @@ Status CudaTimer::call_or_launch(const Work& work, std::int64_t batch) {
 Status CudaTimer::enqueue(const Work& work, std::int64_t batch, bool hold, double& host_ns) {
     if (Status prepared = call(work, work.prepare); !prepared) return prepared;
     if (hold)
-        if (Status held = block_.hold(stream_, patience(batch)); !held) return held;
+        if (Status held = block_.hold(stream_, timeout(batch)); !held) return held;
     if (flush_bytes_ > 0)
         if (Status flushed = api_.memory_set(flush_, 0, flush_bytes_, stream_); !flushed) return flushed;
     if (Status marked = api_.event_record(begin_, stream_); !marked) return marked;
@@ -195,8 +195,8 @@ Result<double> CudaTimer::elapsed() const {
     return static_cast<double>(milliseconds) * 1e6;
 }
 
-Result<Shot> CudaTimer::warm_up(const Work& work) {
-    Shot shot;
+Result<TimedSample> CudaTimer::warm_up(const Work& work) {
+    TimedSample shot;
     if (Status queued = enqueue(work, 1, false, shot.host_ns); !queued) return queued.error();
     Result<double> time = elapsed();
     if (!time.ok()) return time.error();
@@ -253,8 +253,8 @@ void CudaTimer::give_in(std::int64_t batch) {
         "kernel, so times include gaps between launches");
 }
 
-Result<Shot> CudaTimer::sample(const Work& work, std::int64_t batch) {
-    Shot shot;
+Result<TimedSample> CudaTimer::sample(const Work& work, std::int64_t batch) {
+    TimedSample shot;
     bool hold = blocking_;
     Status queued = enqueue(work, batch, hold, shot.host_ns);
     // The last enqueued work must arrive before the first of it starts, or it starts late.

@@ -14,7 +14,7 @@ constexpr MetricSet kAroundSamples{Metric::sm_clock, Metric::mem_clock, Metric::
 
 // Enough to see several changes of a counter that updates ten times a second.
 constexpr int kEnergyReadings = 12;
-constexpr DurNs kEnergyEvery = 50'000'000;
+constexpr DurNs kEnergyInterval = 50'000'000;
 
 std::optional<double> mean_of(const std::vector<double>& values) {
     if (values.empty()) return std::nullopt;
@@ -58,21 +58,21 @@ bool DeviceWatch::take(MetricSet due) {
     auto reasons = reading->get(Metric::throttle);
     if (!reasons) return false;
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(*reasons));
-    power_ |= throttle.power, heat_ |= throttle.heat, hardware_ |= throttle.hardware;
-    return throttle.power || throttle.heat || throttle.hardware;
+    power_ |= throttle.power, thermal_ |= throttle.thermal, hardware_ |= throttle.hardware;
+    return throttle.power || throttle.thermal || throttle.hardware;
 }
 
-void DeviceWatch::begin() { held_down_ = take(kAroundSamples | MetricSet{Metric::energy}); }
+void DeviceWatch::begin() { throttled_ = take(kAroundSamples | MetricSet{Metric::energy}); }
 void DeviceWatch::end() {
     if (energy_readings_ > 0) take({Metric::energy});
 }
 
-bool DeviceWatch::held_down() {
-    bool before = held_down_;
+bool DeviceWatch::is_throttled() {
+    bool before = throttled_;
     bool energy_due =
-        energy_readings_ > 0 && energy_readings_ < kEnergyReadings && last_ - last_energy_ >= kEnergyEvery;
-    held_down_ = take(energy_due ? kAroundSamples | MetricSet{Metric::energy} : kAroundSamples);
-    return before || held_down_;
+        energy_readings_ > 0 && energy_readings_ < kEnergyReadings && last_ - last_energy_ >= kEnergyInterval;
+    throttled_ = take(energy_due ? kAroundSamples | MetricSet{Metric::energy} : kAroundSamples);
+    return before || throttled_;
 }
 
 DeviceConditions DeviceWatch::conditions() const {
@@ -91,7 +91,7 @@ DeviceConditions DeviceWatch::conditions() const {
         found.energy_uncertainty_j = energy.uncertainty_j;
         found.energy_basis = name_of(energy.basis);
     }
-    for (auto [is, name] : {std::pair{power_, "power"}, std::pair{heat_, "heat"}, std::pair{hardware_, "hardware"}})
+    for (auto [is, name] : {std::pair{power_, "power"}, std::pair{thermal_, "heat"}, std::pair{hardware_, "hardware"}})
         if (is) found.throttle += (found.throttle.empty() ? "" : ", ") + std::string(name);
     return found;
 }

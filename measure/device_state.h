@@ -41,21 +41,21 @@ public:
     void begin();  // includes the energy counter
     void end();
     // Takes one reading. Returns true if clocks are throttled now or were at the previous reading.
-    bool held_down();
+    bool is_throttled();
     DeviceConditions conditions() const;
 
 private:
     bool take(MetricSet due);
 
     ReadState read_;
-    bool held_down_ = false;
+    bool throttled_ = false;
     std::size_t readings_ = 0;
     std::vector<double> sm_clocks_, mem_clocks_, powers_;
     std::optional<double> temp_;
     EnergyMeter energy_;
     int energy_readings_ = 0;
     TimeNs begun_ = 0, last_ = 0, last_energy_ = 0;  // of readings
-    bool power_ = false, heat_ = false, hardware_ = false;
+    bool power_ = false, thermal_ = false, hardware_ = false;
 };
 
 }  // namespace gpuprof::measure

@@ -28,11 +28,11 @@ public:
     const HostClock& clock() const override { return clock_; }
     std::int64_t max_batch(const Work& work) const override { return work.prepare != nullptr ? 1 : 1 << 20; }
     // A reading takes about 25 ns, less than a thousandth of a 100 us sample.
-    DurNs shortest_sample() const override { return 100'000; }
+    DurNs min_sample_time() const override { return 100'000; }
     Status start() override { return {}; }
-    Result<Shot> warm_up(const Work& work) override { return sample(work, 1); }
+    Result<TimedSample> warm_up(const Work& work) override { return sample(work, 1); }
     Status set_up(const Work&, std::int64_t) override { return {}; }
-    Result<Shot> sample(const Work& work, std::int64_t batch) override;
+    Result<TimedSample> sample(const Work& work, std::int64_t batch) override;
     std::int64_t usable_batch(std::int64_t batch) const override { return batch; }
     void finish() override {}
     std::vector<std::string> notes() const override { return {}; }
@@ -50,13 +50,13 @@ private:
     HostClock clock_;
 };
 
-Result<Shot> HostTimer::sample(const Work& work, std::int64_t batch) {
+Result<TimedSample> HostTimer::sample(const Work& work, std::int64_t batch) {
     if (Status prepared = call(work, work.prepare); !prepared) return prepared.error();
     TimeNs begun = clock_.now();
     for (std::int64_t i = 0; i < batch; ++i)
         if (Status done = call(work, work.call); !done) return done.error();
     double per_call = static_cast<double>(clock_.now() - begun) / static_cast<double>(batch);
-    return Shot{.ns = per_call, .host_ns = per_call};
+    return TimedSample{.ns = per_call, .host_ns = per_call};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Measurement {
     std::int64_t calls = 0;       // in all samples, including excluded ones
     std::vector<double> samples;  // ns per call, in order of time
     Statistics statistics;
-    WarmupSeen warmup;
+    WarmupResult warmup;
     std::optional<double> host_ns;   // median host time of one call; absent with the host timer
     std::optional<double> stray_ns;  // work beyond the stream's last event, median of the warm-up
     std::size_t throttled_left_out = 0, throttled_kept = 0;  // samples

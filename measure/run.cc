@@ -12,10 +12,10 @@ namespace {
 
 // Interval between clock readings; a reading costs 10 us, a thousandth of it.
 constexpr DurNs kGroupTime = 10'000'000;
-constexpr DurNs kFirstPause = 50'000'000, kLongestPause = 500'000'000;
-constexpr int kPatientGroups = 5;    // consecutive throttled groups before samples are kept anyway
-constexpr int kMostInvalid = 64;     // consecutive samples that the timer could not take
-constexpr int kShotsAfterSetUp = 2;  // replays of a new graph: the first one uploads it
+constexpr DurNs kFirstPause = 50'000'000, kMaxPause = 500'000'000;
+constexpr int kMaxThrottledGroups = 5;  // consecutive throttled groups before samples are kept anyway
+constexpr int kMaxInvalid = 64;         // consecutive samples that the timer could not take
+constexpr int kSamplesAfterSetUp = 2;   // replays of a new graph: the first one uploads it
 
 double median_of(std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -28,7 +28,7 @@ struct Side {
     const Work& work;
     Stopping stopping;
     std::optional<StopReason> stopped;
-    std::vector<Shot> pending;  // of the current group
+    std::vector<TimedSample> pending;  // of the current group
     std::vector<double> host;
     Measurement found;
 };
@@ -51,11 +51,11 @@ private:
     Status sample();
     Status take_group(TimeNs begun);
     Status take_round(bool backwards);
-    Status take_shot(Side& side);
+    Status take_sample(Side& side);
     std::size_t room() const;
     void close_group(DurNs elapsed);
     double judged(const Side& side, std::size_t shot) const;
-    void accept_group(bool held_down);
+    void accept_group(bool is_throttled);
     bool over(DurNs elapsed);
     Measurement result_of(Side& side);
     void add_peak(Measurement& found) const;
@@ -78,7 +78,7 @@ Status Run::warm_up(Side& side) {
     std::vector<double> stray;
     TimeNs begun = now();
     while (!warmup.over()) {
-        Result<Shot> shot = timer_.warm_up(side.work);
+        Result<TimedSample> shot = timer_.warm_up(side.work);
         if (!shot.ok()) return shot.error();
         warmup.add(shot->ns, now() - begun);
         stray.push_back(shot->stray_ns);
@@ -92,7 +92,7 @@ std::int64_t Run::batch_for(const Side& side, double one_ns) const {
     std::int64_t most = timer_.usable_batch(timer_.max_batch(side.work));
     if (options_.batch > 0) return std::min(options_.batch, most);
     auto wanted =
-        static_cast<std::int64_t>(std::ceil(static_cast<double>(timer_.shortest_sample()) / std::max(one_ns, 1.0)));
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(timer_.min_sample_time()) / std::max(one_ns, 1.0)));
     return std::clamp<std::int64_t>(wanted, 1, most);
 }
 
@@ -104,7 +104,7 @@ Status Run::find_batch(Side& side) {
     for (int i = 0; i < kCorrections; ++i) {
         if (Status ready = set_up(side); !ready) return ready;
         if (options_.batch > 0 || timer_.max_batch(side.work) == 1) break;
-        if (Status taken = take_shot(side); !taken) return taken;
+        if (Status taken = take_sample(side); !taken) return taken;
         std::int64_t batch = batch_for(side, side.pending.back().ns);
         if (batch <= side.found.batch + side.found.batch / 4) break;
         side.found.batch = batch;
@@ -116,14 +116,14 @@ Status Run::find_batch(Side& side) {
 
 Status Run::set_up(Side& side) {
     if (Status ready = timer_.set_up(side.work, side.found.batch); !ready) return ready;
-    for (int i = 0; timer_.replays_graph() && i < kShotsAfterSetUp; ++i)
-        if (Result<Shot> shot = timer_.sample(side.work, side.found.batch); !shot.ok()) return shot.error();
+    for (int i = 0; timer_.replays_graph() && i < kSamplesAfterSetUp; ++i)
+        if (Result<TimedSample> shot = timer_.sample(side.work, side.found.batch); !shot.ok()) return shot.error();
     return {};
 }
 
-Status Run::take_shot(Side& side) {
-    for (int tries = 0; tries < kMostInvalid; ++tries) {
-        Result<Shot> shot = timer_.sample(side.work, side.found.batch);
+Status Run::take_sample(Side& side) {
+    for (int tries = 0; tries < kMaxInvalid; ++tries) {
+        Result<TimedSample> shot = timer_.sample(side.work, side.found.batch);
         if (!shot.ok()) return shot.error();
         side.found.calls += side.found.batch;
         if (shot->valid) {
@@ -137,12 +137,12 @@ Status Run::take_shot(Side& side) {
         if (Status ready = set_up(side); !ready) return ready;
     }
     return Error{ExitCode::unreadable,
-                 fmt::format("cannot time '{}': {} consecutive samples were unusable", side.work.name, kMostInvalid)};
+                 fmt::format("cannot time '{}': {} consecutive samples were unusable", side.work.name, kMaxInvalid)};
 }
 
 Status Run::take_round(bool backwards) {
     for (std::size_t i = 0; i < sides_.size(); ++i)
-        if (Status taken = take_shot(sides_[backwards ? sides_.size() - 1 - i : i]); !taken) return taken;
+        if (Status taken = take_sample(sides_[backwards ? sides_.size() - 1 - i : i]); !taken) return taken;
     return {};
 }
 
@@ -173,30 +173,30 @@ double Run::judged(const Side& side, std::size_t shot) const {
     return own > 0 ? first / own : 0;
 }
 
-void Run::accept_group(bool held_down) {
+void Run::accept_group(bool is_throttled) {
     for (Side& side : sides_) {
         for (std::size_t i = 0; i < side.pending.size(); ++i) {
             side.found.samples.push_back(side.pending[i].ns);
             side.host.push_back(side.pending[i].host_ns);
             if (&side != &sides_.front() || sides_.size() == 1) side.stopping.add(judged(side, i));
         }
-        if (held_down) side.found.throttled_kept += side.pending.size();
+        if (is_throttled) side.found.throttled_kept += side.pending.size();
     }
 }
 
 void Run::close_group(DurNs elapsed) {
-    bool held_down = watch_.held_down();
-    held_down_groups_ = held_down ? held_down_groups_ + 1 : 0;
-    if (held_down && !keep_throttled_ && held_down_groups_ >= kPatientGroups) {
+    bool is_throttled = watch_.is_throttled();
+    held_down_groups_ = is_throttled ? held_down_groups_ + 1 : 0;
+    if (is_throttled && !keep_throttled_ && held_down_groups_ >= kMaxThrottledGroups) {
         keep_throttled_ = true;
         notes_.push_back(fmt::format("clocks stayed throttled ({}): from then on samples were kept anyway",
                                      watch_.conditions().throttle));
     }
     bool last_chance = elapsed >= options_.stopping.timeout && sides_.front().found.samples.empty();
-    if (!held_down || keep_throttled_ || last_chance) return accept_group(held_down);
+    if (!is_throttled || keep_throttled_ || last_chance) return accept_group(is_throttled);
     for (Side& side : sides_) side.found.throttled_left_out += side.pending.size();
     timer_.clock().sleep(pause_);
-    pause_ = std::min(pause_ * 3 / 2, kLongestPause);
+    pause_ = std::min(pause_ * 3 / 2, kMaxPause);
 }
 
 bool Run::over(DurNs elapsed) {

@@ -105,10 +105,10 @@ double split_strength(std::span<const double> sorted) {
 }
 
 bool looks_bimodal(std::span<const double> sorted, const Moments& moments) {
-    constexpr std::size_t kFewest = 20;
+    constexpr std::size_t kMinSamples = 20;
     // Splitting a normal distribution explains 2/pi = 0.64 of the variance, splitting a uniform one 0.75.
     constexpr double kSplit = 0.8, kUniform = 5.0 / 9.0;
-    if (sorted.size() < kFewest || moments.kurtosis <= 0) return false;
+    if (sorted.size() < kMinSamples || moments.kurtosis <= 0) return false;
     double coefficient = (moments.skewness * moments.skewness + 1) / moments.kurtosis;
     return coefficient > kUniform && split_strength(sorted) > kSplit;
 }
@@ -127,9 +127,9 @@ std::vector<double> ranks_of(std::span<const double> samples) {
 }
 
 std::optional<double> drift_of(std::span<const double> samples) {
-    constexpr std::size_t kFewest = 20;
-    constexpr double kChance = 3.29;  // z for 1 in 1,000, two-sided
-    if (samples.size() < kFewest) return std::nullopt;
+    constexpr std::size_t kMinSamples = 20;
+    constexpr double kOutlierZ = 3.29;  // z for 1 in 1,000, two-sided
+    if (samples.size() < kMinSamples) return std::nullopt;
     std::vector<double> ranks = ranks_of(samples);
     auto count = static_cast<double>(samples.size());
     double middle = (count + 1) / 2, with = 0, own = 0, order = 0;
@@ -139,7 +139,7 @@ std::optional<double> drift_of(std::span<const double> samples) {
     }
     if (own <= 0) return std::nullopt;
     double correlation = with / std::sqrt(own * order);
-    if (std::abs(correlation) * std::sqrt(count - 1) < kChance) return std::nullopt;
+    if (std::abs(correlation) * std::sqrt(count - 1) < kOutlierZ) return std::nullopt;
     return correlation;
 }
 
@@ -214,7 +214,7 @@ double percentile_of(std::span<const double> sorted, double percent) {
 
 double effective_count_of(std::span<const double> samples) { return dependence_of(samples).effective; }
 
-std::size_t fewest_for(double level) {
+std::size_t min_count_for(double level) {
     std::size_t n = 2;
     while (1 - 2 * std::pow(0.5, static_cast<double>(n)) < level) ++n;
     return n;
@@ -224,7 +224,7 @@ std::optional<Interval> median_interval_of(std::span<const double> sorted, doubl
     std::size_t n = sorted.size();
     bool independent = effective >= static_cast<double>(n);
     Interval interval;
-    if (effective < static_cast<double>(fewest_for(level))) return std::nullopt;
+    if (effective < static_cast<double>(min_count_for(level))) return std::nullopt;
     auto outside = independent && n <= kSummed ? outside_of(n, level, interval.level)
                                                : outside_of(n, level, effective, interval.level);
     if (!outside) return std::nullopt;
@@ -262,7 +262,7 @@ Statistics statistics_of(std::span<const double> samples) {
     if (!result.median_interval)
         result.no_interval_because =
             fmt::format("{} samples, equivalent to {:.0f} independent ones; a 95 % interval needs {}", samples.size(),
-                        dependence.effective, fewest_for(kLevel));
+                        dependence.effective, min_count_for(kLevel));
     else if (result.median > 0)
         result.precision = (result.median_interval->high - result.median_interval->low) / 2 / result.median;
     return result;

@@ -55,6 +55,6 @@ std::optional<Interval> median_interval_of(std::span<const double> sorted, doubl
 double effective_count_of(std::span<const double> samples);
 
 // The minimum number of independent samples for an interval of this level: 6 for 95 %.
-std::size_t fewest_for(double level);
+std::size_t min_count_for(double level);
 
 }  // namespace gpuprof::measure

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kEntropyWindow = 299;  // nvbench's default
 constexpr double kMaxAngleDegrees = 0.048;   // nvbench's default, of bits per sample
-constexpr double kBinShare = 0.005;          // width of the classes of times, relative to the first sample
+constexpr double kBinWidth = 0.005;          // width of the classes of times, relative to the first sample
 
 // Slope of a least-squares line through values at 0, 1, 2, ...
 double slope_of(const std::deque<double>& values) {
@@ -35,7 +35,7 @@ std::string_view name_of(StopReason reason) {
         case StopReason::enough_samples: return "number of samples reached";
         case StopReason::enough_time: return "time reached";
         case StopReason::timeout: return "time-out";
-        case StopReason::most_samples: return "largest number of samples";
+        case StopReason::max_samples: return "largest number of samples";
     }
     return "";
 }
@@ -69,7 +69,7 @@ void Stopping::add(double sample) {
 }
 
 void Stopping::add_entropy(double sample) {
-    if (bin_ <= 0) bin_ = sample > 0 ? sample * kBinShare : 1;
+    if (bin_ <= 0) bin_ = sample > 0 ? sample * kBinWidth : 1;
     std::size_t& count = counts_[std::llround(sample / bin_)];
     auto term = [](std::size_t n) { return n > 0 ? static_cast<double>(n) * std::log2(static_cast<double>(n)) : 0; };
     sum_ += term(count + 1) - term(count);
@@ -99,7 +99,7 @@ std::optional<StopReason> Stopping::reason(DurNs elapsed) {
         if (options_.rule == StopRule::median && is_precise()) return StopReason::precise;
         if (options_.rule == StopRule::entropy && entropy_is_flat()) return StopReason::entropy;
     }
-    if (samples_.size() >= options_.max_samples) return StopReason::most_samples;
+    if (samples_.size() >= options_.max_samples) return StopReason::max_samples;
     if (elapsed >= options_.timeout) return StopReason::timeout;
     return std::nullopt;
 }

@@ -21,9 +21,9 @@ namespace gpuprof::measure {
 
 enum class StopRule { median, entropy, samples, time };
 inline constexpr StopRule kStopRules[] = {StopRule::median, StopRule::entropy, StopRule::samples, StopRule::time};
-enum class StopReason { precise, entropy, enough_samples, enough_time, timeout, most_samples };
+enum class StopReason { precise, entropy, enough_samples, enough_time, timeout, max_samples };
 inline constexpr StopReason kStopReasons[] = {StopReason::precise,     StopReason::entropy, StopReason::enough_samples,
-                                              StopReason::enough_time, StopReason::timeout, StopReason::most_samples};
+                                              StopReason::enough_time, StopReason::timeout, StopReason::max_samples};
 
 // "median interval is narrow", ...: for people and JSON.
 std::string_view name_of(StopReason reason);

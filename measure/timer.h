@@ -36,7 +36,7 @@ struct HostClock {
 HostClock real_clock();
 
 // One sample.
-struct Shot {
+struct TimedSample {
     double ns = 0;       // per call
     double host_ns = 0;  // host time per call
     // Time that the device worked after the last event of the stream: work on other streams. Only in warm-up shots.
@@ -56,14 +56,14 @@ public:
     // Maximum batch size; 1: calls cannot be batched (the cache is flushed before each).
     virtual std::int64_t max_batch(const Work& work) const = 0;
     // Shorter samples are dominated by the timer's resolution.
-    virtual DurNs shortest_sample() const = 0;
+    virtual DurNs min_sample_time() const = 0;
     // Called once before a run, on its thread.
     virtual Status start() = 0;
     // One plain call, for the warm-up.
-    virtual Result<Shot> warm_up(const Work& work) = 0;
+    virtual Result<TimedSample> warm_up(const Work& work) = 0;
     // After the warm-up: prepares batches of `batch` calls (captures a graph, for example).
     virtual Status set_up(const Work& work, std::int64_t batch) = 0;
-    virtual Result<Shot> sample(const Work& work, std::int64_t batch) = 0;
+    virtual Result<TimedSample> sample(const Work& work, std::int64_t batch) = 0;
     // A limit found during sampling: the batch size to continue with, at most `batch`.
     virtual std::int64_t usable_batch(std::int64_t batch) const = 0;
     // Frees the resources of set_up().

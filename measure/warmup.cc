@@ -21,12 +21,12 @@ void Warmup::close_window() {
 }
 
 void Warmup::add(double ns, DurNs elapsed) {
-    constexpr int kAgreements = 2;
+    constexpr int kRequiredAgreements = 2;
     if (seen_.calls++ == 0) seen_.first_ns = seen_.last_ns = ns;
     seen_.time = elapsed;
     window_.push_back(ns);
     if (window_.size() >= options_.window) close_window();
-    seen_.settled = agreements_ >= kAgreements;
+    seen_.settled = agreements_ >= kRequiredAgreements;
     over_ = elapsed >= options_.max_time || (seen_.settled && elapsed >= options_.min_time);
     // Calls after the last full window are newer than its median.
     if (over_ && !has_previous_) {

@@ -17,7 +17,7 @@ struct WarmupOptions {
     double tolerance = 0.02;  // medians agree within this share, or within the scatter inside the windows
 };
 
-struct WarmupSeen {
+struct WarmupResult {
     std::size_t calls = 0;
     DurNs time = 0;
     double first_ns = 0;  // the first call
@@ -31,13 +31,13 @@ public:
     // One call took `ns`; `elapsed` is the time since the warm-up began.
     void add(double ns, DurNs elapsed);
     bool over() const { return over_; }
-    const WarmupSeen& seen() const { return seen_; }
+    const WarmupResult& seen() const { return seen_; }
 
 private:
     void close_window();
 
     WarmupOptions options_;
-    WarmupSeen seen_;
+    WarmupResult seen_;
     std::vector<double> window_;
     double previous_ = 0, previous_spread_ = 0;  // median and interquartile range of the previous window
     int agreements_ = 0;

@@ -61,11 +61,11 @@ Result<Form> form_of(const Arguments& arguments, bool dashes) {
 }
 
 // The forms that an option applies to. An option that is not listed applies to every form.
-struct Belongs {
+struct OptionScope {
     const char* flag;
     unsigned forms;
 };
-constexpr Belongs kBelongs[] = {
+constexpr OptionScope kOptionScopes[] = {
     {"--save", kFunctions | kProgram},
     {"--force", kFunctions | kProgram},
     {"--nvbench-json", kFunctions | kProgram},
@@ -88,7 +88,7 @@ Status check_options(const CommandLine& line, Form form) {
     };
     for (const PassedOption& each : stopping_options())
         if (Status fits = check(each.flag, kFunctions | kProgram); !fits) return fits;
-    for (const Belongs& each : kBelongs)
+    for (const OptionScope& each : kOptionScopes)
         if (Status fits = check(each.flag, each.forms); !fits) return fits;
     for (const PassedOption& each : function_options())
         if (Status fits = check(each.flag, kFunctions); !fits) return fits;
@@ -192,7 +192,7 @@ Result<ExitCode> run(const Arguments& arguments, const CommandLine& line) {
 
 void declare_program(CommandLine& line, ProgramBench& to) {
     line.option("--warmup-runs", to.warmup_runs, "Warm-up runs before measuring a program (default: 1).")
-        .whole(0, 100'000)
+        .integer_range(0, 100'000)
         .value("N");
     line.flag("--show-output", to.show_output, "Show the output of a program, on standard error.");
     line.flag("--ignore-failure", to.ignore_failure, "Count runs of a program that exit with a status other than 0.");
@@ -222,7 +222,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--fail-on", arguments->fail_on,
                 "compare: exit with 1 on this verdict: slower, slower>5% or cannot-tell; may be repeated.")
         .value("WHEN")
-        .every_time_one();
+        .append_each_use();
     line.option("--min-effect", arguments->min_effect, "compare: smallest change that counts, in percent (default: 1).")
         .range(0.01, 1000.0)
         .value("PCT");

@@ -101,7 +101,7 @@ Result<FunctionsFound> bench_functions(const std::string& what, const std::vecto
         const std::string& why = started.error().message;
         return no_python("bench", words->front(), why.substr(why.rfind(": ") + 2));
     }
-    TargetEnd end = target.wait();
+    TargetExit end = target.wait();
     if (end.signal != 0)
         return Error{end.asked != 0 ? static_cast<ExitCode>(128 + end.asked) : ExitCode::unreadable,
                      fmt::format("{} was killed by signal {} ({}); its results are discarded", what, end.signal,

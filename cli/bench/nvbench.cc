@@ -172,8 +172,8 @@ void write_devices(const BenchDocument& document, JsonWriter& json) {
 }  // namespace
 
 void write_nvbench(const BenchDocument& document, Sink& sink) {
-    constexpr std::size_t kLinesDownTo = 7;
-    JsonWriter json(sink, kLinesDownTo);
+    constexpr std::size_t kMaxLineDepth = 7;
+    JsonWriter json(sink, kMaxLineDepth);
     json.begin_object();
     write_meta(document, json);
     write_devices(document, json);

@@ -26,7 +26,7 @@ std::string head_of(const BenchDocument& document) {
 }
 
 // The most important columns, for text output; columns without any value are omitted.
-constexpr std::string_view kBrief[] = {
+constexpr std::string_view kBriefColumns[] = {
     "name",          "verdict",         "speedup",     "speedup_low", "speedup_high",
     "baseline",      "candidate",       "change_pct",  "runs",        "median",
     "median_low",    "median_high",     "wall",        "wall_low",    "wall_high",
@@ -36,12 +36,12 @@ constexpr std::string_view kBrief[] = {
     "busy_per_run",  "energy_per_run",  "peak_memory", "source",      "peak_allocated",
     "peak_reserved", "device_used",     "outside"};
 
-struct Brief {
+struct BriefColumns {
     std::vector<ResultColumn> columns;
     std::vector<std::size_t> places;
 
-    explicit Brief(const ResultTable& table) {
-        for (std::string_view name : kBrief)
+    explicit BriefColumns(const ResultTable& table) {
+        for (std::string_view name : kBriefColumns)
             if (std::size_t place = table.column(name); place < table.columns().size() && has_value(table, place)) {
                 columns.push_back(table.columns()[place]);
                 places.push_back(place);
@@ -72,7 +72,7 @@ void write_as_text(std::string_view head, std::span<const ResultTable> tables, c
     Paint paint(style.colour);
     for (const std::string& line : wrap(printable(head), style.width)) sink.write(line + "\n");
     for (const ResultTable& table : tables) {
-        Brief brief(table);
+        BriefColumns brief(table);
         sink.write(fmt::format("\n{}\n", paint.bold(table.name())));
         write_text_table(brief.of(table), style, sink);
     }

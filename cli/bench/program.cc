@@ -65,7 +65,7 @@ private:
     Status warm_up();
     Status sample();
     Result<ProgramRun> run_once(const std::string& which);
-    Status judge(const TargetEnd& end, const std::string& which) const;
+    Status judge(const TargetExit& end, const std::string& which) const;
     void add_devices();
     Benchmark result();
 
@@ -79,7 +79,7 @@ private:
     bool below_floor_ = false;
 };
 
-Status ProgramRuns::judge(const TargetEnd& end, const std::string& which) const {
+Status ProgramRuns::judge(const TargetExit& end, const std::string& which) const {
     if (end.asked != 0)
         return Error{static_cast<ExitCode>(128 + end.asked), fmt::format("interrupted during {}", which)};
     if (!end.failed() || bench_.ignore_failure) return {};
@@ -96,7 +96,7 @@ Result<ProgramRun> ProgramRuns::run_once(const std::string& which) {
     TimeNs begun = monotonic_ns();
     TargetStreams streams{.input = null_in_, .output = bench_.show_output ? STDERR_FILENO : null_out_};
     if (Status started = target_.start(bench_.command, streams); !started) return started.error();
-    TargetEnd end = target_.wait();
+    TargetExit end = target_.wait();
     ProgramRun run;
     run.wall = monotonic_ns() - begun;
     run.user = end.user, run.system = end.system;

@@ -20,7 +20,7 @@
 #include "cli/report_output.h"
 #include "compare/comparison.h"
 #include "core/base/parallel.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
@@ -69,7 +69,7 @@ Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
                  [&](std::size_t side, unsigned) { traces[side] = open_trace(*files[side], arguments.limits); });
     for (const auto& trace : traces)
         if (!trace->ok()) return trace->error();
-    return compare::runs_alike(std::move(*traces[0]).value(), std::move(*traces[1]).value(), arguments.options);
+    return compare::runs_by_same_steps(std::move(*traces[0]).value(), std::move(*traces[1]).value(), arguments.options);
 }
 
 // Each recording is read, measured and released, so that memory does not limit their number.
@@ -109,7 +109,7 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (!new_repeats.ok()) return new_repeats.error();
     compare::Comparison found = compare::compare_runs(base, next, *base_repeats, *new_repeats);
     if (Status written = write(*plan, arguments, found, base, next); !written.ok()) return written.error();
-    return judge_all(plan->conditions, found.changes, found.comparability.same_hardware);
+    return evaluate_all(plan->conditions, found.changes, found.comparability.same_hardware);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <thread>
 
-#include "collect/pm/places.h"
+#include "collect/pm/cupti_candidates.h"
 #include "core/base/ascii.h"
 #include "core/base/path_search.h"
 #include "core/base/readable.h"
@@ -22,10 +22,10 @@ namespace gpuprof {
 namespace {
 
 // The first `most` bytes of a file; absent if it cannot be read.
-std::optional<std::string> read_text(const std::string& path, std::size_t most = 64 * 1024) {
+std::optional<std::string> read_text(const std::string& path, std::size_t max_bytes = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::nullopt;
-    std::string text(most, '\0');
+    std::string text(max_bytes, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     return text;
@@ -141,7 +141,7 @@ Check check_nvml(const Machine& machine) {
 
 // The existing files among the places where counters look for CUPTI.
 std::vector<std::string> cupti_files(const Machine& machine) {
-    std::vector<std::string> files = pm::cupti_places("", machine.environment, machine.root);
+    std::vector<std::string> files = pm::cupti_candidates("", machine.environment, machine.root);
     std::erase_if(files, [](const std::string& place) { return place[0] != '/' || access(place.c_str(), R_OK) != 0; });
     return files;
 }
@@ -150,7 +150,7 @@ Check check_cupti(const Machine& machine) {
     Check check{.name = "CUPTI", .found = {}, .remedy = {}};
     std::vector<std::string> found = cupti_files(machine);
     if (found.empty() && machine.root.empty())
-        for (const std::string& name : pm::cupti_places("", machine.environment))
+        for (const std::string& name : pm::cupti_candidates("", machine.environment))
             if (load(name.c_str())) found.push_back(name);
     if (found.empty()) {
         check.found = "no libcupti.so in a toolkit or a Python environment";

@@ -11,9 +11,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kIndent = 4;       // of everything but headings
-constexpr int kBetween = 2;      // between columns of a table
-constexpr int kLeastColumn = 8;  // cells; a narrower column cannot be read
+constexpr int kIndent = 4;          // of everything but headings
+constexpr int kBetween = 2;         // between columns of a table
+constexpr int kMinColumnWidth = 8;  // cells; a narrower column cannot be read
 
 std::string blanks(int count) { return std::string(static_cast<std::size_t>(std::max(count, 0)), ' '); }
 
@@ -73,7 +73,7 @@ std::vector<int> column_widths(const std::vector<std::vector<std::string>>& rows
     for (int width : least) needed += width;
     if (needed > room)
         for (int& width : least)
-            width = std::min(width, std::max(kLeastColumn, room / static_cast<int>(widths.size())));
+            width = std::min(width, std::max(kMinColumnWidth, room / static_cast<int>(widths.size())));
     auto sum = [&] {
         int all = 0;
         for (int width : widths) all += width;
@@ -92,7 +92,7 @@ std::vector<int> column_widths(const std::vector<std::vector<std::string>>& rows
 
 class PageText {
 public:
-    explicit PageText(const Style& style) : style_(style), width_(std::min(style.width, kWidestPage)) {}
+    explicit PageText(const Style& style) : style_(style), width_(std::min(style.width, kMaxPageWidth)) {}
 
     std::string text(std::string_view markdown) {
         for (const MarkdownBlock& block : parse_markdown(markdown)) add(block);

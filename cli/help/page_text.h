@@ -8,9 +8,9 @@
 
 namespace gpuprof {
 
-// Headings at the left, the rest indented and wrapped; tables with columns that fit, code as it is. At most kWidestPage cells wide, code
+// Headings at the left, the rest indented and wrapped; tables with columns that fit, code as it is. At most kMaxPageWidth cells wide, code
 // aside: longer lines are hard to read.
 std::string page_text(std::string_view markdown, const Style& style);
-inline constexpr int kWidestPage = 100;
+inline constexpr int kMaxPageWidth = 100;
 
 }  // namespace gpuprof

@@ -56,9 +56,9 @@ void HttpConnections::replying(const bufferevent* stream, std::size_t bytes) {
 void HttpConnections::sweep() {
     TimeNs now = monotonic_ns();
     // A page that took long to generate delayed everyone; that time is not charged to the clients.
-    DurNs held_up = swept_ == 0 ? 0 : now - swept_ - kSweepEvery;
+    DurNs held_up = swept_ == 0 ? 0 : now - swept_ - kSweepInterval;
     swept_ = now;
-    if (held_up < kSweepEvery) held_up = 0;
+    if (held_up < kSweepInterval) held_up = 0;
     for (auto each = open_.begin(); each != open_.end();) {
         if (freed(*each)) {
             bufferevent_decref(each->stream);

@@ -41,9 +41,9 @@ public:
     bufferevent* open(event_base* base);
     // A reply of `bytes` begins.
     void replying(const bufferevent* stream, std::size_t bytes);
-    // Call every kSweepEvery.
+    // Call every kSweepInterval.
     void sweep();
-    static constexpr DurNs kSweepEvery = 100'000'000;
+    static constexpr DurNs kSweepInterval = 100'000'000;
 
 private:
     struct Connection {

@@ -20,23 +20,23 @@
 namespace gpuprof {
 namespace {
 
-constexpr ev_ssize_t kMostHead = 8 * 1024, kMostBody = 1024;
-constexpr int kPatienceSeconds = 5;
-constexpr rlim_t kMostDescriptors = 200;
-constexpr ev_uint16_t kEveryMethod = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
-                                     EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
-                                     EVHTTP_REQ_PATCH;
+constexpr ev_ssize_t kMaxHeadBytes = 8 * 1024, kMaxBodyBytes = 1024;
+constexpr int kTimeoutSeconds = 5;
+constexpr rlim_t kMaxDescriptors = 200;
+constexpr ev_uint16_t kAllMethods = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
+                                    EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
+                                    EVHTTP_REQ_PATCH;
 
 template <auto kFree>
-struct Freed {
+struct Deleter {
     template <class T>
     void operator()(T* object) const {
         kFree(object);
     }
 };
-using Base = std::unique_ptr<event_base, Freed<event_base_free>>;
-using Http = std::unique_ptr<evhttp, Freed<evhttp_free>>;
-using Event = std::unique_ptr<event, Freed<event_free>>;
+using Base = std::unique_ptr<event_base, Deleter<event_base_free>>;
+using Http = std::unique_ptr<evhttp, Deleter<evhttp_free>>;
+using Event = std::unique_ptr<event, Deleter<event_free>>;
 
 // Without free descriptors accept() fails again at once, so the listener pauses for a second.
 void pause_accepting(evconnlistener* listener, void*) {
@@ -51,7 +51,7 @@ void pause_accepting(evconnlistener* listener, void*) {
 void limit_connections() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = std::min(limit.rlim_cur, kMostDescriptors);
+    limit.rlim_cur = std::min(limit.rlim_cur, kMaxDescriptors);
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -122,7 +122,7 @@ struct HttpEndpoint::State {
         evhttp_add_header(headers, "Cache-Control", "no-store");
         evhttp_add_header(headers, "Connection", "close");
         for (const auto& [name, value] : reply.headers) evhttp_add_header(headers, name.c_str(), value.c_str());
-        std::unique_ptr<evbuffer, Freed<evbuffer_free>> body(evbuffer_new());
+        std::unique_ptr<evbuffer, Deleter<evbuffer_free>> body(evbuffer_new());
         if (!head_only) evbuffer_add(body.get(), reply.body.data(), reply.body.size());
         evhttp_send_reply(request, reply.status, nullptr, body.get());
     }
@@ -164,10 +164,10 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, con
     state.base.reset(event_base_new());
     state.http.reset(state.base ? evhttp_new(state.base.get()) : nullptr);
     if (!state.http) return Error{ExitCode::internal, "cannot create a server: out of memory or file descriptors"};
-    evhttp_set_max_headers_size(state.http.get(), kMostHead);
-    evhttp_set_max_body_size(state.http.get(), kMostBody);
-    evhttp_set_timeout(state.http.get(), kPatienceSeconds);
-    evhttp_set_allowed_methods(state.http.get(), kEveryMethod);
+    evhttp_set_max_headers_size(state.http.get(), kMaxHeadBytes);
+    evhttp_set_max_body_size(state.http.get(), kMaxBodyBytes);
+    evhttp_set_timeout(state.http.get(), kTimeoutSeconds);
+    evhttp_set_allowed_methods(state.http.get(), kAllMethods);
     evhttp_set_bevcb(
         state.http.get(),
         [](event_base* base, void* self) { return static_cast<State*>(self)->connections.open(base); }, &state);
@@ -210,7 +210,7 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     Event sweeper(event_new(
         state.base.get(), -1, EV_PERSIST,
         [](evutil_socket_t, short, void* self) { static_cast<State*>(self)->connections.sweep(); }, &state));
-    timeval second{1, 0}, often{0, HttpConnections::kSweepEvery / 1000};
+    timeval second{1, 0}, often{0, HttpConnections::kSweepInterval / 1000};
     if (!terminated || !interrupted || !timer || !sweeper || event_add(sweeper.get(), &often) != 0 ||
         event_add(terminated.get(), nullptr) != 0 || event_add(interrupted.get(), nullptr) != 0 ||
         event_add(timer.get(), &second) != 0)

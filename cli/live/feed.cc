@@ -60,9 +60,9 @@ MonitorOptions LiveFeed::options(bool wait) {
 
 void LiveFeed::sampling_over(const std::string& why) {
     std::lock_guard lock(mutex_);
-    trouble_ = why;
+    problem_ = why;
     ended_ = why.empty();
-    over_at_ = monotonic_ns();
+    ended_at_ = monotonic_ns();
 }
 
 // The monitor learns of the first reading slightly before its observer.
@@ -78,17 +78,17 @@ bool LiveFeed::ended() const {
     return ended_;
 }
 
-std::string LiveFeed::trouble() const {
+std::string LiveFeed::problem() const {
     std::lock_guard lock(mutex_);
-    return trouble_;
+    return problem_;
 }
 
-void LiveFeed::revive(TimeNs now_monotonic) {
+void LiveFeed::restart(TimeNs now_monotonic) {
     {
         std::lock_guard lock(mutex_);
-        if (ended_ || over_at_ == 0 || now_monotonic - over_at_ < kRestartAfter) return;
-        over_at_ = 0;
-        trouble_.clear();
+        if (ended_ || ended_at_ == 0 || now_monotonic - ended_at_ < kRestartAfter) return;
+        ended_at_ = 0;
+        problem_.clear();
     }
     monitor_ = std::make_unique<Monitor>(options(false));
     if (Status started = monitor_->start(); !started) sampling_over(started.error().message);

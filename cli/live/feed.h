@@ -40,9 +40,9 @@ public:
     // Whether a replayed recording has ended.
     bool ended() const;
     // Why sampling ended by itself; "" while it runs.
-    std::string trouble() const;
+    std::string problem() const;
     // Call regularly: restarts sampling when due, without waiting for it.
-    void revive(TimeNs now_monotonic);
+    void restart(TimeNs now_monotonic);
 
 private:
     MonitorOptions options(bool wait);
@@ -53,8 +53,8 @@ private:
     LiveState state_;
     std::condition_variable changed_;
     bool any_reading_ = false, ended_ = false;
-    std::string trouble_;
-    TimeNs over_at_ = 0;                // CLOCK_MONOTONIC; 0 while sampling runs
+    std::string problem_;
+    TimeNs ended_at_ = 0;               // CLOCK_MONOTONIC; 0 while sampling runs
     std::unique_ptr<Monitor> monitor_;  // last: its thread uses the others
 };
 

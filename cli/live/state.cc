@@ -39,7 +39,7 @@ std::optional<double> HistorySlot::mean(Metric metric) const {
 void LiveState::opened(const Opened& opened) {
     backend_ = opened.backend;
     notes_ = opened.notes;
-    trouble_.clear();
+    problem_.clear();
     std::vector<LiveDevice> before = std::move(devices_);
     devices_.clear();
     for (const SampledDevice& known : opened.devices) {
@@ -69,7 +69,7 @@ LiveDevice* LiveState::find(std::int32_t number) {
 void LiveState::take(const Reading& reading) {
     LiveDevice* device = find(reading.device);
     if (device == nullptr || reading.present.empty()) return;
-    if (device->lost) device->lost = false, device->trouble.clear();
+    if (device->lost) device->lost = false, device->problem.clear();
     device->last = std::max(device->last, reading.time);
     for (std::size_t i = 0; i < kMetricCount; ++i)
         if (reading.present.has(static_cast<Metric>(i)))
@@ -82,13 +82,13 @@ void LiveState::take(const Reading& reading) {
         history.push_back({.number = number, .sums = {}, .counts = {}});
     history.back().add(reading);
     if (history.size() > kSlots) history.pop_front();
-    TimeNs stale = reading.time - patience(Cadence::slow);
+    TimeNs stale = reading.time - staleness_limit(Cadence::slow);
     std::erase_if(device->processes, [stale](const auto& process) { return process.second.time < stale; });
 }
 
 void LiveState::take(const Fault& fault) {
     LiveDevice* device = fault.device < 0 ? nullptr : find(fault.device);
-    (device == nullptr ? trouble_ : device->trouble) = fault.sentence;
+    (device == nullptr ? problem_ : device->problem) = fault.sentence;
     for (LiveDevice& each : devices_) {
         if (device != nullptr && &each != device) continue;
         each.lost |= fault.lost;
@@ -98,15 +98,15 @@ void LiveState::take(const Fault& fault) {
     }
 }
 
-DurNs LiveState::patience(Cadence cadence) const { return 3 * std::max(interval_, pace_of(cadence)) + kGrace; }
+DurNs LiveState::staleness_limit(Cadence cadence) const { return 3 * std::max(interval_, pace_of(cadence)) + kGrace; }
 
 bool LiveState::alive(const LiveDevice& device, TimeNs now) const {
-    return !device.lost && device.last != 0 && now - device.last <= patience(Cadence::fast);
+    return !device.lost && device.last != 0 && now - device.last <= staleness_limit(Cadence::fast);
 }
 
 std::optional<double> LiveState::value(const LiveDevice& device, Metric metric, TimeNs now) const {
     TimeNs read_at = device.read_at[index_of(metric)];
-    if (read_at == 0 || now - read_at > patience(spec_of(metric).cadence)) return std::nullopt;
+    if (read_at == 0 || now - read_at > staleness_limit(spec_of(metric).cadence)) return std::nullopt;
     return device.values[index_of(metric)];
 }
 
@@ -130,7 +130,7 @@ std::vector<std::optional<double>> LiveState::history(const LiveDevice& device, 
 std::vector<ProcessReading> LiveState::processes(const LiveDevice& device, TimeNs now) const {
     std::vector<ProcessReading> list;
     for (const auto& [pid, process] : device.processes)
-        if (now - process.time <= patience(Cadence::slow)) list.push_back(process);
+        if (now - process.time <= staleness_limit(Cadence::slow)) list.push_back(process);
     std::stable_sort(list.begin(), list.end(), [](const ProcessReading& a, const ProcessReading& b) {
         return a.mem_used_mb.value_or(-1) > b.mem_used_mb.value_or(-1);
     });

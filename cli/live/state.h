@@ -32,7 +32,7 @@ struct LiveDevice {
     std::array<TimeNs, kMetricCount> read_at{};  // 0: never read, or gone
     TimeNs last = 0;                             // newest reading; 0: none
     bool lost = false;                           // the driver lost the device and has not found it again
-    std::string trouble;                         // the newest message about it
+    std::string problem;                         // the newest message about it
     std::deque<HistorySlot> history;             // ascending; intervals without a reading have no slot
     std::map<std::int64_t, ProcessReading> processes;
 };
@@ -50,7 +50,7 @@ public:
     const std::string& backend() const { return backend_; }
     const std::vector<std::string>& notes() const { return notes_; }
     // The newest message that is not about one device.
-    const std::string& trouble() const { return trouble_; }
+    const std::string& problem() const { return problem_; }
     DurNs interval() const { return interval_; }
     const std::vector<LiveDevice>& devices() const { return devices_; }
     // Whether readings of the device arrived in time.
@@ -68,10 +68,10 @@ private:
     LiveDevice* find(std::int32_t device);
     void take(const Reading& reading);
     void take(const Fault& fault);
-    DurNs patience(Cadence cadence) const;
+    DurNs staleness_limit(Cadence cadence) const;
 
     DurNs interval_;
-    std::string backend_ = "none", trouble_;
+    std::string backend_ = "none", problem_;
     std::vector<std::string> notes_;
     std::vector<LiveDevice> devices_;
 };

@@ -45,7 +45,7 @@ struct Records {
     Status open(const Arguments& arguments) {
         if (!arguments.capture.empty()) {
             Result<std::unique_ptr<SampleCapture>> opened =
-                SampleCapture::open(arguments.capture, CapturePart::Named::when_closed);
+                SampleCapture::open(arguments.capture, CapturePart::Publish::at_close);
             if (!opened.ok()) return opened.error();
             capture = std::move(*opened);
         }
@@ -144,7 +144,7 @@ Result<ExitCode> profile(const Arguments& arguments) {
     Target target;  // before any thread exists
     Records records;
     if (Status opened = records.open(arguments); !opened) return opened.error();
-    TargetEnd end;
+    TargetExit end;
     for (int run = 0; run < arguments.warmup_runs && !end.failed(); ++run) {
         if (Status started = target.start(arguments.command); !started) return started.error();
         end = target.wait();
@@ -166,7 +166,7 @@ Result<ExitCode> profile(const Arguments& arguments) {
         note(fmt::format("the command failed in run {} of {}; the remaining runs were skipped",
                          runs.empty() ? "the warm-up" : std::to_string(runs.size()), arguments.repeats));
     if (!written) note(written.error().message);
-    end_like(end);
+    exit_like(end);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

@@ -22,8 +22,8 @@ namespace {
 
 using libedit::EditLine;
 
-constexpr int kKept = 1000;               // entries of the history file
-constexpr std::size_t kMostListed = 200;  // completions shown at once
+constexpr int kMaxHistory = 1000;        // entries of the history file
+constexpr std::size_t kMaxListed = 200;  // completions shown at once
 
 // Where the history is stored; "" if there is no place for it.
 std::string history_file(const std::string& name) {
@@ -45,9 +45,9 @@ std::string history_file(const std::string& name) {
 volatile sig_atomic_t interrupted = 0;
 
 // While it lives, Ctrl-C is delivered only inside read_byte() and interrupts it.
-class CtrlCWhileReading {
+class ScopedSigintHandler {
 public:
-    CtrlCWhileReading() {
+    ScopedSigintHandler() {
         interrupted = 0;
         struct sigaction action {};
         action.sa_handler = [](int) { interrupted = 1; };
@@ -59,12 +59,12 @@ public:
         waiting_mask_ = mask_before_;
         sigdelset(&waiting_mask_, SIGINT);
     }
-    ~CtrlCWhileReading() {
+    ~ScopedSigintHandler() {
         sigaction(SIGINT, &handler_before_, nullptr);
         pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
     }
-    CtrlCWhileReading(const CtrlCWhileReading&) = delete;
-    CtrlCWhileReading& operator=(const CtrlCWhileReading&) = delete;
+    ScopedSigintHandler(const ScopedSigintHandler&) = delete;
+    ScopedSigintHandler& operator=(const ScopedSigintHandler&) = delete;
 
     // 1 with a byte, 0 at the end of input, -1 if interrupted.
     int read_byte(unsigned char& byte) const {
@@ -90,7 +90,7 @@ public:
     Line read(const std::string& prompt, std::string_view) override {
         std::fputs(prompt.c_str(), stdout);
         std::fflush(stdout);
-        CtrlCWhileReading input;
+        ScopedSigintHandler input;
         Line line{Ending::line, ""};
         unsigned char byte = 0;
         while (true) {
@@ -121,7 +121,7 @@ public:
         if (std::setlocale(LC_CTYPE, "") == nullptr || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
         history_ = edit_.history_init();
         libedit::HistoryEvent event{};
-        edit_.history(history_, &event, libedit::kSetSize, kKept);
+        edit_.history(history_, &event, libedit::kSetSize, kMaxHistory);
         edit_.history(history_, &event, libedit::kSetUnique, 1);
         if (!file_.empty()) edit_.history(history_, &event, libedit::kLoad, file_.c_str());
         line_ = edit_.init("gpu-profile", stdin, stdout, stderr);
@@ -143,7 +143,7 @@ public:
 
     Line read(const std::string& prompt, std::string_view before) override {
         prompt_ = prompt, before_ = before;
-        CtrlCWhileReading input;
+        ScopedSigintHandler input;
         input_ = &input;
         edit_.resize(line_);
         int count = 0;
@@ -164,7 +164,7 @@ public:
 
 private:
     void save_history() {
-        Result<Output> file = Output::open(file_, Readers::owner);
+        Result<Output> file = Output::open(file_, FileAccess::owner);
         if (!file.ok()) return;
         libedit::HistoryEvent event{};
         edit_.history(history_, &event, libedit::kSave, file->part().c_str());
@@ -179,7 +179,7 @@ private:
 
     // One character of UTF-8.
     static int next_character(EditLine* line, wchar_t* character) {
-        const CtrlCWhileReading& input = *of(line).input_;
+        const ScopedSigintHandler& input = *of(line).input_;
         unsigned char byte = 0;
         if (int got = input.read_byte(byte); got <= 0) return got;
         int more = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
@@ -214,7 +214,7 @@ private:
         std::size_t width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80,
                     widest = 0;
         for (const std::string& word : words) widest = std::max(widest, word.size() + 2);
-        std::size_t columns = std::max<std::size_t>(1, width / widest), shown = std::min(words.size(), kMostListed);
+        std::size_t columns = std::max<std::size_t>(1, width / widest), shown = std::min(words.size(), kMaxListed);
         std::string text = "\n";
         for (std::size_t i = 0; i < shown; ++i)
             text += i % columns + 1 == columns || i + 1 == shown ? words[i] + '\n'
@@ -227,14 +227,14 @@ private:
     const libedit::Functions& edit_;
     Completer complete_;
     std::string file_, prompt_, before_;
-    const CtrlCWhileReading* input_ = nullptr;
+    const ScopedSigintHandler* input_ = nullptr;
     EditLine* line_ = nullptr;
     libedit::History* history_ = nullptr;
 };
 
-class Text final : public LineReader {
+class TextReader final : public LineReader {
 public:
-    explicit Text(std::string text) : lines_(std::move(text)) {}
+    explicit TextReader(std::string text) : lines_(std::move(text)) {}
     Line read(const std::string&, std::string_view) override {
         Line line{Ending::line, ""};
         return std::getline(lines_, line.text) ? line : Line{};
@@ -253,6 +253,6 @@ std::unique_ptr<LineReader> open_terminal(const std::string& history, Completer 
     return std::make_unique<EditedTerminal>(*edit, history, std::move(complete));
 }
 
-std::unique_ptr<LineReader> read_text(std::string text) { return std::make_unique<Text>(std::move(text)); }
+std::unique_ptr<LineReader> read_text(std::string text) { return std::make_unique<TextReader>(std::move(text)); }
 
 }  // namespace gpuprof

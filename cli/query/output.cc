@@ -61,7 +61,7 @@ private:
 // before.
 class JsonAnswers final : public AnswerWriter {
 public:
-    JsonAnswers(const Trace& trace, Sink& sink) : json_(sink, kLinesDownTo) {
+    JsonAnswers(const Trace& trace, Sink& sink) : json_(sink, kMaxLineDepth) {
         json_.begin_object();
         if (std::string damage = damage_of(trace); !damage.empty()) json_.member("damaged", damage);
         json_.member("tool", "gpu-profile");
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kLinesDownTo = 4;  // each row on its own line
+    static constexpr std::size_t kMaxLineDepth = 4;  // each row on its own line
     void write(const Cell& cell) {
         if (const auto* integer = std::get_if<std::int64_t>(&cell)) return json_.integer(*integer);
         if (const auto* real = std::get_if<double>(&cell)) return json_.real(*real);
@@ -138,13 +138,13 @@ public:
             const auto* text = std::get_if<std::string_view>(&cells[i]);
             std::string number = text == nullptr ? number_text(cells[i]) : "";
             if (widths_.empty() && text != nullptr) numbers_[i] = false;
-            row.push_back(text != nullptr  ? printable(text->substr(0, kLongest))
+            row.push_back(text != nullptr  ? printable(text->substr(0, kMaxTextBytes))
                           : number.empty() ? std::string(style_.unicode ? "–" : "-")
                                            : number);
         }
         if (!widths_.empty()) return write(row);
         rows_.push_back(std::move(row));
-        if (rows_.size() == kMeasured) flush();
+        if (rows_.size() == kMeasuredRows) flush();
     }
     void end(bool more) override {
         flush();
@@ -152,9 +152,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMeasured = 1000;  // rows that determine the widths
-    static constexpr std::size_t kLongest = 4096;   // bytes of a text that are considered
-    static constexpr int kNarrowest = 24;           // minimum width of a shortened column
+    static constexpr std::size_t kMeasuredRows = 1000;  // rows that determine the widths
+    static constexpr std::size_t kMaxTextBytes = 4096;  // bytes of a text that are considered
+    static constexpr int kMinColumnWidth = 24;          // minimum width of a shortened column
 
     void flush() {
         if (!widths_.empty()) return;
@@ -177,8 +177,8 @@ private:
         for (int width : widths_) total += width + 2;
         while (total > style_.width) {
             auto widest = std::max_element(widths_.begin(), widths_.end());
-            if (*widest <= kNarrowest) return;
-            int less = std::min(total - style_.width, *widest - kNarrowest);
+            if (*widest <= kMinColumnWidth) return;
+            int less = std::min(total - style_.width, *widest - kMinColumnWidth);
             *widest -= less, total -= less;
         }
     }

@@ -28,7 +28,7 @@ public:
 
 struct AnswerFormat {
     std::string_view name;
-    std::int64_t usual_limit;  // rows written without an explicit limit; 0: all
+    std::int64_t default_limit;  // rows written without an explicit limit; 0: all
     std::unique_ptr<AnswerWriter> (*make)(const Trace& trace, const Style& style, Sink& sink);
 };
 

@@ -17,8 +17,8 @@
 #include "cli/query/run.h"
 #include "cli/query/shell.h"
 #include "cli/terminal.h"
-#include "core/importers/several.h"
-#include "core/model/part.h"
+#include "core/importers/open_trace.h"
+#include "core/model/select_interval.h"
 
 namespace gpuprof {
 namespace {
@@ -36,14 +36,14 @@ struct Arguments {
     ReadLimits limits;
 };
 
-Result<std::string> all_of_standard_input() {
-    constexpr std::size_t kMost = 1 << 20;
+Result<std::string> read_standard_input() {
+    constexpr std::size_t kMaxBytes = 1 << 20;
     std::string text;
     char piece[4096];
     while (ssize_t got = ::read(STDIN_FILENO, piece, sizeof piece)) {
         if (got < 0) return Error{ExitCode::unreadable, "cannot read standard input"};
         text.append(piece, static_cast<std::size_t>(got));
-        if (text.size() > kMost)
+        if (text.size() > kMaxBytes)
             return Error{ExitCode::usage, "cannot run the SQL on standard input: it exceeds 1 MiB"};
     }
     return text;
@@ -52,7 +52,7 @@ Result<std::string> all_of_standard_input() {
 Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
     if (!arguments.sql.empty()) return run_script(run, arguments.sql);
     if (isatty(STDIN_FILENO) == 1) return run_shell(run);
-    Result<std::string> text = all_of_standard_input();
+    Result<std::string> text = read_standard_input();
     if (!text.ok()) return text.error();
     return run_script(run, std::move(text).value());
 }
@@ -88,7 +88,7 @@ Result<ExitCode> run(const Arguments& given) {
     Result<Trace> opened = open_trace(arguments.files, arguments.limits);
     if (!opened.ok()) return opened.error();
     note_damage(*opened);
-    Trace trace = from_zero(std::move(opened).value());
+    Trace trace = rebase_to_start(std::move(opened).value());
     Catalogue catalogue(trace, arguments.options);
     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
     if (!sql.ok()) return sql.error();
@@ -126,7 +126,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.remove("--limit");  // replaces the --limit of analyses: here it limits the rows of an answer
     line.option("--limit", arguments->limit,
                 "Maximum rows per answer; 0 shows all (default: 1000 as text, otherwise all).")
-        .whole(0, 1'000'000'000'000)
+        .integer_range(0, 1'000'000'000'000)
         .value("N");
     line.option("--time-out", arguments->time_out, "Timeout in seconds; 0 is none (default: 0).")
         .seconds(0, 1e6)

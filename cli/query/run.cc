@@ -26,9 +26,9 @@ struct sigaction before_ctrl_c {};
 
 // While it lives, the first Ctrl-C ends the query; a second one does what it did before, which is to end the program. One that
 // was held up by the caller's signal mask counts.
-class CtrlC {
+class SigintInterrupt {
 public:
-    explicit CtrlC(Sql& sql) {
+    explicit SigintInterrupt(Sql& sql) {
         running = &sql;
         struct sigaction action {};
         action.sa_handler = [](int) {
@@ -41,20 +41,20 @@ public:
         sigaddset(&ctrl_c, SIGINT);
         pthread_sigmask(SIG_UNBLOCK, &ctrl_c, &mask_before_);
     }
-    ~CtrlC() {
+    ~SigintInterrupt() {
         pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
         sigaction(SIGINT, &before_ctrl_c, nullptr);
         running = nullptr;
     }
-    CtrlC(const CtrlC&) = delete;
-    CtrlC& operator=(const CtrlC&) = delete;
+    SigintInterrupt(const SigintInterrupt&) = delete;
+    SigintInterrupt& operator=(const SigintInterrupt&) = delete;
 
 private:
     sigset_t mask_before_{};
 };
 
 // Names that could have been meant by an unknown one, by the kind that SQLite complains about.
-struct Unknown {
+struct UnknownName {
     std::string_view complaint;
     std::vector<std::string_view> (*known)(const Catalogue& catalogue, std::string_view sql);
     std::string_view list;  // the dot command that lists them
@@ -79,12 +79,12 @@ std::vector<std::string_view> function_names(const Catalogue&, std::string_view)
     return names;
 }
 
-constexpr Unknown kUnknown[] = {{"no such table: ", table_names, ".tables"},
-                                {"no such column: ", column_names, ".schema"},
-                                {"no such function: ", function_names, ".functions"}};
+constexpr UnknownName kUnknown[] = {{"no such table: ", table_names, ".tables"},
+                                    {"no such column: ", column_names, ".schema"},
+                                    {"no such function: ", function_names, ".functions"}};
 
 Error with_suggestion(Error error, const Catalogue& catalogue, std::string_view sql) {
-    for (const Unknown& unknown : kUnknown) {
+    for (const UnknownName& unknown : kUnknown) {
         if (error.message.rfind(unknown.complaint, 0) != 0) continue;
         std::string_view name = std::string_view(error.message).substr(unknown.complaint.size());
         name = name.substr(0, name.find(' '));
@@ -105,7 +105,7 @@ Result<bool> write_answer(QueryRun& run, SqlRows& rows) {
     for (std::int64_t count = 0; !run.sink.failed(); ++count) {
         Result<bool> there = rows.next();
         if (!there.ok()) return there.error();
-        bool full = run.most_rows() > 0 && count == run.most_rows();
+        bool full = run.max_rows() > 0 && count == run.max_rows();
         if (!*there || full) {
             writer.end(*there);
             return *there;
@@ -137,7 +137,7 @@ Result<ExitCode> run_sql(QueryRun& run, std::string_view text) {
         return ExitCode::ok;
     }
     run.sql.resume();
-    CtrlC ctrl_c(run.sql);
+    SigintInterrupt ctrl_c(run.sql);
     TimeNs begin = monotonic_ns();
     Result<bool> more = run_statements(run, text);
     run.took = monotonic_ns() - begin;

@@ -37,7 +37,7 @@ struct QueryRun {
         if (writer) writer->finish();
         writer.reset();
     }
-    std::int64_t most_rows() const { return limit < 0 ? format->usual_limit : limit; }
+    std::int64_t max_rows() const { return limit < 0 ? format->default_limit : limit; }
 };
 
 // Runs the statements of `text`, or the dot command that it is. Ctrl-C ends it: ExitCode 130, as shells have it.

@@ -38,17 +38,17 @@ LineReader::Line read_entry(LineReader& reader) {
 }
 
 // Outside of reading and of queries, which let it through, Ctrl-C waits instead of ending the shell.
-class CtrlCWaits {
+class SigintBlocker {
 public:
-    CtrlCWaits() {
+    SigintBlocker() {
         sigset_t ctrl_c;
         sigemptyset(&ctrl_c);
         sigaddset(&ctrl_c, SIGINT);
         pthread_sigmask(SIG_BLOCK, &ctrl_c, &before_);
     }
-    ~CtrlCWaits() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    CtrlCWaits(const CtrlCWaits&) = delete;
-    CtrlCWaits& operator=(const CtrlCWaits&) = delete;
+    ~SigintBlocker() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SigintBlocker(const SigintBlocker&) = delete;
+    SigintBlocker& operator=(const SigintBlocker&) = delete;
 
 private:
     sigset_t before_{};
@@ -70,7 +70,7 @@ Result<ExitCode> run_entry(QueryRun& run, const std::string& entry, bool last_of
 }  // namespace
 
 Result<ExitCode> run_shell(QueryRun& run) {
-    CtrlCWaits shell_lives;
+    SigintBlocker shell_lives;
     std::unique_ptr<LineReader> reader =
         open_terminal("query_history", [&](std::string_view text) { return complete_sql(run.catalogue, text); });
     run.sink.write(fmt::format("SQL over {}; Tab completes, .help lists commands, .quit leaves\n",

@@ -23,7 +23,7 @@ public:
     explicit DeviceSamples(double interval) : interval_(interval) {}
     const char* name() const override { return "devices"; }
     Status prepare(const std::string& part) override {
-        Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(part, CapturePart::Named::at_once);
+        Result<std::unique_ptr<SampleCapture>> opened = SampleCapture::open(part, CapturePart::Publish::at_open);
         if (!opened.ok()) return opened.error();
         part_ = part;
         capture_ = std::move(*opened);
@@ -74,10 +74,10 @@ public:
     Status stop() override { return watch_->stop(); }
     std::vector<std::string> remarks() const override {
         WatchCost cost = watch_->cost();
-        if (cost.longest_wait_ns < 2 * ProcessWatch::kUsualWait) return {};
+        if (cost.max_wait_ns < 2 * ProcessWatch::kDefaultWait) return {};
         return {fmt::format(
             "CPU use was sampled only every {} at times, to limit the cost of reading {} threads to 1 % of a CPU",
-            readable_duration(cost.longest_wait_ns), cost.threads)};
+            readable_duration(cost.max_wait_ns), cost.threads)};
     }
 
 private:
@@ -128,8 +128,8 @@ public:
         watch_->stop();
         if (watch_->lost() > 0)
             remark(fmt::format("{} of {} samples were lost; lower the rate (--sample pm@HZ)", watch_->lost(),
-                               watch_->lost() + watch_->moments()));
-        if (watch_->moments() + watch_->lost() == 0) unlink(part_.c_str());
+                               watch_->lost() + watch_->sample_times()));
+        if (watch_->sample_times() + watch_->lost() == 0) unlink(part_.c_str());
         return {};
     }
 

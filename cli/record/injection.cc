@@ -62,11 +62,11 @@ void add_choice(CommandLine& line, const char* name, const char* type, Value& va
         for (const Choice<Value>& choice : choices)
             if (word == choice.first) value = choice.second;
     };
-    line.word(name, take, doc).one_of(words).value(type);
+    line.text_option(name, take, doc).one_of(words).value(type);
 }
 
 void add_seconds(CommandLine& line, const char* name, std::int64_t& ns, const char* doc) {
-    line.number(
+    line.number_option(
             name, [&ns](double s) { ns = std::llround(s * 1e9); }, doc)
         .seconds(0, 1e6)
         .value("S");
@@ -81,7 +81,7 @@ bool InjectionArguments::traces(std::string_view what) const {
 void declare_injection(CommandLine& line, InjectionArguments& arguments) {
     line.option("--trace", arguments.trace,
                 "What to record, separated by commas: cuda, nvtx, cpu, memory (default: cuda,nvtx,cpu).")
-        .between_commas()
+        .comma_separated()
         .one_of({"cuda", "nvtx", "cpu", "memory"})
         .value("WHAT");
     RecorderSettings& recorder = arguments.recorder;

@@ -65,7 +65,7 @@ Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::
 Status write_recording(const Trace& trace, const std::string& file) {
     const Exporter* capture = find_exporter("capture");
     return write_output(
-        file, [&](Sink& sink) { return capture->run(trace, sink); }, Readers::owner);
+        file, [&](Sink& sink) { return capture->run(trace, sink); }, FileAccess::owner);
 }
 
 std::string keep_for_merging(Batch own, const std::string& folder, const std::string& output) {

@@ -50,7 +50,7 @@ struct Arguments {
 struct Recording {
     std::string command;  // without secrets; "" with --no-command-line
     pid_t pid = -1;
-    TargetEnd end;
+    TargetExit end;
     std::optional<DurNs> full_after = {};  // when the parts reached --max-size
 };
 
@@ -198,12 +198,12 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
-    std::optional<std::uint64_t> most_bytes = bytes_of_text(arguments.max_size);
-    if (!arguments.max_size.empty() && !most_bytes)
+    std::optional<std::uint64_t> max_bytes = bytes_of_text(arguments.max_size);
+    if (!arguments.max_size.empty() && !max_bytes)
         return Error{ExitCode::usage,
                      fmt::format("invalid --max-size '{}'; expected a number with B, KiB, MiB or GiB, such as 512MiB",
                                  arguments.max_size)};
-    options->recorder.limited = most_bytes.has_value();
+    options->recorder.limited = max_bytes.has_value();
     Target target;
     std::string library = injected_library();
     if (library.empty())
@@ -215,7 +215,7 @@ Result<ExitCode> record(const Arguments& arguments) {
         note(remark);
     Companions companions(*folder);
     prepare(companions, arguments, *sample, *folder);
-    RecordingWatch watch(*folder, {.most_bytes = most_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
+    RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
                                        companions.stop();
                                    }});
     if (Status started = target.start(arguments.command); !started) return started.error();
@@ -237,20 +237,20 @@ Result<ExitCode> record(const Arguments& arguments) {
         if (Status concluded = conclude(arguments, recording, spool); !concluded) note(concluded.error().message);
     }
     preload.reset();
-    end_like(recording.end);
+    exit_like(recording.end);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("-o,--output", arguments->output, "Capture to write.").value("FILE").show_usual();
+    line.option("-o,--output", arguments->output, "Capture to write.").value("FILE").show_default();
     declare_injection(line, arguments->injection);
     line.option("--sample", arguments->sample,
                 "Interval between GPU samples (utilisation, memory, power, ...) in seconds, 0-3600; 0 is none. Or "
                 "pm[:SET][@HZ]: "
                 "hardware counters over time, with set default, memory or sm, at 1-50000 Hz. Accepts one of each.")
-        .one_word_a_time()
+        .one_value_per_use()
         .value("S|pm")
-        .usual("0.1");
+        .default_text("0.1");
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)

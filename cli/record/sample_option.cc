@@ -30,8 +30,8 @@ Status read_counters(std::string_view item, SampleOption& option) {
     std::string_view rest = item.substr(2);
     if (std::size_t at = rest.find('@'); at != std::string_view::npos) {
         std::optional<std::int64_t> hz = number_in<std::int64_t>(rest.substr(at + 1));
-        if (!hz || *hz < 1 || *hz > kMostCounterHz)
-            return wrong(item, fmt::format("expected a rate from 1 to {} Hz after @", kMostCounterHz));
+        if (!hz || *hz < 1 || *hz > kMaxCounterHz)
+            return wrong(item, fmt::format("expected a rate from 1 to {} Hz after @", kMaxCounterHz));
         option.counter_hz = *hz;
         rest = rest.substr(0, at);
     }
@@ -64,9 +64,9 @@ Result<SampleOption> parse_sample_option(std::span<const std::string> words) {
                 if (Status read = read_counters(item, option); !read) return read.error();
                 continue;
             }
-            constexpr double kNs = 1e9, kLongest = 3600 * kNs;
+            constexpr double kNs = 1e9, kMaxInterval_ns = 3600 * kNs;
             std::optional<double> interval_ns = duration_of_text(item, "s");
-            if (!interval_ns || *interval_ns > kLongest)
+            if (!interval_ns || *interval_ns > kMaxInterval_ns)
                 return wrong(item,
                              "expected the time between GPU samples (0 to 3600 seconds, such as 0.1 or 50ms), or "
                              "pm[:SET][@HZ] for counters");

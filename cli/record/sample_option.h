@@ -22,7 +22,7 @@ struct SampleOption {
     DurNs counter_interval() const { return 1'000'000'000 / counter_hz; }
 };
 
-inline constexpr std::int64_t kMostCounterHz = 50'000;
+inline constexpr std::int64_t kMaxCounterHz = 50'000;
 // Decoding a sample of 12 counters takes about 0.1 ms (H200). Above this rate one device can keep a core busy.
 inline constexpr std::int64_t kBusyCounterHz = 5'000;
 

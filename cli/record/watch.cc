@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kLookEvery = 250'000'000, kDrawEvery = 1'000'000'000;
+constexpr DurNs kCheckInterval = 250'000'000, kDrawInterval = 1'000'000'000;
 
 void write_to_terminal(const std::string& text) {
     ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
@@ -32,12 +32,12 @@ RecordingWatch::RecordingWatch(const SpoolFolder& folder, WatchOptions options)
 
 void RecordingWatch::start() {
     started_ = drawn_at_ = monotonic_ns();
-    if (draws_ || options_.most_bytes > 0) thread_ = std::thread([this] { run(); });
+    if (draws_ || options_.max_bytes > 0) thread_ = std::thread([this] { run(); });
 }
 
 void RecordingWatch::run() {
     std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, std::chrono::nanoseconds(kLookEvery), [this] { return stopping_; })) {
+    while (!wake_.wait_for(lock, std::chrono::nanoseconds(kCheckInterval), [this] { return stopping_; })) {
         lock.unlock();
         look();
         lock.lock();
@@ -47,12 +47,12 @@ void RecordingWatch::run() {
 void RecordingWatch::look() {
     DurNs elapsed = monotonic_ns() - started_;
     bytes_ = folder_.bytes();
-    if (options_.most_bytes > 0 && bytes_ >= options_.most_bytes && !full_after_) {
+    if (options_.max_bytes > 0 && bytes_ >= options_.max_bytes && !full_after_) {
         full_after_ = elapsed;
-        folder_.say_full();
+        folder_.report_disk_full();
         if (options_.on_full) options_.on_full();
     }
-    if (draws_ && started_ + elapsed - drawn_at_ >= kDrawEvery) draw(elapsed);
+    if (draws_ && started_ + elapsed - drawn_at_ >= kDrawInterval) draw(elapsed);
 }
 
 void RecordingWatch::draw(DurNs elapsed) {

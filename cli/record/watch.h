@@ -19,7 +19,7 @@
 namespace gpuprof {
 
 struct WatchOptions {
-    std::uint64_t most_bytes = 0;   // total size of all parts; 0: no limit
+    std::uint64_t max_bytes = 0;    // total size of all parts; 0: no limit
     bool progress = false;          // show progress if the terminal allows it
     std::function<void()> on_full;  // called once, in the watching thread, after the processes were told
 };

@@ -27,15 +27,15 @@
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/readable.h"
-#include "core/importers/several.h"
-#include "core/model/part.h"
+#include "core/importers/open_trace.h"
+#include "core/model/select_interval.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
 namespace {
 
 constexpr double kNs = 1e9;       // in a second
-constexpr double kLongest = 1e9;  // seconds
+constexpr double kMaxTime = 1e9;  // seconds
 
 struct Arguments {
     std::string file;
@@ -80,14 +80,14 @@ Result<Plan> plan_of(const Arguments& arguments) {
 }
 
 // Everything a report needs in addition to the trace, alive until it is written.
-struct Found {
+struct ReportContent {
     std::optional<Answer> answer;
     Trust trust;
     std::vector<ResultTable> tables;
 };
 
-Result<Found> analyse(const Plan& plan, const Facts& facts) {
-    Found found;
+Result<ReportContent> analyse(const Plan& plan, const Facts& facts) {
+    ReportContent found;
     if (plan.first_answer || plan.all_findings) {
         Result<Answer> answer = make_answer(facts);
         if (!answer.ok()) return answer.error();
@@ -107,7 +107,7 @@ Result<Found> analyse(const Plan& plan, const Facts& facts) {
 }
 
 // Refers to `found` and `trace`.
-Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
+Report report_of(const Plan& plan, const Trace& trace, const ReportContent& found) {
     return {.version = program_version(),
             .origin = trace.origin(),
             .window = trace.window(),
@@ -120,42 +120,42 @@ Report report_of(const Plan& plan, const Trace& trace, const Found& found) {
 }
 
 // The given --from and --to, as text.
-std::string asked_part(const Arguments& arguments) {
+std::string requested_part(const Arguments& arguments) {
     std::string asked = arguments.from > 0 ? "--from " + readable_duration(arguments.from * kNs) : "";
     if (arguments.to > 0) asked += (asked.empty() ? "--to " : " --to ") + readable_duration(arguments.to * kNs);
     return asked;
 }
 
 // A trace and its facts. If the first answer covers the whole trace, the facts computed to find its part are reused.
-struct Looked {
+struct TraceWithFacts {
     std::unique_ptr<Trace> trace;
     std::unique_ptr<const Facts> facts;
 };
 
-Looked looked_at(Trace trace, const Options& options) {
-    Looked looked{std::make_unique<Trace>(std::move(trace)), nullptr};
-    looked.facts = std::make_unique<const Facts>(*looked.trace, options);
-    return looked;
+TraceWithFacts with_facts(Trace trace, const Options& options) {
+    TraceWithFacts selected{std::make_unique<Trace>(std::move(trace)), nullptr};
+    selected.facts = std::make_unique<const Facts>(*selected.trace, options);
+    return selected;
 }
 
 // The requested part. Without one, the first answer covers the repeating part, unless --whole is given.
-Result<Looked> wanted_part(Trace trace, const Arguments& arguments, bool first_answer) {
+Result<TraceWithFacts> selected_part(Trace trace, const Arguments& arguments, bool first_answer) {
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
         Interval part{zero + std::llround(arguments.from * kNs),
                       arguments.to > 0 ? std::min<TimeNs>(end, zero + std::llround(arguments.to * kNs)) : end};
         if (part.start >= part.end)
             return Error{ExitCode::usage,
-                         fmt::format("{} selects no part of the recording, which is {} long", asked_part(arguments),
+                         fmt::format("{} selects no part of the recording, which is {} long", requested_part(arguments),
                                      readable_duration(trace.window().length()))};
-        return looked_at(part_of(std::move(trace), part), arguments.options);
+        return with_facts(select_interval(std::move(trace), part), arguments.options);
     }
-    Looked whole = looked_at(std::move(trace), arguments.options);
+    TraceWithFacts whole = with_facts(std::move(trace), arguments.options);
     if (!first_answer || arguments.whole) return whole;
-    std::optional<Interval> part = part_for_first_answer(*whole.facts);
+    std::optional<Interval> part = interval_for_first_answer(*whole.facts);
     if (!part) return whole;
     whole.facts.reset();
-    return looked_at(part_of(std::move(*whole.trace), *part), arguments.options);
+    return with_facts(select_interval(std::move(*whole.trace), *part), arguments.options);
 }
 
 // A word that names an analysis is one; any other word that is an existing path is a recording.
@@ -170,11 +170,11 @@ Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
     Progress progress;
     Result<Trace> whole = open_trace(arguments.files, arguments.limits);
     if (!whole.ok()) return whole.error();
-    Result<Looked> looked = wanted_part(std::move(whole).value(), arguments, plan.analyses.empty());
-    if (!looked.ok()) return looked.error();
-    Result<Found> found = analyse(plan, *looked->facts);
+    Result<TraceWithFacts> selected = selected_part(std::move(whole).value(), arguments, plan.analyses.empty());
+    if (!selected.ok()) return selected.error();
+    Result<ReportContent> found = analyse(plan, *selected->facts);
     if (!found.ok()) return found.error();
-    Report report = report_of(plan, *looked->trace, *found);
+    Report report = report_of(plan, *selected->trace, *found);
     if (Status written = write_report(*plan.format, report, arguments.output, arguments.options.limit,
                                       arguments.watch ? Paging::off : Paging::on);
         !written)
@@ -215,11 +215,11 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     line.option("--from", arguments->from, "Start of the part to analyse, in seconds from the beginning (default: 0).")
-        .seconds(0, kLongest)
+        .seconds(0, kMaxTime)
         .value("S");
     line.option("--to", arguments->to,
                 "End of the part to analyse, in seconds from the beginning (default: 0, the end).")
-        .seconds(0, kLongest)
+        .seconds(0, kMaxTime)
         .value("S");
     line.flag("--whole", arguments->whole,
               "Base the first answer on the whole recording with start-up, not on the part with most work.");
@@ -233,12 +233,12 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 Result<std::string> first_answer_text(Trace whole) {
-    Result<Looked> looked = wanted_part(std::move(whole), Arguments{}, true);
-    if (!looked.ok()) return looked.error();
+    Result<TraceWithFacts> selected = selected_part(std::move(whole), Arguments{}, true);
+    if (!selected.ok()) return selected.error();
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
-    Result<Found> found = analyse(plan, *looked->facts);
+    Result<ReportContent> found = analyse(plan, *selected->facts);
     if (!found.ok()) return found.error();
-    Report report = report_of(plan, *looked->trace, *found);
+    Report report = report_of(plan, *selected->trace, *found);
     StringSink sink;
     plan.format->write(report, style_for("-"), sink);
     return sink.text();

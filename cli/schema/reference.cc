@@ -20,13 +20,13 @@ constexpr ResultColumn kName{"name", CellType::text, Unit::none, "Name."};
 constexpr ResultColumn kType{"type", CellType::text, Unit::none, "Type of the values."};
 constexpr ResultColumn kUnit{"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none."};
 constexpr ResultColumn kDoc{"doc", CellType::text, Unit::none, "Description."};
-constexpr ResultColumn kOfTable{"table", CellType::text, Unit::none, "Table that the column belongs to."};
-constexpr ResultColumn kOfAnalysis{"analysis", CellType::text, Unit::none, "Analysis that the column belongs to."};
+constexpr ResultColumn kTableColumn{"table", CellType::text, Unit::none, "Table that the column belongs to."};
+constexpr ResultColumn kAnalysisColumn{"analysis", CellType::text, Unit::none, "Analysis that the column belongs to."};
 
 constexpr ResultColumn kNamed[] = {kName, kDoc};
 constexpr ResultColumn kColumns[] = {kName, kType, kUnit, kDoc};
-constexpr ResultColumn kTableColumns[] = {kOfTable, kName, kType, kUnit, kDoc};
-constexpr ResultColumn kAnalysisColumns[] = {kOfAnalysis, kName, kType, kUnit, kDoc};
+constexpr ResultColumn kTableColumns[] = {kTableColumn, kName, kType, kUnit, kDoc};
+constexpr ResultColumn kAnalysisColumns[] = {kAnalysisColumn, kName, kType, kUnit, kDoc};
 constexpr ResultColumn kAnalyses[] = {kName, {"aliases", CellType::text, Unit::none, "Other accepted names."}, kDoc};
 constexpr ResultColumn kOptionColumns[] = {{"option", CellType::text, Unit::none, "Option on the command line."},
                                            {"default", CellType::text, Unit::none, "Default value."},

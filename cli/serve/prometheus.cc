@@ -68,14 +68,14 @@ private:
 };
 
 void add_health(std::string& page, const LiveState& state, TimeNs now, std::string_view version,
-                std::string_view trouble) {
+                std::string_view problem) {
     Family(page, "gpu_profile_build_info", "gauge", "Constant 1; the version of gpu-profile.")
         .add(fmt::format("version=\"{}\"", label_escaped(version)), 1);
     Family(page, "gpu_profile_sampler_info", "gauge",
            "Constant 1; source of the samples (nvml, smi, or replay for a recorded series).")
         .add(fmt::format("backend=\"{}\"", label_escaped(state.backend())), 1);
     Family(page, "gpu_profile_sampler_up", "gauge", "1 while devices are sampled, 0 when sampling has ended.")
-        .add("", trouble.empty() ? 1 : 0);
+        .add("", problem.empty() ? 1 : 0);
     Family(page, "gpu_profile_sampling_interval_seconds", "gauge", "Requested interval between samples in seconds.")
         .add("", static_cast<double>(state.interval()) / 1e9);
     Family up(page, "gpu_profile_up", "gauge", "1 while samples of the device arrive in time, else 0.");
@@ -104,7 +104,7 @@ void add_throttling(std::string& page, const LiveState& state, TimeNs now) {
         Throttle reasons = throttle_of(static_cast<std::uint64_t>(*bits));
         std::string labels = labels_of(device.known);
         family.add(labels + ",reason=\"power\"", reasons.power ? 1 : 0);
-        family.add(labels + ",reason=\"heat\"", reasons.heat ? 1 : 0);
+        family.add(labels + ",reason=\"heat\"", reasons.thermal ? 1 : 0);
         family.add(labels + ",reason=\"hardware\"", reasons.hardware ? 1 : 0);
     }
 }
@@ -139,9 +139,9 @@ std::string label_escaped(std::string_view text) {
     return out;
 }
 
-std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view trouble) {
+std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view problem) {
     std::string page;
-    add_health(page, state, now, version, trouble);
+    add_health(page, state, now, version, problem);
     for (const MetricSpec& spec : kMetrics) add_metric(page, state, now, spec);
     add_throttling(page, state, now);
     add_limits(page, state);

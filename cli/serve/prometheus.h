@@ -23,6 +23,6 @@ ExportedMetric exported(const MetricSpec& spec);
 std::string label_escaped(std::string_view text);
 
 // The whole page; `now` is CLOCK_REALTIME. `trouble`: why sampling ended, "" while it runs.
-std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view trouble);
+std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view problem);
 
 }  // namespace gpuprof

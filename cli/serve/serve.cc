@@ -39,14 +39,14 @@ bool healthy(const LiveFeed& feed) {
 HttpReply page(const LiveFeed& feed, const HttpRequest& request) {
     if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
     std::string_view path = request.path;
-    std::string trouble = feed.ended() ? "the replayed recording has ended" : feed.trouble();
+    std::string problem = feed.ended() ? "the replayed recording has ended" : feed.problem();
     if (path == "/metrics")
         return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = feed.look([&](const LiveState& state) {
-                    return exposition(state, realtime_ns(), program_version(), trouble);
+                    return exposition(state, realtime_ns(), program_version(), problem);
                 })};
     if (path == "/healthz") {
         if (healthy(feed)) return {.body = "ok\n"};
-        return {.status = 503, .body = trouble.empty() ? "no device responds\n" : trouble + '\n'};
+        return {.status = 503, .body = problem.empty() ? "no device responds\n" : problem + '\n'};
     }
     return {.status = 404, .body = "not found; available: /metrics, /healthz\n"};
 }
@@ -97,7 +97,7 @@ Result<ExitCode> serve(const Arguments& arguments) {
     if (Status sampling = feed.start(); !sampling) return sampling.error();
     Status served =
         (*endpoint)->serve([&](const HttpRequest& request) { return guarded_page(feed, users, request); },
-                           [&feed] { feed.revive(monotonic_ns()); }, [&] { announce(**endpoint, feed, *web); });
+                           [&feed] { feed.restart(monotonic_ns()); }, [&] { announce(**endpoint, feed, *web); });
     feed.stop();
     if (!served) return served.error();
     return ExitCode::ok;

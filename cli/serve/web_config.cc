@@ -16,7 +16,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLargest = 1 << 20;
+constexpr std::size_t kMaxBytes = 1 << 20;
 
 using ClientCertificate = TlsConfig::ClientCertificate;
 constexpr std::pair<std::string_view, ClientCertificate> kClientCertificates[] = {
@@ -167,12 +167,12 @@ Result<WebConfig> parse_web_config(const std::string& yaml, const std::string& f
 
 Result<WebConfig> read_web_config(const std::string& file) {
     std::ifstream stream(file, std::ios::binary);
-    std::string yaml(kLargest + 1, '\0');
+    std::string yaml(kMaxBytes + 1, '\0');
     if (stream) stream.read(yaml.data(), static_cast<std::streamsize>(yaml.size()));
     if (!stream && !stream.eof())
         return Error{ExitCode::usage, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
     yaml.resize(static_cast<std::size_t>(stream.gcount()));
-    if (yaml.size() > kLargest)
+    if (yaml.size() > kMaxBytes)
         return Error{ExitCode::usage, fmt::format("cannot use {}: the file exceeds 1 MiB", file)};
     return parse_web_config(yaml, file);
 }

@@ -14,14 +14,14 @@ namespace gpuprof {
 namespace {
 
 constexpr double kMib = 1024.0 * 1024.0;
-constexpr int kLabel = 24;        // cells to the left of a plot
-constexpr int kTwoColumns = 130;  // from this width, plots are placed side by side
-constexpr int kTallest = 8;       // rows of one plot
+constexpr int kLabelWidth = 24;          // cells to the left of a plot
+constexpr int kMinTwoColumnWidth = 130;  // from this width, plots are placed side by side
+constexpr int kMaxPlotHeight = 8;        // rows of one plot
 
 std::string bytes_of(std::optional<double> mib) { return readable_bytes(*mib * kMib); }
 
 // One plot: its label, its current value, and its full height in the metric's unit.
-struct Subject {
+struct PlottedMetric {
     Metric metric;
     std::string name, now, scale;
     double top;
@@ -35,7 +35,7 @@ public:
     std::vector<StyledLine> lines() {
         add_title();
         add_devices();
-        add_troubles();
+        add_problems();
         if (view_.help)
             add_help();
         else if (const LiveDevice* device = selected())
@@ -96,11 +96,12 @@ private:
         add({{Tone::faint, "  " + pad_right("GPU", 5) + pad_right("name", as.name) + pad_left("util", as.util) +
                                pad_left("memory", as.memory) + pad_left("power", as.power) + pad_left("temp", as.temp) +
                                pad_left("SM clock", as.clock) + "  throttled by"}});
-        std::size_t most = std::max<std::size_t>(static_cast<std::size_t>(std::max(view_.height, 0)) / 3, 1);
+        std::size_t max_shown = std::max<std::size_t>(static_cast<std::size_t>(std::max(view_.height, 0)) / 3, 1);
         std::size_t chosen = devices.empty() ? 0 : view_.selected % devices.size();
-        std::size_t first =
-            devices.size() <= most ? 0 : std::min(chosen - std::min(chosen, most / 2), devices.size() - most);
-        std::size_t end = std::min(devices.size(), first + most);
+        std::size_t first = devices.size() <= max_shown
+                                ? 0
+                                : std::min(chosen - std::min(chosen, max_shown / 2), devices.size() - max_shown);
+        std::size_t end = std::min(devices.size(), first + max_shown);
         for (std::size_t i = first; i < end; ++i) add_device(devices[i], i == chosen && devices.size() > 1);
         if (end - first < devices.size())
             add({{Tone::faint, fmt::format("  {} more; d selects the next", devices.size() - (end - first))}});
@@ -143,12 +144,12 @@ private:
             add({{tone, "  " + line}});
     }
 
-    void add_troubles() {
+    void add_problems() {
         for (const std::string& note : state_.notes()) add_sentence(Tone::faint, note);
-        if (!view_.trouble.empty()) add_sentence(Tone::warning, view_.trouble + "; retrying");
-        if (!state_.trouble().empty()) add_sentence(Tone::warning, state_.trouble());
-        if (const LiveDevice* device = selected(); device != nullptr && !device->trouble.empty())
-            add_sentence(Tone::warning, device->trouble);
+        if (!view_.problem.empty()) add_sentence(Tone::warning, view_.problem + "; retrying");
+        if (!state_.problem().empty()) add_sentence(Tone::warning, state_.problem());
+        if (const LiveDevice* device = selected(); device != nullptr && !device->problem.empty())
+            add_sentence(Tone::warning, device->problem);
     }
 
     void add_help() {
@@ -168,10 +169,10 @@ private:
     }
 
     void add_plots(const LiveDevice& device) {
-        std::vector<Subject> subjects = subjects_of(device);
+        std::vector<PlottedMetric> subjects = plotted_metrics(device);
         int processes = static_cast<int>(all_processes().size());
         int reserved = processes == 0 ? 0 : std::min(processes, std::max(view_.height / 5, 3)) + 2;
-        int columns = view_.width >= kTwoColumns ? 2 : 1;
+        int columns = view_.width >= kMinTwoColumnWidth ? 2 : 1;
         int rows = (static_cast<int>(subjects.size()) + columns - 1) / columns;
         int height = room() - reserved - 1;
         int fitting = std::min(rows, height / 2);
@@ -184,7 +185,7 @@ private:
                     {Tone::faint, fmt::format("; {} of {} plots fit", fitting * columns, subjects.size())});
                 subjects.resize(static_cast<std::size_t>(fitting * columns));
             }
-            int tall = std::min(height / fitting - 1, kTallest - 1);
+            int tall = std::min(height / fitting - 1, kMaxPlotHeight - 1);
             for (std::size_t i = 0; i < subjects.size(); i += static_cast<std::size_t>(columns))
                 add_plot_row(device,
                              {subjects.begin() + static_cast<std::ptrdiff_t>(i),
@@ -196,21 +197,22 @@ private:
     }
 
     int plot_width(int columns) const {
-        int width = view_.width / columns - kLabel - 2;
+        int width = view_.width / columns - kLabelWidth - 2;
         return std::clamp(width, 1, static_cast<int>(LiveState::kSlots));
     }
 
     // Plots side by side, `tall` rows and a blank line below.
-    void add_plot_row(const LiveDevice& device, const std::vector<Subject>& row, int columns, int tall) {
+    void add_plot_row(const LiveDevice& device, const std::vector<PlottedMetric>& row, int columns, int tall) {
         std::vector<StyledLine> block(static_cast<std::size_t>(tall));
-        for (const Subject& subject : row) {
+        for (const PlottedMetric& subject : row) {
             auto count = static_cast<std::size_t>(plot_width(columns));
             std::vector<std::string> picture =
                 plot(state_.history(device, subject.metric, count, view_.now), subject.top, tall, view_.unicode);
             std::string label[] = {pad_right(subject.name, 14) + pad_left(subject.now, 9), pad_left(subject.scale, 23)};
             for (int i = 0; i < tall; ++i) {
                 StyledLine& line = block[static_cast<std::size_t>(i)];
-                line.push_back({i == 0 ? Tone::plain : Tone::faint, "  " + pad_right(i < 2 ? label[i] : "", kLabel)});
+                line.push_back(
+                    {i == 0 ? Tone::plain : Tone::faint, "  " + pad_right(i < 2 ? label[i] : "", kLabelWidth)});
                 line.push_back({Tone::good, picture[static_cast<std::size_t>(i)]});
             }
         }
@@ -218,8 +220,9 @@ private:
         add({});
     }
 
-    void add_subject(std::vector<Subject>& to, const LiveDevice& device, Metric metric, std::string_view name,
-                     fmt::format_string<double&> format, double top, std::string scale) const {
+    void add_plotted_metric(std::vector<PlottedMetric>& to, const LiveDevice& device, Metric metric,
+                            std::string_view name, fmt::format_string<double&> format, double top,
+                            std::string scale) const {
         auto count = static_cast<std::size_t>(LiveState::kSlots);
         std::vector<std::optional<double>> past = state_.history(device, metric, count, view_.now);
         if (std::none_of(past.begin(), past.end(), [](const auto& each) { return each.has_value(); })) return;
@@ -236,22 +239,22 @@ private:
     }
 
     // The metrics that this device reports, most requested first.
-    std::vector<Subject> subjects_of(const LiveDevice& device) const {
-        std::vector<Subject> subjects;
+    std::vector<PlottedMetric> plotted_metrics(const LiveDevice& device) const {
+        std::vector<PlottedMetric> subjects;
         std::optional<double> total = value(device, Metric::mem_total);
-        add_subject(subjects, device, Metric::util_gpu, "util.gpu", "{:.0f} %", 100, "of 100 %");
-        add_subject(subjects, device, Metric::gpm_sm_active, "GPM SM active", "{:.0f} %", 100, "of 100 %");
-        add_subject(subjects, device, Metric::mem_used, "memory", "{:.0f} MiB", total.value_or(0),
-                    total ? "of " + bytes_of(total) : "");
-        add_subject(subjects, device, Metric::power, "power", "{:.0f} W", device.known.power_limit_w.value_or(0),
-                    fmt::format("of {:.0f} W", device.known.power_limit_w.value_or(0)));
-        add_subject(subjects, device, Metric::gpm_tensor, "GPM tensor", "{:.0f} %", 100, "of 100 %");
-        add_subject(subjects, device, Metric::gpm_dram, "GPM DRAM", "{:.0f} %", 100, "of 100 %");
-        add_subject(subjects, device, Metric::sm_clock, "SM clock", "{:.0f} MHz",
-                    device.known.sm_clock_max_mhz.value_or(0),
-                    fmt::format("of {:.0f} MHz", device.known.sm_clock_max_mhz.value_or(0)));
-        add_subject(subjects, device, Metric::temp, "temperature", "{:.0f} C", 100, "of 100 C");
-        add_subject(subjects, device, Metric::util_mem, "util.mem", "{:.0f} %", 100, "of 100 %");
+        add_plotted_metric(subjects, device, Metric::util_gpu, "util.gpu", "{:.0f} %", 100, "of 100 %");
+        add_plotted_metric(subjects, device, Metric::gpm_sm_active, "GPM SM active", "{:.0f} %", 100, "of 100 %");
+        add_plotted_metric(subjects, device, Metric::mem_used, "memory", "{:.0f} MiB", total.value_or(0),
+                           total ? "of " + bytes_of(total) : "");
+        add_plotted_metric(subjects, device, Metric::power, "power", "{:.0f} W", device.known.power_limit_w.value_or(0),
+                           fmt::format("of {:.0f} W", device.known.power_limit_w.value_or(0)));
+        add_plotted_metric(subjects, device, Metric::gpm_tensor, "GPM tensor", "{:.0f} %", 100, "of 100 %");
+        add_plotted_metric(subjects, device, Metric::gpm_dram, "GPM DRAM", "{:.0f} %", 100, "of 100 %");
+        add_plotted_metric(subjects, device, Metric::sm_clock, "SM clock", "{:.0f} MHz",
+                           device.known.sm_clock_max_mhz.value_or(0),
+                           fmt::format("of {:.0f} MHz", device.known.sm_clock_max_mhz.value_or(0)));
+        add_plotted_metric(subjects, device, Metric::temp, "temperature", "{:.0f} C", 100, "of 100 C");
+        add_plotted_metric(subjects, device, Metric::util_mem, "util.mem", "{:.0f} %", 100, "of 100 %");
         return subjects;
     }
 
@@ -294,7 +297,7 @@ std::vector<StyledLine> lay_out(const LiveState& state, const TopView& view) { r
 std::string throttling_of(double reasons) {
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(reasons));
     std::string text;
-    for (auto [holds, name] : {std::pair(throttle.power, "power"), std::pair(throttle.heat, "heat"),
+    for (auto [holds, name] : {std::pair(throttle.power, "power"), std::pair(throttle.thermal, "heat"),
                                std::pair(throttle.hardware, "hardware")})
         if (holds) text += (text.empty() ? "" : ", ") + std::string(name);
     return text.empty() ? "no" : text;

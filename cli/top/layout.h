@@ -25,7 +25,7 @@ struct TopView {
     TimeNs now = 0;            // CLOCK_REALTIME; while paused, the time of the pause
     std::size_t selected = 0;  // index of the device whose plots are shown
     bool paused = false, help = false, ended = false;
-    std::string trouble;                        // why sampling ended; "" while it runs
+    std::string problem;                        // why sampling ended; "" while it runs
     std::map<std::int64_t, std::string> names;  // of processes, by pid
 };
 

@@ -47,14 +47,14 @@ void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::in
                          cell(value(Metric::power)), cell(value(Metric::temp)), cell(value(Metric::sm_clock)),
                          text(held), cell(value(Metric::gpm_sm_active)), cell(value(Metric::gpm_tensor)),
                          cell(value(Metric::gpm_dram)), cell(value(Metric::util_mem))});
-        if (!device.trouble.empty()) devices.notes.push_back(device.trouble);
+        if (!device.problem.empty()) devices.notes.push_back(device.problem);
         for (const ProcessReading& process : state.processes(device, now)) {
             auto name = names.find(process.pid);
             processes.add_row({std::int64_t{process.device}, process.pid, cell(process.mem_used_mb, kMib),
                                cell(process.util_gpu), name == names.end() ? kAbsent : text(name->second)});
         }
     }
-    if (!state.trouble().empty()) devices.notes.push_back(state.trouble());
+    if (!state.problem().empty()) devices.notes.push_back(state.problem());
     write_text_table(devices, style, sink);
     write_notes(devices, style, sink);
     if (processes.rows() > 0) {

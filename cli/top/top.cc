@@ -93,8 +93,8 @@ Result<ExitCode> print_along(LiveFeed& feed, const Arguments& arguments) {
         bool last = arguments.once || feed.ended();
         if (Status printed = print_tables(feed, last); !printed) return printed.error();
         if (last) return ExitCode::ok;
-        if (std::string trouble = feed.trouble(); !trouble.empty()) note(trouble);
-        feed.revive(monotonic_ns());
+        if (std::string problem = feed.problem(); !problem.empty()) note(problem);
+        feed.restart(monotonic_ns());
     }
 }
 
@@ -111,7 +111,7 @@ public:
             if (int number = TopScreen::signalled(); number != 0) return number;
             if (key == 'q' || key == 'Q') return 0;
             take(key);
-            feed_.revive(monotonic_ns());
+            feed_.restart(monotonic_ns());
         }
     }
 
@@ -132,7 +132,7 @@ private:
         view_.width = screen_.width();
         view_.height = screen_.height();
         view_.ended = feed_.ended();
-        view_.trouble = feed_.trouble();
+        view_.problem = feed_.problem();
         if (!held_) view_.now = realtime_ns();
         auto show = [this](const LiveState& state) {
             if (!held_) view_.names = process_names(state, view_.now);

@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "core/base/shell_words.h"
-#include "core/importers/several.h"
+#include "core/importers/open_trace.h"
 #include "core/view/answer_json.h"
 
 namespace gpuprof {
@@ -24,7 +24,7 @@ Result<std::string> comparison_json(const compare::Run& base, const compare::Run
 std::array<compare::Run, 2> runs_of_copies(const Trace& base, const Trace& next) {
     Options options;
     options.limit = kReportRows;
-    return compare::runs_alike(copy_of(base), copy_of(next), options);
+    return compare::runs_by_same_steps(copy_of(base), copy_of(next), options);
 }
 
 // The page may be shared, so it contains no folders. Messages show the path as the user typed it.

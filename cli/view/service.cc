@@ -12,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostBlobs = 64;  // per request
+constexpr std::size_t kMaxBlobs = 64;  // per request
 
 // 128 random bits in hexadecimal; empty if the system provides none.
 std::string secret() {
@@ -63,11 +63,11 @@ std::optional<std::vector<std::size_t>> numbers_of(std::string_view ids, std::si
 HttpReply blobs_of(const ViewDocument& document, std::string_view ids) {
     std::optional<std::vector<std::size_t>> numbers = numbers_of(ids, document.blobs());
     if (!numbers) return refused(404, "no such blob");
-    if (numbers->size() > kMostBlobs)
-        return refused(400, fmt::format("too many blobs; at most {} per request", kMostBlobs));
+    if (numbers->size() > kMaxBlobs)
+        return refused(400, fmt::format("too many blobs; at most {} per request", kMaxBlobs));
     std::vector<std::string> blobs(numbers->size());
-    run_parallel(blobs.size(), usual_threads(),
-                 [&](std::size_t i, unsigned) { blobs[i] = document.blob((*numbers)[i], Aim::narrowest); });
+    run_parallel(blobs.size(), default_threads(),
+                 [&](std::size_t i, unsigned) { blobs[i] = document.blob((*numbers)[i], EncodingGoal::narrowest); });
     HttpReply reply{.type = "application/octet-stream"};
     for (const std::string& blob : blobs) append_framed(reply.body, blob);
     return reply;

@@ -27,7 +27,7 @@ namespace gpuprof {
 namespace {
 
 // without a request; then the viewer is considered closed
-constexpr DurNs kLongestSilence = DurNs{8} * 3600 * 1'000'000'000;
+constexpr DurNs kIdleTimeout = DurNs{8} * 3600 * 1'000'000'000;
 
 struct Arguments {
     std::vector<std::string> files;
@@ -84,7 +84,7 @@ Result<ExitCode> view(const Arguments& arguments) {
     auto every_second = [&] {
         while (waitpid(-1, nullptr, WNOHANG) > 0) {
         }  // the process that started the browser
-        if (monotonic_ns() - asked < kLongestSilence) return;
+        if (monotonic_ns() - asked < kIdleTimeout) return;
         note("no request for 8 hours; exiting");
         (*endpoint)->end();
     };

@@ -117,10 +117,10 @@ std::string ProcFiles::program(pid_t pid) {
 }
 
 std::string ProcFiles::command(pid_t pid) {
-    constexpr std::size_t kLongest = 16 * 1024;  // as in the injected library
-    std::optional<std::string_view> raw = read(pid, "cmdline", kLongest);
+    constexpr std::size_t kMaxCommandBytes = 16 * 1024;  // as in the injected library
+    std::optional<std::string_view> raw = read(pid, "cmdline", kMaxCommandBytes);
     if (!raw) return {};
-    std::string text(kLongest, '\0');
+    std::string text(kMaxCommandBytes, '\0');
     text.resize(write_command(*raw, text.data(), text.size()));
     return text;
 }

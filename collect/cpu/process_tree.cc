@@ -10,9 +10,9 @@ ProcessTree::ProcessTree(ProcFiles& files, pid_t root, std::string mark)
 }
 
 bool ProcessTree::marked(pid_t pid) {
-    constexpr std::size_t kLongest = 256 * 1024;
+    constexpr std::size_t kMaxEnvironmentBytes = 256 * 1024;
     if (mark_.empty()) return false;
-    std::optional<std::string_view> environment = files_.read(pid, "environ", kLongest);
+    std::optional<std::string_view> environment = files_.read(pid, "environ", kMaxEnvironmentBytes);
     if (!environment) return false;
     std::size_t at = environment->find(mark_);
     for (; at != std::string_view::npos; at = environment->find(mark_, at + 1)) {

@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr pid_t kWhole = 0;  // takes the place of a thread
+constexpr pid_t kWholeProcess = 0;  // takes the place of a thread
 
 }  // namespace
 
@@ -23,10 +23,10 @@ void UsageRecorder::look(const std::vector<pid_t>& processes, TimeNs now) {
         bool there = process.usage.look == look_;
         close_threads(process, pid, !there);
         threads += process.threads.size();
-        if (!there) close_idle(process.usage, pid, kWhole);
+        if (!there) close_idle(process.usage, pid, kWholeProcess);
         known = there ? std::next(known) : processes_.erase(known);
     }
-    most_threads_ = std::max(most_threads_, threads);
+    max_threads_ = std::max(max_threads_, threads);
 }
 
 void UsageRecorder::look_at(pid_t process, TimeNs now) {
@@ -41,7 +41,7 @@ void UsageRecorder::look_into(pid_t pid, TimeNs now) {
     if (!stat) return;
     Process& process = processes_[pid];
     bool renamed = process.usage.name != stat->name;
-    bool fresh = advance(process.usage, *stat, now, pid, kWhole);
+    bool fresh = advance(process.usage, *stat, now, pid, kWholeProcess);
     if (fresh) ++processes_seen_, process.looks = 0;
     // Between fork and exec a process still looks like its parent, so the second look describes it again.
     if (fresh || renamed || ++process.looks == 2) describe(process, pid);
@@ -88,7 +88,7 @@ void UsageRecorder::add_row(TimeNs begin, TimeNs end, pid_t pid, pid_t thread, s
     std::string key = host_ + ":" + std::to_string(pid);
     RowBuffer& row = part_.table("cpu_sample").add();
     row.set("time", begin).set("dur", end - begin).set("process", part_.intern(key));
-    if (thread != kWhole) row.set("thread", part_.intern(key + "/" + std::to_string(thread)));
+    if (thread != kWholeProcess) row.set("thread", part_.intern(key + "/" + std::to_string(thread)));
     row.set("user_ns", std::max<std::int64_t>(user, 0)).set("system_ns", std::max<std::int64_t>(system, 0));
     if (resident >= 0) row.set("resident_bytes", resident);
 }

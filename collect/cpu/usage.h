@@ -29,7 +29,7 @@ public:
     void finish();
 
     std::size_t processes_seen() const { return processes_seen_; }
-    std::size_t most_threads() const { return most_threads_; }
+    std::size_t max_threads() const { return max_threads_; }
 
 private:
     // The counters of a process or thread at the last reading, and since when it has been idle.
@@ -63,7 +63,7 @@ private:
     std::map<pid_t, Process> processes_;
     std::vector<pid_t> threads_;
     std::uint64_t look_ = 0;
-    std::size_t processes_seen_ = 0, most_threads_ = 0;
+    std::size_t processes_seen_ = 0, max_threads_ = 0;
 };
 
 }  // namespace gpuprof

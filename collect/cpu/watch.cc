@@ -11,7 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kRowsPerFlush = 4096;
-constexpr std::int64_t kFlushEvery = 1'000'000'000;
+constexpr std::int64_t kFlushInterval = 1'000'000'000;
 
 }  // namespace
 
@@ -42,9 +42,9 @@ void ProcessWatch::look() {
     cost_.spent_ns += spent;
     ++cost_.looks;
     // A single slow look (a busy machine, a page fault) changes the wait only partly; repeated ones change it fully.
-    std::int64_t fair = std::clamp(spent * kWaitPerCost, kUsualWait, kLongestWait);
+    std::int64_t fair = std::clamp(spent * kWaitPerCost, kDefaultWait, kMaxWait);
     wait_ = wait_ + (fair - wait_) / 4;
-    cost_.longest_wait_ns = std::max(cost_.longest_wait_ns, wait_);
+    cost_.max_wait_ns = std::max(cost_.max_wait_ns, wait_);
     processes_.store(usage_.processes_seen(), std::memory_order_relaxed);
 }
 
@@ -55,7 +55,7 @@ void ProcessWatch::run() {
         if (wake_.wait_for(lock, std::chrono::nanoseconds(wait_), [this] { return stopping_; })) return;
         look();
         std::int64_t now = monotonic_ns();
-        if (part_->waiting() < kRowsPerFlush && now - flushed < kFlushEvery) continue;
+        if (part_->waiting() < kRowsPerFlush && now - flushed < kFlushInterval) continue;
         (void)part_->flush();
         flushed = now;
     }
@@ -76,10 +76,10 @@ Status ProcessWatch::stop() {
     if (tree_) {
         usage_.finish();
         cost_.processes = usage_.processes_seen();
-        cost_.threads = usage_.most_threads();
+        cost_.threads = usage_.max_threads();
         part_->add_fact("cpu.looks", std::to_string(cost_.looks));
         part_->add_fact("cpu.spent_ns", std::to_string(cost_.spent_ns));
-        part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.longest_wait_ns));
+        part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.max_wait_ns));
         tree_.reset();
     }
     return part_->close();

@@ -21,8 +21,8 @@ struct WatchCost {
     std::size_t processes = 0;  // total seen
     std::size_t threads = 0;    // maximum at one time
     std::uint64_t looks = 0;
-    std::int64_t spent_ns = 0;         // CPU time
-    std::int64_t longest_wait_ns = 0;  // longest chosen interval between looks
+    std::int64_t spent_ns = 0;     // CPU time
+    std::int64_t max_wait_ns = 0;  // longest chosen interval between looks
 };
 
 class ProcessWatch {
@@ -42,7 +42,7 @@ public:
     // Seen so far; thread-safe.
     std::size_t processes() const { return processes_.load(std::memory_order_relaxed); }
 
-    static constexpr std::int64_t kUsualWait = 100'000'000, kLongestWait = 10'000'000'000;
+    static constexpr std::int64_t kDefaultWait = 100'000'000, kMaxWait = 10'000'000'000;
     static constexpr std::int64_t kWaitPerCost = 100;  // 1 % of a CPU
 
 private:
@@ -61,7 +61,7 @@ private:
     std::condition_variable wake_;
     bool stopping_ = false;
     WatchCost cost_;
-    std::int64_t wait_ = kUsualWait;
+    std::int64_t wait_ = kDefaultWait;
     std::atomic<std::size_t> processes_{0};
 };
 

@@ -10,18 +10,18 @@ namespace gpuprof {
 
 class Backoff {
 public:
-    constexpr Backoff(DurNs first, DurNs most) : first_(first), most_(most) {}
+    constexpr Backoff(DurNs first, DurNs max) : first_(first), max_(max) {}
 
     bool due(TimeNs now) const { return now >= retry_at_; }
     int failures() const { return failures_; }
     void fail(TimeNs now) {
-        retry_at_ = now + std::min(most_, first_ << std::min(failures_, 30));
+        retry_at_ = now + std::min(max_, first_ << std::min(failures_, 30));
         ++failures_;
     }
     void reset() { failures_ = 0, retry_at_ = 0; }
 
 private:
-    DurNs first_, most_;
+    DurNs first_, max_;
     TimeNs retry_at_ = 0;
     int failures_ = 0;
 };

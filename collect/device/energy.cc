@@ -14,12 +14,12 @@ namespace {
 constexpr double kNsPerSecond = 1e9;
 // Boards briefly exceed their power limit: an H200 of 700 W used 85 J in 100 ms. If the limit is unknown, the value
 // exceeds any board's.
-constexpr double kAboveLimit = 1.25, kMostOfAnyBoard_w = 1500;
+constexpr double kMaxPowerOverLimit = 1.25, kMaxBoardPower_w = 1500;
 // Tolerance for uneven counter steps and for the milliseconds that reading the counter takes.
-constexpr double kUneven = 1.15, kReadingTakes_s = 0.01;
+constexpr double kMaxRelativeSpread = 1.15, kReadingDuration_s = 0.01;
 // Mean age of reported power: half of an average over one second, plus up to 0.1 s until it is renewed.
 constexpr double kPowerAge_s = 0.6;
-constexpr double kMostOfItself = 0.5;
+constexpr double kMaxRelativeError = 0.5;
 
 double seconds(DurNs ns) { return static_cast<double>(ns) / kNsPerSecond; }
 
@@ -82,23 +82,23 @@ void EnergyMeter::add_power(TimeNs time, double watts) {
     double from_mean = watts - p.mean;
     p.mean += from_mean / static_cast<double>(p.readings);
     p.squares += from_mean * (watts - p.mean);
-    p.most = std::max(p.most, watts);
+    p.max = std::max(p.max, watts);
     p.last = watts, p.last_time = time;
 }
 
-double EnergyMeter::most_power(std::optional<double> power_limit_w) const {
-    return kAboveLimit * std::max(power_limit_w.value_or(kMostOfAnyBoard_w / kAboveLimit), power_.most);
+double EnergyMeter::max_power(std::optional<double> power_limit_w) const {
+    return kMaxPowerOverLimit * std::max(power_limit_w.value_or(kMaxBoardPower_w / kMaxPowerOverLimit), power_.max);
 }
 
 std::optional<EnergyMeter::Estimate> EnergyMeter::by_counter(RegionBounds region, double most_w) const {
     if (!interval_ || counter_.went_back) return std::nullopt;
     const auto& c = counter_;
-    double step_s = kUneven * seconds(*interval_);
+    double step_s = kMaxRelativeSpread * seconds(*interval_);
     // The step before the first reading is at most one interval old; the time without a change narrows this.
     double before_s = std::max(0.0, step_s - seconds(c.before_first_change - c.first_time));
     double too_much = std::min(c.first_step, before_s * most_w);
     double lacking = std::min(step_s, seconds(c.last_time - c.before_last_change)) * most_w;
-    double elsewhere = (outside_s(region, c.first_time, c.last_time) + kReadingTakes_s) * most_w;
+    double elsewhere = (outside_s(region, c.first_time, c.last_time) + kReadingDuration_s) * most_w;
     return Estimate{c.last - c.first, std::max(too_much, lacking) + elsewhere};
 }
 
@@ -112,9 +112,9 @@ std::optional<EnergyMeter::Estimate> EnergyMeter::by_power(RegionBounds region, 
 }
 
 Energy EnergyMeter::over(RegionBounds region, std::optional<double> power_limit_w) const {
-    double most_w = most_power(power_limit_w);
+    double most_w = max_power(power_limit_w);
     auto useful = [](const std::optional<Estimate>& estimate) {
-        return estimate && estimate->uncertainty_j <= kMostOfItself * estimate->joules;
+        return estimate && estimate->uncertainty_j <= kMaxRelativeError * estimate->joules;
     };
     std::optional<Estimate> counted = by_counter(region, most_w), integrated = by_power(region, most_w);
     if (useful(counted) && !(useful(integrated) && integrated->uncertainty_j < counted->uncertainty_j))

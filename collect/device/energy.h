@@ -53,7 +53,7 @@ private:
     };
     void add_counter(TimeNs time, double joules);
     void add_power(TimeNs time, double watts);
-    double most_power(std::optional<double> power_limit_w) const;
+    double max_power(std::optional<double> power_limit_w) const;
     std::optional<Estimate> by_counter(RegionBounds region, double most_w) const;
     std::optional<Estimate> by_power(RegionBounds region, double most_w) const;
 
@@ -67,7 +67,7 @@ private:
     std::optional<DurNs> interval_;
     struct {
         std::uint64_t readings = 0, values = 1;  // values: number of changes, plus the first value
-        double last = 0, most = 0, mean = 0, squares = 0, integral = 0;
+        double last = 0, max = 0, mean = 0, squares = 0, integral = 0;
         TimeNs first_time = 0, last_time = 0;
         double unseen_s = 0;  // in pauses much longer than usual
     } power_;

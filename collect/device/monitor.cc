@@ -11,16 +11,16 @@
 #include "collect/device/sample_accumulator.h"
 #include "collect/device/sampler_link.h"
 #include "core/base/clock.h"
-#include "core/base/quiet_thread.h"
 #include "core/base/readable.h"
+#include "core/base/signal_blocked_thread.h"
 
 namespace gpuprof {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
-constexpr DurNs kOpeningPatience = 15 * kSecond;  // without persistence mode, loading the driver takes seconds
-constexpr DurNs kStoppingPatience = 700 * kMillisecond;
-constexpr int kMostRestarts = 3;
+constexpr DurNs kOpenTimeout = 15 * kSecond;  // without persistence mode, loading the driver takes seconds
+constexpr DurNs kStopTimeout = 700 * kMillisecond;
+constexpr int kMaxRestarts = 3;
 
 // Starting the driver's library may take seconds, even in the middle of a run, and is never avoided.
 bool starting_library(const std::string& call) { return call.find("Init") != std::string::npos; }
@@ -108,7 +108,7 @@ void Monitor::State::stop() {
         if (link) link->send(Stop{});
         changed.notify_all();
         if (thread.joinable() &&
-            !changed.wait_for(lock, std::chrono::nanoseconds(kStoppingPatience), [this] { return over; }) && link)
+            !changed.wait_for(lock, std::chrono::nanoseconds(kStopTimeout), [this] { return over; }) && link)
             link->hang_up();
     }
     if (thread.joinable()) thread.join();
@@ -148,11 +148,10 @@ bool Monitor::State::open_link() {
 
 Monitor::State::Outcome Monitor::State::converse() {
     for (DurNs waited = 0;;) {
-        DurNs patience = opened ? 2 * kSecond + 2 * options.request.interval : kOpeningPatience;
-        SamplerLink::Received received = link->receive(patience);
+        DurNs timeout = opened ? 2 * kSecond + 2 * options.request.interval : kOpenTimeout;
+        SamplerLink::Received received = link->receive(timeout);
         if (received.ending == SamplerLink::Ending::timeout) {
-            if (!starting_library(link->running_call()) || (waited += patience) >= kOpeningPatience)
-                return Outcome::hung;
+            if (!starting_library(link->running_call()) || (waited += timeout) >= kOpenTimeout) return Outcome::hung;
             continue;
         }
         waited = 0;
@@ -190,7 +189,7 @@ void Monitor::State::take(const Message& message) {
 
 bool Monitor::State::explain(Outcome outcome) {
     std::string call = link->running_call();
-    std::string death = outcome == Outcome::died ? link->death() : "";
+    std::string exit_reason = outcome == Outcome::died ? link->exit_reason() : "";
     broken.clear();
     std::lock_guard lock(mutex);
     if (outcome == Outcome::finished || outcome == Outcome::refused) {
@@ -202,10 +201,10 @@ bool Monitor::State::explain(Outcome outcome) {
     std::unique_ptr<SamplerLink> to_kill = std::move(link);  // killed at the end of this function
     std::string where = call.empty() ? "" : fmt::format(" in {}", call);
     bool avoidable = !call.empty() && !starting_library(call) && call.rfind("nvmlDeviceGetHandleBy", 0) != 0;
-    std::string what = death.empty() ? fmt::format("the driver did not answer{}", where)
-                                     : fmt::format("the sampler {}{}", death, where);
+    std::string what = exit_reason.empty() ? fmt::format("the driver did not answer{}", where)
+                                           : fmt::format("the sampler {}{}", exit_reason, where);
     if (!stopping) broken = what;
-    if (stopping || restarts == kMostRestarts) {
+    if (stopping || restarts == kMaxRestarts) {
         ending = what + (stopping ? "" : "; sampling ended after three restarts");
         accumulator.note(ending);
         if (!accumulator.any_reading()) refusal = Error{ExitCode::empty, what};
@@ -253,10 +252,10 @@ Status Monitor::start() {
         state.accumulator.note("no device was sampled, as requested (backend none)");
         return {};
     }
-    state.thread = quiet_thread([&state] { state.run(); });
+    state.thread = signal_blocked_thread([&state] { state.run(); });
     if (options_.start_timeout < 0 && !options_.strict) return {};
-    constexpr DurNs kUsual = 2 * kSecond;
-    Status ready = state.wait_ready(options_.start_timeout < 0 ? kUsual : options_.start_timeout);
+    constexpr DurNs kDefaultTimeout = 2 * kSecond;
+    Status ready = state.wait_ready(options_.start_timeout < 0 ? kDefaultTimeout : options_.start_timeout);
     if (!ready && options_.strict) {
         state.stop();
         return ready;

@@ -60,7 +60,7 @@ class PacketDecoder {
 public:
     explicit PacketDecoder(std::string_view bytes) : cursor_(bytes) {}
     // Whether all bytes existed and were consumed.
-    bool whole() const { return cursor_.ok() && cursor_.left() == 0; }
+    bool complete() const { return cursor_.ok() && cursor_.left() == 0; }
 
     // Enumerations are not checked for valid values.
     template <class Value>
@@ -111,7 +111,7 @@ std::optional<Record> decode_packet(std::uint8_t kind, std::string_view packet) 
     Record record;
     PacketDecoder decoder(packet.substr(1));
     visit_fields(record, decoder);
-    if (!decoder.whole()) return std::nullopt;
+    if (!decoder.complete()) return std::nullopt;
     return record;
 }
 

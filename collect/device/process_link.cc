@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "collect/device/call_mark.h"
+#include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
 #include "core/base/path_search.h"
@@ -53,14 +53,14 @@ int moved_up(int fd) {
 // This program's environment without the variables that inject the recorder: helper processes are not part of the
 // command, and a driver that they start must not load a tool's library.
 std::vector<char*> own_environment() {
-    constexpr std::string_view kLeftOut[] = {
+    constexpr std::string_view kRemovedVariables[] = {
         "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "GPUPROF_RECORD=", "GPUPROF_RECORD_DIR="};
     std::vector<char*> kept;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         auto begins = [entry](std::string_view name) {
             return std::string_view(*entry).substr(0, name.size()) == name;
         };
-        if (std::none_of(std::begin(kLeftOut), std::end(kLeftOut), begins)) kept.push_back(*entry);
+        if (std::none_of(std::begin(kRemovedVariables), std::end(kRemovedVariables), begins)) kept.push_back(*entry);
     }
     kept.push_back(nullptr);
     return kept;
@@ -75,8 +75,8 @@ Result<pid_t> spawn(const std::string& program, const char* argument, int socket
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, socket, kLinkSocket);
-    posix_spawn_file_actions_adddup2(&actions, mark, kLinkMark);
-    posix_spawn_file_actions_addclosefrom_np(&actions, kLinkMark + 1);
+    posix_spawn_file_actions_adddup2(&actions, mark, kLinkRunningCall);
+    posix_spawn_file_actions_addclosefrom_np(&actions, kLinkRunningCall + 1);
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
@@ -109,26 +109,26 @@ Result<std::unique_ptr<ProcessLink>> ProcessLink::open(const std::string& progra
     Descriptor ours(ends[0]), theirs(moved_up(ends[1]));
     Descriptor page(moved_up(memfd_create("gpuprof-call-mark", MFD_CLOEXEC)));
     void* mark = MAP_FAILED;
-    if (page.get() >= 0 && ftruncate(page.get(), sizeof(CallMark)) == 0)
-        mark = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
+    if (page.get() >= 0 && ftruncate(page.get(), sizeof(RunningCall)) == 0)
+        mark = mmap(nullptr, sizeof(RunningCall), PROT_READ | PROT_WRITE, MAP_SHARED, page.get(), 0);
     if (theirs.get() < 0 || mark == MAP_FAILED)
         return Error{ExitCode::internal, fmt::format("cannot share memory with the sampler: {}", std::strerror(errno))};
     Result<pid_t> pid = spawn(program, argument, theirs.get(), page.get());
     if (!pid.ok()) {
-        munmap(mark, sizeof(CallMark));
+        munmap(mark, sizeof(RunningCall));
         return pid.error();
     }
     std::unique_ptr<ProcessLink> link(new ProcessLink);
     link->owner_ = getpid();
     link->pid_ = *pid;
     link->socket_ = ours.release();
-    link->mark_ = static_cast<CallMark*>(mark);
+    link->running_call_ = static_cast<RunningCall*>(mark);
     return link;
 }
 
 ProcessLink::~ProcessLink() {
     close(socket_);
-    munmap(const_cast<CallMark*>(mark_), sizeof(CallMark));
+    munmap(const_cast<RunningCall*>(running_call_), sizeof(RunningCall));
     if (owner_ != getpid() || reaped_) return;
     kill(pid_, SIGKILL);
     for (int i = 0; i < 20; ++i) {
@@ -138,7 +138,7 @@ ProcessLink::~ProcessLink() {
     // The driver holds it beyond any signal. It becomes a zombie of ours when it finally ends.
 }
 
-ProcessLink::Received ProcessLink::receive(DurNs timeout, std::size_t most) {
+ProcessLink::Received ProcessLink::receive(DurNs timeout, std::size_t max_size) {
     pollfd wanted{socket_, POLLIN, 0};
     int ready = 0;
     TimeNs deadline = monotonic_ns() + timeout;
@@ -147,7 +147,7 @@ ProcessLink::Received ProcessLink::receive(DurNs timeout, std::size_t most) {
         ready = poll(&wanted, 1, static_cast<int>((left + kMillisecond - 1) / kMillisecond));
     } while (ready < 0 && errno == EINTR);
     if (ready == 0) return {.packet = {}, .ending = Ending::timeout};
-    std::string packet(most, '\0');
+    std::string packet(max_size, '\0');
     ssize_t size = 0;
     do size = recv(socket_, packet.data(), packet.size(), 0);
     while (size < 0 && errno == EINTR);
@@ -163,14 +163,14 @@ bool ProcessLink::send(std::string_view packet) {
 void ProcessLink::hang_up() { shutdown(socket_, SHUT_RDWR); }
 
 std::string ProcessLink::running_call() const {
-    if (mark_->entered_ns == 0) return {};
+    if (running_call_->entered_ns == 0) return {};
     std::string name;
-    for (std::size_t i = 0; i < sizeof(CallMark::function) && mark_->function[i] != '\0'; ++i)
-        name += mark_->function[i];
+    for (std::size_t i = 0; i < sizeof(RunningCall::function) && running_call_->function[i] != '\0'; ++i)
+        name += running_call_->function[i];
     return name;
 }
 
-std::string ProcessLink::death() {
+std::string ProcessLink::exit_reason() {
     for (int i = 0; i < 100; ++i) {
         int status = 0;
         pid_t done = waitpid(pid_, &status, WNOHANG);
@@ -188,7 +188,7 @@ std::string ProcessLink::death() {
 
 std::string sampler_program() {
     if (std::string named = trusted_environment("GPUPROF_PROGRAM"); !named.empty()) return named;
-    std::string self = own_program();
+    std::string self = this_executable();
     if (self.size() > 12 && self.substr(self.size() - 12) == "/gpu-profile") return self;
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&sampler_program), &here) == 0 || here.dli_fname == nullptr) return {};
@@ -203,16 +203,16 @@ std::string sampler_program() {
 
 void begin_link_end(const char* name) {
     prctl(PR_SET_NAME, name);
-    void* page = mmap(nullptr, sizeof(CallMark), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkMark, 0);
-    if (page != MAP_FAILED) share_call_mark(static_cast<CallMark*>(page));
+    void* page = mmap(nullptr, sizeof(RunningCall), PROT_READ | PROT_WRITE, MAP_SHARED, kLinkRunningCall, 0);
+    if (page != MAP_FAILED) share_running_call(static_cast<RunningCall*>(page));
 }
 
 bool send_packet(std::string_view packet) {
     return send(kLinkSocket, packet.data(), packet.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(packet.size());
 }
 
-std::string receive_packet(std::size_t most) {
-    std::string packet(most, '\0');
+std::string receive_packet(std::size_t max_size) {
+    std::string packet(max_size, '\0');
     ssize_t size = 0;
     do size = recv(kLinkSocket, packet.data(), packet.size(), 0);
     while (size < 0 && errno == EINTR);

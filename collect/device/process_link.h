@@ -1,7 +1,7 @@
 // A helper process that talks to a driver, as seen by the process that started it: start it, exchange packets, find out
 // why it died, kill it.
 // It is the program gpu-profile, started with a hidden argument and two descriptors: a packet socket and the page of
-// the call mark (collect/device/call_mark.h). It has its own session, so that Ctrl-C does not end it before its results
+// the running call (collect/device/running_call.h). It has its own session, so that Ctrl-C does not end it before its results
 // are collected, and it ends with the socket.
 // A link belongs to the process that created it: a forked child only closes it.
 #pragma once
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "collect/device/call_mark.h"
+#include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -19,7 +19,7 @@
 namespace gpuprof {
 
 // The descriptors of the started process.
-inline constexpr int kLinkSocket = 3, kLinkMark = 4;
+inline constexpr int kLinkSocket = 3, kLinkRunningCall = 4;
 
 class ProcessLink {
 public:
@@ -36,7 +36,7 @@ public:
         Ending ending = Ending::none;  // why there is no packet
     };
     // The next packet, at most `most` bytes long.
-    Received receive(DurNs timeout, std::size_t most);
+    Received receive(DurNs timeout, std::size_t max_size);
     bool send(std::string_view packet);
     // Ends the connection from another thread: receive() returns closed at once.
     void hang_up();
@@ -45,13 +45,13 @@ public:
     // The driver function that is running, or was running at the process's death; "" if none.
     std::string running_call() const;
     // How it ended, such as "was killed by signal 11 (Segmentation fault)"; waits briefly. "": it has not ended.
-    std::string death();
+    std::string exit_reason();
 
 private:
     ProcessLink() = default;
     pid_t owner_ = -1, pid_ = -1;
     int socket_ = -1;
-    volatile CallMark* mark_ = nullptr;
+    volatile RunningCall* running_call_ = nullptr;
     bool reaped_ = false;
 };
 
@@ -60,12 +60,12 @@ private:
 std::string sampler_program();
 
 // The end in the started process. This names the process, and shows its driver calls to its creator
-// (collect/device/call_mark.h).
+// (collect/device/running_call.h).
 void begin_link_end(const char* name);
 
 bool send_packet(std::string_view packet);
 // The next packet, at most `most` bytes long; "" if the other end is closed.
-std::string receive_packet(std::size_t most);
+std::string receive_packet(std::size_t max_size);
 // Whether a packet is available, or the other end is closed, before `deadline` (CLOCK_MONOTONIC).
 bool packet_before(TimeNs deadline);
 

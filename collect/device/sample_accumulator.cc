@@ -7,7 +7,7 @@
 
 namespace gpuprof {
 
-constexpr std::size_t kMostNotes = 24;
+constexpr std::size_t kMaxNotes = 24;
 
 SampleAccumulator::SampleAccumulator(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup)
     : request_(request), max_samples_(max_samples), statistics_from_(began + warmup) {}
@@ -55,10 +55,10 @@ void SampleAccumulator::note(const std::string& sentence) {
             ++known.times;
             return;
         }
-    if (notes_.size() < kMostNotes)
+    if (notes_.size() < kMaxNotes)
         notes_.push_back({sentence, 1});
     else
-        ++notes_left_off_;
+        ++notes_omitted_;
 }
 
 std::vector<SampledDevice> SampleAccumulator::devices() const {
@@ -83,7 +83,7 @@ std::vector<std::string> SampleAccumulator::sentences() const {
     std::vector<std::string> sentences;
     for (const Note& note : notes_)
         sentences.push_back(note.times == 1 ? note.sentence : fmt::format("{} ({} times)", note.sentence, note.times));
-    if (notes_left_off_ > 0) sentences.push_back(fmt::format("{} more remarks omitted", notes_left_off_));
+    if (notes_omitted_ > 0) sentences.push_back(fmt::format("{} more remarks omitted", notes_omitted_));
     if (cost_ && cost_->missed > 0)
         sentences.push_back(
             fmt::format("{} of {} ticks were skipped because reading the device took longer than the interval",

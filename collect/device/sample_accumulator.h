@@ -52,7 +52,7 @@ private:
         std::uint64_t times;
     };
     std::vector<Note> notes_;
-    std::uint64_t notes_left_off_ = 0;
+    std::uint64_t notes_omitted_ = 0;
     std::optional<Done> cost_;
 };
 

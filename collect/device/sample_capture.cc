@@ -9,7 +9,7 @@ constexpr std::size_t kRowsPerFlush = 16'384;
 
 }  // namespace
 
-Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& file, CapturePart::Named named) {
+Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& file, CapturePart::Publish named) {
     Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kSamplerTool, named);
     if (!part.ok()) return part.error();
     return std::unique_ptr<SampleCapture>(new SampleCapture(std::move(*part)));

@@ -14,7 +14,7 @@ namespace gpuprof {
 
 class SampleCapture {
 public:
-    static Result<std::unique_ptr<SampleCapture>> open(const std::string& file, CapturePart::Named named);
+    static Result<std::unique_ptr<SampleCapture>> open(const std::string& file, CapturePart::Publish named);
 
     // Feeds this object, which must outlive the monitor.
     Observer observer();

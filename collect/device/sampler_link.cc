@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostIdle = 4;
+constexpr std::size_t kMaxIdle = 4;
 
 // Idle samplers of this process. Never destroyed: threads may still use it while the program ends.
 struct IdleSamplers {
@@ -54,7 +54,7 @@ void SamplerLink::keep(std::unique_ptr<SamplerLink> link) {
     if (link->process_->owner() != getpid()) return;
     IdleSamplers& idle = idle_samplers();
     std::lock_guard lock(idle.mutex);
-    if (idle.links.size() < kMostIdle) idle.links.push_back(std::move(link));
+    if (idle.links.size() < kMaxIdle) idle.links.push_back(std::move(link));
 }
 
 }  // namespace gpuprof

@@ -26,7 +26,7 @@ public:
     bool send(const Message& message) { return process_->send(encode(message)); }
     void hang_up() { process_->hang_up(); }
     std::string running_call() const { return process_->running_call(); }
-    std::string death() { return process_->death(); }
+    std::string exit_reason() { return process_->exit_reason(); }
 
     // Returns an idle sampler to the pool of open().
     static void keep(std::unique_ptr<SamplerLink> link);

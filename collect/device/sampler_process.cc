@@ -14,7 +14,7 @@ namespace gpuprof {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
-constexpr DurNs kSendEvery = 100 * kMillisecond;
+constexpr DurNs kSendInterval = 100 * kMillisecond;
 constexpr std::size_t kSendReadings = 256;
 
 bool send_message(const Message& message) { return send_packet(encode(message)); }
@@ -58,7 +58,7 @@ private:
 // so the wait before the next one is at least four times as long as the last read.
 class EnergyProbe {
 public:
-    explicit EnergyProbe(TimeNs from) : next_(from + kEvery), over_(from + 2 * kSecond) {}
+    explicit EnergyProbe(TimeNs from) : next_(from + kInterval), over_(from + 2 * kSecond) {}
     // INT64_MAX when finished
     TimeNs next() const { return next_; }
     void read(DeviceSource& source, PollResult& to) {
@@ -76,11 +76,11 @@ public:
         to.faults.insert(to.faults.end(), read.faults.begin(), read.faults.end());
         TimeNs now = monotonic_ns();
         bool enough = changes_ > kChanges || now >= over_ || !answered;
-        next_ = enough ? INT64_MAX : now + std::max(kEvery, 4 * (now - begun));
+        next_ = enough ? INT64_MAX : now + std::max(kInterval, 4 * (now - begun));
     }
 
 private:
-    static constexpr DurNs kEvery = 20 * kMillisecond;
+    static constexpr DurNs kInterval = 20 * kMillisecond;
     static constexpr int kChanges = 3;
     // Of the first device that responds: the devices of a machine are usually alike.
     void see(const Reading& reading) {
@@ -141,7 +141,7 @@ private:
         bool end_is_news = source_.ended() && !said_end_;
         said_end_ |= end_is_news;
         batch_.ended = end_is_news;
-        if (end_is_news || now - sent_ >= kSendEvery || batch_.polled.readings.size() >= kSendReadings ||
+        if (end_is_news || now - sent_ >= kSendInterval || batch_.polled.readings.size() >= kSendReadings ||
             !batch_.polled.faults.empty())
             return flush();
         return true;

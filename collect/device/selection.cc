@@ -39,13 +39,13 @@ std::optional<std::int64_t> leading_number(std::string_view text, bool whole) {
 }
 
 // A GPU or one of its instances: an element of a list of visible devices.
-struct Place {
+struct DeviceIndex {
     std::int32_t machine, mig;
-    friend bool operator==(const Place&, const Place&) = default;
+    friend bool operator==(const DeviceIndex&, const DeviceIndex&) = default;
 };
-using Places = std::vector<Place>;
+using DeviceIndexes = std::vector<DeviceIndex>;
 
-void add_whole(std::span<const MachineDevice> machine, std::size_t index, Places& to) {
+void add_whole(std::span<const MachineDevice> machine, std::size_t index, DeviceIndexes& to) {
     auto number = static_cast<std::int32_t>(index);
     if (machine[index].mig_uuids.empty()) to.push_back({number, -1});
     for (std::size_t mig = 0; mig < machine[index].mig_uuids.size(); ++mig)
@@ -53,8 +53,8 @@ void add_whole(std::span<const MachineDevice> machine, std::size_t index, Places
 }
 
 // The device that a UUID or its beginning names, if unique. A GPU with instances stands for all of them.
-Places find_uuid(std::span<const MachineDevice> machine, std::string_view uuid) {
-    Places found;
+DeviceIndexes find_uuid(std::span<const MachineDevice> machine, std::string_view uuid) {
+    DeviceIndexes found;
     int matches = 0;
     for (std::size_t i = 0; i < machine.size(); ++i) {
         if (!machine[i].uuid.empty() && machine[i].uuid.starts_with(uuid)) {
@@ -67,12 +67,12 @@ Places find_uuid(std::span<const MachineDevice> machine, std::string_view uuid) 
             found.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(mig)});
         }
     }
-    return matches == 1 ? found : Places{};
+    return matches == 1 ? found : DeviceIndexes{};
 }
 
 // The device that one entry of CUDA_VISIBLE_DEVICES shows; for a GPU with instances, the first one.
-std::optional<Place> visible_entry(std::span<const MachineDevice> machine, std::string_view entry) {
-    Places found;
+std::optional<DeviceIndex> visible_entry(std::span<const MachineDevice> machine, std::string_view entry) {
+    DeviceIndexes found;
     if (is_uuid(entry)) {
         found = find_uuid(machine, entry);
     } else if (auto number = leading_number(entry, false)) {
@@ -82,14 +82,15 @@ std::optional<Place> visible_entry(std::span<const MachineDevice> machine, std::
     return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
-Places visible_places(std::span<const MachineDevice> machine, const DeviceRequest& request, Selection& selection) {
-    Places visible;
+DeviceIndexes visible_places(std::span<const MachineDevice> machine, const DeviceRequest& request,
+                             Selection& selection) {
+    DeviceIndexes visible;
     if (!request.visible_set) {
         for (std::size_t i = 0; i < machine.size(); ++i) add_whole(machine, i, visible);
         return visible;
     }
     for (std::string_view entry : split(request.visible)) {
-        std::optional<Place> place = visible_entry(machine, entry);
+        std::optional<DeviceIndex> place = visible_entry(machine, entry);
         if (!place) {
             if (!entry.empty() && entry != "-1")
                 selection.notes.push_back(
@@ -125,11 +126,11 @@ Error nothing_visible(const DeviceRequest& request, std::size_t machine_count) {
 }
 
 // The positions in `visible` that one requested entry selects.
-Result<std::vector<std::int32_t>> wanted(std::span<const MachineDevice> machine, const Places& visible,
+Result<std::vector<std::int32_t>> wanted(std::span<const MachineDevice> machine, const DeviceIndexes& visible,
                                          std::string_view entry) {
     std::vector<std::int32_t> positions;
     if (is_uuid(entry)) {
-        Places found = find_uuid(machine, entry);
+        DeviceIndexes found = find_uuid(machine, entry);
         if (found.empty())
             return Error{
                 ExitCode::usage,
@@ -166,7 +167,7 @@ void note_ambiguity(std::span<const MachineDevice> machine, const DeviceRequest&
             "Set CUDA_DEVICE_ORDER=PCI_BUS_ID to make them equal.");
 }
 
-void note_unsampled(const Places& visible, Selection& selection) {
+void note_unsampled(const DeviceIndexes& visible, Selection& selection) {
     std::vector<std::int32_t> left;
     for (std::size_t i = 0; i < visible.size(); ++i)
         if (std::none_of(selection.devices.begin(), selection.devices.end(),
@@ -181,7 +182,7 @@ void note_unsampled(const Places& visible, Selection& selection) {
 
 Result<Selection> select_devices(std::span<const MachineDevice> machine, const DeviceRequest& request) {
     Selection selection;
-    Places visible = visible_places(machine, request, selection);
+    DeviceIndexes visible = visible_places(machine, request, selection);
     if (visible.empty()) return nothing_visible(request, machine.size());
     std::vector<std::int32_t> chosen;
     if (trim(request.devices) == "all") {
@@ -196,7 +197,7 @@ Result<Selection> select_devices(std::span<const MachineDevice> machine, const D
     std::sort(chosen.begin(), chosen.end());
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     for (std::int32_t number : chosen) {
-        const Place& place = visible[static_cast<std::size_t>(number)];
+        const DeviceIndex& place = visible[static_cast<std::size_t>(number)];
         selection.devices.push_back({number, place.machine, place.mig});
     }
     note_ambiguity(machine, request, selection);

@@ -87,7 +87,7 @@ std::vector<Reading> Reservoir::in_order() const {
 }
 
 DeviceSeries::DeviceSeries(SampledDevice device, std::size_t capacity, DurNs interval)
-    : device_(std::move(device)), kept_(capacity), slices_(std::max<DurNs>(interval, 1)) {}
+    : device_(std::move(device)), kept_(capacity), bins_(std::max<DurNs>(interval, 1)) {}
 
 void DeviceSeries::add(const Reading& reading, TimeNs statistics_from) {
     kept_.add(reading);
@@ -101,7 +101,7 @@ void DeviceSeries::add(const Reading& reading, TimeNs statistics_from) {
     if (std::optional<double> util = reading.get(Metric::util_gpu)) {
         idle_ += *util < kIdleBelow;
         active_ += *util >= kActiveFrom;
-        slices_.add(reading.time, *util);
+        bins_.add(reading.time, *util);
     }
     energy_.add(reading);
     add_throttle(reading);
@@ -112,9 +112,9 @@ void DeviceSeries::add_throttle(const Reading& reading) {
     if (!bits) return;
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(*bits));
     by_power_ += throttle.power;
-    by_heat_ += throttle.heat;
+    by_thermal_ += throttle.thermal;
     by_hardware_ += throttle.hardware;
-    throttled_ += throttle.power || throttle.heat || throttle.hardware;
+    throttled_ += throttle.power || throttle.thermal || throttle.hardware;
 }
 
 void DeviceSeries::fill_percentiles(GpuSummary& summary) const {
@@ -194,14 +194,14 @@ GpuSummary DeviceSeries::summary(RegionBounds region) const {
     if (std::uint64_t samples = of(Metric::throttle).count(); samples > 0) {
         summary.throttle_pct = share(throttled_, samples);
         summary.throttle_power_pct = share(by_power_, samples);
-        summary.throttle_thermal_pct = share(by_heat_, samples);
+        summary.throttle_thermal_pct = share(by_thermal_, samples);
         summary.throttle_hw_pct = share(by_hardware_, samples);
     }
     summary.gpm_sm_active_mean = of(Metric::gpm_sm_active).mean();
     summary.gpm_sm_occupancy_mean = of(Metric::gpm_sm_occupancy).mean();
     summary.gpm_tensor_mean = of(Metric::gpm_tensor).mean();
     summary.gpm_dram_mean = of(Metric::gpm_dram).mean();
-    summary.sparkline = sparkline(slices_.means());
+    summary.sparkline = sparkline(bins_.means());
     summary.pattern = pattern_of(summary);
     fill_notes(summary);
     return summary;

@@ -11,7 +11,7 @@
 
 #include "collect/device/energy.h"
 #include "collect/device/reading.h"
-#include "collect/device/slices.h"
+#include "collect/device/time_bins.h"
 #include "core/schema/summary_fields.def"
 
 namespace gpuprof {
@@ -95,10 +95,10 @@ private:
 
     SampledDevice device_;
     Reservoir kept_;
-    Slices slices_;
+    TimeBins bins_;
     Moments moments_[kMetricCount];
     std::uint64_t counted_ = 0, idle_ = 0, active_ = 0;
-    std::uint64_t throttled_ = 0, by_power_ = 0, by_heat_ = 0, by_hardware_ = 0;
+    std::uint64_t throttled_ = 0, by_power_ = 0, by_thermal_ = 0, by_hardware_ = 0;
     TimeNs first_ = 0, last_ = 0;
     EnergyMeter energy_;
 };

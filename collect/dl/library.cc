@@ -21,7 +21,7 @@ std::string real_path(void* handle) {
 }
 
 // "A, B: cannot open shared object file; C: a stub": names with the same error are grouped.
-class Reasons {
+class LoadErrors {
 public:
     // `why` as dlerror() returns it, with or without a leading "NAME: ".
     void add(const std::string& name, const char* why) {
@@ -40,7 +40,7 @@ private:
 }  // namespace
 
 Result<Library> Library::open(std::span<const std::string> names) {
-    Reasons reasons;
+    LoadErrors reasons;
     for (const std::string& name : names) {
         Library library;
         library.handle_ = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);

@@ -9,8 +9,8 @@
 #include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
 #include "collect/inject/cupti_codes.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/other_client.h"
-#include "collect/inject/switchboard.h"
 #include "core/base/clock.h"
 #include "core/format/spool.h"
 
@@ -21,7 +21,7 @@ using cupti::Kind;
 
 // API functions that are recorded: they submit work, wait for it, or manage memory and code. A name matches by its
 // beginning.
-constexpr const char* kWanted[] = {
+constexpr const char* kWantedFunctions[] = {
     "cudaLaunch",
     "cudaGraphLaunch",
     "cudaMemcpy",
@@ -58,14 +58,14 @@ constexpr const char* kWanted[] = {
     "cuMemMap",
 };
 bool wanted(const char* name) noexcept {
-    for (const char* prefix : kWanted)
+    for (const char* prefix : kWantedFunctions)
         if (std::strncmp(name, prefix, std::strlen(prefix)) == 0) return true;
     return false;
 }
 
 // Callback ids end well before this in every version. They are consecutive: after this many without a name there are no
 // more.
-constexpr std::uint32_t kMostFunctions = Switchboard::kFunctions, kMostNameless = 256;
+constexpr std::uint32_t kMaxFunctions = CuptiMultiplexer::kFunctions, kMaxNameless = 256;
 constexpr int kYieldWaits = 20;  // times 10 ms, for work in flight
 
 // Whole kinds that are recorded while the window is open.
@@ -99,24 +99,24 @@ void on_profiler_call(void*, std::uint32_t domain, std::uint32_t cbid, const voi
 
 // Keeps the first failure, with CUPTI's own description of the code.
 void Activity::refuse(const char* what, int code) noexcept {
-    int nothing = kNothing;
-    if (!refused_.compare_exchange_strong(nothing, kSaying)) return;
+    int nothing = kNone;
+    if (!refusal_state_.compare_exchange_strong(nothing, kWriting)) return;
     const char* words = nullptr;
     bool said = cupti_->cuptiGetResultString != nullptr && cupti_->cuptiGetResultString(code, &words) == kCuptiSuccess;
     // without a driver, CUPTI 13.3 and later have no description
-    if (!said || words == nullptr) words = words_of_code(code);
+    if (!said || words == nullptr) words = name_of_code(code);
     std::snprintf(refusal_, sizeof refusal_, "%.60s: CUPTI answers %d%s%.80s (%.300s)", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "", cupti_->path);
-    refused_.store(kSaid, std::memory_order_release);
+    refusal_state_.store(kWritten, std::memory_order_release);
 }
 
 bool Activity::start() noexcept {
-    if (settings().library[0] != '\0') switchboard().name_library(settings().library);
-    cupti_ = switchboard().cupti();
+    if (settings().library[0] != '\0') cupti_multiplexer().name_library(settings().library);
+    cupti_ = cupti_multiplexer().cupti();
     if (cupti_ == nullptr) {
         std::snprintf(refusal_, sizeof refusal_,
                       "GPU work: libcupti not found; install it (nvidia-cuda-cupti) or set GPUPROF_CUPTI to its path");
-        refused_.store(kSaid, std::memory_order_release);
+        refusal_state_.store(kWritten, std::memory_order_release);
         return false;
     }
     if (cupti_->cuptiGetVersion(&version_) != kCuptiSuccess) version_ = 0;
@@ -131,8 +131,9 @@ bool Activity::start() noexcept {
         refuse("GPU work", code);
         return false;
     }
-    void* memory = mmap(nullptr, kKnown * sizeof(Known), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    known_ = memory == MAP_FAILED ? nullptr : static_cast<Known*>(memory);
+    void* memory =
+        mmap(nullptr, kNameSlots * sizeof(KnownName), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    known_ = memory == MAP_FAILED ? nullptr : static_cast<KnownName*>(memory);
     running_.store(true, std::memory_order_release);
     if (settings().range == CaptureRange::profiler_api) watch_profiler_calls();
     find_functions();
@@ -146,7 +147,7 @@ void Activity::watch_profiler_calls() noexcept {
     void* subscriber = nullptr;
     if (int code = cupti_->cuptiSubscribe(&subscriber, on_profiler_call, nullptr); code != kCuptiSuccess)
         return refuse("cudaProfilerStart and cudaProfilerStop, which begin and end the recording,", code);
-    for (std::uint32_t cbid = 1; cbid < kMostFunctions; ++cbid) {
+    for (std::uint32_t cbid = 1; cbid < kMaxFunctions; ++cbid) {
         const char* name = nullptr;
         if (cupti_->cuptiGetCallbackName(kDriverDomain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
         if (std::strcmp(name, "cuProfilerStart") == 0) profiler_start_id = cbid;
@@ -157,7 +158,7 @@ void Activity::watch_profiler_calls() noexcept {
 }
 
 bool Activity::switch_on(Kind kind, const char* what) noexcept {
-    int code = switchboard().set_kind(Who::ours, static_cast<std::uint32_t>(kind), true);
+    int code = cupti_multiplexer().set_kind(ClientId::ours, static_cast<std::uint32_t>(kind), true);
     if (code != kCuptiSuccess) refuse(what, code);
     return code == kCuptiSuccess;
 }
@@ -170,7 +171,7 @@ void Activity::open() noexcept {
     bool by_name = cupti_->cuptiGetCallbackName != nullptr && cupti_->cuptiActivityEnableRuntimeApi != nullptr;
     if (by_name && !settings().all_api) {
         for (std::size_t i = 0; i < wanted_count_; ++i)
-            switchboard().set_function(Who::ours, wanted_[i].domain, wanted_[i].cbid, true);
+            cupti_multiplexer().set_function(ClientId::ours, wanted_[i].domain, wanted_[i].cbid, true);
         return;
     }
     switch_on(Kind::runtime, "runtime calls");
@@ -178,7 +179,7 @@ void Activity::open() noexcept {
 }
 
 void Activity::close() noexcept {
-    if (running()) switchboard().withdraw(Who::ours);
+    if (running()) cupti_multiplexer().withdraw(ClientId::ours);
 }
 
 void Activity::yield() noexcept {
@@ -197,12 +198,12 @@ void Activity::yield() noexcept {
 void Activity::find_functions() noexcept {
     if (cupti_->cuptiGetCallbackName == nullptr) return;
     for (std::uint32_t domain : {kRuntimeDomain, kDriverDomain})
-        for (std::uint32_t cbid = 1, nameless = 0; cbid < kMostFunctions && nameless < kMostNameless; ++cbid) {
+        for (std::uint32_t cbid = 1, nameless = 0; cbid < kMaxFunctions && nameless < kMaxNameless; ++cbid) {
             const char* name = nullptr;
             ++nameless;
             if (cupti_->cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
             nameless = 0;
-            if (wanted(name) && wanted_count_ < kMostWanted) wanted_[wanted_count_++] = {domain, cbid};
+            if (wanted(name) && wanted_count_ < kMaxWanted) wanted_[wanted_count_++] = {domain, cbid};
             function_names_.add(domain == kRuntimeDomain ? spool::NameSpace::runtime_api
                                                          : spool::NameSpace::driver_api);
             function_names_.add(std::uint64_t{cbid});
@@ -215,12 +216,12 @@ bool Activity::write_function_names(SpoolFile& file) noexcept {
 }
 
 void Activity::forget_names() noexcept {
-    for (std::size_t i = 0; known_ != nullptr && i < kKnown; ++i) known_[i] = {};
+    for (std::size_t i = 0; known_ != nullptr && i < kNameSlots; ++i) known_[i] = {};
 }
 
 void Activity::flush(bool forced) noexcept {
     if (!running()) return;
-    OtherClient::UnderWay flushing;
+    OtherClient::InFlightGuard flushing;
     cupti_->cuptiActivityFlushAll(forced ? 1 : 0);
 }
 
@@ -232,12 +233,12 @@ void Activity::drain(SpoolFile& file, std::int64_t until) noexcept {
 
 // The length of a record follows from the start of the next one, which only CUPTI knows for its version.
 void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept {
-    constexpr std::size_t kMostKinds = 64;
-    std::uint32_t lengths[kMostKinds] = {};
+    constexpr std::size_t kMaxKinds = 64;
+    std::uint32_t lengths[kMaxKinds] = {};
     auto measure = [&](const std::uint8_t* record, const std::uint8_t* next) {
         std::uint32_t kind = 0;
         std::memcpy(&kind, record, sizeof kind);
-        if (kind < kMostKinds) lengths[kind] = static_cast<std::uint32_t>(next - record);
+        if (kind < kMaxKinds) lengths[kind] = static_cast<std::uint32_t>(next - record);
     };
     names_.clear();
     std::uint8_t *record = nullptr, *before = nullptr;
@@ -256,7 +257,7 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
     std::uint32_t kinds = 0;
     for (std::uint32_t length : lengths) kinds += length > 0;
     head_.add(kinds);
-    for (std::uint32_t kind = 0; kind < kMostKinds; ++kind)
+    for (std::uint32_t kind = 0; kind < kMaxKinds; ++kind)
         if (lengths[kind] > 0) head_.add(kind), head_.add(lengths[kind]);
     file.write(ChunkKind::spool_activity, head_.view(), {reinterpret_cast<const char*>(bytes), valid});
 }
@@ -267,7 +268,7 @@ void Activity::note_name(std::uint64_t address) noexcept {
     std::size_t size = std::strlen(text);
     std::uint64_t hash = hash_of(text, size);
     if (known_ != nullptr) {
-        Known& known = known_[(address >> 4) * 0x9E3779B97F4A7C15u >> 48];
+        KnownName& known = known_[(address >> 4) * 0x9E3779B97F4A7C15u >> 48];
         if (known.address == address && known.hash == hash) return;
         known = {address, hash};
     }
@@ -283,7 +284,7 @@ std::uint64_t Activity::timestamp() const noexcept {
 }
 
 std::uint64_t Activity::dropped() noexcept {
-    if (running()) dropped_ += switchboard().take_dropped(Who::ours);
+    if (running()) dropped_ += cupti_multiplexer().take_dropped(ClientId::ours);
     return dropped_ + buffers().unknown() + buffers().discarded();
 }
 

@@ -38,7 +38,9 @@ public:
     std::uint64_t dropped() noexcept;
     std::uint32_t version() const noexcept { return version_; }
     // What start() and open() could not do, in words; "" if everything worked.
-    const char* refusal() const noexcept { return refused_.load(std::memory_order_acquire) == kSaid ? refusal_ : ""; }
+    const char* refusal() const noexcept {
+        return refusal_state_.load(std::memory_order_acquire) == kWritten ? refusal_ : "";
+    }
 
 private:
     bool switch_on(cupti::Kind kind, const char* what) noexcept;
@@ -52,25 +54,25 @@ private:
     std::atomic<bool> running_{false};
     std::uint32_t version_ = 0;
     std::uint64_t dropped_ = 0;
-    enum Refused : int { kNothing, kSaying, kSaid };
-    std::atomic<int> refused_{kNothing};
+    enum RefusalState : int { kNone, kWriting, kWritten };
+    std::atomic<int> refusal_state_{kNone};
     char refusal_[512] = {};
     // Ids of the wanted functions, looked up once: asking CUPTI for 4,094 names takes long, on some versions very long.
     struct Function {
         std::uint32_t domain, cbid;
     };
-    static constexpr std::size_t kMostWanted = 512;
-    Function wanted_[kMostWanted] = {};
+    static constexpr std::size_t kMaxWanted = 512;
+    Function wanted_[kMaxWanted] = {};
     std::size_t wanted_count_ = 0;
     Scratch function_names_;
     Scratch names_, head_;
     // Addresses whose names were written, with a hash of the name: an address may be reused after its module is
     // unloaded.
-    struct Known {
+    struct KnownName {
         std::uint64_t address = 0, hash = 0;
     };
-    static constexpr std::size_t kKnown = 1 << 16;
-    Known* known_ = nullptr;
+    static constexpr std::size_t kNameSlots = 1 << 16;
+    KnownName* known_ = nullptr;
 };
 
 }  // namespace gpuprof::inject

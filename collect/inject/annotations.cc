@@ -5,7 +5,7 @@
 #include "collect/inject/collector.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
-#include "collect/inject/own_cost.h"
+#include "collect/inject/overhead_timer.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {
@@ -32,19 +32,20 @@ bool replace(std::uint64_t from, std::uint64_t to) noexcept {
 EventRing* ring() noexcept { return recording() || start_collector() ? EventRing::of_this_thread() : nullptr; }
 
 // Times one annotation in sixteen.
-class Timed {
+class SampledOverheadTimer {
 public:
-    explicit Timed(EventRing& ring) noexcept : since_(ring.calls++ % kEach == 0 ? monotonic_ns() : 0) {}
-    ~Timed() {
+    explicit SampledOverheadTimer(EventRing& ring) noexcept
+        : since_(ring.calls++ % kSamplingRatio == 0 ? monotonic_ns() : 0) {}
+    ~SampledOverheadTimer() {
         if (since_ != 0)
-            own_cost_ns.fetch_add(kEach * static_cast<std::uint64_t>(monotonic_ns() - since_),
-                                  std::memory_order_relaxed);
+            collector_overhead_ns.fetch_add(kSamplingRatio * static_cast<std::uint64_t>(monotonic_ns() - since_),
+                                            std::memory_order_relaxed);
     }
-    Timed(const Timed&) = delete;
-    Timed& operator=(const Timed&) = delete;
+    SampledOverheadTimer(const SampledOverheadTimer&) = delete;
+    SampledOverheadTimer& operator=(const SampledOverheadTimer&) = delete;
 
 private:
-    static constexpr std::uint32_t kEach = 16;
+    static constexpr std::uint32_t kSamplingRatio = 16;
     TimeNs since_;
 };
 
@@ -94,7 +95,7 @@ void add_name(NvtxOp op, std::uint64_t domain, std::uint64_t id, std::string_vie
     spool::NvtxEvent event = event_of(op, domain, id);
     event.text_kind = TextKind::inline_text;
     to->add(event, text);
-    name_log().add(event, text.substr(0, EventRing::kLongestText));
+    name_log().add(event, text.substr(0, EventRing::kMaxTextBytes));
 }
 
 bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
@@ -106,7 +107,7 @@ bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
 int push_range(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    Timed timed(*to);
+    SampledOverheadTimer timed(*to);
     if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
     if (window().open()) add(*to, NvtxOp::push, domain, 0, what);
     return to->depth++;
@@ -115,7 +116,7 @@ int push_range(std::uint64_t domain, const Annotation& what) noexcept {
 int pop_range(std::uint64_t domain) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    Timed timed(*to);
+    SampledOverheadTimer timed(*to);
     if (window().open()) add(*to, NvtxOp::pop, domain, 0, {});
     if (to->depth == 0) return -2;  // NVTX's return value for a pop without a push
     if (--to->depth == to->window_depth) {
@@ -129,7 +130,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
     std::uint64_t range = next_handle.fetch_add(1, std::memory_order_relaxed);
     EventRing* to = ring();
     if (to == nullptr) return range;
-    Timed timed(*to);
+    SampledOverheadTimer timed(*to);
     if (opens_window(domain, what)) replace(0, range);
     if (window().open()) add(*to, NvtxOp::start, domain, range, what);
     return range;
@@ -138,7 +139,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
 void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    Timed timed(*to);
+    SampledOverheadTimer timed(*to);
     if (window().open()) add(*to, NvtxOp::end, domain, range, {});
     if (window().watches_annotations() && range != 0 && replace(range, 0)) window().end();
 }
@@ -146,7 +147,7 @@ void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
 void mark(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    Timed timed(*to);
+    SampledOverheadTimer timed(*to);
     if (opens_window(domain, what)) window().end();  // a mark has no duration; it may be an iteration
     if (window().open()) add(*to, NvtxOp::mark, domain, 0, what);
 }

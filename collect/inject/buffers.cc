@@ -6,7 +6,7 @@
 
 #include "collect/inject/collector.h"
 #include "collect/inject/other_client.h"
-#include "collect/inject/own_cost.h"
+#include "collect/inject/overhead_timer.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -19,10 +19,11 @@ Buffers& buffers() noexcept { return pool; }
 
 int Buffers::hand_to(const Cupti& cupti) noexcept {
     cupti_ = &cupti;
-    constexpr std::uint32_t kSurvivesNone = 27;  // API version of CUDA 12.9; source: pytorch/kineto, issue 1534
+    constexpr std::uint32_t kFirstVersionWithoutBuffer =
+        27;  // API version of CUDA 12.9; source: pytorch/kineto, issue 1534
     std::uint32_t version = 0;
     cupti.cuptiGetVersion(&version);
-    needs_buffer_ = version < kSurvivesNone;
+    needs_buffer_ = version < kFirstVersionWithoutBuffer;
     return cupti.cuptiActivityRegisterCallbacks(request, complete);
 }
 
@@ -35,9 +36,9 @@ bool Buffers::mapped(Slot& slot) noexcept {
     return true;
 }
 
-void Buffers::request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) noexcept {
-    OwnTime timed;
-    *most_records = 0;  // as many as fit
+void Buffers::request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) noexcept {
+    OverheadTimer timed;
+    *max_records = 0;  // as many as fit
     *buffer = nullptr;
     *size = 0;
     for (Slot& slot : pool.slots_) {
@@ -56,7 +57,7 @@ void Buffers::request(std::uint8_t** buffer, std::size_t* size, std::size_t* mos
 
 // If more threads than spares need one, they share the last: its content is lost anyway.
 void Buffers::request_spare(std::uint8_t** buffer, std::size_t* size) noexcept {
-    Spare* spare = &pool.spares_[kSpares - 1];
+    Spare* spare = &pool.spares_[kMaxSpares - 1];
     for (Spare& each : pool.spares_) {
         std::uint32_t free = kFree;
         if (!each.state.compare_exchange_strong(free, kGiven, std::memory_order_acquire)) continue;
@@ -85,7 +86,7 @@ bool Buffers::complete_spare(std::uint8_t* buffer, std::size_t valid) noexcept {
 
 void Buffers::complete(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                        std::size_t valid) noexcept {
-    OwnTime timed;
+    OverheadTimer timed;
     for (Slot& slot : pool.slots_) {
         if (slot.bytes.load(std::memory_order_relaxed) != buffer || buffer == nullptr) continue;
         slot.valid = valid <= kBytes ? valid : 0;

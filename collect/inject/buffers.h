@@ -17,7 +17,7 @@ class Buffers {
 public:
     // CUPTI may hold one per thread, so many small buffers are better than few large ones.
     static constexpr std::size_t kBytes = std::size_t{256} << 10;
-    static constexpr std::size_t kMost = 256;
+    static constexpr std::size_t kMaxBuffers = 256;
 
     // Registers the two functions with CUPTI; returns its result.
     int hand_to(const Cupti& cupti) noexcept;
@@ -54,8 +54,8 @@ private:
         std::atomic<std::uint32_t> state{kFree};
         alignas(8) std::uint8_t bytes[kSize] = {};
     };
-    static constexpr std::size_t kSpares = 64;
-    static void request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) noexcept;
+    static constexpr std::size_t kMaxSpares = 64;
+    static void request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) noexcept;
     static void complete(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                          std::size_t valid) noexcept;
     static bool mapped(Slot& slot) noexcept;
@@ -64,8 +64,8 @@ private:
     Slot* earliest_returned() noexcept;
     static void free(Slot& slot) noexcept;
 
-    Slot slots_[kMost];
-    Spare spares_[kSpares];
+    Slot slots_[kMaxBuffers];
+    Spare spares_[kMaxSpares];
     std::atomic<std::uint64_t> turns_{0}, unknown_{0}, discarded_{0};
     bool needs_buffer_ = false;  // CUPTI crashes without one
     const Cupti* cupti_ = nullptr;

@@ -4,11 +4,11 @@
 #include <string_view>
 
 #include "collect/inject/buffers.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
 #include "collect/inject/other_client.h"
-#include "collect/inject/own_cost.h"
-#include "collect/inject/switchboard.h"
+#include "collect/inject/overhead_timer.h"
 #include "core/base/clock.h"
 #include "core/schema/facts.h"
 
@@ -33,7 +33,7 @@ void write_clock(Collector& c) noexcept {
 }
 
 void write_losses(Collector& c, bool at_end) noexcept {
-    std::uint64_t full = EventRing::homeless(), cut = 0;
+    std::uint64_t full = EventRing::dropped_without_ring(), cut = 0;
     for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next())
         full += ring->dropped(), cut += ring->cut();
     bool cuda = c.cuda_started.load(std::memory_order_acquire);
@@ -63,16 +63,16 @@ void write_facts(Collector& c) noexcept {
         int size = std::snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value));
         text(key, {digits, static_cast<std::size_t>(size)});
     };
-    if (c.cuda_started.load(std::memory_order_acquire) && switchboard().cupti() != nullptr) {
+    if (c.cuda_started.load(std::memory_order_acquire) && cupti_multiplexer().cupti() != nullptr) {
         constexpr const char* kPolicies[] = {"share", "own", "yield"};
-        text("cupti_path", switchboard().cupti()->path);
+        text("cupti_path", cupti_multiplexer().cupti()->path);
         number("cupti_version", c.activity.version());
         text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
         if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
         if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
     }
-    number(fact::kOnProgramThreads, own_cost_ns.load(std::memory_order_relaxed));
+    number(fact::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed));
     number(fact::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
     if (c.window.closed_at() != 0 && !c.window.open())
         number(fact::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));

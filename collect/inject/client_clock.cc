@@ -7,7 +7,7 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr std::uint64_t kShortestBase = 2'000'000;  // ns; a bracket of 100 ns then distorts the rate by 5e-5
+constexpr std::uint64_t kMinBase = 2'000'000;  // ns; a bracket of 100 ns then distorts the rate by 5e-5
 constexpr int kReadings = 5;
 
 ClockPair read_both(ClientClock::Function function) noexcept {
@@ -51,8 +51,8 @@ ClockLine ClientClock::line() const noexcept {
     if (function == nullptr) return {};
     ClockPair from{since_ns_.load(std::memory_order_relaxed), since_ticks_.load(std::memory_order_relaxed)};
     auto age = static_cast<std::uint64_t>(realtime_ns()) - from.ns;
-    if (age < kShortestBase) {
-        timespec rest{0, static_cast<long>(kShortestBase - age)};
+    if (age < kMinBase) {
+        timespec rest{0, static_cast<long>(kMinBase - age)};
         nanosleep(&rest, nullptr);
     }
     return {from, read_both(function)};

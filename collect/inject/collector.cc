@@ -13,12 +13,12 @@
 
 #include "collect/inject/buffers.h"
 #include "collect/inject/chunks.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
-#include "collect/inject/own_cost.h"
+#include "collect/inject/overhead_timer.h"
 #include "collect/inject/process_facts.h"
 #include "collect/inject/state.h"
-#include "collect/inject/switchboard.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {
@@ -28,15 +28,15 @@ enum Phase : int { kDormant, kStarting, kRunning, kEnding, kEnded };
 std::atomic<int> phase{kDormant};
 
 constexpr long kMillisecond = 1'000'000;
-constexpr long kDrainEvery = 10 * kMillisecond;
-constexpr std::int64_t kFlushEvery = 250 * kMillisecond, kClockEvery = 1000 * kMillisecond;
-constexpr std::int64_t kReclaimEvery = 100 * kMillisecond;
-constexpr std::size_t kManyRings = 64;
+constexpr long kDrainInterval = 10 * kMillisecond;
+constexpr std::int64_t kFlushInterval = 250 * kMillisecond, kClockInterval = 1000 * kMillisecond;
+constexpr std::int64_t kReclaimInterval = 100 * kMillisecond;
+constexpr std::size_t kMinRingsToReclaim = 64;
 constexpr std::int64_t kSlowStart = 5000 * kMillisecond;
-constexpr int kMostLateWaits = 10, kMostTries = 3;
-constexpr std::int64_t kMostDrain = 100 * kMillisecond, kMostEnding = 1200 * kMillisecond;
-constexpr std::int64_t kMostExitWait = 2000 * kMillisecond;  // maximum delay of the exit by a hanging CUPTI
-constexpr std::int64_t kMostYieldWait = 1000 * kMillisecond;
+constexpr int kMaxLateWaits = 10, kMaxTries = 3;
+constexpr std::int64_t kMaxDrain = 100 * kMillisecond, kMaxShutdown = 1200 * kMillisecond;
+constexpr std::int64_t kMaxExitWait = 2000 * kMillisecond;  // maximum delay of the exit by a hanging CUPTI
+constexpr std::int64_t kMaxYieldWait = 1000 * kMillisecond;
 
 Collector* collector = nullptr;
 bool handlers_set = false;      // of fork() and exit(); children inherit them
@@ -51,8 +51,8 @@ void pause(long ns) noexcept {
 
 // Waits at most `most` ns for `done`, which another thread sets before posting.
 template <class Done>
-void await(Wake& wake, std::int64_t most, Done&& done) noexcept {
-    std::int64_t until = monotonic_ns() + most;
+void wait_until(EventCount& wake, std::int64_t timeout_ns, Done&& done) noexcept {
+    std::int64_t until = monotonic_ns() + timeout_ns;
     for (;;) {
         std::uint32_t ticket = wake.ticket();
         std::int64_t left = until - monotonic_ns();
@@ -87,7 +87,7 @@ void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
 }
 
 void begin_part(Collector& c) noexcept {
-    for (int i = 0; i < kMostTries && c.file.empty(); ++i) write_process_facts(c.file);
+    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_facts(c.file);
     write_clock(c);
     write_names_so_far(c);
     c.part_began = monotonic_ns();
@@ -116,7 +116,7 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
     if (!c.cuda_started.load(std::memory_order_acquire) || !c.activity.running()) return;
     if (c.yielded.load(std::memory_order_acquire)) {
         c.activity.yield();
-        c.given_away.post();
+        c.given_away.notify();
     } else {
         c.kinds.follow(c.activity, c.window, now);
     }
@@ -129,37 +129,38 @@ void* spool(void*) {
     std::int64_t flushed = c.part_began, clocked = flushed, reclaimed = flushed;
     std::uint32_t ticket = c.work.ticket();
     while (phase.load(std::memory_order_acquire) == kRunning) {
-        c.work.wait(ticket, kDrainEvery);
+        c.work.wait(ticket, kDrainInterval);
         ticket = c.work.ticket();
         std::int64_t now = monotonic_ns();
         c.window.tick(now);
         follow_window(c, now);
-        if (now - flushed >= kFlushEvery) flush(c, false), flushed = now;
+        if (now - flushed >= kFlushInterval) flush(c, false), flushed = now;
         if (flushed == now && full()) c.window.shut();
         write_windows(c);
-        drain(c, now + kMostDrain);
+        drain(c, now + kMaxDrain);
         tell_of_slow_start(c, now);
-        if (now - reclaimed >= kReclaimEvery || EventRing::count() > kManyRings) EventRing::reclaim(), reclaimed = now;
-        if (now - clocked >= kClockEvery) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
+        if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim)
+            EventRing::reclaim(), reclaimed = now;
+        if (now - clocked >= kClockInterval) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
         if (settings().keep_last_ns > 0 && now - c.part_began >= settings().keep_last_ns) next_part(c);
     }
     std::int64_t ending = monotonic_ns();
     flush(c, false);
     flush(c, true);
     write_windows(c);
-    drain(c, ending + kMostEnding);
+    drain(c, ending + kMaxShutdown);
     // CUPTI returns buffers on its own threads, possibly with a delay.
-    for (int i = 0; i < kMostLateWaits && buffers().given() > 0; ++i) {
-        pause(kDrainEvery);
-        drain(c, ending + kMostEnding);
+    for (int i = 0; i < kMaxLateWaits && buffers().given() > 0; ++i) {
+        pause(kDrainInterval);
+        drain(c, ending + kMaxShutdown);
     }
     write_clock(c);
     write_facts(c);
-    for (int i = 0; i < kMostTries; ++i) write_losses(c, true);  // retries if it could not be written
+    for (int i = 0; i < kMaxTries; ++i) write_losses(c, true);  // retries if it could not be written
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
     phase.store(kEnded, std::memory_order_release);
-    c.ended.post();
+    c.ended.notify();
     return nullptr;
 }
 
@@ -170,23 +171,23 @@ void at_exit() { end_collector(); }
 // parent started it; then device work is not recorded. The parent's records stay with the parent.
 void in_child() {
     EventRing::forget_all();
-    name_log().become_childs();
+    name_log().adopt_in_child();
     buffers().forget();
-    own_cost_ns.store(0, std::memory_order_relaxed);
+    collector_overhead_ns.store(0, std::memory_order_relaxed);
     if (collector != nullptr) {
         bool starting = collector->starting_since.load(std::memory_order_relaxed) != 0;
         device_inherited |= starting || collector->cuda_started.load(std::memory_order_relaxed);
         collector->file.forget();
     }
-    device_inherited |= switchboard().wants_anything(Who::other);
-    switchboard().forget_loading();
+    device_inherited |= cupti_multiplexer().wants_anything(ClientId::other);
+    cupti_multiplexer().forget_loading();
     collector = nullptr;
     phase.store(kDormant, std::memory_order_relaxed);
 }
 
 // On the thread that opens or closes the window.
 void switch_window(bool open) noexcept {
-    OwnTime timed;
+    OverheadTimer timed;
     if (!open || !device_recording()) return;
     if (thread_id() != collector->thread.load(std::memory_order_relaxed))
         collector->kinds.wait_until_on(collector->work);
@@ -194,7 +195,7 @@ void switch_window(bool open) noexcept {
 
 // Device work, from within cuInit.
 void start_device(Collector& c) noexcept {
-    OwnTime timed;
+    OverheadTimer timed;
     c.starting_since.store(monotonic_ns(), std::memory_order_relaxed);
     if (c.activity.start()) c.kinds.start(c.activity, c.window);
     c.cuda_started.store(true, std::memory_order_release);
@@ -282,8 +283,8 @@ void end_collector() noexcept {
     if (collector->thread.load(std::memory_order_relaxed) == thread_id()) return;
     now = kRunning;
     phase.compare_exchange_strong(now, kEnding);
-    collector->work.post();
-    await(collector->ended, kMostExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
+    collector->work.notify();
+    wait_until(collector->ended, kMaxExitWait, [] { return phase.load(std::memory_order_acquire) == kEnded; });
 }
 
 Window& window() noexcept { return collector->window; }
@@ -301,12 +302,12 @@ bool device_recording() noexcept {
 void yield_device() noexcept {
     Collector& c = *collector;
     c.yielded.store(true, std::memory_order_release);
-    c.work.post();
-    await(c.given_away, kMostYieldWait, [&] { return !c.activity.running(); });
+    c.work.notify();
+    wait_until(c.given_away, kMaxYieldWait, [&] { return !c.activity.running(); });
 }
 
 bool stream_id(void* stream, std::uint32_t& id) noexcept {
-    const Cupti* cupti = device_recording() ? switchboard().cupti() : nullptr;
+    const Cupti* cupti = device_recording() ? cupti_multiplexer().cupti() : nullptr;
     return cupti != nullptr && cupti->cuptiGetStreamIdEx != nullptr &&
            cupti->cuptiGetStreamIdEx(nullptr, stream, 0, &id) == kCuptiSuccess;
 }

@@ -19,7 +19,7 @@ struct Versioned {
 };
 
 // What is already mapped: a libcupti, the driver, and a Python package folder that a library came from; empty if none.
-struct Mapped {
+struct MappedPaths {
     char cupti[sizeof(Cupti::path)] = {}, driver[512] = {}, packages[512] = {};
 };
 
@@ -31,7 +31,7 @@ void copy_first(char (&to)[Size], const char* from, std::size_t length) noexcept
 }
 
 int look_at(dl_phdr_info* library, std::size_t, void* found) noexcept {
-    auto* mapped = static_cast<Mapped*>(found);
+    auto* mapped = static_cast<MappedPaths*>(found);
     const char* name = library->dlpi_name;
     if (name == nullptr) return 0;
     if (std::strstr(name, "/libcupti.so") != nullptr) copy_first(mapped->cupti, name, std::strlen(name));
@@ -43,7 +43,7 @@ int look_at(dl_phdr_info* library, std::size_t, void* found) noexcept {
 }
 
 // The newest CUDA version that the driver supports, as 1000 * major; 0 if unknown. A newer CUPTI would not start.
-int driver_version(const Mapped& mapped) noexcept {
+int driver_version(const MappedPaths& mapped) noexcept {
     void* driver = mapped.driver[0] != '\0' ? dlopen(mapped.driver, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     if (driver == nullptr) return 0;
     auto ask = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
@@ -84,7 +84,7 @@ void* open_in_packages(const char* folder, int driver) noexcept {
 }
 
 void* find_library(const char* named) noexcept {
-    Mapped mapped;
+    MappedPaths mapped;
     dl_iterate_phdr(look_at, &mapped);
     if (void* library = open_library(mapped.cupti, RTLD_LAZY | RTLD_NOLOAD)) return library;
     if (void* library = open_library(named)) return library;

@@ -7,7 +7,7 @@
 
 namespace gpuprof::inject {
 
-using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
+using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
 using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                 std::size_t valid);
 using ProfilerCallback = void (*)(void* data, std::uint32_t domain, std::uint32_t cbid, const void* about);

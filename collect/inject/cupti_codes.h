@@ -5,7 +5,7 @@
 namespace gpuprof::inject {
 
 // Null: unknown code.
-constexpr const char* words_of_code(int code) noexcept {
+constexpr const char* name_of_code(int code) noexcept {
     switch (code) {
         case 1: return "CUPTI_ERROR_INVALID_PARAMETER";
         case 2: return "CUPTI_ERROR_INVALID_DEVICE";

@@ -21,7 +21,7 @@ thread_local EventRing* own_ring __attribute__((tls_model("initial-exec"))) = nu
 EventRing* EventRing::first() noexcept { return rings.load(std::memory_order_acquire); }
 
 std::size_t EventRing::count() noexcept { return ring_count.load(std::memory_order_relaxed); }
-std::uint64_t EventRing::homeless() noexcept { return without_ring.load(std::memory_order_relaxed); }
+std::uint64_t EventRing::dropped_without_ring() noexcept { return without_ring.load(std::memory_order_relaxed); }
 
 void EventRing::forget_all() noexcept {
     rings.store(nullptr, std::memory_order_relaxed);
@@ -39,7 +39,7 @@ EventRing* EventRing::of_this_thread() noexcept {
 }
 
 EventRing* EventRing::map(pid_t thread) noexcept {
-    if (count() >= kMost) return nullptr;
+    if (count() >= kMaxRings) return nullptr;
     void* memory = mmap(nullptr, sizeof(EventRing), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
     auto* ring = new (memory) EventRing;
@@ -75,8 +75,8 @@ void EventRing::reclaim() noexcept {
 // An event never wraps around: if it does not fit before the end, the rest is zeroed except for its length. Readers
 // recognise such padding by its time of 0, or because it is too short for an event.
 void EventRing::add(spool::NvtxEvent event, std::string_view text) noexcept {
-    if (text.size() > kLongestText) {
-        text = text.substr(0, kLongestText);
+    if (text.size() > kMaxTextBytes) {
+        text = text.substr(0, kMaxTextBytes);
         cut_.fetch_add(1, std::memory_order_relaxed);
     }
     std::size_t size = (sizeof event + text.size() + 7) / 8 * 8;

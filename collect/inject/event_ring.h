@@ -17,9 +17,9 @@ namespace gpuprof::inject {
 class EventRing {
 public:
     static constexpr std::size_t kBytes = 256 * 1024;
-    static constexpr std::size_t kLongestText = 16 * 1024;
+    static constexpr std::size_t kMaxTextBytes = 16 * 1024;
 
-    static constexpr std::size_t kMost = 1024;
+    static constexpr std::size_t kMaxRings = 1024;
 
     // The calling thread's ring; null if out of memory or if there are too many, which is counted.
     static EventRing* of_this_thread() noexcept;
@@ -27,7 +27,7 @@ public:
     static EventRing* first() noexcept;
     static std::size_t count() noexcept;
     // Events of threads without a ring.
-    static std::uint64_t homeless() noexcept;
+    static std::uint64_t dropped_without_ring() noexcept;
     // Releases the rings of threads that have ended, once they are empty. Spool thread only.
     static void reclaim() noexcept;
     EventRing* next() const noexcept { return next_; }

@@ -41,7 +41,7 @@ void NameLog::add(const spool::NvtxEvent& event, std::string_view text) noexcept
     (before == nullptr ? first_ : before->next).store(entry, std::memory_order_release);
 }
 
-void NameLog::become_childs() noexcept {
+void NameLog::adopt_in_child() noexcept {
     Entry* last = nullptr;
     for (Entry* entry = first_.load(std::memory_order_relaxed); entry != nullptr;
          entry = entry->next.load(std::memory_order_relaxed)) {

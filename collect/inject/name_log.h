@@ -23,7 +23,7 @@ public:
     }
     // In a forked child: a name that another parent thread was adding at that moment is lost, and names of threads and
     // streams belong to the parent only.
-    void become_childs() noexcept;
+    void adopt_in_child() noexcept;
 
 private:
     struct Entry {

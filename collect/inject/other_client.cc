@@ -27,37 +27,37 @@ void OtherClient::set_callbacks(RequestBuffer to_request, CompleteBuffer to_comp
 }
 
 void OtherClient::note_on(std::uint32_t kind) noexcept {
-    if (kind >= Switchboard::kKinds) return;
+    if (kind >= CuptiMultiplexer::kKinds) return;
     if (until_[kind].load() != 0 || since_[kind].load() == 0) since_[kind].store(now());
     until_[kind].store(0);
 }
 
 void OtherClient::note_off(std::uint32_t kind) noexcept {
-    if (kind < Switchboard::kKinds) until_[kind].store(now());
+    if (kind < CuptiMultiplexer::kKinds) until_[kind].store(now());
 }
 
 void OtherClient::note_still_on(std::uint32_t kind) noexcept {
-    if (kind < Switchboard::kKinds) until_[kind].store(0);
+    if (kind < CuptiMultiplexer::kKinds) until_[kind].store(0);
 }
 
-OtherClient::Out OtherClient::take() noexcept {
-    Out taken;
+OtherClient::ClientBuffer OtherClient::take() noexcept {
+    ClientBuffer taken;
     pthread_mutex_lock(&lock_);
-    for (Out& out : waiting_)
+    for (ClientBuffer& out : waiting_)
         if (out.bytes != nullptr) {
             taken = out;
-            out = Out{};
+            out = ClientBuffer{};
             break;
         }
     pthread_mutex_unlock(&lock_);
     return taken;
 }
 
-void OtherClient::put_back(Out out) noexcept {
+void OtherClient::put_back(ClientBuffer out) noexcept {
     if (out.bytes == nullptr) return;
     bool kept = false;
     pthread_mutex_lock(&lock_);
-    for (Out& place : waiting_)
+    for (ClientBuffer& place : waiting_)
         if (!kept && place.bytes == nullptr) {
             place = out;
             kept = true;
@@ -66,22 +66,22 @@ void OtherClient::put_back(Out out) noexcept {
     if (!kept) complete(out);
 }
 
-bool OtherClient::request(Out& out) noexcept {
-    out = Out{};
+bool OtherClient::request(ClientBuffer& out) noexcept {
+    out = ClientBuffer{};
     RequestBuffer function = request_.load(std::memory_order_relaxed);
     if (function == nullptr || !present()) return false;
-    function(&out.bytes, &out.size, &out.most_records);
-    if (out.bytes == nullptr) out = Out{};
+    function(&out.bytes, &out.size, &out.max_records);
+    if (out.bytes == nullptr) out = ClientBuffer{};
     return out.bytes != nullptr;
 }
 
-void OtherClient::complete(const Out& out) noexcept {
+void OtherClient::complete(const ClientBuffer& out) noexcept {
     CompleteBuffer function = complete_.load(std::memory_order_acquire);
     if (function != nullptr && out.bytes != nullptr) function(nullptr, 0, out.bytes, out.size, out.used);
 }
 
 void OtherClient::prepare() noexcept {
-    Out out = take();
+    ClientBuffer out = take();
     if (out.bytes != nullptr || request(out)) put_back(out);
 }
 
@@ -89,13 +89,13 @@ void OtherClient::prepare() noexcept {
 // precedes its start.
 bool OtherClient::is_its(const cupti::Record& record) const noexcept {
     auto kind = static_cast<std::uint32_t>(record.kind());
-    if (kind >= Switchboard::kKinds) return false;
+    if (kind >= CuptiMultiplexer::kKinds) return false;
     bool api = record.kind() == cupti::Kind::runtime || record.kind() == cupti::Kind::driver;
     std::uint32_t cbid = api ? record.get(cupti::api::cbid) : 0;
-    bool asked = switchboard().wants(Who::other, kind, cbid);
+    bool asked = cupti_multiplexer().wants(ClientId::other, kind, cbid);
     std::uint64_t until = until_[kind].load(), since = since_[kind].load();  // noted before the request changes
     if (!asked && (since == 0 || until == 0)) return false;                  // nor was it requested recently
-    if (api && switchboard().leaves_out(Who::other, kind, cbid)) return false;
+    if (api && cupti_multiplexer().excludes(ClientId::other, kind, cbid)) return false;
     const cupti::TimesOfKind* times = cupti::times_of(record.kind());
     if (times == nullptr) return true;
     std::uint64_t start = time_at(record, times->at[0]), end = time_at(record, times->at[1]);
@@ -103,9 +103,10 @@ bool OtherClient::is_its(const cupti::Record& record) const noexcept {
     return (end == 0 ? start : end) >= since && (until == 0 || start <= until);
 }
 
-bool OtherClient::add(Out& out, const std::uint8_t* record, std::size_t bytes, const ClockLine& line) noexcept {
-    bool fits = out.bytes != nullptr && out.used + bytes <= out.size &&
-                (out.most_records == 0 || out.records < out.most_records);
+bool OtherClient::add(ClientBuffer& out, const std::uint8_t* record, std::size_t bytes,
+                      const ClockLine& line) noexcept {
+    bool fits =
+        out.bytes != nullptr && out.used + bytes <= out.size && (out.max_records == 0 || out.records < out.max_records);
     if (!fits) {
         if (out.records > 0) complete(out);
         if (out.records > 0 || out.bytes == nullptr) {
@@ -129,10 +130,10 @@ bool OtherClient::add(Out& out, const std::uint8_t* record, std::size_t bytes, c
 
 void OtherClient::copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept {
     if (!present()) return;
-    UnderWay copying;
+    InFlightGuard copying;
     ClockLine line;
     bool line_known = false;
-    Out out;
+    ClientBuffer out;
     std::uint8_t *record = nullptr, *next = nullptr;
     int more = cupti.cuptiActivityGetNextRecord(bytes, valid, &next);
     while (more == kCuptiSuccess && next != nullptr) {
@@ -147,18 +148,18 @@ void OtherClient::copy(const Cupti& cupti, std::uint8_t* bytes, std::size_t vali
     put_back(out);
 }
 
-OtherClient::UnderWay::UnderWay() noexcept { client.under_way_.fetch_add(1, std::memory_order_acquire); }
-OtherClient::UnderWay::~UnderWay() { client.under_way_.fetch_sub(1, std::memory_order_release); }
+OtherClient::InFlightGuard::InFlightGuard() noexcept { client.in_flight_.fetch_add(1, std::memory_order_acquire); }
+OtherClient::InFlightGuard::~InFlightGuard() { client.in_flight_.fetch_sub(1, std::memory_order_release); }
 
 void OtherClient::hand_over() noexcept {
-    constexpr long kStep = 100'000, kLongest = 500'000'000;  // ns
-    for (long waited = 0; waited < kLongest && under_way_.load(std::memory_order_acquire) > 0; waited += kStep) {
+    constexpr long kStep = 100'000, kMaxWait_ns = 500'000'000;  // ns
+    for (long waited = 0; waited < kMaxWait_ns && in_flight_.load(std::memory_order_acquire) > 0; waited += kStep) {
         timespec step{0, kStep};
         nanosleep(&step, nullptr);
     }
-    for (Out out = take(); out.bytes != nullptr; out = take()) complete(out);
+    for (ClientBuffer out = take(); out.bytes != nullptr; out = take()) complete(out);
     // Records without a time cannot be ordered against later ones: the client's copies end here.
-    for (std::uint32_t kind = 0; kind < Switchboard::kKinds; ++kind)
+    for (std::uint32_t kind = 0; kind < CuptiMultiplexer::kKinds; ++kind)
         if (until_[kind].load(std::memory_order_relaxed) != 0 && cupti::times_of(cupti::Kind{kind}) == nullptr)
             since_[kind].store(0, std::memory_order_relaxed);
 }

@@ -11,7 +11,7 @@
 
 #include "collect/inject/client_clock.h"
 #include "collect/inject/cupti_api.h"
-#include "collect/inject/switchboard.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "core/format/cupti_records.h"
 
 namespace gpuprof::inject {
@@ -33,12 +33,12 @@ public:
     // Gives it the copies made so far; first waits up to half a second for buffers that are being returned.
     void hand_over() noexcept;
     // While this object lives, buffers may return on some thread: our own flush, or a buffer being copied.
-    class UnderWay {
+    class InFlightGuard {
     public:
-        UnderWay() noexcept;
-        ~UnderWay();
-        UnderWay(const UnderWay&) = delete;
-        UnderWay& operator=(const UnderWay&) = delete;
+        InFlightGuard() noexcept;
+        ~InFlightGuard();
+        InFlightGuard(const InFlightGuard&) = delete;
+        InFlightGuard& operator=(const InFlightGuard&) = delete;
     };
     // A buffer of the client that CUPTI held before we subscribed.
     void give_back(void* context, std::uint32_t stream, std::uint8_t* bytes, std::size_t size,
@@ -51,28 +51,28 @@ public:
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
 private:
-    struct Out {  // a buffer of the other client
+    struct ClientBuffer {  // a buffer of the other client
         std::uint8_t* bytes = nullptr;
-        std::size_t size = 0, used = 0, most_records = 0, records = 0;
+        std::size_t size = 0, used = 0, max_records = 0, records = 0;
     };
-    static constexpr std::size_t kOut = 16;
+    static constexpr std::size_t kMaxBuffers = 16;
 
-    Out take() noexcept;
-    void put_back(Out out) noexcept;
-    bool request(Out& out) noexcept;
-    void complete(const Out& out) noexcept;
+    ClientBuffer take() noexcept;
+    void put_back(ClientBuffer out) noexcept;
+    bool request(ClientBuffer& out) noexcept;
+    void complete(const ClientBuffer& out) noexcept;
     bool is_its(const cupti::Record& record) const noexcept;
-    bool add(Out& out, const std::uint8_t* record, std::size_t bytes, const ClockLine& line) noexcept;
+    bool add(ClientBuffer& out, const std::uint8_t* record, std::size_t bytes, const ClockLine& line) noexcept;
 
     std::atomic<RequestBuffer> request_{nullptr};
     std::atomic<CompleteBuffer> complete_{nullptr};
-    std::atomic<std::uint64_t> since_[Switchboard::kKinds] = {}, until_[Switchboard::kKinds] = {};
+    std::atomic<std::uint64_t> since_[CuptiMultiplexer::kKinds] = {}, until_[CuptiMultiplexer::kKinds] = {};
     std::atomic<std::uint64_t> copied_{0}, refused_{0};
-    std::atomic<int> under_way_{0};
+    std::atomic<int> in_flight_{0};
     ClientClock clock_;
     pthread_mutex_t lock_ =
-        PTHREAD_MUTEX_INITIALIZER;  // guards waiting_, for a few instructions; nothing is called under it
-    Out waiting_[kOut];             // with records, or prepared
+        PTHREAD_MUTEX_INITIALIZER;       // guards waiting_, for a few instructions; nothing is called under it
+    ClientBuffer waiting_[kMaxBuffers];  // with records, or prepared
 };
 
 OtherClient& other_client() noexcept;

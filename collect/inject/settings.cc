@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "collect/inject/not_recorded.h"
+#include "collect/inject/helper_programs.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -40,7 +40,7 @@ bool filtered(const RecorderSettings& settings) noexcept {
     ssize_t size = readlink("/proc/self/exe", path, sizeof path);
     if (size <= 0 || settings.all_children || settings.launcher == getppid()) return false;
     std::string_view name(path, static_cast<std::size_t>(size));
-    return is_not_recorded(name.substr(name.rfind('/') + 1));
+    return is_helper_program(name.substr(name.rfind('/') + 1));
 }
 
 Settings read_settings() noexcept {

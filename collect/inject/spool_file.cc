@@ -17,7 +17,7 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr int kPatience = 8;
+constexpr int kMaxFailures = 8;
 constexpr std::int64_t kRetryAfter = 1'000'000'000;
 
 void store_u32(char* to, std::uint32_t value) noexcept { std::memcpy(to, &value, sizeof value); }
@@ -105,14 +105,14 @@ void SpoolFile::remove_if_empty() noexcept {
 }
 
 // On a full disk each attempt costs writing what still fits, so after several failures writing pauses for a while.
-bool SpoolFile::worth_trying(ChunkKind kind) const noexcept {
-    if (failures_ < kPatience || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
+bool SpoolFile::should_retry(ChunkKind kind) const noexcept {
+    if (failures_ < kMaxFailures || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
     return monotonic_ns() - failed_at_ >= kRetryAfter;
 }
 
 bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view body) noexcept {
     std::size_t size = head.size() + body.size();
-    if (size > kMaxPayloadBytes || !worth_trying(kind) || !holds()) {
+    if (size > kMaxPayloadBytes || !should_retry(kind) || !holds()) {
         ++unwritten_;
         return false;
     }

@@ -40,7 +40,7 @@ private:
     bool adopt(int fd) noexcept;
     bool is_ours(int fd) const noexcept;
     bool holds() noexcept;
-    bool worth_trying(ChunkKind kind) const noexcept;
+    bool should_retry(ChunkKind kind) const noexcept;
     bool put_all(const iovec* parts, int count, std::size_t whole) noexcept;
     bool put(const char* bytes, std::size_t size) noexcept;
 

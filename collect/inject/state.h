@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "collect/inject/activity.h"
-#include "collect/inject/kind_switch.h"
+#include "collect/inject/activity_switch.h"
+#include "collect/inject/event_count.h"
 #include "collect/inject/scratch.h"
 #include "collect/inject/spool_file.h"
-#include "collect/inject/wake.h"
 #include "collect/inject/window.h"
 
 namespace gpuprof::inject {
@@ -20,11 +20,12 @@ namespace gpuprof::inject {
 struct Collector {
     pid_t process = 0;             // its owner; a child of vfork() or clone() shares its parent's
     std::atomic<pid_t> thread{0};  // the spool thread
-    Wake work, ended, given_away;  // for the spool thread; when it has ended; when CUPTI belongs to another client
+    EventCount work, ended,
+        given_away;  // for the spool thread; when it has ended; when CUPTI belongs to another client
     Window window;
     SpoolFile file;
     Activity activity;
-    KindSwitch kinds;
+    ActivitySwitch kinds;
     Scratch events, counts, facts, windows;
     std::atomic<bool> cuda_started{false};  // activity.start() has returned
     std::atomic<bool> yielded{false};

@@ -56,7 +56,7 @@ std::uint64_t SpoolFolder::bytes() const {
     return bytes;
 }
 
-void SpoolFolder::say_full() const {
+void SpoolFolder::report_disk_full() const {
     int file = open((path_ + "/full").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) close(file);
 }
@@ -69,7 +69,7 @@ SpoolFolder::~SpoolFolder() {
 }
 
 std::string injected_library() {
-    std::string program = own_program();
+    std::string program = this_executable();
     std::string folder = program.substr(0, program.rfind('/'));
     std::string prefix = folder.substr(0, folder.rfind('/'));
     for (const std::string& path : {folder + "/libgpuprof_inject.so", prefix + "/lib/libgpuprof_inject.so"})

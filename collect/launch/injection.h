@@ -34,7 +34,7 @@ public:
     // Total size of its files in bytes.
     std::uint64_t bytes() const;
     // Ends the recording in every process injected with `limited`, within a quarter of a second.
-    void say_full() const;
+    void report_disk_full() const;
     // Keeps the folder and its files.
     void keep() { path_.clear(); }
 

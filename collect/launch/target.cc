@@ -22,11 +22,11 @@ constexpr ExitCode kNotFound{127}, kNotExecutable{126};
 
 DurNs ns_of(const timeval& time) { return DurNs{time.tv_sec} * 1'000'000'000 + DurNs{time.tv_usec} * 1'000; }
 
-TargetEnd end_of(int status, const rusage& usage, int asked) {
-    TargetEnd end{.asked = asked,
-                  .user = ns_of(usage.ru_utime),
-                  .system = ns_of(usage.ru_stime),
-                  .peak_resident_bytes = std::int64_t{usage.ru_maxrss} * 1024};
+TargetExit end_of(int status, const rusage& usage, int asked) {
+    TargetExit end{.asked = asked,
+                   .user = ns_of(usage.ru_utime),
+                   .system = ns_of(usage.ru_stime),
+                   .peak_resident_bytes = std::int64_t{usage.ru_maxrss} * 1024};
     if (WIFEXITED(status)) end.exit_status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
     return end;
@@ -78,7 +78,7 @@ Status Target::start(const std::vector<std::string>& command, const TargetStream
                  fmt::format("cannot start {}: {}", command[0], std::strerror(failed))};
 }
 
-TargetEnd Target::wait(const std::function<void()>& ended) {
+TargetExit Target::wait(const std::function<void()>& ended) {
     int asked = 0;
     for (;;) {
         siginfo_t info{};
@@ -103,7 +103,7 @@ TargetEnd Target::wait(const std::function<void()>& ended) {
     }
 }
 
-void end_like(TargetEnd end) {
+void exit_like(TargetExit end) {
     std::fflush(nullptr);
     if (end.signal == 0) _exit(end.exit_status);
     rlimit none{0, 0};

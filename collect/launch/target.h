@@ -18,7 +18,7 @@
 namespace gpuprof {
 
 // How a target ended, in the terms of wait(2).
-struct TargetEnd {
+struct TargetExit {
     int exit_status = 0;  // if it was not killed
     int signal = 0;       // the one that killed it, or 0
     // SIGINT, SIGTERM, SIGHUP or SIGQUIT that arrived during the run, even if the target handled it; or 0
@@ -49,7 +49,7 @@ public:
     // does not exist, 126 if it is not executable.
     Status start(const std::vector<std::string>& command, const TargetStreams& streams = {});
     // Waits for its end. `ended` is called before the process is reaped.
-    TargetEnd wait(const std::function<void()>& ended = {});
+    TargetExit wait(const std::function<void()>& ended = {});
     pid_t pid() const { return pid_; }
 
 private:
@@ -59,6 +59,6 @@ private:
 };
 
 // Ends this process as the target ended: with the same exit status or signal, without a core file of our own.
-[[noreturn]] void end_like(TargetEnd end);
+[[noreturn]] void exit_like(TargetExit end);
 
 }  // namespace gpuprof

@@ -95,7 +95,7 @@ struct Enable {
     SamplingObject* object = nullptr;  // out
 };
 // For Disable, Start and Stop.
-struct OfObject {
+struct ObjectParams {
     std::size_t size = 24;
     void* reserved = nullptr;
     SamplingObject* object = nullptr;
@@ -116,7 +116,7 @@ struct GetCounterDataSize {
     SamplingObject* object = nullptr;
     const char** names = nullptr;
     std::size_t count = 0;
-    std::uint32_t most_samples = 0;
+    std::uint32_t max_samples = 0;
     std::size_t bytes = 0;  // out
 };
 struct InitializeImage {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "collect/dl/library.h"
-#include "collect/pm/places.h"
+#include "collect/pm/cupti_candidates.h"
 #include "core/base/environment.h"
 
 namespace gpuprof::pm {
@@ -37,7 +37,7 @@ const char* bind(const Library& library, Api& api) {
 
 Result<Api> find_cupti(const std::string& program) {
     std::string named = trusted_environment("GPUPROF_CUPTI"), old, why;
-    for (const std::string& place : cupti_places(program, trusted_environment)) {
+    for (const std::string& place : cupti_candidates(program, trusted_environment)) {
         Result<Library> library = Library::open(std::span(&place, 1));
         if (!library.ok()) {
             why = library.error().message;
@@ -83,7 +83,7 @@ Result<Api> load_api(const std::string& program) {
     Result<Api> api = find_cupti(program);
     if (!api.ok()) return api.error();
     {
-        MarkedCall mark("cuInit");
+        RunningCallScope mark("cuInit");
         if (int code = cuda->init(0); code != 0) return explain_cuda("cuInit", code);
     }
     load_beside(api->path);
@@ -95,7 +95,7 @@ Result<Api> load_api(const std::string& program) {
 Result<int> count_devices() {
     Result<Cuda> cuda = find_cuda();
     if (!cuda.ok()) return cuda.error();
-    MarkedCall mark("cuDeviceGetCount");
+    RunningCallScope mark("cuDeviceGetCount");
     int count = 0;
     if (int code = cuda->count(&count); code != 0) return explain_cuda("cuDeviceGetCount", code);
     if (count == 0) return Error{ExitCode::empty, "the driver reports no GPU to this process"};

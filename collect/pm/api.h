@@ -5,21 +5,21 @@
 
 #include <string>
 
-#include "collect/device/call_mark.h"
+#include "collect/device/running_call.h"
 #include "collect/pm/abi.h"
 #include "collect/pm/errors.h"
 #include "collect/pm/symbols.def"
 
 namespace gpuprof::pm {
 
-// One function of CUPTI; calls are marked (collect/device/call_mark.h).
+// One function of CUPTI; calls are marked (collect/device/running_call.h).
 template <class Parameters>
 struct Function {
     int (*pointer)(Parameters*) = nullptr;
     const char* name = "";
 
     int code(Parameters& parameters) const {
-        MarkedCall mark(name);
+        RunningCallScope mark(name);
         return pointer(&parameters);
     }
     Status operator()(Parameters& parameters) const {

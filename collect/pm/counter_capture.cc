@@ -24,8 +24,8 @@ void CounterCapture::add(std::int32_t device, TimeNs time, std::span<const PmCou
     series.values.insert(series.values.end(), values.begin(), values.end());
 }
 
-void CounterCapture::lose(std::int32_t device, std::uint64_t moments, std::string_view where) {
-    losses_[fmt::format("counters of device {}: {}", device, where)] += moments;
+void CounterCapture::lose(std::int32_t device, std::uint64_t sample_times, std::string_view where) {
+    losses_[fmt::format("counters of device {}: {}", device, where)] += sample_times;
 }
 
 void CounterCapture::clocks(TimeNs realtime, std::int64_t cupti) {
@@ -64,8 +64,8 @@ void CounterCapture::write_samples() {
 
 Status CounterCapture::flush() {
     write_samples();
-    for (const auto& [where, moments] : losses_)
-        part_->add_loss(spec_of(Loss::recorder_loss).name, static_cast<std::int64_t>(moments), where);
+    for (const auto& [where, sample_times] : losses_)
+        part_->add_loss(spec_of(Loss::recorder_loss).name, static_cast<std::int64_t>(sample_times), where);
     losses_.clear();
     return part_->flush();
 }

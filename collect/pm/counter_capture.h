@@ -25,7 +25,7 @@ public:
     // One moment of one device, with the same counters at each call. Values that are not finite are absent.
     void add(std::int32_t device, TimeNs time, std::span<const PmCounter> counters, std::span<const double> values);
     // Lost moments of a device; `where` says how they were lost.
-    void lose(std::int32_t device, std::uint64_t moments, std::string_view where);
+    void lose(std::int32_t device, std::uint64_t sample_times, std::string_view where);
     void fact(std::string_view key, std::string_view value) { part_->add_fact(key, value); }
     // Both clocks at the same moment.
     void clocks(TimeNs realtime, std::int64_t cupti);

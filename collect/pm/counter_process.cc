@@ -15,9 +15,9 @@ namespace gpuprof::pm {
 namespace {
 
 constexpr DurNs kMillisecond = 1'000'000;
-constexpr DurNs kTurn = 50 * kMillisecond;  // between looks at the buffers
-constexpr DurNs kLongestTurn = 500 * kMillisecond, kDrain = 600 * kMillisecond;
-constexpr DurNs kReportEvery = 250 * kMillisecond, kWriteEvery = 1000 * kMillisecond;
+constexpr DurNs kPollInterval = 50 * kMillisecond;  // between looks at the buffers
+constexpr DurNs kMaxPollDuration = 500 * kMillisecond, kDrain = 600 * kMillisecond;
+constexpr DurNs kReportInterval = 250 * kMillisecond, kWriteInterval = 1000 * kMillisecond;
 
 // All devices of one request. A device that fails is dropped, and what it lacks at the end is counted.
 class Sampler {
@@ -29,9 +29,9 @@ public:
         if (ready) ready = start();
         if (!ready) return refuse(ready.error());
         if (!report(CounterReport::Phase::sampling)) return 1;
-        while (!packet_before(monotonic_ns() + kTurn))
+        while (!packet_before(monotonic_ns() + kPollInterval))
             if (!turn()) return 1;
-        if (receive_packet(kMostBytes) != kStopPacket) return 1;
+        if (receive_packet(kMaxBytes) != kStopPacket) return 1;
         finish();
         return report(CounterReport::Phase::finished) ? 0 : 1;
     }
@@ -69,10 +69,10 @@ private:
 
     // One look at every device; false if the launcher is gone.
     bool turn() {
-        TimeNs now = monotonic_ns(), deadline = now + kLongestTurn;
+        TimeNs now = monotonic_ns(), deadline = now + kMaxPollDuration;
         each_session([&](Session& session) { return session.collect(*capture_, deadline); });
-        if (now - written_ >= kWriteEvery) write();
-        return now - reported_ < kReportEvery || report(CounterReport::Phase::sampling);
+        if (now - written_ >= kWriteInterval) write();
+        return now - reported_ < kReportInterval || report(CounterReport::Phase::sampling);
     }
 
     void finish() {
@@ -123,7 +123,7 @@ private:
     }
 
     void count(const Session& session) {
-        moments_ += session.moments();
+        sample_times_ += session.sample_times();
         lost_ += session.lost();
     }
 
@@ -146,11 +146,11 @@ private:
         CounterReport report{.phase = phase,
                              .code = 0,
                              .remarks = std::exchange(remarks_, {}),
-                             .moments = moments_,
+                             .sample_times = sample_times_,
                              .lost = lost_,
                              .written_until = ends_};
         for (const std::unique_ptr<Session>& session : sessions_)
-            if (session) report.moments += session->moments(), report.lost += session->lost();
+            if (session) report.sample_times += session->sample_times(), report.lost += session->lost();
         return send_packet(encode(report));
     }
 
@@ -158,7 +158,7 @@ private:
         CounterReport refusal{.phase = CounterReport::Phase::refused,
                               .code = static_cast<int>(error.code),
                               .remarks = {error.message},
-                              .moments = 0,
+                              .sample_times = 0,
                               .lost = 0,
                               .written_until = {}};
         return send_packet(encode(refusal)) ? 0 : 1;
@@ -172,7 +172,7 @@ private:
     Status failure_;                                  // the first one
     std::vector<std::string> remarks_;                // not reported yet
     std::set<std::string> said_;
-    std::uint64_t moments_ = 0, lost_ = 0;  // of dropped devices
+    std::uint64_t sample_times_ = 0, lost_ = 0;  // of dropped devices
     TimeNs written_ = monotonic_ns(), reported_ = 0;
 };
 
@@ -180,7 +180,7 @@ private:
 
 int run_counter_process() {
     begin_link_end("gpuprof-counter");
-    std::optional<CounterRequest> request = decode_request(receive_packet(kMostBytes));
+    std::optional<CounterRequest> request = decode_request(receive_packet(kMaxBytes));
     return request ? Sampler(std::move(*request)).run() : 1;
 }
 

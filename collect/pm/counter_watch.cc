@@ -7,21 +7,21 @@
 #include "collect/pm/counter_capture.h"
 #include "collect/pm/counter_process.h"
 #include "core/base/clock.h"
-#include "core/base/quiet_thread.h"
+#include "core/base/signal_blocked_thread.h"
 
 namespace gpuprof::pm {
 namespace {
 
 constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
-constexpr DurNs kOpeningPatience = 20 * kSecond;  // without persistence mode, loading the driver takes seconds
-constexpr DurNs kPatience = 3 * kSecond;
-constexpr DurNs kStoppingPatience = 1000 * kMillisecond;
-constexpr int kMostRestarts = 3;
+constexpr DurNs kOpenTimeout = 20 * kSecond;  // without persistence mode, loading the driver takes seconds
+constexpr DurNs kSilenceTimeout = 3 * kSecond;
+constexpr DurNs kStopTimeout = 1000 * kMillisecond;
+constexpr int kMaxRestarts = 3;
 
 }  // namespace
 
 CounterWatch::CounterWatch(CounterOptions options) : options_(std::move(options)) {
-    thread_ = quiet_thread([this] { run(); });
+    thread_ = signal_blocked_thread([this] { run(); });
 }
 
 CounterWatch::~CounterWatch() { stop(); }
@@ -38,7 +38,7 @@ void CounterWatch::stop() {
     ask_to_stop();
     {
         std::unique_lock lock(mutex_);
-        std::chrono::nanoseconds left(asked_ + kStoppingPatience - monotonic_ns());
+        std::chrono::nanoseconds left(asked_ + kStopTimeout - monotonic_ns());
         if (!changed_.wait_for(lock, left, [this] { return over_; }) && link_) link_->hang_up();
     }
     if (thread_.joinable()) thread_.join();
@@ -80,7 +80,7 @@ bool CounterWatch::open_link() {
 
 CounterWatch::Outcome CounterWatch::converse() {
     for (;;) {
-        ProcessLink::Received received = link_->receive(reported_ ? kPatience : kOpeningPatience, kMostBytes);
+        ProcessLink::Received received = link_->receive(reported_ ? kSilenceTimeout : kOpenTimeout, kMaxBytes);
         if (received.ending == ProcessLink::Ending::timeout) return Outcome::hung;
         if (received.ending == ProcessLink::Ending::closed) return Outcome::died;
         std::optional<CounterReport> report = decode_report(received.packet);
@@ -94,7 +94,7 @@ CounterWatch::Outcome CounterWatch::converse() {
 void CounterWatch::take(const CounterReport& report) {
     for (const std::string& remark : report.remarks) options_.remark(remark);
     reported_ = true;
-    moments_ = earlier_moments_ + report.moments;
+    sample_times_ = earlier_sample_times_ + report.sample_times;
     lost_ = earlier_lost_ + report.lost;
     if (!report.written_until.empty()) written_until_ = report.written_until;
 }
@@ -106,18 +106,19 @@ bool CounterWatch::stopping() {
 
 bool CounterWatch::explain(Outcome outcome) {
     std::string call = link_->running_call();
-    std::string death = outcome == Outcome::died ? link_->death() : "";
+    std::string exit_reason = outcome == Outcome::died ? link_->exit_reason() : "";
     {
         std::lock_guard lock(mutex_);
         link_.reset();  // killed here if it still runs
     }
     incomplete_ = outcome != Outcome::finished && !written_until_.empty();
     if (outcome == Outcome::finished || outcome == Outcome::refused) return false;
-    earlier_moments_ = moments_, earlier_lost_ = lost_;
-    std::string what = death.empty() ? "the driver did not answer" : "the sampling process " + death;
+    earlier_sample_times_ = sample_times_, earlier_lost_ = lost_;
+    std::string what = exit_reason.empty() ? "the driver did not answer" : "the sampling process " + exit_reason;
     if (!call.empty()) what += " in " + call;
     // One that dies before its first sample would die again.
-    bool again = outcome == Outcome::died && !death.empty() && reported_ && restarts_ < kMostRestarts && !stopping();
+    bool again =
+        outcome == Outcome::died && !exit_reason.empty() && reported_ && restarts_ < kMaxRestarts && !stopping();
     options_.remark(what + (again ? "; sampling was restarted" : "; sampling of counters ended"));
     if (again) ++restarts_;
     return again;
@@ -130,7 +131,7 @@ bool CounterWatch::pause(DurNs length) {
 
 // Counts what is missing between the last written sample and now, in a separate part.
 void CounterWatch::write_loss() {
-    Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMostRestarts + 1));
+    Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMaxRestarts + 1));
     if (!capture.ok()) return options_.remark(capture.error().message);
     for (std::size_t device = 0; device < written_until_.size(); ++device) {
         if (written_until_[device] == 0) continue;

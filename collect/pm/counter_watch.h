@@ -36,7 +36,7 @@ public:
     void ask_to_stop();
     void stop();
     // After stop(): sampled and lost moments of all devices.
-    std::uint64_t moments() const { return moments_; }
+    std::uint64_t sample_times() const { return sample_times_; }
     std::uint64_t lost() const { return lost_; }
 
 private:
@@ -59,8 +59,8 @@ private:
     bool stopping_ = false, over_ = false, reported_ = false, incomplete_ = false;
     int restarts_ = 0;
     std::vector<TimeNs> written_until_;
-    std::uint64_t moments_ = 0, lost_ = 0;                  // totals
-    std::uint64_t earlier_moments_ = 0, earlier_lost_ = 0;  // of samplers that died
+    std::uint64_t sample_times_ = 0, lost_ = 0;                  // totals
+    std::uint64_t earlier_sample_times_ = 0, earlier_lost_ = 0;  // of samplers that died
     std::thread thread_;
 };
 

@@ -10,7 +10,7 @@ namespace gpuprof::pm {
 namespace {
 
 constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;
-constexpr int kMostRestarts = 5;
+constexpr int kMaxRestarts = 5;
 // For GPUs that cannot sample by time, whose system clock runs at about 1 GHz. The times of samples are measured
 // anyway.
 constexpr double kSysclkPerNs = 1.0;
@@ -41,7 +41,7 @@ Result<std::unique_ptr<Session>> Session::open(const Api& api, std::size_t devic
 
 Session::~Session() {
     if (object_ == nullptr) return;
-    OfObject parameters;
+    ObjectParams parameters;
     parameters.object = object_;
     if (running_) (void)api_.stop.code(parameters);
     (void)api_.disable.code(parameters);
@@ -69,12 +69,12 @@ Status Session::configure() {
         std::int32_t trigger, append;
         std::size_t size;
     };
-    constexpr std::size_t kNow = SetConfig{}.size, kOf126 = offsetof(SetConfig, append);
-    constexpr Attempt kAttempts[] = {{kTimeInterval, kKeepLatest, kNow},
-                                     {kTimeInterval, kKeepOldest, kOf126},
-                                     {kSysclkInterval, kKeepLatest, kNow},
-                                     {kSysclkInterval, kKeepOldest, kNow},
-                                     {kSysclkInterval, kKeepOldest, kOf126}};
+    constexpr std::size_t kCurrentSize = SetConfig{}.size, kSizeBefore13 = offsetof(SetConfig, append);
+    constexpr Attempt kAttempts[] = {{kTimeInterval, kKeepLatest, kCurrentSize},
+                                     {kTimeInterval, kKeepOldest, kSizeBefore13},
+                                     {kSysclkInterval, kKeepLatest, kCurrentSize},
+                                     {kSysclkInterval, kKeepOldest, kCurrentSize},
+                                     {kSysclkInterval, kKeepOldest, kSizeBefore13}};
     auto cycles = static_cast<std::uint64_t>(static_cast<double>(interval_) * kSysclkPerNs);
     int first = kSuccess;
     for (const Attempt& attempt : kAttempts) {
@@ -106,7 +106,7 @@ Status Session::make_image() {
     size.object = object_;
     size.names = plan_.names.data();
     size.count = plan_.names.size();
-    size.most_samples = kMostSamples;
+    size.max_samples = kMaxSamples;
     if (Status status = api_.data_size(size); !status) return status;
     image_.resize(size.bytes);
     return empty_image();
@@ -121,7 +121,7 @@ Status Session::empty_image() {
 }
 
 Status Session::start() {
-    OfObject parameters;
+    ObjectParams parameters;
     parameters.object = object_;
     Status status = api_.start(parameters);
     running_ = status.ok();
@@ -131,8 +131,8 @@ Status Session::start() {
 
 // After a buffer overflow, CUPTI decodes nothing more until sampling is restarted.
 Status Session::restart() {
-    if (++restarts_ > kMostRestarts) return explain(api_.decode.name, kOutOfMemory);
-    OfObject parameters;
+    if (++restarts_ > kMaxRestarts) return explain(api_.decode.name, kOutOfMemory);
+    ObjectParams parameters;
     parameters.object = object_;
     if (Status status = api_.stop(parameters); !status) return status;
     running_ = false;
@@ -193,7 +193,7 @@ Status Session::take(CounterCapture& to, std::size_t sample) {
     evaluate.values = values_.data();
     if (Status status = api_.host_evaluate(evaluate); !status) return status;
     to.add(static_cast<std::int32_t>(chip_.device), start, plan_.counters, values_);
-    ++moments_;
+    ++sample_times_;
     return {};
 }
 
@@ -208,7 +208,7 @@ Status Session::collect(CounterCapture& to, TimeNs deadline) {
 }
 
 Status Session::stop(CounterCapture& to, TimeNs deadline) {
-    OfObject parameters;
+    ObjectParams parameters;
     parameters.object = object_;
     Status status = api_.stop(parameters);
     running_ = false;
@@ -219,9 +219,9 @@ Status Session::stop(CounterCapture& to, TimeNs deadline) {
     return status;
 }
 
-void Session::lose(CounterCapture& to, std::uint64_t moments, const char* where) {
-    to.lose(static_cast<std::int32_t>(chip_.device), moments, where);
-    lost_ += moments;
+void Session::lose(CounterCapture& to, std::uint64_t sample_times, const char* where) {
+    to.lose(static_cast<std::int32_t>(chip_.device), sample_times, where);
+    lost_ += sample_times;
 }
 
 }  // namespace gpuprof::pm

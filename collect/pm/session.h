@@ -35,7 +35,7 @@ public:
     const std::vector<std::string>& remarks() const { return remarks_; }
     const std::string& chip() const { return chip_.name; }
     TimeNs last_end() const { return last_end_; }
-    std::uint64_t moments() const { return moments_; }
+    std::uint64_t sample_times() const { return sample_times_; }
     std::uint64_t lost() const { return lost_; }
 
 private:
@@ -49,9 +49,9 @@ private:
     // Whether the buffer was empty.
     Result<bool> decode(CounterCapture& to);
     Status take(CounterCapture& to, std::size_t sample);
-    void lose(CounterCapture& to, std::uint64_t moments, const char* where);
+    void lose(CounterCapture& to, std::uint64_t sample_times, const char* where);
 
-    static constexpr std::uint32_t kMostSamples = 1024;  // per decoding
+    static constexpr std::uint32_t kMaxSamples = 1024;  // per decoding
 
     const Api& api_;
     Chip chip_;
@@ -66,7 +66,7 @@ private:
     std::vector<double> values_;
     std::vector<std::string> remarks_;
     TimeNs last_end_;
-    std::uint64_t moments_ = 0, lost_ = 0;
+    std::uint64_t sample_times_ = 0, lost_ = 0;
 };
 
 }  // namespace gpuprof::pm

@@ -6,13 +6,13 @@
 namespace gpuprof::pm {
 namespace {
 
-enum class SetPlace {
-#define GPUPROF_PM_PLACE(id, name, doc) id,
-    GPUPROF_PM_SETS(GPUPROF_PM_PLACE)
-#undef GPUPROF_PM_PLACE
+enum class SetIndex {
+#define GPUPROF_PM_SET_INDEX(id, name, doc) id,
+    GPUPROF_PM_SETS(GPUPROF_PM_SET_INDEX)
+#undef GPUPROF_PM_SET_INDEX
 };
 
-#define GPUPROF_PM_BIT(id, name, doc) constexpr unsigned id = 1U << static_cast<unsigned>(SetPlace::id);
+#define GPUPROF_PM_BIT(id, name, doc) constexpr unsigned id = 1U << static_cast<unsigned>(SetIndex::id);
 GPUPROF_PM_SETS(GPUPROF_PM_BIT)
 #undef GPUPROF_PM_BIT
 

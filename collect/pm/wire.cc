@@ -10,7 +10,7 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<CounterReport> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.phase), visit(r.code), visit(r.remarks), visit(r.moments), visit(r.lost), visit(r.written_until);
+    visit(r.phase), visit(r.code), visit(r.remarks), visit(r.sample_times), visit(r.lost), visit(r.written_until);
 }
 
 namespace {

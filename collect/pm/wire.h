@@ -28,12 +28,12 @@ struct CounterReport {
     Phase phase = Phase::sampling;
     int code = 0;                      // ExitCode, when refused
     std::vector<std::string> remarks;  // new ones; if refused, the reason
-    std::uint64_t moments = 0, lost = 0;
+    std::uint64_t sample_times = 0, lost = 0;
     std::vector<TimeNs> written_until;  // by device
 };
 
 inline constexpr std::string_view kStopPacket = "stop";
-inline constexpr std::size_t kMostBytes = 64 * 1024;
+inline constexpr std::size_t kMaxBytes = 64 * 1024;
 
 std::string encode(const CounterRequest& request);
 std::string encode(const CounterReport& report);

@@ -15,7 +15,7 @@
 namespace gpuprof::python {
 namespace {
 
-constexpr std::size_t kMostMaps = 4 << 20;
+constexpr std::size_t kMaxMapsBytes = 4 << 20;
 
 // A read-only view of a file in memory, for the lifetime of this object.
 class FileView {
@@ -56,10 +56,10 @@ std::uint32_t minor_of(std::optional<std::uint64_t> version) {
     return version && (*version >> 24 & 0xFF) == 3 ? static_cast<std::uint32_t>(*version >> 16 & 0xFF) : 0;
 }
 
-Finding look_inside(pid_t pid, const Mapping& mapping, const std::string& program) {
+InterpreterSearch look_inside(pid_t pid, const Mapping& mapping, const std::string& program) {
     static constexpr std::array<std::string_view, 5> kNames = {"_PyRuntime", "Py_Version", "PyCode_Type",
                                                                "PyUnicode_Type", "PyBytes_Type"};
-    Finding finding;
+    InterpreterSearch finding;
     FileView file("/proc/" + std::to_string(pid) + "/root" + std::string(mapping.path));
     std::vector<std::uint64_t> values = symbol_values(file.bytes(), kNames);
     std::uint64_t image = image_address(file.bytes(), mapping.offset);
@@ -71,14 +71,15 @@ Finding look_inside(pid_t pid, const Mapping& mapping, const std::string& progra
     if (values[1] != 0) version = memory.value<std::uint64_t>(loaded(1));
     std::uint64_t ignored = 0;
     if (!memory.read(loaded(0), &ignored, sizeof ignored)) {
-        finding.outcome = memory.error() == EPERM || memory.error() == ENOSYS ? Search::refused : Search::none;
+        finding.outcome =
+            memory.error() == EPERM || memory.error() == ENOSYS ? SearchOutcome::refused : SearchOutcome::none;
         return finding;
     }
     finding.minor = minor_of(version);
     if (finding.minor == 0) finding.minor = minor_in_name(mapping.path);
     if (finding.minor == 0) finding.minor = minor_in_name(program);
     std::optional<Layout> layout = finding.minor >= 13 ? read_layout(memory, loaded(0)) : layout_of(finding.minor);
-    finding.outcome = layout ? Search::found : Search::unsupported;
+    finding.outcome = layout ? SearchOutcome::found : SearchOutcome::unsupported;
     if (layout) finding.interpreter = {{loaded(0), loaded(2), loaded(3), loaded(4)}, *layout};
     return finding;
 }
@@ -112,19 +113,20 @@ std::uint32_t minor_in_name(std::string_view path) {
     return std::from_chars(name.data(), name.data() + name.size(), minor).ec == std::errc{} && minor < 100 ? minor : 0;
 }
 
-Finding find_interpreter(ProcFiles& files, pid_t pid) {
+InterpreterSearch find_interpreter(ProcFiles& files, pid_t pid) {
     std::string program = files.program(pid);
     errno = 0;
-    std::optional<std::string_view> read = files.read(pid, "maps", kMostMaps);
+    std::optional<std::string_view> read = files.read(pid, "maps", kMaxMapsBytes);
     if (!read) {
         bool refused = errno == EACCES || errno == EPERM;
         std::optional<ProcStat> stat = files.stat(pid);
-        return {.outcome = refused && stat && is_named_python(stat->name) ? Search::refused : Search::none,
-                .interpreter = {}};
+        return {
+            .outcome = refused && stat && is_named_python(stat->name) ? SearchOutcome::refused : SearchOutcome::none,
+            .interpreter = {}};
     }
     std::string maps(*read);
     std::string_view seen;
-    Finding best;
+    InterpreterSearch best;
     for (std::string_view rest = maps; !rest.empty();) {
         std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
@@ -132,9 +134,9 @@ Finding find_interpreter(ProcFiles& files, pid_t pid) {
         // The first mapping of a file determines its load address.
         if (!mapping || mapping->path == seen || !may_hold_python(mapping->path, program)) continue;
         seen = mapping->path;
-        Finding found = look_inside(pid, *mapping, program);
-        if (found.outcome == Search::found) return found;
-        if (found.outcome != Search::none) best = found;
+        InterpreterSearch found = look_inside(pid, *mapping, program);
+        if (found.outcome == SearchOutcome::found) return found;
+        if (found.outcome != SearchOutcome::none) best = found;
     }
     return best;
 }

@@ -24,23 +24,23 @@ std::optional<Mapping> parse_mapping(std::string_view line);
 std::uint32_t minor_in_name(std::string_view path);
 
 struct Interpreter {
-    Landmarks landmarks;
+    RuntimeAddresses addresses;
     Layout layout;
 };
 
-enum class Search {
+enum class SearchOutcome {
     found,
     none,         // no CPython here, or not yet
     refused,      // the system does not allow reading this process
     unsupported,  // a CPython with unknown structures; `minor` is its version
 };
 
-struct Finding {
-    Search outcome = Search::none;
+struct InterpreterSearch {
+    SearchOutcome outcome = SearchOutcome::none;
     std::uint32_t minor = 0;
     Interpreter interpreter;
 };
 
-Finding find_interpreter(ProcFiles& files, pid_t pid);
+InterpreterSearch find_interpreter(ProcFiles& files, pid_t pid);
 
 }  // namespace gpuprof::python

@@ -56,7 +56,7 @@ Layout layout_3_12() {
 
 // _Py_DebugOffsets of 3.13: a cookie, the version, a free-threading flag, then a group of 64-bit words per structure,
 // beginning with its size.
-enum Word : std::size_t {
+enum OffsetIndex : std::size_t {
     kCookie = 0,
     kVersion = 1,
     kFreeThreaded = 2,
@@ -103,14 +103,14 @@ std::optional<Layout> layout_of(std::uint32_t minor) {
 }
 
 std::optional<Layout> read_layout(Memory& memory, Address runtime) {
-    constexpr std::uint64_t kMostOffset = 16 << 20;  // the interpreter's structure has about 100 KiB
+    constexpr std::uint64_t kMaxOffset = 16 << 20;  // the interpreter's structure has about 100 KiB
     std::uint64_t words[kWords];
     if (!memory.read(runtime, words, sizeof words)) return std::nullopt;
     if (std::memcmp(words, "xdebugpy", 8) != 0 || words[kVersion] >> 16 != 0x030d) return std::nullopt;
     for (std::size_t word = kFreeThreaded; word < kWords; ++word)
-        if (words[word] > kMostOffset) return std::nullopt;
-    if (words[kCodeSize] > Bytes::kMost || words[kFrameSize] > Bytes::kMost) return std::nullopt;
-    auto at = [&](Word word) { return static_cast<std::uint32_t>(words[word]); };
+        if (words[word] > kMaxOffset) return std::nullopt;
+    if (words[kCodeSize] > Bytes::kMaxBytes || words[kFrameSize] > Bytes::kMaxBytes) return std::nullopt;
+    auto at = [&](OffsetIndex word) { return static_cast<std::uint32_t>(words[word]); };
     Layout layout;
     layout.minor = 13;
     layout.interpreters_head = at(kInterpretersHead);

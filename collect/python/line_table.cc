@@ -4,10 +4,10 @@ namespace gpuprof::python {
 namespace {
 
 // The largest accepted line number; a sum beyond it indicates a broken table.
-constexpr std::int64_t kMostLines = 100'000'000;
+constexpr std::int64_t kMaxLines = 100'000'000;
 
 std::optional<std::int32_t> checked(std::int64_t line) {
-    return line >= 0 && line <= kMostLines ? std::optional(static_cast<std::int32_t>(line)) : std::nullopt;
+    return line >= 0 && line <= kMaxLines ? std::optional(static_cast<std::int32_t>(line)) : std::nullopt;
 }
 
 // Pairs of bytes: a step in bytes of code, and a signed step in lines. CPython 3.9, Objects/lnotab_notes.txt.
@@ -83,7 +83,7 @@ std::optional<std::int32_t> line_of_locations(std::string_view table, std::int64
             line += cursor.signed_number();
             if (kind == kLong) cursor.number(), cursor.number(), cursor.number();
         }
-        if (line < -kMostLines || line > kMostLines) return std::nullopt;
+        if (line < -kMaxLines || line > kMaxLines) return std::nullopt;
         if (end > index) return kind == kNoLocation ? std::nullopt : checked(line);
     }
     return std::nullopt;

@@ -60,10 +60,10 @@ private:
 // The bytes of a structure that was read at once. Reads outside it return 0.
 class Bytes {
 public:
-    static constexpr std::size_t kMost = 1024;
-    // Whether `size` bytes, at most kMost, were read.
+    static constexpr std::size_t kMaxBytes = 1024;
+    // Whether `size` bytes, at most kMaxBytes, were read.
     bool fill(Memory& memory, Address address, std::size_t size) {
-        size_ = size <= kMost && memory.read(address, bytes_, size) ? size : 0;
+        size_ = size <= kMaxBytes && memory.read(address, bytes_, size) ? size : 0;
         return size_ > 0;
     }
     template <class T>
@@ -75,7 +75,7 @@ public:
     Address pointer(std::size_t offset) const { return get<Address>(offset); }
 
 private:
-    char bytes_[kMost];
+    char bytes_[kMaxBytes];
     std::size_t size_ = 0;
 };
 

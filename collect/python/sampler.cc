@@ -14,12 +14,12 @@ namespace gpuprof::python {
 namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kScanEvery = 200 * kMillisecond, kFlushEvery = 1000 * kMillisecond;
+constexpr std::int64_t kScanInterval = 200 * kMillisecond, kFlushInterval = 1000 * kMillisecond;
 constexpr std::size_t kRowsPerFlush = 4096;
-constexpr std::int64_t kCostShare = 5;  // a fifth of a CPU
+constexpr std::int64_t kMaxCostShare = 5;  // a fifth of a CPU
 // A process without CPython may load it later (a program that embeds it, or exec), so it is searched again at growing
 // intervals.
-constexpr std::int64_t kSearchAgain = 100 * kMillisecond, kSearchSlowest = 3000 * kMillisecond;
+constexpr std::int64_t kSearchInterval = 100 * kMillisecond, kMaxSearchInterval = 3000 * kMillisecond;
 
 // Where the C library stores a thread's id behind the result of pthread_self(): struct pthread of glibc on x86-64 and
 // arm64, nptl/descr.h. Values that are not threads of the process are ignored.
@@ -50,13 +50,13 @@ void StackSampler::run() {
     std::int64_t next = monotonic_ns(), scanned = 0, flushed = next;
     for (;;) {
         std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = monotonic_ns();
-        if (now - scanned >= kScanEvery) find_targets(), scanned = now;
+        if (now - scanned >= kScanInterval) find_targets(), scanned = now;
         sample();
-        if (part_->waiting() >= kRowsPerFlush || now - flushed >= kFlushEvery) (void)part_->flush(), flushed = now;
+        if (part_->waiting() >= kRowsPerFlush || now - flushed >= kFlushInterval) (void)part_->flush(), flushed = now;
         std::int64_t cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
         counts_.spent_ns += cost;
         ++counts_.ticks;
-        std::int64_t earliest = now + cost * kCostShare;
+        std::int64_t earliest = now + cost * kMaxCostShare;
         for (next += period_; next < earliest; next += period_) ++counts_.missed;
         std::unique_lock lock(mutex_);
         auto wait = std::chrono::nanoseconds(next - monotonic_ns());
@@ -75,20 +75,21 @@ void StackSampler::find_targets() {
 }
 
 void StackSampler::search(pid_t pid, Target& target, std::int64_t now) {
-    std::int64_t wait = std::min(kSearchAgain << std::min(target.searches, 8), kSearchSlowest);
-    if (target.reader || target.outcome == Search::unsupported || target.outcome == Search::refused) return;
+    std::int64_t wait = std::min(kSearchInterval << std::min(target.searches, 8), kMaxSearchInterval);
+    if (target.reader || target.outcome == SearchOutcome::unsupported || target.outcome == SearchOutcome::refused)
+        return;
     if (target.searches > 0 && now - target.searched_ns < wait) return;
-    Finding finding = find_interpreter(files_, pid);
+    InterpreterSearch finding = find_interpreter(files_, pid);
     if (target.outcome != finding.outcome) {
-        counts_.refused += finding.outcome == Search::refused;
-        counts_.processes += finding.outcome == Search::found;
+        counts_.refused += finding.outcome == SearchOutcome::refused;
+        counts_.processes += finding.outcome == SearchOutcome::found;
     }
     ++target.searches, target.searched_ns = now, target.outcome = finding.outcome;
-    if (finding.outcome == Search::unsupported) counts_.unsupported = finding.minor;
-    if (finding.outcome != Search::found) return;
+    if (finding.outcome == SearchOutcome::unsupported) counts_.unsupported = finding.minor;
+    if (finding.outcome != SearchOutcome::found) return;
     target.memory = std::make_unique<ProcessMemory>(pid);
     target.reader =
-        std::make_unique<StackReader>(*target.memory, finding.interpreter.layout, finding.interpreter.landmarks);
+        std::make_unique<StackReader>(*target.memory, finding.interpreter.layout, finding.interpreter.addresses);
 }
 
 void StackSampler::sample() {
@@ -104,7 +105,7 @@ void StackSampler::sample() {
 void StackSampler::give_up(Target& target) {
     take_counts(target);
     target.reader.reset();
-    target.outcome = Search::refused;
+    target.outcome = SearchOutcome::refused;
     ++counts_.refused;
 }
 

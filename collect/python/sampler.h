@@ -45,7 +45,7 @@ private:
         std::unordered_map<std::uint64_t, pid_t> threads;  // by pthread id, for versions that store no system id
         std::int64_t searched_ns = 0;                      // time of the last search
         int searches = 0;
-        Search outcome = Search::none;
+        SearchOutcome outcome = SearchOutcome::none;
         StackCounts counted;
     };
     StackSampler(std::unique_ptr<CapturePart> part, std::string mark, double hz);

@@ -7,11 +7,11 @@
 namespace gpuprof::python {
 namespace {
 
-constexpr std::size_t kLongestName = 1024, kLongestPath = 4096, kLongestTable = 1 << 20;
-constexpr std::size_t kMostCodes = 50'000;  // cached; programs have several tens of thousands
+constexpr std::size_t kMaxNameLength = 1024, kMaxPathLength = 4096, kMaxTableBytes = 1 << 20;
+constexpr std::size_t kMaxCodes = 50'000;  // cached; programs have several tens of thousands
 constexpr std::size_t kThreadStateSize = 400;
 constexpr int kAttempts = 3;  // a stack is torn if it changes while it is read, which rarely happens twice
-constexpr Address kLargestStackPiece = 256 * 1024;
+constexpr Address kMaxStackChunk = 256 * 1024;
 
 // PyASCIIObject.state: two bits interned, three bits of width, then whether the text follows the header, and whether it
 // is ASCII.
@@ -58,10 +58,10 @@ void make_plain(std::string& text) {
 
 const std::vector<ThreadStack>& StackReader::read() {
     threads_.clear();
-    threads_left_ = kMostThreads;
-    frames_left_ = kMostWork;
+    threads_left_ = kMaxThreads;
+    frames_left_ = kMaxFramesPerReading;
     std::optional<Address> interpreter = memory_.pointer(marks_.runtime + layout_.interpreters_head);
-    for (int i = 0; i < kMostInterpreters && interpreter && *interpreter != 0; ++i) {
+    for (int i = 0; i < kMaxInterpreters && interpreter && *interpreter != 0; ++i) {
         read_threads(*interpreter);
         interpreter = memory_.pointer(*interpreter + layout_.interpreter_next);
     }
@@ -120,7 +120,7 @@ void StackReader::copy_stack(const Bytes& state, Address frame) {
     stack_.forget();
     if (layout_.datastack_chunk == kNone) return;
     Address chunk = state.pointer(layout_.datastack_chunk), end = frame + layout_.frame_size;
-    if (chunk == 0 || frame <= chunk || end - chunk > kLargestStackPiece) return;
+    if (chunk == 0 || frame <= chunk || end - chunk > kMaxStackChunk) return;
     stack_.copy(chunk, end);
 }
 
@@ -137,7 +137,7 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
     Address earlier = 0;  // an earlier frame: meeting it again means a cycle
     for (int i = 0; frame != 0; ++i) {
         if (--frames_left_ <= 0) return false;
-        if (i == kMostFrames) {
+        if (i == kMaxFrames) {
             into.cut = true;
             break;
         }
@@ -191,13 +191,13 @@ const StackReader::Code* StackReader::code_at(Address address) {
             return &code;
     }
     if (!read_code(found)) return nullptr;
-    if (codes_.size() >= kMostCodes) codes_.clear();
+    if (codes_.size() >= kMaxCodes) codes_.clear();
     return &(codes_[address] = std::move(found));
 }
 
 bool StackReader::read_code(Code& code) {
     std::string path;
-    if (!read_text(code.name, kLongestName, code.function) || !read_text(code.filename, kLongestPath, path) ||
+    if (!read_text(code.name, kMaxNameLength, code.function) || !read_text(code.filename, kMaxPathLength, path) ||
         !read_bytes(code.lines, code.table))
         return false;
     code.file = short_file(path);
@@ -205,14 +205,14 @@ bool StackReader::read_code(Code& code) {
     return true;
 }
 
-bool StackReader::read_text(Address address, std::size_t most, std::string& into) {
+bool StackReader::read_text(Address address, std::size_t max_length, std::string& into) {
     Bytes head;
     if (address == 0 || !head.fill(memory_, address, layout_.text_ascii_size)) return false;
     if (marks_.text_type != 0 && head.pointer(layout_.object_type) != marks_.text_type) return false;
     auto length = head.get<std::uint64_t>(layout_.text_length);
     auto state = head.get<std::uint32_t>(layout_.text_state);
     std::uint32_t width = width_of(state);
-    if (length > most || (state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return false;
+    if (length > max_length || (state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return false;
     std::string raw(length * width, '\0');
     Address data = address + ((state & kAscii) != 0 ? layout_.text_ascii_size : layout_.text_compact_size);
     if (length > 0 && !memory_.read(data, raw.data(), raw.size())) return false;
@@ -225,7 +225,7 @@ bool StackReader::read_bytes(Address address, std::string& into) {
     if (address == 0 || !head.fill(memory_, address, layout_.bytes_data)) return false;
     if (marks_.bytes_type != 0 && head.pointer(layout_.object_type) != marks_.bytes_type) return false;
     auto size = head.get<std::uint64_t>(layout_.bytes_size);
-    if (size > kLongestTable) return false;
+    if (size > kMaxTableBytes) return false;
     into.assign(size, '\0');
     return size == 0 || memory_.read(address + layout_.bytes_data, into.data(), size);
 }

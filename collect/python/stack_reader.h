@@ -16,7 +16,7 @@
 namespace gpuprof::python {
 
 // Addresses of the runtime structures; 0 if unknown (types are then not checked).
-struct Landmarks {
+struct RuntimeAddresses {
     Address runtime = 0, code_type = 0, text_type = 0, bytes_type = 0;
 };
 
@@ -35,12 +35,12 @@ struct StackCounts {
 
 class StackReader {
 public:
-    static constexpr int kMostFrames = 256;
-    static constexpr int kMostThreads = 4096, kMostInterpreters = 64;
-    static constexpr int kMostWork = 65'536;  // maximum frames per reading, over all threads
+    static constexpr int kMaxFrames = 256;
+    static constexpr int kMaxThreads = 4096, kMaxInterpreters = 64;
+    static constexpr int kMaxFramesPerReading = 65'536;  // maximum frames per reading, over all threads
 
-    StackReader(Memory& memory, const Layout& layout, Landmarks landmarks)
-        : memory_(memory), stack_(memory), layout_(layout), marks_(landmarks) {}
+    StackReader(Memory& memory, const Layout& layout, RuntimeAddresses addresses)
+        : memory_(memory), stack_(memory), layout_(layout), marks_(addresses) {}
 
     // The stacks of all threads that run Python code now; empty if nothing can be read (the process ended).
     const std::vector<ThreadStack>& read();
@@ -60,14 +60,14 @@ private:
     bool add_frame(const Bytes& frame);
     const Code* code_at(Address address);
     bool read_code(Code& code);
-    bool read_text(Address address, std::size_t most, std::string& into);
+    bool read_text(Address address, std::size_t max_length, std::string& into);
     bool read_bytes(Address address, std::string& into);
     std::optional<Address> gil_holder(Address interpreter);
 
     Memory& memory_;
     CopiedMemory stack_;
     Layout layout_;
-    Landmarks marks_;
+    RuntimeAddresses marks_;
     StackCounts counts_;
     int threads_left_ = 0, frames_left_ = 0;  // budget of this reading
     std::vector<ThreadStack> threads_;

@@ -110,9 +110,9 @@ private:
 
     // "name:password" loses the password. "1000:1000" is a user and group id and stays.
     void user_and_password() noexcept {
-        constexpr std::size_t kLongestName = 256;  // the same text may be examined again
+        constexpr std::size_t kMaxNameLength = 256;  // the same text may be examined again
         std::size_t end = at_;
-        while (end < text_.size() && end < at_ + kLongestName && !is_blank(text_[end])) ++end;
+        while (end < text_.size() && end < at_ + kMaxNameLength && !is_blank(text_[end])) ++end;
         std::size_t colon = at_;
         while (colon < end && text_[colon] != ':') ++colon;
         if (colon == end) return;

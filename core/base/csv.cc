@@ -22,7 +22,7 @@ bool is_number(std::string_view text) {
 
 }  // namespace
 
-std::string harmless_text(std::string_view text) {
+std::string sanitized_text(std::string_view text) {
     std::string out;
     if (!text.empty()) {
         char32_t first = decode_utf8(text).value;
@@ -38,7 +38,7 @@ std::string harmless_text(std::string_view text) {
 }
 
 void append_csv_text(std::string& line, std::string_view text) {
-    std::string field = harmless_text(text);
+    std::string field = sanitized_text(text);
     if (field.find_first_of(",\"\n") == std::string::npos && !field.starts_with('#')) {
         line += field;
         return;

@@ -10,7 +10,7 @@ namespace gpuprof {
 // `text`, made harmless in a spreadsheet and on a terminal. A text that would start a formula (= + - @, tab, line end,
 // or their full-width forms) and is not a number gets a leading apostrophe, as does one that starts with an apostrophe;
 // removing one restores the text. Invalid UTF-8 and control characters except tab and line feed become U+FFFD.
-std::string harmless_text(std::string_view text);
+std::string sanitized_text(std::string_view text);
 
 // Appends a harmless text as one field, quoted if necessary. An empty text appends nothing; its meaning is up to the
 // writer.

@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLongest = 64 * 1024;  // hostile names can be megabytes long
+constexpr std::size_t kMaxBytes = 64 * 1024;  // hostile names can be megabytes long
 
 // Without the text inside < > and ( ), which may be nested. `(anonymous namespace)` goes too: it is a namespace.
 std::string without_brackets(std::string_view name) {
@@ -28,7 +28,7 @@ std::string without_brackets(std::string_view name) {
 }  // namespace
 
 std::string demangled(std::string_view name) {
-    if (name.substr(0, 2) != "_Z" || name.size() > kLongest) return std::string(name);
+    if (name.substr(0, 2) != "_Z" || name.size() > kMaxBytes) return std::string(name);
     int status = 0;
     std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
@@ -37,7 +37,7 @@ std::string demangled(std::string_view name) {
 
 std::string short_name(std::string_view name) {
     std::string whole = demangled(name);
-    if (whole.size() > kLongest) return whole;
+    if (whole.size() > kMaxBytes) return whole;
     std::size_t parameters = whole.find('(');
     bool called = parameters != std::string::npos && parameters > 0 && whole[parameters - 1] != ' ';
     bool is_cpp = called || whole.find("::") != std::string::npos || whole.find('<') != std::string::npos;

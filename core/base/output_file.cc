@@ -17,9 +17,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kMostLinks = 40;            // the kernel's limit
-constexpr std::size_t kMostOfName = 200;  // of NAME_MAX, 255: the rest makes the part's name unique
-constexpr int kMostTries = 100;
+constexpr int kMaxLinks = 40;               // the kernel's limit
+constexpr std::size_t kMaxNameBytes = 200;  // of NAME_MAX, 255: the rest makes the part's name unique
+constexpr int kMaxTries = 100;
 
 ExitCode code_of(int error) {
     switch (error) {
@@ -89,7 +89,7 @@ struct OutputFile::Place {
 
 Result<OutputFile::Place> OutputFile::Place::of(const std::string& path) {
     std::string at = path;
-    for (int links = 0; links <= kMostLinks; ++links) {
+    for (int links = 0; links <= kMaxLinks; ++links) {
         std::size_t slash = at.rfind('/');
         std::string name = slash == std::string::npos ? at : at.substr(slash + 1);
         if (name.empty() || name == "." || name == "..") return Place{};
@@ -141,12 +141,12 @@ Status OutputFile::make_part(const Place& place, const OutputOptions& options) {
     mode_t mode = options.owner_only || place.old ? 0600 : 0666;
     for (int tries = 0; fd_ < 0; ++tries) {
         std::string part =
-            fmt::format("{}/.{}.part-{}", place.folder, place.name.substr(0, kMostOfName), random_letters());
+            fmt::format("{}/.{}.part-{}", place.folder, place.name.substr(0, kMaxNameBytes), random_letters());
         if (options.announce) options.announce(part);
         fd_ = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd_ >= 0)
             part_ = part;
-        else if (errno != EEXIST || tries == kMostTries)
+        else if (errno != EEXIST || tries == kMaxTries)
             break;
     }
     if (fd_ < 0 && place.old && code_of(errno) == ExitCode::not_permitted)

@@ -8,7 +8,7 @@
 
 namespace gpuprof {
 
-unsigned usual_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 8u); }
+unsigned default_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 8u); }
 
 void run_parallel(std::size_t tasks, unsigned threads, const std::function<void(std::size_t, unsigned)>& run) {
     std::atomic<std::size_t> next{0};

@@ -8,7 +8,7 @@
 namespace gpuprof {
 
 // Number of threads that a computation may use here: 1 to 8.
-unsigned usual_threads();
+unsigned default_threads();
 
 // Calls run(task, worker) for every task below `tasks`; worker is below `threads`. The calling thread is worker 0.
 void run_parallel(std::size_t tasks, unsigned threads,

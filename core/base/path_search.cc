@@ -26,7 +26,7 @@ std::string find_program(std::string_view name) {
     return find_in_path(name, path == nullptr ? "" : path);
 }
 
-std::string own_program() {
+std::string this_executable() {
     std::array<char, PATH_MAX> path{};
     ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
     return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();

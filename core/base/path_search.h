@@ -15,6 +15,6 @@ std::string find_program(std::string_view name);
 
 // Absolute path of the running program's file,
 // links resolved; "" if the system does not report it.
-std::string own_program();
+std::string this_executable();
 
 }  // namespace gpuprof

@@ -11,11 +11,11 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-// A name that contains one of these is secret, unless its last word is in kHarmlessEnds.
+// A name that contains one of these is secret, unless its last word is in kPublicSuffixes.
 constexpr std::string_view kSecretParts[] = {"password",  "passwd",     "passphrase", "apikey",   "accesskey",
                                              "secretkey", "privatekey", "credential", "authtoken"};
-constexpr std::string_view kHarmlessEnds[] = {"file",   "path", "stdin", "length", "len",  "policy",
-                                              "prompt", "type", "dir",   "folder", "size", "count"};
+constexpr std::string_view kPublicSuffixes[] = {"file",   "path", "stdin", "length", "len",  "policy",
+                                                "prompt", "type", "dir",   "folder", "size", "count"};
 // Names that end with one of these are secret.
 constexpr std::string_view kSecretEnds[] = {"token",   "auth", "oauth", "authorization", "pass", "bearer", "cookie",
                                             "cookies", "jwt",  "creds", "cred",          "psk",  "otp",    "pat"};
@@ -23,7 +23,7 @@ constexpr std::string_view kSecretEnds[] = {"token",   "auth", "oauth", "authori
 constexpr std::string_view kVariants[] = {"value",  "prod",    "production", "dev", "staging", "test",   "ci",
                                           "header", "default", "new",        "old", "raw",     "base64", "b64"};
 // What makes a token, a pass or a key harmless: eos_token, low_pass.
-constexpr std::string_view kOrdinary[] = {
+constexpr std::string_view kOrdinaryWords[] = {
     "eos",   "bos",   "pad",     "mask",    "cls",    "sep",    "unk", "stop",  "start", "end",    "begin",
     "image", "video", "audio",   "special", "prefix", "suffix", "per", "by",    "next",  "prev",   "cross",
     "multi", "max",   "min",     "num",     "first",  "last",   "sub", "extra", "de",    "single", "low",
@@ -78,7 +78,7 @@ private:
 
 bool ends_in_secret(const NameWords& words) noexcept {
     std::string_view last = words.last(), before = words.from_end(1);
-    if (among(words.first(), kSwitches) || among(before, kOrdinary)) return false;
+    if (among(words.first(), kSwitches) || among(before, kOrdinaryWords)) return false;
     if (among(last, kSecretEnds)) return true;
     if (last == "key") return among(before, kKeyKinds) || (words.upper_case() && !before.empty());
     if (last == "pwd") return !before.empty();  // PWD alone is the folder
@@ -86,7 +86,7 @@ bool ends_in_secret(const NameWords& words) noexcept {
     if (last == "sig") return words.count() == 1;
     for (std::string_view end : {std::string_view("pass"), std::string_view("pwd")})
         if (last.ends_with(end) && among(last.substr(0, last.size() - end.size()), kPassKinds)) return true;
-    return last.ends_with("token") && !among(last.substr(0, last.size() - 5), kOrdinary);
+    return last.ends_with("token") && !among(last.substr(0, last.size() - 5), kOrdinaryWords);
 }
 
 struct TokenShape {
@@ -135,7 +135,7 @@ bool begins_with_token(std::string_view text) noexcept {
 
 bool names_a_secret(std::string_view name) noexcept {
     NameWords words(name);
-    if (words.count() == 0 || among(words.last(), kHarmlessEnds)) return false;
+    if (words.count() == 0 || among(words.last(), kPublicSuffixes)) return false;
     for (std::size_t i = 0; i < words.count(); ++i) {
         std::string_view word = words.from_end(i);
         if (word.starts_with("secret") || word.ends_with("secret")) return true;

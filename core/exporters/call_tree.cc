@@ -45,7 +45,7 @@ private:
              {&trace_.links().kernel_launch, &trace_.links().memcpy_launch, &trace_.links().memset_launch})
             for (Row call : *launches)
                 if (call != kNoRow) submits[call] = true;
-        std::map<StringId, std::vector<Placed>> threads;
+        std::map<StringId, std::vector<PlacedSpan>> threads;
         auto gather = [&](std::uint32_t source, const auto& table) {
             for (Row row = 0; row < table.rows; ++row)
                 if (source != kCall || submits[row])
@@ -58,7 +58,7 @@ private:
         for (auto& [thread, spans] : threads) {
             sort_outer_first(spans);
             std::vector<std::pair<TimeNs, std::uint32_t>> open;  // end, node
-            for (const Placed& span : spans) {
+            for (const PlacedSpan& span : spans) {
                 while (!open.empty() && open.back().first <= span.start) open.pop_back();
                 std::uint32_t around = open.empty() ? CallTree::kNone : open.back().second;
                 if (span.table == kCall)

@@ -26,7 +26,7 @@ Status export_folded(const Trace& trace, Sink& sink) {
     std::vector<std::string> paths(tree.nodes.size());
     for (std::size_t i = 0; i < tree.nodes.size() && !sink.failed(); ++i) {
         const CallTree::Node& node = tree.nodes[i];
-        paths[i] = node.parent == CallTree::kNone ? harmless_text(frame(node.name))
+        paths[i] = node.parent == CallTree::kNone ? sanitized_text(frame(node.name))
                                                   : paths[node.parent] + ";" + frame(node.name);
         if (node.device_ns > 0) sink.write(fmt::format("{} {}\n", paths[i], node.device_ns));
     }

@@ -48,7 +48,7 @@ public:
     explicit CallPaths(const Trace& trace) : trace_(trace) {}
 
     // `calls` in the order of sort_outer_first. Time belongs to the open call that started last.
-    void add(const std::vector<Placed>& calls) {
+    void add(const std::vector<PlacedSpan>& calls) {
         TimeNs now = 0;
         auto spend = [&](TimeNs until) {
             if (!open_.empty() && until > now) nodes_[open_.back().node].self += until - now;
@@ -57,7 +57,7 @@ public:
         auto close = [&](TimeNs until) {
             for (; !open_.empty() && open_.back().end <= until; open_.pop_back()) spend(open_.back().end);
         };
-        for (const Placed& call : calls) {
+        for (const PlacedSpan& call : calls) {
             close(call.start);
             spend(call.start);
             now = call.start;
@@ -100,7 +100,7 @@ private:
 
 void write_calls(const Trace& trace, Sink& sink) {
     const PythonCallTable& table = trace.tables().python_call;
-    std::map<StringId, std::vector<Placed>> threads;
+    std::map<StringId, std::vector<PlacedSpan>> threads;
     for (Row row = 0; row < table.rows; ++row)
         threads[table.thread.value_or(row, kNoString)].push_back(
             {table.start[row], table.start[row] + table.dur[row], 0, row});
@@ -108,7 +108,7 @@ void write_calls(const Trace& trace, Sink& sink) {
         sort_outer_first(calls);
         CallPaths paths(trace);
         paths.add(calls);
-        paths.write(harmless_text(thread_frame(trace, thread)), sink);
+        paths.write(sanitized_text(thread_frame(trace, thread)), sink);
     }
 }
 

@@ -6,10 +6,10 @@ namespace gpuprof {
 namespace {
 
 struct Lane {
-    std::vector<Placed> spans;
+    std::vector<PlacedSpan> spans;
     std::vector<TimeNs> open;  // ends of the spans that may enclose a later one
 
-    bool takes(const Placed& span, Layout layout) {
+    bool takes(const PlacedSpan& span, Layout layout) {
         while (!open.empty() && open.back() <= span.start) open.pop_back();
         return open.empty() || (layout == Layout::nested && span.end <= open.back());
     }
@@ -17,24 +17,24 @@ struct Lane {
 
 }  // namespace
 
-void sort_outer_first(std::vector<Placed>& spans) {
-    auto outer = [](const Placed& a, const Placed& b) {
+void sort_outer_first(std::vector<PlacedSpan>& spans) {
+    auto outer = [](const PlacedSpan& a, const PlacedSpan& b) {
         return a.start != b.start ? a.start < b.start : a.end > b.end;
     };
     // Spans of one table usually are sorted.
     if (!std::is_sorted(spans.begin(), spans.end(), outer)) std::stable_sort(spans.begin(), spans.end(), outer);
 }
 
-std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout) {
+std::vector<std::vector<PlacedSpan>> lay_out(std::vector<PlacedSpan> spans, Layout layout) {
     sort_outer_first(spans);
     std::vector<Lane> lanes;
-    for (const Placed& span : spans) {
+    for (const PlacedSpan& span : spans) {
         auto lane = std::find_if(lanes.begin(), lanes.end(), [&](Lane& l) { return l.takes(span, layout); });
         if (lane == lanes.end()) lane = lanes.insert(lanes.end(), Lane{});
         lane->spans.push_back(span);
         lane->open.push_back(span.end);
     }
-    std::vector<std::vector<Placed>> all;
+    std::vector<std::vector<PlacedSpan>> all;
     for (Lane& lane : lanes) all.push_back(std::move(lane.spans));
     return all;
 }

@@ -8,7 +8,7 @@
 
 namespace gpuprof {
 
-struct Placed {
+struct PlacedSpan {
     TimeNs start, end;
     std::uint32_t table;  // any number that identifies the table to the caller
     Row row;
@@ -20,9 +20,9 @@ enum class Layout {
 };
 
 // By start; among equal starts, longest first.
-void sort_outer_first(std::vector<Placed>& spans);
+void sort_outer_first(std::vector<PlacedSpan>& spans);
 
 // Each lane in time order, outer spans before the spans inside them. A span goes to the first lane with room.
-std::vector<std::vector<Placed>> lay_out(std::vector<Placed> spans, Layout layout);
+std::vector<std::vector<PlacedSpan>> lay_out(std::vector<PlacedSpan> spans, Layout layout);
 
 }  // namespace gpuprof

@@ -29,7 +29,7 @@ public:
         : trace_(trace),
           tables_(trace.tables()),
           out_(out),
-          zero_(std::max<TimeNs>(0, trace.whole().start)),
+          zero_(std::max<TimeNs>(0, trace.full_window().start)),
           numbers_(trace.strings().size(), -1) {}
 
     void write() {
@@ -101,8 +101,8 @@ private:
                 out_.insert("META_DATA_CAPTURE", trace_.text(tables_.meta.key[row]),
                             trace_.text(tables_.meta.value[row]));
         out_.insert("TARGET_INFO_SESSION_START_TIME", zero_);
-        out_.insert("ANALYSIS_DETAILS", global_id(0, 0), trace_.whole().length(), since(trace_.whole().start),
-                    since(trace_.whole().end));
+        out_.insert("ANALYSIS_DETAILS", global_id(0, 0), trace_.full_window().length(),
+                    since(trace_.full_window().start), since(trace_.full_window().end));
         for (Row row = 0; row < tables_.process.rows; ++row)
             if (auto known = pids_.find(tables_.process.key.value_or(row, kNoString)); known != pids_.end())
                 out_.insert("PROCESSES", global_id(known->second, 0), known->second, text(tables_.process.name, row));
@@ -223,14 +223,14 @@ private:
             std::int64_t in = domain.empty() ? 0 : domains.try_emplace(domain, std::ssize(domains) + 1).first->second;
             std::int64_t pid = where.value_or(0) >> 24;
             if (in != 0 && known.insert({pid, in}).second)
-                out_.insert("NVTX_EVENTS", since(trace_.whole().start), std::nullopt, kDomain, std::nullopt,
+                out_.insert("NVTX_EVENTS", since(trace_.full_window().start), std::nullopt, kDomain, std::nullopt,
                             std::nullopt, std::nullopt, domain, where, std::nullopt, std::nullopt, in, std::nullopt,
                             std::nullopt, std::nullopt);
             std::optional<std::int64_t> group;
             if (category) {
                 group = categories.try_emplace(*category, std::ssize(categories) + 1).first->second;
                 if (known.insert({pid, -(in << 32 | *group)}).second)
-                    out_.insert("NVTX_EVENTS", since(trace_.whole().start), std::nullopt, kCategory, std::nullopt,
+                    out_.insert("NVTX_EVENTS", since(trace_.full_window().start), std::nullopt, kCategory, std::nullopt,
                                 group, std::nullopt, *category, where, std::nullopt, std::nullopt, in, std::nullopt,
                                 std::nullopt, std::nullopt);
             }

@@ -28,7 +28,7 @@ constexpr const char* kCategories[] = {"kernel", "memcpy", "memset", "api",     
 class Export {
 public:
     Export(const Trace& trace, Sink& sink)
-        : trace_(trace), tables_(trace.tables()), sink_(sink), start_(trace.whole().start) {
+        : trace_(trace), tables_(trace.tables()), sink_(sink), start_(trace.full_window().start) {
         if (start_ < 0) shift_ = -start_;  // the format has no negative times
         for (Row row = 0; row < tables_.sample.rows; ++row) start_ = std::min(start_, tables_.sample.time[row]);
         for (Row row = 0; row < tables_.memory_event.rows; ++row)
@@ -122,7 +122,7 @@ private:
     }
 
     void write_threads() {
-        std::map<StringId, std::vector<Placed>> spans;
+        std::map<StringId, std::vector<PlacedSpan>> spans;
         auto gather = [&](Source source, const auto& table) {
             for (Row row = 0; row < table.rows; ++row)
                 spans[table.thread.value_or(row, kNoString)].push_back(
@@ -166,16 +166,16 @@ private:
     }
 
     // The first lane is the track itself, others are below it.
-    void write_lanes(std::uint32_t own, std::string_view others, std::vector<Placed> spans, Layout layout) {
-        std::vector<std::vector<Placed>> lanes = lay_out(std::move(spans), layout);
+    void write_lanes(std::uint32_t own, std::string_view others, std::vector<PlacedSpan> spans, Layout layout) {
+        std::vector<std::vector<PlacedSpan>> lanes = lay_out(std::move(spans), layout);
         for (std::size_t i = 0; i < lanes.size(); ++i)
             write_lane(i == 0 ? own : track(own, fmt::format("{} {}", others, i + 1)), lanes[i]);
     }
 
-    void write_lane(std::uint32_t number, const std::vector<Placed>& spans) {
+    void write_lane(std::uint32_t number, const std::vector<PlacedSpan>& spans) {
         Sequence sequence(sink_, number, shown(start_));
         std::vector<TimeNs> open;
-        for (const Placed& span : spans) {
+        for (const PlacedSpan& span : spans) {
             for (; !open.empty() && open.back() <= span.start; open.pop_back()) sequence.end(shown(open.back()));
             notes_.clear();
             Sequence::Event event = describe(span);
@@ -205,7 +205,7 @@ private:
         return {"", name, {}, call == kNoRow ? 0 : std::uint64_t{call} + 1};
     }
 
-    Sequence::Event describe(const Placed& span) {
+    Sequence::Event describe(const PlacedSpan& span) {
         Row row = span.row;
         switch (static_cast<Source>(span.table)) {
             case kKernel: {
@@ -268,7 +268,7 @@ private:
     void write_streams() {
         using Stream =
             std::tuple<std::int32_t, StringId, std::int32_t, std::int64_t>;  // device, process, context, stream
-        std::map<Stream, std::vector<Placed>> spans;
+        std::map<Stream, std::vector<PlacedSpan>> spans;
         std::map<std::int32_t, std::map<StringId, bool>> owners;
         auto gather = [&](Source source, const auto& table) {
             for (Row row = 0; row < table.rows; ++row) {
@@ -288,7 +288,7 @@ private:
             if (owners[device].size() > 1) name += fmt::format(", process {}", pid_of(process));
             write_lanes(track(device_track(device), name), "at the same time", std::move(work), Layout::flat);
         }
-        std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Placed>> ranges;
+        std::map<std::pair<std::int32_t, std::int64_t>, std::vector<PlacedSpan>> ranges;
         const DeviceRangeTable& r = tables_.device_range;
         for (Row row = 0; row < r.rows; ++row)
             ranges[{r.device.value_or(row, 0), r.stream.value_or(row, 0)}].push_back(

@@ -83,8 +83,8 @@ std::string profile_of(const Trace& trace) {
         made.add_int64(function::name, static_cast<std::int64_t>(name));
     }
     for (const std::string& each : strings.texts()) writer.add_string(profile::string, each);
-    writer.add_int64(profile::time, trace.whole().start);
-    writer.add_int64(profile::duration, trace.whole().length());
+    writer.add_int64(profile::time, trace.full_window().start);
+    writer.add_int64(profile::duration, trace.full_window().length());
     writer.add_int64(profile::default_type, standard);
     return text;
 }

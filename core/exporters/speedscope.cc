@@ -65,37 +65,37 @@ private:
         json_.begin_object();
         json_.member("type", type);
         json_.member("frame", frame);
-        json_.member("at", time - trace_.whole().start);
+        json_.member("at", time - trace_.full_window().start);
         json_.end_object();
     }
 
     // The `table` of a placed span is the frame.
-    void write_timelines(const std::string& name, std::vector<Placed> spans, Layout layout) {
+    void write_timelines(const std::string& name, std::vector<PlacedSpan> spans, Layout layout) {
         std::size_t number = 0;
-        for (const std::vector<Placed>& lane : lay_out(std::move(spans), layout)) {
+        for (const std::vector<PlacedSpan>& lane : lay_out(std::move(spans), layout)) {
             ++number;
             begin_profile("evented", number == 1 ? name : fmt::format("{} ({})", name, number), "nanoseconds",
-                          trace_.whole().length());
+                          trace_.full_window().length());
             json_.key("events");
             json_.begin_array();
-            std::vector<Placed> open;
+            std::vector<PlacedSpan> open;
             auto close = [&](TimeNs until) {
                 for (; !open.empty() && open.back().end <= until; open.pop_back())
                     event("C", open.back().table, open.back().end);
             };
-            for (const Placed& span : lane) {
+            for (const PlacedSpan& span : lane) {
                 close(span.start);
                 event("O", span.table, span.start);
                 open.push_back(span);
             }
-            close(trace_.whole().end);
+            close(trace_.full_window().end);
             json_.end_array();
             json_.end_object();
         }
     }
 
     template <class Key, class Table, class KeyOf>
-    void gather(std::map<Key, std::vector<Placed>>& spans, const Table& table, const Column<StringId>& names,
+    void gather(std::map<Key, std::vector<PlacedSpan>>& spans, const Table& table, const Column<StringId>& names,
                 KeyOf&& key) {
         for (Row row = 0; row < table.rows; ++row)
             spans[key(row)].push_back({table.start[row], table.start[row] + table.dur[row],
@@ -103,7 +103,7 @@ private:
     }
 
     void write_threads() {
-        std::map<StringId, std::vector<Placed>> spans;
+        std::map<StringId, std::vector<PlacedSpan>> spans;
         auto add = [&](const auto& table) {
             gather(spans, table, table.name, [&](Row row) { return table.thread.value_or(row, kNoString); });
         };
@@ -119,7 +119,7 @@ private:
 
     void write_streams() {
         using Stream = std::tuple<std::int32_t, StringId, std::int64_t>;
-        std::map<Stream, std::vector<Placed>> spans;
+        std::map<Stream, std::vector<PlacedSpan>> spans;
         auto add = [&](const auto& table, const Column<StringId>& names) {
             gather(spans, table, names, [&](Row row) {
                 return Stream{table.device.value_or(row, 0), table.process.value_or(row, kNoString),

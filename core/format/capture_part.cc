@@ -84,10 +84,10 @@ void RowBuffer::clear() {
         values.wide.clear(), values.narrow.clear(), values.texts.clear(), values.present.clear();
 }
 
-Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, std::string_view tool, Named named) {
-    Result<FileSink> sink = FileSink::open(file, {.owner_only = true, .in_place = named == Named::at_once});
+Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, std::string_view tool, Publish named) {
+    Result<FileSink> sink = FileSink::open(file, {.owner_only = true, .in_place = named == Publish::at_open});
     if (!sink.ok()) return sink.error();
-    std::unique_ptr<CapturePart> part(new CapturePart(std::move(*sink), named == Named::at_once));
+    std::unique_ptr<CapturePart> part(new CapturePart(std::move(*sink), named == Publish::at_open));
     part->status_ = part->writer_.begin();
     part->add_fact(fact::kTool, tool);
     (void)part->flush();

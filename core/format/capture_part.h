@@ -56,11 +56,11 @@ public:
     // When the file gets its name: at once, so that others can read it while it grows (a part of a recording), or on
     // close, replacing the previous file (a file named by the user). If the user's file could not be completed, it
     // stays under another name, which close() reports; a killed process leaves it too.
-    enum class Named { at_once, when_closed };
+    enum class Publish { at_open, at_close };
 
     // `tool` is the name of the writer that readers will see.
     static Result<std::unique_ptr<CapturePart>> open(const std::string& file, std::string_view tool,
-                                                     Named named = Named::at_once);
+                                                     Publish named = Publish::at_open);
     // As close(); but a file named by the user that was neither closed nor published is discarded.
     ~CapturePart();
     CapturePart(const CapturePart&) = delete;

@@ -10,8 +10,8 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 // A damaged payload is searched for chunks inside it (a truncated capture with another one after it). A hostile input
 // could nest such payloads and be checked over and over; beyond this multiple of the bytes read, damaged payloads are
 // skipped whole.
-constexpr std::uint64_t kPatience = 16;
-constexpr std::uint64_t kPatienceFrom = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxRescanRatio = 16;
+constexpr std::uint64_t kRescanFrom = std::uint64_t{16} << 20;
 
 }  // namespace
 
@@ -117,7 +117,7 @@ Result<bool> ChunkReader::next(RawChunk& into) {
         }
         lose_from_here(offset_ + size, !whole);
         wasted_ += whole ? header->length : 0;
-        bool patient = wasted_ <= kPatience * (offset_ + kPatienceFrom);
+        bool patient = wasted_ <= kMaxRescanRatio * (offset_ + kRescanFrom);
         skip(patient || !whole ? 1 : size);
         if (Status status = find_header(); !status) return status.error();
     }

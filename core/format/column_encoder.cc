@@ -11,7 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kTrialRows = 16384;
-constexpr std::size_t kFewDistinct = 256;
+constexpr std::size_t kMaxDistinct = 256;
 
 int width_of(std::uint64_t largest) {
     int width = 1;
@@ -96,7 +96,7 @@ bool ColumnEncoder::find_distinct() {
         std::size_t at = (static_cast<std::uint64_t>(numbers_[row]) * 0x9E3779B97F4A7C15u) >> 54;
         while (slots[at] != 0 && distinct_[slots[at] - 1u] != numbers_[row]) at = (at + 1) % kSlots;
         if (slots[at] == 0) {
-            if (distinct_.size() == kFewDistinct || distinct_.size() * 4 > numbers_.size()) return false;
+            if (distinct_.size() == kMaxDistinct || distinct_.size() * 4 > numbers_.size()) return false;
             distinct_.push_back(numbers_[row]);
             slots[at] = static_cast<std::uint16_t>(distinct_.size());
         }
@@ -128,7 +128,7 @@ void ColumnEncoder::make_numbers(const Choice& choice, std::size_t rows) {
 
 void ColumnEncoder::try_choice(Choice candidate, Choice& best, std::size_t& best_size) {
     std::size_t size = candidate.parameter.size();
-    if (aim_ == Aim::narrowest) {
+    if (goal_ == EncodingGoal::narrowest) {
         size += numbers_.size() * static_cast<std::size_t>(candidate.width);
     } else {
         std::size_t rows = std::min(numbers_.size(), kTrialRows);

@@ -33,14 +33,14 @@ struct ColumnView {
     }
 };
 
-enum class Aim : std::uint8_t {
+enum class EncodingGoal : std::uint8_t {
     smallest,   // after compression
     narrowest,  // as is, without trials
 };
 
 class ColumnEncoder {
 public:
-    explicit ColumnEncoder(Aim aim = Aim::smallest) : aim_(aim) {}
+    explicit ColumnEncoder(EncodingGoal goal = EncodingGoal::smallest) : goal_(goal) {}
 
     // Encodes rows [first, first + rows) of `column`, whose strings belong to `strings`. Skips a column without values
     // in these rows; returns whether it was encoded. rows > 0.
@@ -61,7 +61,7 @@ private:
     void try_choice(Choice candidate, Choice& best, std::size_t& best_size);
     void make_numbers(const Choice& choice, std::size_t rows);
 
-    Aim aim_;
+    EncodingGoal goal_;
     std::vector<std::int64_t> numbers_;   // the column's values; absent rows repeat the row before
     std::vector<std::uint64_t> coded_;    // as stored by the chosen encoding
     std::vector<std::int64_t> distinct_;  // of numbers_, in order of first use, if they are few

@@ -27,7 +27,7 @@ std::string PayloadEncoder::payload(Compressor* zstd) const {
         put_varint(payload, size);
     payload += front;
     payload += values;
-    payload.resize(std::max<std::size_t>(payload.size(), least_payload(rows_, raw_size())));
+    payload.resize(std::max<std::size_t>(payload.size(), min_payload(rows_, raw_size())));
     return payload;
 }
 

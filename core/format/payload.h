@@ -22,14 +22,14 @@ struct TableView {
 
 class PayloadEncoder {
 public:
-    explicit PayloadEncoder(Aim aim = Aim::smallest) : encoder_(aim) {}
+    explicit PayloadEncoder(EncodingGoal goal = EncodingGoal::smallest) : encoder_(goal) {}
 
     // Encodes rows [first, first + rows) of `table`; rows > 0. Columns without a value in them are skipped.
     void encode(const TableView& table, const StringPool& strings, std::size_t first, std::size_t rows);
 
     // Size of the last encoding, before compression.
     std::size_t raw_size() const { return front_.size() + values_.bytes.size(); }
-    std::size_t largest_section() const { return std::max(front_.size(), values_.bytes.size()); }
+    std::size_t max_section() const { return std::max(front_.size(), values_.bytes.size()); }
     // Its payload; without a compressor the sections are stored as they are.
     std::string payload(Compressor* zstd) const;
 

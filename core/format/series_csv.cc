@@ -71,10 +71,10 @@ std::optional<double> number_in(std::string_view cell) {
 
 // Seconds since the epoch have more digits than a double: the fraction is parsed separately.
 std::optional<TimeNs> time_in(std::string_view cell) {
-    constexpr double kLatest = 9e9;  // seconds, the year 2255
+    constexpr double kMaxSeconds = 9e9;  // seconds, the year 2255
     std::size_t point = cell.find('.');
     std::optional<double> whole = number_in(cell.substr(0, point));
-    if (!whole || std::abs(*whole) > kLatest) return std::nullopt;
+    if (!whole || std::abs(*whole) > kMaxSeconds) return std::nullopt;
     TimeNs ns = static_cast<TimeNs>(*whole) * 1'000'000'000;
     if (point == std::string_view::npos) return ns;
     std::string_view digits = cell.substr(point + 1).substr(0, 9);

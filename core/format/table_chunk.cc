@@ -45,7 +45,7 @@ bool read_preamble(std::string_view& payload, std::uint64_t length, ChunkPreambl
     if (!cursor.ok()) return false;
     payload.remove_prefix(payload.size() - cursor.left());
     return into.rows <= kMaxChunkRows && into.front_raw <= kMaxSectionBytes && into.values_raw <= kMaxSectionBytes &&
-           length >= least_payload(into.rows, into.front_raw + into.values_raw);
+           length >= min_payload(into.rows, into.front_raw + into.values_raw);
 }
 
 std::optional<TableChunk> TableChunk::read(std::string_view payload, Decompressor& zstd) {

@@ -6,7 +6,7 @@
 // the columns in that order. Both are zstd frames if that is smaller. Reading has two steps, so that many chunks can be
 // laid out in order cheaply and decoded on several threads. Everything is checked against the existing bytes: a payload
 // is accepted whole or not at all, except that columns of an unknown type or encoding stay in the list, marked. A
-// payload has at least the length least_payload() returns, so that a few bytes cannot make a reader allocate gigabytes;
+// payload has at least the length min_payload() returns, so that a few bytes cannot make a reader allocate gigabytes;
 // very regular data is padded to it. Byte layout: docs/reference/capture-format.md.
 #pragma once
 
@@ -24,7 +24,7 @@
 namespace gpuprof {
 
 // Minimum length of a chunk's payload for `rows` rows and sections of the given sizes before compression.
-constexpr std::uint64_t least_payload(std::uint64_t rows, std::uint64_t raw_bytes) {
+constexpr std::uint64_t min_payload(std::uint64_t rows, std::uint64_t raw_bytes) {
     std::uint64_t by_rows = rows > 256 ? rows - 256 : 0;
     std::uint64_t by_bytes = raw_bytes > 16384 ? (raw_bytes - 16384) / 256 : 0;
     return by_rows > by_bytes ? by_rows : by_bytes;

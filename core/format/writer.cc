@@ -87,7 +87,7 @@ Status CaptureWriter::write_rows(ChunkKind kind, const TableView& table, const S
         Status status = write_rows(kind, table, strings, first, half);
         return status ? write_rows(kind, table, strings, first + half, rows - half) : status;
     }
-    if (encoder_.largest_section() >= kMaxSectionBytes)
+    if (encoder_.max_section() >= kMaxSectionBytes)
         return failure(fmt::format("cannot write the capture: a row of table {} is too large", table.name));
     Status status = write_chunk(kind, encoder_.payload(&zstd_));
     if (status && kind == ChunkKind::table) rows_[std::string(table.name)] += static_cast<std::int64_t>(rows);

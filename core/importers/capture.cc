@@ -75,7 +75,7 @@ public:
         : source_(source), builder_(builder), input_(source), reader_(input_), tables_(batch_, source.name()) {}
 
     Status run() {
-        for (unsigned worker = 0; worker < usual_threads(); ++worker)
+        for (unsigned worker = 0; worker < default_threads(); ++worker)
             scratch_.push_back(std::make_unique<FillScratch>());
         if (source_.plain_fd() >= 0) tables_.expect(expected_rows(source_.plain_fd(), source_.plain_size()));
         Group group;

@@ -17,7 +17,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kLongestValue = 256 << 20;  // bytes
+constexpr int kMaxValueBytes = 256 << 20;  // bytes
 
 // The whole source as a plain file.
 Result<TemporaryFile> unpacked(Source& source) {
@@ -117,14 +117,14 @@ Result<Database> Database::open(Source& source) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
     sqlite3_exec(handle, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA cache_size=-4096", nullptr, nullptr,
                  nullptr);
-    constexpr std::uint64_t kSmallestRow = 5;  // bytes: two in the page's cell array, its length, its id, its header
+    constexpr std::uint64_t kMinRowBytes = 5;  // bytes: two in the page's cell array, its length, its id, its header
     struct stat file {};
     auto size = stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
-    database.most_rows_ = size / kSmallestRow;
-    database.most_memory_ = MemoryLimit(source).bytes();
+    database.max_rows_ = size / kMinRowBytes;
+    database.max_memory_ = MemoryLimit(source).bytes();
     database.truncated_ = size < bytes_by_header(source.head());
     if (Status status = database.list_tables(source.name()); !status) return status.error();
     return database;
@@ -196,33 +196,33 @@ void Scan::lose_rest(std::string_view why) {
 }
 
 // The first row id from a given one on, without reading values.
-Scan::Found Scan::look(std::int64_t row_id) {
+Scan::ScanStep Scan::look(std::int64_t row_id) {
     if (!look_)
         look_ = statement(fmt::format("SELECT _rowid_ FROM {} NOT INDEXED WHERE _rowid_ >= ?1 ORDER BY _rowid_ LIMIT 1",
                                       quoted(table_)));
     sqlite3_reset(look_.get());
     sqlite3_bind_int64(look_.get(), 1, row_id);
     int code = sqlite3_step(look_.get());
-    return code == SQLITE_ROW ? Found::row : code == SQLITE_DONE ? Found::end : Found::damage;
+    return code == SQLITE_ROW ? ScanStep::row : code == SQLITE_DONE ? ScanStep::end : ScanStep::damage;
 }
 
 // Row ids are consecutive in nsys exports, so the end of a damaged page is found by exponential, then binary search.
 // Skipped rows are counted by their ids. Damaged pages with intact ones between them may be taken for one.
 bool Scan::skip_damage(std::string_view why) {
-    constexpr int kMostRepairs = 10'000;
-    constexpr std::int64_t kFarthest = std::int64_t{1} << 44;
+    constexpr int kMaxRepairs = 10'000;
+    constexpr std::int64_t kMaxRowId = std::int64_t{1} << 44;
     std::int64_t last = std::max<std::int64_t>(last_id_, 0), damaged = last, sound = last + 1;
-    if (!has_ids_ || ++repairs_ > kMostRepairs || last > kFarthest) return lose_rest(why), false;
-    while (look(sound) == Found::damage) {
+    if (!has_ids_ || ++repairs_ > kMaxRepairs || last > kMaxRowId) return lose_rest(why), false;
+    while (look(sound) == ScanStep::damage) {
         damaged = sound;
         sound = last + 2 * (sound - last);
-        if (sound - last > kFarthest) return lose_rest(why), false;
+        if (sound - last > kMaxRowId) return lose_rest(why), false;
     }
     while (sound - damaged > 1) {
         std::int64_t middle = damaged + (sound - damaged) / 2;
-        (look(middle) == Found::damage ? damaged : sound) = middle;
+        (look(middle) == ScanStep::damage ? damaged : sound) = middle;
     }
-    if (look(sound) == Found::end) return lose_rest(why), false;
+    if (look(sound) == ScanStep::end) return lose_rest(why), false;
     std::int64_t next = sqlite3_column_int64(look_.get(), 0);
     bool same_again = next == last + 1 && sound == next;  // the page is intact, but a value of the row is not
     std::int64_t from = same_again ? next : next - 1;
@@ -232,9 +232,9 @@ bool Scan::skip_damage(std::string_view why) {
 }
 
 bool Scan::take_row() {
-    constexpr std::uint64_t kLook = 4096;  // rows
+    constexpr std::uint64_t kCheckInterval = 4096;  // rows
     if (has_ids_) last_id_ = sqlite3_column_int64(statement_.get(), static_cast<int>(wanted_.size()));
-    if (++rows_ % kLook == 0 && bytes_of(losses_) > database_.most_memory()) {
+    if (++rows_ % kCheckInterval == 0 && bytes_of(losses_) > database_.max_memory()) {
         database_.set_over_memory();
         return end();
     }
@@ -252,7 +252,7 @@ bool Scan::next() {
     if (!statement_ && (rows_ > 0 || !prepare())) return false;
     for (;;) {
         int code = sqlite3_step(statement_.get());
-        bool circle = rows_ >= database_.most_rows();
+        bool circle = rows_ >= database_.max_rows();
         if (code == SQLITE_ROW && !circle) return take_row();
         if (code == SQLITE_DONE) return end();
         if (circle) {

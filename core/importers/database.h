@@ -41,9 +41,9 @@ public:
     // Whether the file is shorter than its own header says.
     bool truncated() const { return truncated_; }
     // If a table has more rows than fit the file, some pages are referenced repeatedly or in a cycle.
-    std::uint64_t most_rows() const { return most_rows_; }
+    std::uint64_t max_rows() const { return max_rows_; }
     // Memory limit for the rows created from it.
-    std::uint64_t most_memory() const { return most_memory_; }
+    std::uint64_t max_memory() const { return max_memory_; }
     // A reader reached that limit; no more rows follow.
     bool over_memory() const { return over_memory_; }
     void set_over_memory() const { over_memory_ = true; }
@@ -59,7 +59,7 @@ private:
     std::unique_ptr<sqlite3, Close> database_;
     std::map<std::string, std::set<std::string>> columns_;
     std::set<std::string> computed_;
-    std::uint64_t most_rows_ = 0, most_memory_ = 0;
+    std::uint64_t max_rows_ = 0, max_memory_ = 0;
     mutable bool over_memory_ = false;
     bool truncated_ = false;
 };
@@ -94,11 +94,11 @@ private:
     struct Finalize {
         void operator()(sqlite3_stmt* statement) const;
     };
-    enum class Found { row, end, damage };
+    enum class ScanStep { row, end, damage };
     std::unique_ptr<sqlite3_stmt, Finalize> statement(const std::string& sql) const;
     bool prepare();
     bool start_at(std::int64_t row_id);
-    Found look(std::int64_t row_id);
+    ScanStep look(std::int64_t row_id);
     bool skip_damage(std::string_view why);
     bool take_row();
     bool end();

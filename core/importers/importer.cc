@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/shell_words.h"
-#include "core/importers/closed.h"
 #include "core/importers/formats.h"
+#include "core/importers/vendor_report.h"
 
 namespace gpuprof {
 namespace {
@@ -80,12 +80,13 @@ Result<OpenedFile> recognise_file(const std::string& path, const std::string& na
     if (!source) return source.error();
     std::string_view head = (*source)->head();
     const Importer* importer = recognise(head);
-    return OpenedFile{path, std::move(*source), importer, importer == nullptr && is_closed_report(path, head)};
+    return OpenedFile{path, std::move(*source), importer, importer == nullptr && is_vendor_report(path, head)};
 }
 
 Result<Trace> import_file(const OpenedFile& file) {
-    if (!file.closed) return import_as(file.importer, *file.source);
-    Result<std::unique_ptr<Source>> exported = export_closed(file.path, file.source->head(), file.source->limits());
+    if (!file.needs_vendor_tool) return import_as(file.importer, *file.source);
+    Result<std::unique_ptr<Source>> exported =
+        export_vendor_report(file.path, file.source->head(), file.source->limits());
     if (!exported.ok()) return exported.error();
     return import_trace(**exported);
 }

@@ -1,6 +1,6 @@
 // Importers: bytes of some tool -> TraceBuilder. importers() is the list of the product's importers. open_file() picks
 // one by content, never by file name, so every command that takes a FILE takes every supported file, and "-" for
-// standard input. Compressed input (gzip, zstd) is also detected by content. Folders and several files: several.h.
+// standard input. Compressed input (gzip, zstd) is also detected by content. Folders and several files: open_trace.h.
 #pragma once
 
 #include <memory>
@@ -33,10 +33,10 @@ struct OpenedFile {
     std::string path;
     std::unique_ptr<Source> source;
     const Importer* importer = nullptr;  // null: unknown format
-    bool closed = false;                 // a report that only its vendor's tool can read (closed.h)
+    bool needs_vendor_tool = false;      // a report that only its vendor's tool can read (vendor_report.h)
 
     // Something other than a recording. An empty file does not count: it may be a failed recording.
-    bool is_foreign() const { return importer == nullptr && !closed && !source->head().empty(); }
+    bool is_foreign() const { return importer == nullptr && !needs_vendor_tool && !source->head().empty(); }
 };
 // `name` is the name of the file in the trace.
 Result<OpenedFile> recognise_file(const std::string& path, const std::string& name, const ReadLimits& limits);

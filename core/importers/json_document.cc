@@ -6,30 +6,30 @@
 
 #include "core/importers/json_prefix.h"
 #include "core/importers/memory_limit.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 
 namespace gpuprof {
 namespace {
 
 // For each value the parser keeps two words and an index, and all texts once more.
 std::size_t parsed_bytes(std::string_view text) {
-    constexpr std::size_t kOfValue = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t);
+    constexpr std::size_t kBytesPerValue = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t);
     auto begins_value = [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; };
     auto values = static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_value));
-    return 2 * text.size() + values * kOfValue;
+    return 2 * text.size() + values * kBytesPerValue;
 }
 
 }  // namespace
 
 simdjson::error_code JsonDocument::parse(simdjson::dom::element& root) {
-    if (auto error = parser_.allocate(text_.size() + 1, kDeepest); error != simdjson::SUCCESS) return error;
+    if (auto error = parser_.allocate(text_.size() + 1, kMaxDepth); error != simdjson::SUCCESS) return error;
     bool copied = text_.capacity() < text_.size() + simdjson::SIMDJSON_PADDING;
     return parser_.parse(text_.data(), text_.size(), copied).get(root);
 }
 
 Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t deepest) {
-    constexpr std::size_t kMostBytes = (std::size_t{4} << 30) - 64;
-    Result<std::string> text = read_whole(source, kMostBytes, simdjson::SIMDJSON_PADDING);
+    constexpr std::size_t kMaxBytes = (std::size_t{4} << 30) - 64;
+    Result<std::string> text = read_all(source, kMaxBytes, simdjson::SIMDJSON_PADDING);
     if (!text.ok()) return text.error();
     text_ = std::move(*text);
     bytes_ = parsed_bytes(text_);
@@ -38,7 +38,7 @@ Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t de
     simdjson::dom::element root;
     simdjson::error_code error = parse(root);
     if (error == simdjson::SUCCESS) return root;
-    JsonPrefix prefix = whole_prefix(text_, deepest);
+    JsonPrefix prefix = complete_prefix(text_, deepest);
     bool whole = prefix.closing.empty() && prefix.ends == text_.size();  // e.g. nested too deeply
     bool ends_early = prefix.ends == text_.size() && !whole;
     std::string why = ends_early ? fmt::format("unexpected end of file at byte {}", text_.size())

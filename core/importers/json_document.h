@@ -1,5 +1,5 @@
 // A JSON document in memory, for formats that are small or nested; traces of gigabytes have their own reader
-// (kineto/scan.h). Values may nest kDeepest deep, and the document may be 4 GiB long, simdjson's limit. Of a damaged or
+// (kineto/scan.h). Values may nest kMaxDepth deep, and the document may be 4 GiB long, simdjson's limit. Of a damaged or
 // truncated document, the part before the damage is read.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace gpuprof {
 
 class JsonDocument {
 public:
-    static constexpr std::size_t kDeepest = 1024;
+    static constexpr std::size_t kMaxDepth = 1024;
 
     // Reads all of `source`. Values point into this object. `deepest` is that of json_prefix.h.
     Result<simdjson::dom::element> read(Source& source, std::size_t deepest);

@@ -18,28 +18,28 @@ public:
     }
 
 private:
-    enum class Wants { value, value_or_end, key, key_or_end, colon, comma_or_end, nothing };
+    enum class Expecting { value, value_or_end, key, key_or_end, colon, comma_or_end, nothing };
 
     bool skip_space() {
         at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
-        return at_ < text_.size() && wants_ != Wants::nothing;
+        return at_ < text_.size() && expecting_ != Expecting::nothing;
     }
     bool step() {
         char c = text_[at_];
-        switch (wants_) {
-            case Wants::value_or_end:
-            case Wants::value: return c == ']' && wants_ == Wants::value_or_end ? close(c) : value(c);
-            case Wants::key_or_end:
-            case Wants::key:
-                if (c == '}' && wants_ == Wants::key_or_end) return close(c);
-                return c == '"' && string() && (wants_ = Wants::colon, true);
-            case Wants::colon: return c == ':' && (++at_, wants_ = Wants::value, true);
-            case Wants::comma_or_end:
+        switch (expecting_) {
+            case Expecting::value_or_end:
+            case Expecting::value: return c == ']' && expecting_ == Expecting::value_or_end ? close(c) : value(c);
+            case Expecting::key_or_end:
+            case Expecting::key:
+                if (c == '}' && expecting_ == Expecting::key_or_end) return close(c);
+                return c == '"' && string() && (expecting_ = Expecting::colon, true);
+            case Expecting::colon: return c == ':' && (++at_, expecting_ = Expecting::value, true);
+            case Expecting::comma_or_end:
                 if (c != ',') return close(c);
                 ++at_;
-                wants_ = open_.back() == '{' ? Wants::key : Wants::value;
+                expecting_ = open_.back() == '{' ? Expecting::key : Expecting::value;
                 return true;
-            case Wants::nothing: break;
+            case Expecting::nothing: break;
         }
         return false;
     }
@@ -47,7 +47,7 @@ private:
         if (c == '{' || c == '[') {
             open_ += c;
             ++at_;
-            wants_ = c == '{' ? Wants::key_or_end : Wants::value_or_end;
+            expecting_ = c == '{' ? Expecting::key_or_end : Expecting::value_or_end;
             note_whole();
             return true;
         }
@@ -60,7 +60,7 @@ private:
         return complete();
     }
     bool complete() {
-        wants_ = open_.empty() ? Wants::nothing : Wants::comma_or_end;
+        expecting_ = open_.empty() ? Expecting::nothing : Expecting::comma_or_end;
         note_whole();
         return true;
     }
@@ -91,12 +91,12 @@ private:
     std::string_view text_;
     std::size_t deepest_, at_ = 0, open_at_whole_ = 0;
     std::string open_;
-    Wants wants_ = Wants::value;
+    Expecting expecting_ = Expecting::value;
     JsonPrefix prefix_;
 };
 
 }  // namespace
 
-JsonPrefix whole_prefix(std::string_view text, std::size_t deepest) { return PrefixScan(text, deepest).run(); }
+JsonPrefix complete_prefix(std::string_view text, std::size_t deepest) { return PrefixScan(text, deepest).run(); }
 
 }  // namespace gpuprof

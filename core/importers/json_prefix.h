@@ -16,6 +16,6 @@ struct JsonPrefix {
 
 // Values deeper than `deepest` are kept only within a complete value of that depth: in {"events": [{...}, {...}]}, 2
 // keeps whole events. A number is complete only if something follows it.
-JsonPrefix whole_prefix(std::string_view text, std::size_t deepest);
+JsonPrefix complete_prefix(std::string_view text, std::size_t deepest);
 
 }  // namespace gpuprof

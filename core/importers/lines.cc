@@ -22,7 +22,7 @@ std::optional<std::string_view> Lines::next() {
     while (at_ < piece_.size() || fill()) {
         any = true;
         std::size_t end = std::min(piece_.find('\n', at_), piece_.size());
-        std::size_t room = kLongest - line_.size();
+        std::size_t room = kMaxLineBytes - line_.size();
         too_long = too_long || end - at_ > room;
         line_.append(piece_, at_, std::min(end - at_, room));
         at_ = end;

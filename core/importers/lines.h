@@ -12,12 +12,12 @@ namespace gpuprof {
 
 class Lines {
 public:
-    static constexpr std::size_t kLongest = std::size_t{16} << 20;
+    static constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 
     explicit Lines(Source& source) : source_(source) {}
 
     // The next line without its end ("\n" or "\r\n"), valid until the next call; absent at the end or after an error.
-    // Text beyond kLongest is dropped and counted in cut().
+    // Text beyond kMaxLineBytes is dropped and counted in cut().
     std::optional<std::string_view> next();
     // Why reading stopped; success at the end of the input.
     const Status& status() const { return status_; }

@@ -5,8 +5,8 @@
 namespace gpuprof {
 
 std::uint64_t bytes_of(const Batch& batch) {
-    constexpr std::uint64_t kOfString = 32;  // its view and its slot
-    std::uint64_t bytes = batch.strings.bytes() + batch.strings.size() * kOfString;
+    constexpr std::uint64_t kBytesPerString = 32;  // its view and its slot
+    std::uint64_t bytes = batch.strings.bytes() + batch.strings.size() * kBytesPerString;
     batch.tables.each_table([&](const TableSpec&, const auto& table) {
         table.each_column([&](const ColumnSpec&, const auto& column) { bytes += column.bytes(); });
     });

@@ -51,7 +51,7 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
         if (begins) begun = lines.number();
         if (!record.empty()) record += '\n';
         record += *line;
-        if (record.size() <= Lines::kLongest && !split_csv(record, fields)) continue;
+        if (record.size() <= Lines::kMaxLineBytes && !split_csv(record, fields)) continue;
         (void)reader.take(fields, begun);
         if (limit.is_below(batch)) return limit.error();
         record.clear();

@@ -13,7 +13,7 @@
 
 #include "core/base/ascii.h"
 #include "core/base/csv.h"
-#include "core/importers/cuda_words.h"
+#include "core/importers/cupti_names.h"
 #include "core/importers/ids.h"
 #include "core/importers/lines.h"
 #include "core/importers/memory_limit.h"

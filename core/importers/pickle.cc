@@ -32,7 +32,7 @@ constexpr Counted kCounted[] = {{0x8C, 1, Kind::text}, {'X', 4, Kind::text},   {
 
 class Unpickler {
 public:
-    Unpickler(std::string_view bytes, std::uint64_t most_memory) : bytes_(bytes), most_memory_(most_memory) {}
+    Unpickler(std::string_view bytes, std::uint64_t max_memory) : bytes_(bytes), max_memory_(max_memory) {}
 
     Result<Pickle> run() {
         while (!stopped_) {
@@ -40,7 +40,7 @@ public:
             bool sound = at_ < bytes_.size() && step(static_cast<unsigned char>(bytes_[at_++]));
             if (refused_) return Error{ExitCode::unreadable, why_};
             if (!sound) return put_together(at_ == bytes_.size() || !why_.empty() ? cut_off() : damaged());
-            if (pickle_.memory_ + stack_.capacity() * sizeof stack_[0] > most_memory_)
+            if (pickle_.memory_ + stack_.capacity() * sizeof stack_[0] > max_memory_)
                 return Error{ExitCode::internal, "needs too much memory"};
         }
         return std::move(pickle_);
@@ -125,11 +125,11 @@ private:
     }
     // Memo indexes are consecutive in what Python writes; others are kept separately.
     bool remember(std::uint64_t place) {
-        constexpr std::size_t kOfNode = 32;  // of a hash table, besides the value
+        constexpr std::size_t kBytesPerNode = 32;  // of a hash table, besides the value
         if (!has(1)) return false;
         if (place == memo_.size()) memo_.push_back({});
         bool dense = place < memo_.size();
-        hold(sizeof(PickleValue) + (dense ? 0 : kOfNode));
+        hold(sizeof(PickleValue) + (dense ? 0 : kBytesPerNode));
         (dense ? memo_[place] : sparse_memo_[place]) = stack_.back();
         return true;
     }
@@ -315,7 +315,7 @@ private:
     }
 
     std::string_view bytes_;
-    std::uint64_t most_memory_;
+    std::uint64_t max_memory_;
     std::size_t at_ = 0, begun_ = 0;
     std::vector<PickleValue> stack_;
     std::vector<std::size_t> marks_;
@@ -326,8 +326,8 @@ private:
     bool stopped_ = false, refused_ = false;
 };
 
-Result<Pickle> Pickle::read(std::string_view bytes, std::uint64_t most_memory) {
-    return Unpickler(bytes, most_memory).run();
+Result<Pickle> Pickle::read(std::string_view bytes, std::uint64_t max_memory) {
+    return Unpickler(bytes, max_memory).run();
 }
 
 std::span<const PickleValue> Pickle::items(const PickleValue& value) const {

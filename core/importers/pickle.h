@@ -30,8 +30,8 @@ struct PickleValue {
 class Pickle {
 public:
     // `bytes` must outlive the result. The message names the byte that was wrong or rejected, without a file name; a
-    // pickle that needs more than `most_memory` bytes is rejected with ExitCode::internal.
-    static Result<Pickle> read(std::string_view bytes, std::uint64_t most_memory = UINT64_MAX);
+    // pickle that needs more than `max_memory` bytes is rejected with ExitCode::internal.
+    static Result<Pickle> read(std::string_view bytes, std::uint64_t max_memory = UINT64_MAX);
 
     // Why and where reading stopped in an incomplete pickle; "" if it is complete.
     const std::string& cut() const { return cut_; }

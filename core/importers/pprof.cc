@@ -14,13 +14,13 @@
 
 #include "core/importers/memory_limit.h"
 #include "core/importers/protobuf.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-constexpr std::size_t kDeepest = 10'000;  // frames of a stack
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxDepth = 10'000;  // frames of a stack
 
 // Field numbers of profile.proto.
 enum Profile : std::uint32_t { kSampleType = 1, kSample = 2, kLocation = 4, kFunction = 5, kText = 6, kTime = 9 };
@@ -47,23 +47,24 @@ public:
 
     // Samples precede the texts that they use, so the profile is read twice. False if it exceeds the memory limit.
     bool read(std::string_view profile) {
-        constexpr std::size_t kMostFramesOfByte = 64, kOfEntry = 64, kOfSum = 96;
-        frames_left_ = kDeepest + kMostFramesOfByte * profile.size();
+        constexpr std::size_t kMaxFramesPerByte = 64, kBytesPerEntry = 64, kBytesPerSum = 96;
+        frames_left_ = kMaxDepth + kMaxFramesPerByte * profile.size();
         ProtobufFields names(profile);
         std::size_t fields = 0;
-        while (names.next() && !limit_.is_below(profile.size() + ++fields * kOfEntry)) switch (names.number()) {
+        while (names.next() && !limit_.is_below(profile.size() + ++fields * kBytesPerEntry)) switch (names.number()) {
                 case kText: texts_.push_back(names.bytes()); break;
                 case kSampleType: types_.push_back(pair_of(names.bytes(), kType, kUnit)); break;
                 case kLocation: locations_[id_of(names.bytes(), kLocationId)] = names.bytes(); break;
                 case kFunction: functions_[id_of(names.bytes(), kFunctionId)] = names.bytes(); break;
                 default: break;
             }
-        if (limit_.is_below(profile.size() + fields * kOfEntry)) return false;
+        if (limit_.is_below(profile.size() + fields * kBytesPerEntry)) return false;
         if (names.damaged()) batch_.lose(Loss::truncated, "Profile");
         ProtobufFields samples(profile);
         while (samples.next()) {
             if (samples.number() == kSample) sample(samples.bytes());
-            if (limit_.is_below(batch_, profile.size() + fields * kOfEntry + sums_.size() * kOfSum)) return false;
+            if (limit_.is_below(batch_, profile.size() + fields * kBytesPerEntry + sums_.size() * kBytesPerSum))
+                return false;
         }
         write_metrics();
         return true;
@@ -100,7 +101,7 @@ private:
         ProtobufFields fields(location);
         while (fields.next()) {
             if (fields.number() == kAddress) address = fields.value();
-            if (fields.number() == kLine && frames.size() < kDeepest) frames.push_back(frame(fields.bytes()));
+            if (fields.number() == kLine && frames.size() < kMaxDepth) frames.push_back(frame(fields.bytes()));
         }
         if (frames.size() == before)
             frames.push_back(batch_.intern(address == 0 ? "unknown" : fmt::format("0x{:x}", address)));
@@ -124,7 +125,7 @@ private:
         while (fields.next()) {
             if (fields.number() == kLocations)
                 fields.each_integer([&](std::uint64_t id) {
-                    if (frames.size() < kDeepest && frames_left_ > 0) add_frames(id, frames);
+                    if (frames.size() < kMaxDepth && frames_left_ > 0) add_frames(id, frames);
                 });
             if (fields.number() == kValues)
                 fields.each_integer([&](std::uint64_t value) { values.push_back(static_cast<std::int64_t>(value)); });
@@ -137,7 +138,7 @@ private:
         frames_left_ -= std::min(
             frames_left_, frames.size());  // a few bytes may refer to a location of a thousand lines again and again
         if (!sound) return batch_.lose(Loss::malformed_event, "Sample");
-        if (frames.size() >= kDeepest) batch_.lose(Loss::too_deep, "Sample");
+        if (frames.size() >= kMaxDepth) batch_.lose(Loss::too_deep, "Sample");
         std::int64_t at = kNone;
         for (auto each = frames.rbegin(); each != frames.rend(); ++each)
             at = child(at, *each, std::next(each) == frames.rend() ? device : std::nullopt);
@@ -195,7 +196,7 @@ int sniff_pprof(std::string_view head) {
 }
 
 Status import_pprof(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_whole(source, kMostBytes);
+    Result<std::string> bytes = read_all(source, kMaxBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
     ProfileReader reader(batch, source);

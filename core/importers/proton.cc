@@ -139,7 +139,7 @@ int sniff_proton(std::string_view head) {
 
 Status import_proton(Source& source, TraceBuilder& builder) {
     JsonDocument document;
-    Result<element> root = document.read(source, JsonDocument::kDeepest);
+    Result<element> root = document.read(source, JsonDocument::kMaxDepth);
     if (!root.ok()) return root.error();
     simdjson::dom::array items;
     if (root->get(items) != simdjson::SUCCESS)

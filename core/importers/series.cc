@@ -9,25 +9,25 @@
 
 #include "core/format/series_csv.h"
 #include "core/importers/memory_limit.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 #include "core/schema/plausible.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 
 }  // namespace
 
 int sniff_series(std::string_view head) { return is_series_heading(head.substr(0, head.find('\n'))) ? 85 : 0; }
 
 Status import_series(Source& source, TraceBuilder& builder) {
-    Result<std::string> text = read_whole(source, kMostBytes);
+    Result<std::string> text = read_all(source, kMaxBytes);
     if (!text.ok()) return text.error();
     // A line is one reading and gives one row per metric.
-    constexpr std::size_t kOfLine = sizeof(Reading) + 512;
+    constexpr std::size_t kBytesPerLine = sizeof(Reading) + 512;
     auto lines = static_cast<std::size_t>(std::count(text->begin(), text->end(), '\n'));
-    if (MemoryLimit limit(source); limit.is_below(text->size() + lines * kOfLine)) return limit.error();
+    if (MemoryLimit limit(source); limit.is_below(text->size() + lines * kBytesPerLine)) return limit.error();
     Result<RecordedSeries> series = parse_series(*text, source.name());
     if (!series.ok()) return series.error();
     Batch batch;

@@ -8,15 +8,15 @@
 
 #include "core/importers/lines.h"
 #include "core/importers/memory_limit.h"
-#include "core/importers/smi/answer.h"
+#include "core/importers/read_all.h"
 #include "core/importers/smi/log.h"
-#include "core/importers/whole.h"
+#include "core/importers/smi/xml_report.h"
 
 namespace gpuprof {
 
 // Its first lines: a message may precede the header.
 int sniff_smi(std::string_view head) {
-    if (head.find(smi_log::kAnswerMark) != head.npos) return 90;
+    if (head.find(smi_log::kReportMark) != head.npos) return 90;
     constexpr int kLines = 5;
     for (int line = 0; line < kLines && !head.empty(); ++line) {
         std::size_t end = std::min(head.find('\n'), head.size());
@@ -27,13 +27,13 @@ int sniff_smi(std::string_view head) {
 }
 
 Status import_answers(Source& source, TraceBuilder& builder) {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-    Result<std::string> xml = read_whole(source, kMostBytes);
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+    Result<std::string> xml = read_all(source, kMaxBytes);
     if (!xml.ok()) return xml.error();
-    constexpr std::size_t kOfByte = 8;  // memory of the rows that a short element becomes
-    if (MemoryLimit limit(source); limit.is_below(xml->size() * kOfByte)) return limit.error();
+    constexpr std::size_t kBytesPerXmlByte = 8;  // memory of the rows that a short element becomes
+    if (MemoryLimit limit(source); limit.is_below(xml->size() * kBytesPerXmlByte)) return limit.error();
     Batch batch;
-    builder.set_meta("sample_times", smi_log::read_answers(*xml, batch));
+    builder.set_meta("sample_times", smi_log::read_reports(*xml, batch));
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     builder.set_tool("nvidia-smi");
     builder.append(std::move(batch));
@@ -41,7 +41,7 @@ Status import_answers(Source& source, TraceBuilder& builder) {
 }
 
 Status import_smi(Source& source, TraceBuilder& builder) {
-    if (source.head().find(smi_log::kAnswerMark) != std::string_view::npos) return import_answers(source, builder);
+    if (source.head().find(smi_log::kReportMark) != std::string_view::npos) return import_answers(source, builder);
     Batch batch;
     smi_log::Log log(batch);
     Lines lines(source);

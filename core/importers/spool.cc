@@ -8,7 +8,7 @@
 
 #include "core/base/function_name.h"
 #include "core/format/bytes.h"
-#include "core/importers/cuda_words.h"
+#include "core/importers/cupti_names.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {

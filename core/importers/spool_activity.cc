@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/format/bytes.h"
-#include "core/importers/cuda_words.h"
+#include "core/importers/cupti_names.h"
 #include "core/importers/spool.h"
 #include "core/schema/facts.h"
 
@@ -198,8 +198,8 @@ void SpoolDecoder::add_overhead(const cupti::Record& record) {
     OverheadTable& table = batch_.tables.overhead;
     Row row = add_span(table, record, o::start, o::end);
     table.name.set(row, batch_.intern(overhead_name(record.get(o::what))));
-    constexpr std::uint32_t kOfThread = 2;
-    if (record.get(o::object) == kOfThread) table.thread.set(row, thread_key(record.get(o::thread)));
+    constexpr std::uint32_t kThreadObject = 2;
+    if (record.get(o::object) == kThreadObject) table.thread.set(row, thread_key(record.get(o::thread)));
 }
 
 // Only if another client in the process requested it.

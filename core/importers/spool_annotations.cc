@@ -43,7 +43,7 @@ void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, 
     auto time = static_cast<TimeNs>(event.time);
     bool registered = event.text_kind == spool::TextKind::registered;
     Open open{time, text.empty() ? kNoString : batch_.intern(text), registered ? event.text : 0, event.domain,
-              std::exchange(about_next_[thread], About{})};
+              std::exchange(about_next_[thread], Attributes{})};
     auto id = static_cast<std::uint32_t>(event.range);
     switch (event.op) {
         case NvtxOp::push: stacks_[{thread, event.domain}].push_back(open); break;

@@ -28,7 +28,7 @@ public:
     const std::map<std::uint32_t, StringId>& stream_names() const { return stream_names_; }
 
 private:
-    struct About {
+    struct Attributes {
         std::uint64_t category = 0;
         std::optional<double> payload;
     };
@@ -37,7 +37,7 @@ private:
         StringId text;
         std::uint64_t handle;  // of the registered text, if `text` is absent
         std::uint64_t domain;
-        About about;
+        Attributes about;
     };
     struct Closed {
         std::uint32_t thread;
@@ -53,7 +53,7 @@ private:
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Open>> stacks_;  // by thread and domain
     std::map<std::uint64_t, std::pair<std::uint32_t, Open>> started_;              // by range
     std::map<std::uint32_t, std::vector<std::uint64_t>> started_by_;               // by thread; some have ended
-    std::map<std::uint32_t, About> about_next_;                                    // by thread
+    std::map<std::uint32_t, Attributes> about_next_;                               // by thread
     std::unordered_map<std::uint64_t, StringId> texts_, domains_;
     std::map<std::pair<std::uint64_t, std::uint64_t>, StringId> categories_;  // by domain and number
     std::map<std::uint32_t, StringId> thread_names_, stream_names_;

@@ -16,12 +16,12 @@ std::string stated(const DeviceClock& clock) {
     DurNs moved = clock.move();
     std::string text = fmt::format("device {}: {}", clock.device,
                                    moved == 0 ? "as recorded" : fmt::format("{} by {} ns", fact::kClockMoved, moved));
-    if (!clock.least || !clock.most) return text + ", error not bounded on both sides";
-    if (*clock.least > *clock.most)
-        return text +
-               fmt::format(", error up to {} ns: its clock drifts", span_between(*clock.most, *clock.least) / 2 + 1);
-    return text +
-           fmt::format(", error from {} to {} ns", span_between(moved, *clock.least), span_between(moved, *clock.most));
+    if (!clock.min_error || !clock.max_error) return text + ", error not bounded on both sides";
+    if (*clock.min_error > *clock.max_error)
+        return text + fmt::format(", error up to {} ns: its clock drifts",
+                                  span_between(*clock.max_error, *clock.min_error) / 2 + 1);
+    return text + fmt::format(", error from {} to {} ns", span_between(moved, *clock.min_error),
+                              span_between(moved, *clock.max_error));
 }
 
 }  // namespace

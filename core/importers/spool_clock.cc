@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kWorthTelling = 1'000'000;
+constexpr DurNs kMinReportedShift = 1'000'000;
 
 template <class Columns>
 void move_rows(Columns& column, Row first, std::size_t rows, DurNs by) {
@@ -25,9 +25,9 @@ bool waits_for_its_work(std::string_view call) {
 }
 bool waits_for_device(std::string_view call) { return call == "cudaDeviceSynchronize" || call == "cuCtxSynchronize"; }
 
-void bound(DeviceClock& clock, std::optional<DurNs> least, std::optional<DurNs> most) {
-    if (least) clock.least = std::max(clock.least.value_or(*least), *least);
-    if (most) clock.most = std::min(clock.most.value_or(*most), *most);
+void bound(DeviceClock& clock, std::optional<DurNs> min_error, std::optional<DurNs> max_error) {
+    if (min_error) clock.min_error = std::max(clock.min_error.value_or(*min_error), *min_error);
+    if (max_error) clock.max_error = std::min(clock.max_error.value_or(*max_error), *max_error);
 }
 
 // A damaged file may have any numbers; they wrap around, as in span_between.
@@ -123,7 +123,7 @@ std::optional<DurNs> cupti_offset(const std::vector<SpoolClock>& clocks) {
     if (offsets.empty()) return std::nullopt;
     auto middle = offsets.begin() + static_cast<std::ptrdiff_t>(offsets.size() / 2);
     std::nth_element(offsets.begin(), middle, offsets.end());
-    if (*middle > -kWorthTelling && *middle < kWorthTelling) return std::nullopt;
+    if (*middle > -kMinReportedShift && *middle < kMinReportedShift) return std::nullopt;
     return *middle;
 }
 
@@ -144,16 +144,16 @@ DurNs clock_step(const std::vector<SpoolClock>& clocks) {
         auto steady =
             static_cast<std::uint64_t>(clocks[i].monotonic) - static_cast<std::uint64_t>(clocks[i - 1].monotonic);
         auto step = static_cast<DurNs>(real - steady);
-        if (step <= -kWorthTelling || step >= kWorthTelling)
+        if (step <= -kMinReportedShift || step >= kMinReportedShift)
             stepped = static_cast<DurNs>(static_cast<std::uint64_t>(stepped) + static_cast<std::uint64_t>(step));
     }
     return stepped;
 }
 
 DurNs DeviceClock::move() const {
-    if (least && most && *least > *most) return *least / 2 + *most / 2;
-    if (least && *least > 0) return *least;
-    return most && *most < 0 ? *most : 0;
+    if (min_error && max_error && *min_error > *max_error) return *min_error / 2 + *max_error / 2;
+    if (min_error && *min_error > 0) return *min_error;
+    return max_error && *max_error < 0 ? *max_error : 0;
 }
 
 std::vector<DeviceClock> device_clocks(const Batch& batch, const SpoolRows& first) {

@@ -41,7 +41,7 @@ DurNs clock_step(const std::vector<SpoolClock>& clocks);
 // The error of one device's clock: the true time of its work is the recorded one plus something from `least` to `most`.
 struct DeviceClock {
     std::int32_t device = 0;
-    std::optional<DurNs> least, most;  // absent: unbounded on that side
+    std::optional<DurNs> min_error, max_error;  // absent: unbounded on that side
     // The smallest move that satisfies both bounds; 0 if no move is needed.
     DurNs move() const;
 };

@@ -12,13 +12,13 @@
 
 #include "core/importers/memory_limit.h"
 #include "core/importers/pickle.h"
+#include "core/importers/read_all.h"
 #include "core/importers/torch/snapshot.h"
-#include "core/importers/whole.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{16} << 30;
+constexpr std::size_t kMaxBytes = std::size_t{16} << 30;
 
 // One number of `[[time, action, bytes, category], ...]`; `at` moves past it and its separator.
 bool next_number(std::string_view text, std::size_t& at, std::int64_t& value) {
@@ -56,7 +56,7 @@ int sniff_torch_snapshot(std::string_view head) {
 }
 
 Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_whole(source, kMostBytes);
+    Result<std::string> bytes = read_all(source, kMaxBytes);
     if (!bytes.ok()) return bytes.error();
     auto fail = [&](std::string_view why) {
         return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(), why)};
@@ -66,8 +66,9 @@ Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
     if (!pickle.ok() && pickle.error().code == ExitCode::internal) return limit.error();
     if (!pickle.ok()) return fail(pickle.error().message);
     Batch batch;
-    constexpr std::size_t kStackRoom = std::size_t{16} << 20;
-    torch::Snapshot snapshot(*pickle, batch, kStackRoom + std::min<std::size_t>(64 * bytes->size(), limit.bytes() / 4),
+    constexpr std::size_t kMaxStackBytes = std::size_t{16} << 20;
+    torch::Snapshot snapshot(*pickle, batch,
+                             kMaxStackBytes + std::min<std::size_t>(64 * bytes->size(), limit.bytes() / 4),
                              limit.bytes() - std::min(limit.bytes(), bytes->size() + pickle->bytes()));
     if (!snapshot.read())
         return fail(pickle->cut().empty() ? "not a PyTorch memory snapshot: the pickle has no segments"
@@ -88,18 +89,18 @@ int sniff_torch_timeline(std::string_view head) {
 
 // Memory that existed before the recording has the time -1: it takes the first time of the file.
 Status import_torch_timeline(Source& source, TraceBuilder& builder) {
-    Result<std::string> text = read_whole(source, kMostBytes);
+    Result<std::string> text = read_all(source, kMaxBytes);
     if (!text.ok()) return text.error();
     std::vector<TimelineEvent> events;
     std::size_t at = 0;
     TimelineEvent event{};
     Batch batch;
     bool begun = skip_to(*text, at, '[');
-    constexpr std::size_t kOfEvent = 2 * sizeof event + 64;  // here and as a row
+    constexpr std::size_t kBytesPerEvent = 2 * sizeof event + 64;  // here and as a row
     MemoryLimit limit(source);
     while (begun && next_event(*text, at, event)) {
         events.push_back(event);
-        if (limit.is_below(text->size() + events.size() * kOfEvent)) return limit.error();
+        if (limit.is_below(text->size() + events.size() * kBytesPerEvent)) return limit.error();
     }
     if (!begun || !skip_to(*text, at, ']')) batch.lose(Loss::truncated, fmt::format("byte {}", at));
     TimeNs first = std::numeric_limits<TimeNs>::max();

@@ -2,8 +2,8 @@
 
 namespace gpuprof {
 
-std::string_view name_of(Weight weight) {
-    return weight == Weight::high ? "high" : weight == Weight::medium ? "medium" : "low";
+std::string_view name_of(Rating rating) {
+    return rating == Rating::high ? "high" : rating == Rating::medium ? "medium" : "low";
 }
 
 std::string_view name_of(Limit limit) {

@@ -54,9 +54,9 @@ enum class Basis : std::uint8_t {
 // "counters", "operator shapes", "launch shapes", "the timeline", "kernel names".
 std::string_view name_of(Basis basis);
 
-enum class Weight { high, medium, low };  // severity and confidence
+enum class Rating { high, medium, low };  // severity and confidence
 
-std::string_view name_of(Weight weight);
+std::string_view name_of(Rating rating);
 
 // One candidate explanation: the share of the window it accounts for, and the share that acting on it could give back.
 // Waiting is fully recoverable. How much faster kernels could be is unknown without counters, so it is absent.
@@ -75,26 +75,26 @@ struct Verdict {
     std::optional<double> gives_back_pct;  // as in Candidate
     std::string because;
     // The confidence and its basis; absent for "cannot tell".
-    std::optional<Weight> confidence;
+    std::optional<Rating> confidence;
     std::optional<Basis> basis;
     std::vector<Candidate> alternatives;
 };
 
 struct Finding {
     std::string id;  // stable kebab-case name of the rule, e.g. "input-pipeline"
-    Weight severity = Weight::low;
+    Rating severity = Rating::low;
     DurNs cost_ns = 0;
     double share_pct = 0;  // of the window
     std::string title;
     std::vector<std::string> evidence;  // facts with row handles
     std::string remedy;
-    Weight confidence = Weight::medium;
+    Rating confidence = Rating::medium;
     Basis basis = Basis::timeline;
     std::string would_change_if;
 };
 
 // Busy share of one device in equal slices of the window, each 0..1.
-struct DevicePicture {
+struct BusyProfile {
     std::int32_t device = 0;
     std::vector<double> busy;
 };
@@ -104,7 +104,7 @@ struct Answer {
     Interval window;
     Verdict verdict;
     std::vector<Finding> findings;
-    std::vector<DevicePicture> pictures;
+    std::vector<BusyProfile> busy_profiles;
     std::vector<ResultTable> tables;      // devices, idle, kernels: what the answer shows
     std::vector<std::string> next_steps;  // commands to run next
 };

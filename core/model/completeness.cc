@@ -21,15 +21,15 @@ namespace {
 // A memcpy or memset call that returned this much faster than the fastest call of its name with work did nothing.
 // Writing a command and notifying the device takes microseconds (2.9 us or more on V100 to H200); returning for zero
 // bytes takes a fraction of one.
-constexpr double kEmptyPart = 0.5;
-constexpr DurNs kEmptyAtMost = 2000;
+constexpr double kMinEmptyShare = 0.5;
+constexpr DurNs kMaxEmptyDuration = 2000;
 // The same if no call of the name submitted work.
-constexpr DurNs kEmptyAlone = 1000;
+constexpr DurNs kMaxLoneEmptyDuration = 1000;
 // If more than this share of a process's calls, submitted to an idle device, have no work at the end of a recording,
 // that work was not in flight: its records were lost.
-constexpr double kEdgePart = 0.01;
+constexpr double kEdgeShare = 0.01;
 // Earlier and later than any time in a trace.
-constexpr TimeNs kFarAway = TimeNs{1} << 62;
+constexpr TimeNs kFarFuture = TimeNs{1} << 62;
 
 // A call that submits work, with the calls nested in it.
 struct Submitting {
@@ -175,14 +175,14 @@ private:
                 of_thread.push_back(row);
                 continue;
             }
-            TimeNs begin = of_thread.empty() ? -kFarAway : calls_.start[of_thread.back()];
+            TimeNs begin = of_thread.empty() ? -kFarFuture : calls_.start[of_thread.back()];
             if (!of_thread.empty()) of_thread.pop_back();
             captures_[index_of(process_of(row))].push_back({begin, calls_.start[row] + calls_.dur[row]});
         }
         for (const auto& [thread, begins] : open)
             for (Row row : begins) {
                 found_.endless_capture = true;
-                captures_[index_of(process_of(row))].push_back({calls_.start[row], kFarAway});
+                captures_[index_of(process_of(row))].push_back({calls_.start[row], kFarFuture});
             }
         for (auto& [process, captures] : captures_) captures = unite(std::move(captures));
     }
@@ -246,7 +246,7 @@ private:
         for (Row row = 0; row < ops.rows; ++row) {
             StringId of = ops.process.value_or(row, kNoString);
             if (last == nullptr || of != process)
-                last = &last_work_.try_emplace(index_of(process = of), -kFarAway).first->second;
+                last = &last_work_.try_emplace(index_of(process = of), -kFarFuture).first->second;
             *last = std::max(*last, ops.start[row] + ops.dur[row]);
         }
     }
@@ -265,7 +265,7 @@ private:
         std::array<SubmittedWork, kSubmissions> of;
         std::uint64_t calls = 0, to_idle_device = 0;
         auto known_last = last_work_.find(process);
-        TimeNs last_work = known_last == last_work_.end() ? -kFarAway : known_last->second;
+        TimeNs last_work = known_last == last_work_.end() ? -kFarFuture : known_last->second;
         for (std::size_t i = 0; i < submitting.size(); ++i) {
             auto [row, has_work] = submitting[i];
             if (!has_work && (captured(process, row) || empty(row, fastest))) continue;
@@ -277,7 +277,7 @@ private:
             to_idle_device += at_edge && (i < first || calls_.start[row] >= last_work);
             ++(at_edge ? kind.at_edge : kind.without_work);
         }
-        bool few = static_cast<double>(to_idle_device) <= kEdgePart * static_cast<double>(calls);
+        bool few = static_cast<double>(to_idle_device) <= kEdgeShare * static_cast<double>(calls);
         for (std::size_t kind = 0; kind < kSubmissions; ++kind) {
             SubmittedWork& sum = found_.of[kind];
             sum.calls += of[kind].calls;
@@ -290,9 +290,9 @@ private:
         Submission kind = kind_of(row);
         if (kind != Submission::copy && kind != Submission::fill) return false;
         auto known = fastest.find(index_of(calls_.name[row]));
-        if (known == fastest.end()) return calls_.dur[row] <= kEmptyAlone;
-        auto part = static_cast<DurNs>(kEmptyPart * static_cast<double>(known->second));
-        return calls_.dur[row] <= std::min(part, kEmptyAtMost);
+        if (known == fastest.end()) return calls_.dur[row] <= kMaxLoneEmptyDuration;
+        auto part = static_cast<DurNs>(kMinEmptyShare * static_cast<double>(known->second));
+        return calls_.dur[row] <= std::min(part, kMaxEmptyDuration);
     }
 
     const Tables& tables_;
@@ -351,7 +351,7 @@ std::string Completeness::unknown_because() const {
     if (graph_launches_unchecked > 0)
         return "the nodes of " + counted(graph_launches_unchecked, "graph launch", "graph launches") +
                " cannot be checked";
-    if (static_cast<double>(at_edge()) > kEdgePart * static_cast<double>(calls()))
+    if (static_cast<double>(at_edge()) > kEdgeShare * static_cast<double>(calls()))
         return "the work of " + counted(at_edge(), "call", "calls") +
                " at the ends of the recording is outside it or was lost";
     if (endless_capture) return "the end of a stream capture was not recorded";

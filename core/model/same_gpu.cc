@@ -58,8 +58,8 @@ bool differ(const std::optional<T>& a, const std::optional<T>& b) {
 }
 
 bool overlap(const Trace& a, const Trace& b) {
-    return a.whole().start >= kTimeOfDay && b.whole().start >= kTimeOfDay && a.whole().start < b.whole().end &&
-           b.whole().start < a.whole().end;
+    return a.full_window().start >= kTimeOfDay && b.full_window().start >= kTimeOfDay &&
+           a.full_window().start < b.full_window().end && b.full_window().start < a.full_window().end;
 }
 
 // What names a GPU for good: devices that share one of these are one GPU.

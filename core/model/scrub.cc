@@ -4,7 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "core/model/join.h"
+#include "core/model/merge_traces.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -110,7 +110,7 @@ private:
 
 Trace scrubbed(Trace given, ScrubOptions options) {
     TraceBuilder builder({"scrubbed", given.origin().importer, given.origin().tool});
-    Batch old = parts_of(std::move(given)), clean;  // `clean` has its own strings: nothing of the old ones remains
+    Batch old = batch_of(std::move(given)), clean;  // `clean` has its own strings: nothing of the old ones remains
     Scrubber scrubber(old.strings, clean.strings, options);
     scrubber.learn(old.tables);
     scrubber.replace(old.tables);

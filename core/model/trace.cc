@@ -18,7 +18,7 @@ Trace copy_of(const Trace& trace) {
     copy.completeness_ = trace.completeness_;
     copy.origin_ = trace.origin_;
     copy.window_ = trace.window_;
-    copy.whole_ = trace.whole_;
+    copy.full_window_ = trace.full_window_;
     return copy;
 }
 

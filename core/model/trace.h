@@ -45,18 +45,18 @@ public:
     // First start to last end over every host and device event (metadata, flows and instants excluded).
     // Empty ({0, 0}) when there is no event.
     Interval window() const { return window_; }
-    // Origin of displayed times: the start of the window; for a part (part.h), that of the whole.
-    TimeNs zero() const { return whole_.start; }
-    Interval whole() const { return whole_; }
-    bool is_part() const { return window_.start != whole_.start || window_.end != whole_.end; }
+    // Origin of displayed times: the start of the window; for a part (select_interval.h), that of the whole.
+    TimeNs zero() const { return full_window_.start; }
+    Interval full_window() const { return full_window_; }
+    bool is_part() const { return window_.start != full_window_.start || window_.end != full_window_.end; }
     // The value of a `meta` row, or "".
     std::string_view meta(std::string_view key) const;
 
 private:
     friend class TraceBuilder;
-    friend Trace part_of(Trace whole, Interval part);
-    friend Trace from_zero(Trace trace);
-    friend Trace from_zero(Trace trace, Interval window);
+    friend Trace select_interval(Trace whole, Interval part);
+    friend Trace rebase_to_start(Trace trace);
+    friend Trace rebase_to_start(Trace trace, Interval window);
     friend Batch rows_of(Trace trace);
     friend Trace copy_of(const Trace& trace);
     Tables tables_;
@@ -64,7 +64,7 @@ private:
     Links links_;
     Completeness completeness_;
     Origin origin_;
-    Interval window_, whole_;
+    Interval window_, full_window_;
 };
 
 // A second trace with the same rows, strings and links, for two views of one recording.

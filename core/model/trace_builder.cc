@@ -15,14 +15,14 @@ namespace gpuprof {
 namespace {
 
 // Times further from zero are rejected: below this bound the difference of any two times fits DurNs.
-constexpr TimeNs kLatest = TimeNs{1} << 61;
+constexpr TimeNs kMaxTime = TimeNs{1} << 61;
 // 26 days. An event further from the middle of the recording has a wrong time (a start of 0 is a known driver quirk);
 // it would stretch the window to years.
-constexpr DurNs kFarthest = DurNs{1} << 51;
+constexpr DurNs kMaxDistance = DurNs{1} << 51;
 // The durations of a table add up to less than this, so that no sum over its rows can overflow.
-constexpr DurNs kLongestTotal = DurNs{1} << 61;
+constexpr DurNs kMaxTotal = DurNs{1} << 61;
 
-bool in_range(TimeNs time) { return time > -kLatest && time < kLatest; }
+bool in_range(TimeNs time) { return time > -kMaxTime && time < kMaxTime; }
 
 template <class Table>
 constexpr bool kHasSpan = requires(Table t) {
@@ -36,7 +36,7 @@ void gather(Table& table, const PodVector<Row>& order) {
     constexpr std::size_t kLong = 100'000;
     std::vector<std::function<void()>> columns;
     table.each_column([&](const ColumnSpec&, auto& column) { columns.push_back([&] { column.gather(order); }); });
-    unsigned threads = order.size() < kLong ? 1 : usual_threads();
+    unsigned threads = order.size() < kLong ? 1 : default_threads();
     run_parallel(columns.size(), threads, [&](std::size_t column, unsigned) { columns[column](); });
     table.rows = order.size();
 }
@@ -50,13 +50,13 @@ public:
     bool plausible(TimeNs start, DurNs dur) {
         if (!near(start) || !in_range(dur) || !near(start + dur)) return false;
         if (dur <= 0) return true;
-        if (total_ + dur >= kLongestTotal) return false;
+        if (total_ + dur >= kMaxTotal) return false;
         total_ += dur;
         return true;
     }
 
 private:
-    bool near(TimeNs time) const { return in_range(time) && std::abs(time - middle_) < kFarthest; }
+    bool near(TimeNs time) const { return in_range(time) && std::abs(time - middle_) < kMaxDistance; }
 
     TimeNs middle_;
     DurNs total_ = 0;
@@ -140,11 +140,11 @@ void widen(Interval& window, bool& any, const Table& table) {
 
 // The median start of the recording's spans, from up to a thousand of each table; 0 when there is none.
 TimeNs middle_of(const Tables& tables) {
-    constexpr std::size_t kOfEach = 1000;
+    constexpr std::size_t kMaxPerTable = 1000;
     std::vector<TimeNs> starts;
     tables.each_table([&](const TableSpec&, const auto& table) {
         if constexpr (kHasSpan<std::remove_cvref_t<decltype(table)>>)
-            for (std::size_t row = 0, stride = table.rows / kOfEach + 1; row < table.rows; row += stride)
+            for (std::size_t row = 0, stride = table.rows / kMaxPerTable + 1; row < table.rows; row += stride)
                 if (Row at = static_cast<Row>(row); table.start.has(at) && in_range(table.start[at]))
                     starts.push_back(table.start[at]);
     });
@@ -161,7 +161,7 @@ Interval sampled_window(const CpuSampleTable& samples) {
     for (Row row = 0; row < samples.rows; ++row) {
         if (!samples.time.has(row) || !in_range(samples.time[row])) continue;
         TimeNs begin = samples.time[row];
-        TimeNs end = begin + std::clamp<DurNs>(samples.dur.value_or(row, 0), 0, kFarthest);
+        TimeNs end = begin + std::clamp<DurNs>(samples.dur.value_or(row, 0), 0, kMaxDistance);
         window = any ? Interval{std::min(window.start, begin), std::max(window.end, end)} : Interval{begin, end};
         any = true;
     }
@@ -265,11 +265,11 @@ void Batch::lose_named(Loss loss, std::string_view place, std::string_view name,
 }
 
 void Batch::LossCount::add(const LossCount& other) {
-    constexpr std::size_t kMostNames = 64;  // a damaged file may have a different name in every event
+    constexpr std::size_t kMaxNames = 64;  // a damaged file may have a different name in every event
     if (count == 0) place = other.place;
     count += other.count;
     for (const auto& [name, times] : other.named)
-        named[named.size() < kMostNames || named.contains(name) ? name : "others"] += times;
+        named[named.size() < kMaxNames || named.contains(name) ? name : "others"] += times;
 }
 
 std::string Batch::LossCount::text() const {
@@ -319,7 +319,7 @@ Trace TraceBuilder::finish() && {
     });
     if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
     if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables);
-    trace_.whole_ = trace_.window_;
+    trace_.full_window_ = trace_.window_;
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);
     merge_by_key(tables.thread, tables.thread.key, by_text);

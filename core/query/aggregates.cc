@@ -13,7 +13,7 @@ namespace gpuprof {
 namespace {
 
 // Maximum number of values in one aggregate (2 GiB), so that an endless query cannot exhaust memory.
-constexpr std::size_t kMostValues = std::size_t{1} << 28;
+constexpr std::size_t kMaxValues = std::size_t{1} << 28;
 
 // The state of a group is on the heap. SQLite keeps the pointer and always calls `final`, however the query ends.
 template <class State>
@@ -47,12 +47,12 @@ void busy_step(sqlite3_context* context, int, sqlite3_value** values) {
         auto* spans = state_of<Intervals>(context);
         if (spans == nullptr) return sqlite3_result_error_nomem(context);
         Interval span{sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1])};
-        constexpr TimeNs kFarthest = TimeNs{1} << 61;  // so that no length overflows
-        if (std::abs(span.start / 2) > kFarthest / 2 || std::abs(span.end / 2) > kFarthest / 2)
+        constexpr TimeNs kMaxTime = TimeNs{1} << 61;  // so that no length overflows
+        if (std::abs(span.start / 2) > kMaxTime / 2 || std::abs(span.end / 2) > kMaxTime / 2)
             return sqlite3_result_error(context, "busy: a time is out of range", -1);
         if (!spans->empty() && span.start >= spans->back().start)
             add_merged(*spans, span);  // tables are in order, so only the union is kept
-        else if (spans->size() < kMostValues / 2)
+        else if (spans->size() < kMaxValues / 2)
             spans->push_back(span);
         else
             sqlite3_result_error(context, "busy: too many spans", -1);
@@ -110,7 +110,7 @@ void percentile_step(sqlite3_context* context, int count, sqlite3_value** given)
         if (is_null(given[0])) return;
         if (sqlite3_value_type(given[0]) == SQLITE_TEXT || sqlite3_value_type(given[0]) == SQLITE_BLOB)
             return sqlite3_result_error(context, "percentile: a value is not a number", -1);
-        if (values->size() >= kMostValues) return sqlite3_result_error(context, "percentile: too many values", -1);
+        if (values->size() >= kMaxValues) return sqlite3_result_error(context, "percentile: too many values", -1);
         add(*values, given[0]);
     });
 }

@@ -30,7 +30,7 @@ std::string sql_name(const Analysis& analysis) {
     return std::string(analysis.name) + (taken ? "_summary" : "");
 }
 
-Catalogue::Catalogue(const Trace& trace, Options options) : study_(trace, without_limit(std::move(options))) {
+Catalogue::Catalogue(const Trace& trace, Options options) : facts_(trace, without_limit(std::move(options))) {
     trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
         Relation& relation = relations_.emplace_back();
         relation.name = spec.name, relation.doc = spec.doc, relation.shape = frame_of(trace, table);
@@ -51,7 +51,7 @@ Result<const Frame*> Catalogue::values(Relation& relation) {
     if (relation.analysis == nullptr) return &relation.shape;
     std::scoped_lock lock(running_);
     if (!relation.answer) {
-        Result<ResultTable> table = relation.analysis->run(study_);
+        Result<ResultTable> table = relation.analysis->run(facts_);
         if (!table.ok()) return table.error();
         relation.answer = frame_of(*table);
     }

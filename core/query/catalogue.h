@@ -24,14 +24,14 @@ public:
     // `trace` must outlive the catalogue.
     Catalogue(const Trace& trace, Options options);
 
-    const Trace& trace() const { return study_.trace(); }
+    const Trace& trace() const { return facts_.trace(); }
     const std::deque<Relation>& relations() const { return relations_; }
     Relation* find(std::string_view name);
     // The columns with their values. Thread-safe.
     Result<const Frame*> values(Relation& relation);
 
 private:
-    Facts study_;
+    Facts facts_;
     std::deque<Relation> relations_;
     std::mutex running_;
 };

@@ -42,7 +42,7 @@ void overlap(sqlite3_context* context, int count, sqlite3_value** values) {
 }
 
 // Patterns in queries are short; the limit keeps nested repetitions from exhausting memory.
-constexpr std::size_t kLongestPattern = 1000;
+constexpr std::size_t kMaxPatternLength = 1000;
 
 struct Pattern {
     regex_t compiled{};
@@ -60,7 +60,7 @@ const Pattern* pattern_of(sqlite3_context* context, sqlite3_value* value, std::u
     if (auto* known = static_cast<Pattern*>(sqlite3_get_auxdata(context, 0))) return known;
     const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
     if (text == nullptr) return sqlite3_result_error_nomem(context), nullptr;
-    if (static_cast<std::size_t>(sqlite3_value_bytes(value)) > kLongestPattern)
+    if (static_cast<std::size_t>(sqlite3_value_bytes(value)) > kMaxPatternLength)
         return sqlite3_result_error(context, "REGEXP: the pattern exceeds 1,000 bytes", -1), nullptr;
     bool any_case = std::string_view(text).starts_with("(?i)");
     own = std::make_unique<Pattern>();

@@ -7,7 +7,7 @@ namespace gpuprof {
 namespace {
 
 // Maximum number of integer buckets; more would cost more than they save.
-constexpr std::int64_t kWidestRange = 1 << 16;
+constexpr std::int64_t kMaxRange = 1 << 16;
 
 struct Bounds {
     std::int64_t low = 0, high = -1;  // low > high: no row has a value
@@ -25,7 +25,7 @@ Bounds bounds_of(const FrameColumn& column, std::size_t rows) {
 
 bool narrow(const Bounds& bounds) {
     return bounds.low > bounds.high ||
-           static_cast<std::uint64_t>(bounds.high) - static_cast<std::uint64_t>(bounds.low) < kWidestRange;
+           static_cast<std::uint64_t>(bounds.high) - static_cast<std::uint64_t>(bounds.low) < kMaxRange;
 }
 
 // The rank of each row's value among the values of the column: 0 if absent, then in order.

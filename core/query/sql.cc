@@ -12,9 +12,9 @@
 namespace gpuprof {
 namespace {
 
-constexpr int kLongestText = 64 << 20;      // bytes per value, so that one cell cannot exhaust memory
-constexpr int kLongestStatement = 1 << 20;  // bytes of SQL
-constexpr int kStepsBetweenLooks = 200;     // instructions between two checks of the clock; each may copy a long text
+constexpr int kMaxTextBytes = 64 << 20;      // bytes per value, so that one cell cannot exhaust memory
+constexpr int kMaxStatementBytes = 1 << 20;  // bytes of SQL
+constexpr int kStepsBetweenChecks = 200;     // instructions between two checks of the clock; each may copy a long text
 
 // Pragmas that only list objects.
 bool harmless_pragma(std::string_view name) {
@@ -77,13 +77,13 @@ Result<std::unique_ptr<Sql>> Sql::open(Catalogue& catalogue) {
 
 Status Sql::protect() {
     sqlite3* database = database_.get();
-    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestText);
-    sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kLongestStatement);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxTextBytes);
+    sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kMaxStatementBytes);
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);  // "x" is an identifier, never a string literal
     sqlite3_progress_handler(
-        database, kStepsBetweenLooks,
+        database, kStepsBetweenChecks,
         [](void* self) {
             auto* sql = static_cast<Sql*>(self);
             bool late = sql->deadline_ && std::chrono::steady_clock::now() > *sql->deadline_;
@@ -126,8 +126,8 @@ Error Sql::error(std::string_view text) const {
 
 Result<std::optional<SqlRows>> Sql::prepare(std::string_view& text) {
     while (!text.empty()) {
-        if (text.size() > static_cast<std::size_t>(kLongestStatement))
-            return Error{ExitCode::usage, fmt::format("the statement exceeds {} bytes", kLongestStatement)};
+        if (text.size() > static_cast<std::size_t>(kMaxStatementBytes))
+            return Error{ExitCode::usage, fmt::format("the statement exceeds {} bytes", kMaxStatementBytes)};
         if (text.find('\0') != std::string_view::npos)
             return Error{ExitCode::usage, "the statement contains a NUL byte"};
         sqlite3_stmt* statement = nullptr;

@@ -22,9 +22,9 @@ void add_wrapped(std::vector<std::string>& lines, std::string_view head, std::st
     }
 }
 
-std::string_view mark(Weight severity, bool unicode) {
-    if (!unicode) return severity == Weight::high ? "!" : severity == Weight::medium ? "*" : "-";
-    return severity == Weight::high ? "●" : severity == Weight::medium ? "◐" : "○";
+std::string_view mark(Rating severity, bool unicode) {
+    if (!unicode) return severity == Rating::high ? "!" : severity == Rating::medium ? "*" : "-";
+    return severity == Rating::high ? "●" : severity == Rating::medium ? "◐" : "○";
 }
 
 // The mark of the severity, the title, and on the right what it costs.
@@ -36,7 +36,7 @@ void add_title(std::vector<std::string>& lines, const Finding& finding, const St
     int room = style.width - kIndent - display_width(cost) - 2;
     std::vector<std::string> title = wrap(printable(finding.title), room);
     std::string sign(mark(finding.severity, style.unicode));
-    if (finding.severity == Weight::high) sign = paint.warning(sign);
+    if (finding.severity == Rating::high) sign = paint.warning(sign);
     for (std::size_t i = 0; i < title.size(); ++i) {
         std::string line = (i == 0 ? "  " + sign + " " : std::string(kIndent, ' ')) + paint.bold(title[i]);
         if (i == 0 && !cost.empty())

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "core/base/readable.h"
+#include "core/report/bars.h"
 #include "core/report/findings.h"
 #include "core/report/lines.h"
 #include "core/report/paint.h"
-#include "core/report/picture.h"
 #include "core/report/text_table.h"
 #include "core/report/value.h"
 
@@ -18,12 +18,12 @@ namespace gpuprof {
 namespace {
 
 constexpr int kLines = 45;  // of the whole screen; findings take what the rest leaves
-constexpr std::size_t kMostDevices = 8;
-constexpr std::size_t kMostCauses = 5;
-constexpr double kLeastCause = 0.01;  // of the idle time, to have a line of its own
-constexpr std::size_t kMostKernels = 5;
-constexpr std::int64_t kMostRows = 8;  // of any other table
-constexpr std::size_t kFewestFindings = 3, kMostFindings = 5;
+constexpr std::size_t kMaxDevices = 8;
+constexpr std::size_t kMaxCauses = 5;
+constexpr double kMinCauseShare = 0.01;  // of the idle time, to have a line of its own
+constexpr std::size_t kMaxKernels = 5;
+constexpr std::int64_t kMaxRows = 8;  // of any other table
+constexpr std::size_t kMinFindings = 3, kMaxFindings = 5;
 
 class Screen {
 public:
@@ -33,7 +33,7 @@ public:
     void write(Sink& sink) {
         trust();
         verdict();
-        pictures();
+        busy_profiles();
         idle();
         kernels();
         others();
@@ -88,23 +88,23 @@ private:
     }
 
     // One line of bars per device between two rules, and the time axis under the last.
-    void pictures() {
-        std::size_t shown = std::min(answer_.pictures.size(), kMostDevices);
+    void busy_profiles() {
+        std::size_t shown = std::min(answer_.busy_profiles.size(), kMaxDevices);
         if (shown == 0) return;
         const int left = 8, right = 14;
         int width = std::max(style_.width - left - right, 10);
         std::string_view rule = style_.unicode ? "│" : "|";
         for (std::size_t i = 0; i < shown; ++i) {
-            const DevicePicture& picture = answer_.pictures[i];
-            std::string bars = paint_.busy(busy_bars(picture.busy, width, style_.unicode));
-            add(fmt::format("{:<7}{}{}{} {}", fmt::format("GPU {}", picture.device), rule, bars, rule,
-                            busy_share(picture.device)));
+            const BusyProfile& profile = answer_.busy_profiles[i];
+            std::string bars = paint_.busy(busy_bars(profile.busy, width, style_.unicode));
+            add(fmt::format("{:<7}{}{}{} {}", fmt::format("GPU {}", profile.device), rule, bars, rule,
+                            busy_share(profile.device)));
         }
         std::string end = readable_duration(report_.window.length());
         add(paint_.dim(fmt::format("{}0{}", std::string(8, ' '), pad_left(end, width - 1))));
-        if (shown < answer_.pictures.size())
-            add(paint_.dim(
-                fmt::format("{} more GPUs: gpu-profile report {} devices", answer_.pictures.size() - shown, file())));
+        if (shown < answer_.busy_profiles.size())
+            add(paint_.dim(fmt::format("{} more GPUs: gpu-profile report {} devices",
+                                       answer_.busy_profiles.size() - shown, file())));
         add();
     }
 
@@ -143,9 +143,9 @@ private:
                      causes.end());
         add(paint_.bold("Idle time by cause") + paint_.dim(dot()) + readable_duration(all));
         auto small = std::find_if(causes.begin(), causes.end(), [all](const auto& cause) {
-            return static_cast<double>(cause.second) < kLeastCause * static_cast<double>(all);
+            return static_cast<double>(cause.second) < kMinCauseShare * static_cast<double>(all);
         });
-        std::size_t shown = std::min<std::size_t>(static_cast<std::size_t>(small - causes.begin()), kMostCauses);
+        std::size_t shown = std::min<std::size_t>(static_cast<std::size_t>(small - causes.begin()), kMaxCauses);
         if (shown + 1 == causes.size()) ++shown;  // a line for one other cause is better spent on its name
         std::int64_t rest = all;
         for (std::size_t i = 0; i < shown; ++i) {
@@ -171,7 +171,7 @@ private:
         add(fmt::format("{}{}{} {}", paint_.bold("Top kernels"), paint_.dim(dot()), count, word));
         static constexpr std::string_view kColumns[] = {"share_pct", "total_ns", "count", "mean_ns"};
         std::string head = " ";
-        std::vector<std::string> lines(std::min(kernels->rows(), kMostKernels), " ");
+        std::vector<std::string> lines(std::min(kernels->rows(), kMaxKernels), " ");
         for (std::string_view name : kColumns) add_column(*kernels, name, head, lines);
         std::string blank(static_cast<std::size_t>(display_width(handle_of(*kernels, lines.size() - 1))), ' ');
         add(paint_.dim(fmt::format("{}  {} name", head, blank)));
@@ -185,7 +185,7 @@ private:
     // Of a recording without a timeline: what it has, with its first rows.
     void others() {
         Style style = style_;
-        style.limit = kMostRows;
+        style.limit = kMaxRows;
         for (const ResultTable& table : answer_.tables) {
             if (table.name() == "devices" || table.name() == "idle" || table.name() == "kernels") continue;
             StringSink sink;
@@ -226,9 +226,9 @@ private:
         add(paint_.bold("Findings"));
         room -= 3;  // the heading, the line that counts the rest, the blank line
         std::size_t shown = 0;
-        for (; shown < std::min(findings.size(), kMostFindings); ++shown) {
+        for (; shown < std::min(findings.size(), kMaxFindings); ++shown) {
             std::vector<std::string> lines = finding_in_brief(findings[shown], shown == 0 ? 2 : 1, style_);
-            if (shown >= kFewestFindings && room < static_cast<int>(lines.size())) break;
+            if (shown >= kMinFindings && room < static_cast<int>(lines.size())) break;
             room -= static_cast<int>(lines.size());
             lines_.insert(lines_.end(), lines.begin(), lines.end());
         }

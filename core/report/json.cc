@@ -11,7 +11,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::size_t kLinesDownTo = 4;  // each row of a table has a line of its own
+constexpr std::size_t kMaxLineDepth = 4;  // each row of a table has a line of its own
 
 // Text, or null if unknown.
 void member_or_null(JsonWriter& json, std::string_view name, std::string_view value) {
@@ -163,7 +163,7 @@ void write_answer(JsonWriter& json, const Answer& answer) {
 }  // namespace
 
 void write_json(const Report& report, const Style& style, Sink& sink) {
-    JsonWriter json(sink, kLinesDownTo);
+    JsonWriter json(sink, kMaxLineDepth);
     json.begin_object();
     std::string damage;
     for (const Trust::Statement& statement : report.trust.statements)

@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kBetween = 2;  // spaces between columns
 // Text columns are not cut below these while a column can be left out instead: the first one names the row.
-constexpr int kLeastName = 32, kLeastText = 16;
-constexpr int kLeastDoc = 24;
+constexpr int kMinNameWidth = 32, kMinTextWidth = 16;
+constexpr int kMinDocWidth = 24;
 // Columns that hold sentences.
 constexpr std::string_view kProse[] = {"doc", "text", "what", "why", "remedy", "title", "evidence", "would_change_if"};
-constexpr std::size_t kMostTurned = 4;  // rows that may be shown as columns
+constexpr std::size_t kMaxTransposedRows = 4;  // rows that may be shown as columns
 
 // One column of the text: of the table, or the handles.
 struct Shown {
@@ -47,9 +47,10 @@ public:
     }
 
     void write(Sink& sink) {
-        bool wide = total() > style_.width && !shrink(kLeastName, kLeastText);
-        if (rows_ > 0 && wide && rows_ <= kMostTurned && turned_width() <= style_.width) return write_turned(sink);
-        while (total() > style_.width && !shrink(kLeastName, kLeastText) && leave_out_one()) {
+        bool wide = total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth);
+        if (rows_ > 0 && wide && rows_ <= kMaxTransposedRows && transposed_width() <= style_.width)
+            return write_transposed(sink);
+        while (total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth) && leave_out_one()) {
         }
         shrink(8, 8);
         write_lines(sink);
@@ -198,13 +199,13 @@ private:
         return width;
     }
 
-    int turned_width() const {
+    int transposed_width() const {
         int width = label_width();
         for (std::size_t row = 0; row < rows_; ++row) width += kBetween + row_width(row);
         return width;
     }
 
-    void write_turned(Sink& sink) const {
+    void write_transposed(Sink& sink) const {
         Paint paint(style_.colour);
         int labels = label_width();
         for (const Shown& column : columns_) {
@@ -212,8 +213,8 @@ private:
             for (std::size_t row = 0; row < rows_; ++row)
                 line +=
                     "  " + pad_left(shorten_name(cell(row, column), row_width(row), style_.unicode), row_width(row));
-            int room = style_.width - turned_width() - kBetween;
-            if (rows_ == 1 && room >= kLeastDoc && !column.handle)
+            int room = style_.width - transposed_width() - kBetween;
+            if (rows_ == 1 && room >= kMinDocWidth && !column.handle)
                 line += "  " + paint.dim(shorten_middle(std::string(table_.columns()[column.source].doc), room,
                                                         style_.unicode));
             sink.write(trimmed(paint.dim(pad_right(column.header, labels)) + line) + "\n");

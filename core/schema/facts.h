@@ -29,8 +29,8 @@ inline constexpr const char* kCountedCopies = "copies_counted_as_lost";
 inline constexpr const char* kCountedCalls = "calls_counted_as_lost";
 
 // Facts about processes. A job read from several files has several of each; they are added up.
-inline constexpr const char* kOfProcesses[] = {kOnProgramThreads, kOnOwnThread,   kGivenToOther,
-                                               kYielded,          kDeviceClock,   kCountedKernels,
-                                               kCountedGraphs,    kCountedCopies, kCountedCalls};
+inline constexpr const char* kProcessFacts[] = {kOnProgramThreads, kOnOwnThread,   kGivenToOther,
+                                                kYielded,          kDeviceClock,   kCountedKernels,
+                                                kCountedGraphs,    kCountedCopies, kCountedCalls};
 
 }  // namespace gpuprof::fact

@@ -8,7 +8,7 @@ namespace gpuprof {
 // Reasons that lower clocks against the interest of the workload. Idle, application clocks, sync boost and display
 // settings are somebody's choice and do not count.
 struct Throttle {
-    bool power = false, heat = false, hardware = false;
+    bool power = false, thermal = false, hardware = false;
 };
 
 constexpr Throttle throttle_of(std::uint64_t reasons) {
@@ -16,7 +16,7 @@ constexpr Throttle throttle_of(std::uint64_t reasons) {
                             kHardwareThermal = 0x40, kHardwarePowerBrake = 0x80;
     return {
         .power = (reasons & kSoftwarePowerCap) != 0,
-        .heat = (reasons & (kSoftwareThermal | kHardwareThermal)) != 0,
+        .thermal = (reasons & (kSoftwareThermal | kHardwareThermal)) != 0,
         .hardware = (reasons & (kHardwareSlowdown | kHardwarePowerBrake)) != 0,
     };
 }

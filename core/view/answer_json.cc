@@ -7,20 +7,20 @@
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/json_writer.h"
-#include "core/model/part.h"
+#include "core/model/select_interval.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
 namespace {
 
-std::string pictures_json(const std::vector<DevicePicture>& pictures) {
+std::string busy_profiles_json(const std::vector<BusyProfile>& busy_profiles) {
     StringSink sink;
     JsonWriter json(sink);
     json.begin_object();
-    json.member("slices", pictures.empty() ? 0 : static_cast<std::int64_t>(pictures.front().busy.size()));
+    json.member("slices", busy_profiles.empty() ? 0 : static_cast<std::int64_t>(busy_profiles.front().busy.size()));
     json.key("devices");
     json.begin_array();
-    for (const DevicePicture& picture : pictures) {
+    for (const BusyProfile& picture : busy_profiles) {
         json.begin_object();
         json.member("device", std::int64_t{picture.device});
         json.key("busy");
@@ -52,7 +52,8 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
                   .tables = tables};
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
-    return AnswerJson{sink.text(), pictures_json(answer.ok() ? answer->pictures : std::vector<DevicePicture>{})};
+    return AnswerJson{sink.text(),
+                      busy_profiles_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{})};
 }
 
 }  // namespace
@@ -60,9 +61,9 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
 Result<AnswerJson> answer_json(const Facts& facts, std::string_view version) {
     Options options;
     options.limit = kReportRows;
-    std::optional<Interval> part = part_for_first_answer(facts);
+    std::optional<Interval> part = interval_for_first_answer(facts);
     if (!part) return answer_of(Facts(facts.trace(), options), version);
-    Trace trace = part_of(copy_of(facts.trace()), *part);
+    Trace trace = select_interval(copy_of(facts.trace()), *part);
     Result<AnswerJson> answer = answer_of(Facts(trace, options), version);
     if (answer.ok()) answer->part = trace.window();
     return answer;

@@ -10,8 +10,8 @@ namespace {
 
 // One column of a payload under construction.
 template <class T>
-struct Made {
-    Made(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
+struct BlobColumn {
+    BlobColumn(std::string_view called, ColumnType of, std::string_view in, std::size_t rows)
         : name(called), type(of), unit(in), values(rows) {}
 
     std::string_view name;
@@ -23,21 +23,21 @@ struct Made {
 };
 
 std::string payload(std::string_view table, std::size_t first, std::size_t rows, const StringPool& strings,
-                    const std::vector<ColumnView>& columns, Aim aim) {
-    PayloadEncoder encoder(aim);
+                    const std::vector<ColumnView>& columns, EncodingGoal goal) {
+    PayloadEncoder encoder(goal);
     encoder.encode({table, first + rows, columns}, strings, first, rows);
     return encoder.payload(nullptr);
 }
 
 // The columns that slices of all levels share.
 template <class Items>
-std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, Aim aim) {
+std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, EncodingGoal goal) {
     constexpr bool kMerged = requires { items[0].busy; };
     const std::size_t rows = blob.count;
-    Made<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
+    BlobColumn<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
         row{"row", ColumnType::I64, "", rows}, count{"count", ColumnType::I64, "count", kMerged ? rows : 0},
         busy{"busy", ColumnType::Dur, "ns", kMerged ? rows : 0};
-    Made<StringId> name{"name", ColumnType::Str, "", rows};
+    BlobColumn<StringId> name{"name", ColumnType::Str, "", rows};
     bool any_name = false, any_row = false;
     for (std::size_t i = 0; i < rows; ++i) {
         const auto& slice = items[blob.first + i];
@@ -56,23 +56,25 @@ std::string encode_slices(const Items& items, const Blob& blob, const StringPool
     if (any_name) columns.push_back(name.view());
     if (any_row) columns.push_back(row.view());
     if (kMerged) columns.push_back(count.view()), columns.push_back(busy.view());
-    return payload("slice", 0, rows, strings, columns, aim);
+    return payload("slice", 0, rows, strings, columns, goal);
 }
 
-std::string encode_values(const PodVector<Value>& items, const Blob& blob, const StringPool& strings, Aim aim) {
-    Made<std::int64_t> time{"time", ColumnType::Time, "ns", blob.count};
-    Made<double> value{"value", ColumnType::F64, "", blob.count};
+std::string encode_values(const PodVector<Value>& items, const Blob& blob, const StringPool& strings,
+                          EncodingGoal goal) {
+    BlobColumn<std::int64_t> time{"time", ColumnType::Time, "ns", blob.count};
+    BlobColumn<double> value{"value", ColumnType::F64, "", blob.count};
     for (std::size_t i = 0; i < blob.count; ++i) {
         time[i] = items[blob.first + i].time;
         value[i] = items[blob.first + i].value;
     }
-    return payload("value", 0, blob.count, strings, {time.view(), value.view()}, aim);
+    return payload("value", 0, blob.count, strings, {time.view(), value.view()}, goal);
 }
 
-std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob, const StringPool& strings, Aim aim) {
+std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob, const StringPool& strings,
+                          EncodingGoal goal) {
     const std::size_t rows = blob.count;
-    Made<std::int64_t> time{"time", ColumnType::Time, "ns", rows}, count{"count", ColumnType::I64, "count", rows};
-    Made<double> mean{"value", ColumnType::F64, "", rows}, low{"low", ColumnType::F64, "", rows},
+    BlobColumn<std::int64_t> time{"time", ColumnType::Time, "ns", rows}, count{"count", ColumnType::I64, "count", rows};
+    BlobColumn<double> mean{"value", ColumnType::F64, "", rows}, low{"low", ColumnType::F64, "", rows},
         high{"high", ColumnType::F64, "", rows};
     for (std::size_t i = 0; i < rows; ++i) {
         const MergedValue& merged = items[blob.first + i];
@@ -82,25 +84,26 @@ std::string encode_values(const PodVector<MergedValue>& items, const Blob& blob,
         high[i] = merged.high;
         count[i] = merged.count;
     }
-    return payload("value", 0, rows, strings, {time.view(), mean.view(), low.view(), high.view(), count.view()}, aim);
+    return payload("value", 0, rows, strings, {time.view(), mean.view(), low.view(), high.view(), count.view()}, goal);
 }
 
-std::string encode_lane(const ViewParts& parts, const Blob& blob, Aim aim) {
+std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal goal) {
     const Lane& lane = parts.scene.lanes[blob.of];
     const LaneParts& merged = parts.lanes[blob.of];
     if (lane.table == SliceTable::none)
-        return blob.level == 0 ? encode_values(lane.values, blob, parts.strings, aim)
-                               : encode_values(merged.values[blob.level - 1].items, blob, parts.strings, aim);
-    return blob.level == 0 ? encode_slices(lane.slices, blob, parts.strings, aim)
-                           : encode_slices(merged.slices[blob.level - 1].items, blob, parts.strings, aim);
+        return blob.level == 0 ? encode_values(lane.values, blob, parts.strings, goal)
+                               : encode_values(merged.values[blob.level - 1].items, blob, parts.strings, goal);
+    return blob.level == 0 ? encode_slices(lane.slices, blob, parts.strings, goal)
+                           : encode_slices(merged.slices[blob.level - 1].items, blob, parts.strings, goal);
 }
 
-std::string encode_names(const ViewParts& parts, Aim aim) {
+std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
     StringPool strings;
     const std::size_t rows = parts.names.size();
-    Made<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
-    Made<std::int64_t> count{"count", ColumnType::I64, "count", rows}, total{"total", ColumnType::Dur, "ns", rows},
-        first{"first", ColumnType::Time, "ns", rows}, last{"last", ColumnType::Time, "ns", rows};
+    BlobColumn<StringId> table{"table", ColumnType::Str, "", rows}, name{"name", ColumnType::Str, "", rows};
+    BlobColumn<std::int64_t> count{"count", ColumnType::I64, "count", rows},
+        total{"total", ColumnType::Dur, "ns", rows}, first{"first", ColumnType::Time, "ns", rows},
+        last{"last", ColumnType::Time, "ns", rows};
     std::size_t row = 0;
     for (const auto& [key, sum] : parts.names) {
         table[row] = strings.intern(name_of(key.first));
@@ -112,20 +115,20 @@ std::string encode_names(const ViewParts& parts, Aim aim) {
         ++row;
     }
     return payload("name", 0, rows, strings,
-                   {table.view(), name.view(), count.view(), total.view(), first.view(), last.view()}, aim);
+                   {table.view(), name.view(), count.view(), total.view(), first.view(), last.view()}, goal);
 }
 
 }  // namespace
 
-std::string encode_blob(const ViewParts& parts, std::size_t id, Aim aim) {
+std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goal) {
     const Blob& blob = parts.blobs[id];
     switch (blob.kind) {
-        case Blob::kLane: return encode_lane(parts, blob, aim);
+        case Blob::kLane: return encode_lane(parts, blob, goal);
         case Blob::kTable: {
             const EventTable& table = parts.tables[blob.of];
-            return payload(table.name, blob.first, blob.count, parts.strings, table.views, aim);
+            return payload(table.name, blob.first, blob.count, parts.strings, table.views, goal);
         }
-        case Blob::kNames: return encode_names(parts, aim);
+        case Blob::kNames: return encode_names(parts, goal);
         case Blob::kReport: return parts.answer.report;
         case Blob::kPictures: return parts.answer.pictures;
     }

@@ -8,7 +8,7 @@
 #include "core/exporters/counters.h"
 #include "core/format/bytes.h"
 #include "core/model/damage.h"
-#include "core/model/part.h"
+#include "core/model/select_interval.h"
 #include "core/view/parts.h"
 
 namespace gpuprof {
@@ -40,7 +40,7 @@ std::optional<Interval> window_of(const Trace& trace) {
 }  // namespace
 
 Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
-    constexpr DurNs kLongest = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
+    constexpr DurNs kMaxDuration = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
     const std::string file = trace.origin().file;
     std::optional<Interval> window = window_of(trace);
     if (!window)
@@ -49,14 +49,14 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
                                                      "report {} losses summary",
                                                      file, file))};
     TimeNs origin = window->start;
-    if (span_between(window->start, window->end) >= kLongest)
+    if (span_between(window->start, window->end) >= kMaxDuration)
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
                                                   "limit; use gpu-profile report --from --to for a part of it",
                                                   file)};
     Result<AnswerJson> answer = answer_json(Facts(trace, {}), version);
     if (!answer.ok()) return answer.error();
     std::unique_ptr<Parts> parts(
-        new Parts{ViewParts(from_zero(std::move(trace), *window), std::move(answer).value()), {}});
+        new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value()), {}});
     parts->manifest = manifest_of(parts->parts, version, origin);
     return ViewDocument(std::move(parts));
 }
@@ -64,7 +64,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
 const std::string& ViewDocument::manifest() const { return parts_->manifest; }
 std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }
-std::string ViewDocument::blob(std::size_t id, Aim aim) const { return encode_blob(parts_->parts, id, aim); }
+std::string ViewDocument::blob(std::size_t id, EncodingGoal goal) const { return encode_blob(parts_->parts, id, goal); }
 
 void append_framed(std::string& out, std::string_view blob) {
     put_u32(out, static_cast<std::uint32_t>(blob.size()));

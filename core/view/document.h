@@ -29,7 +29,7 @@ public:
     // The number of leading blobs that the first picture needs.
     std::size_t early_blobs() const;
     // id < blobs(). Thread-safe. Use Aim::narrowest if the blob is sent uncompressed.
-    std::string blob(std::size_t id, Aim aim) const;
+    std::string blob(std::size_t id, EncodingGoal goal) const;
 
 private:
     struct Parts;

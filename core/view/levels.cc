@@ -8,7 +8,7 @@ namespace {
 
 // Bins are 2^10 ns, 2^12, ... wide, so that they nest.
 constexpr int kFinestBits = 10, kStepBits = 2, kCoarsestBits = 52;
-constexpr std::size_t kFew = 2000;  // a level with at most this many items needs no coarser one
+constexpr std::size_t kMaxItemsOfCoarsest = 2000;  // a level with at most this many items needs no coarser one
 
 MergedSlice merged(const Slice& slice) {
     return {slice.start, slice.dur, slice.name, slice.row, 1, slice.dur, slice.dur};
@@ -79,7 +79,7 @@ template <class Merged, class Finest>
 std::vector<Level<Merged>> levels(const PodVector<Finest>& finest) {
     std::vector<Level<Merged>> levels;
     std::size_t size = finest.size();
-    for (int bits = kFinestBits; size > kFew && bits < kCoarsestBits; bits += kStepBits) {
+    for (int bits = kFinestBits; size > kMaxItemsOfCoarsest && bits < kCoarsestBits; bits += kStepBits) {
         std::optional<PodVector<Merged>> next =
             levels.empty() ? merge<Merged>(finest, bits, size / 2) : merge<Merged>(levels.back().items, bits, size / 2);
         if (!next) continue;

@@ -40,8 +40,8 @@ std::vector<Chunk> cut(const Items& items) {
 
 }  // namespace
 
-ViewParts::ViewParts(Trace from_zero, AnswerJson given)
-    : trace(std::move(from_zero)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
+ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given)
+    : trace(std::move(rebase_to_start)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
     strings.merge(trace.strings());
     tables = event_tables(facts, scene, strings);
     for (const Lane& lane : scene.lanes) add_lane(lane);

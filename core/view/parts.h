@@ -51,7 +51,7 @@ struct NameTotal {
 };
 
 struct ViewParts {
-    ViewParts(Trace from_zero, AnswerJson answer);
+    ViewParts(Trace rebase_to_start, AnswerJson answer);
 
     Trace trace;
     Facts facts;
@@ -73,6 +73,6 @@ private:
 };
 
 std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs time_origin);
-std::string encode_blob(const ViewParts& parts, std::size_t id, Aim aim);
+std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goal);
 
 }  // namespace gpuprof

@@ -75,17 +75,18 @@ void Scene::add_lane(Lane lane) {
     lanes.push_back(std::move(lane));
 }
 
-void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<Placed>>& rows, Scene& scene) {
+void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<PlacedSpan>>& rows,
+              Scene& scene) {
     for (std::uint32_t y = 0; y < rows.size(); ++y) {
         std::array<Lane, kSliceTables> lanes;
-        auto name_of_row = [&](const Placed& span) {
+        auto name_of_row = [&](const PlacedSpan& span) {
             StringId name = kNoString;
             each_slice_table(tables, [&](SliceTable which, const auto& table) {
                 if (span.table == static_cast<std::uint32_t>(which)) name = name_in(table, span.row);
             });
             return name;
         };
-        for (const Placed& span : rows[y])
+        for (const PlacedSpan& span : rows[y])
             lanes[span.table].slices.push_back({span.start, span.end - span.start, name_of_row(span), span.row});
         for (std::size_t table = 0; table < lanes.size(); ++table) {
             Lane& lane = lanes[table];

@@ -1,5 +1,5 @@
 // The content of a timeline: tracks, and on their rows lanes of slices or values. Values are in the units of the trace,
-// which counts from zero (core/model/part.h); nothing is merged or left out.
+// which counts from zero (core/model/select_interval.h); nothing is merged or left out.
 //
 //   process > thread > python        ranges, operators, calls; Python calls apart, since they are deep
 //   process > counter                CPUs in use
@@ -74,7 +74,7 @@ Scene make_scene(const Facts& facts);
 void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene);
 void add_threads(const Trace& trace, const ProcessTracks& processes, Scene& scene);
 // Adds lanes for spans placed on rows of a track; Placed::table is a SliceTable. A row has one lane per table.
-void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<Placed>>& rows, Scene& scene);
+void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<PlacedSpan>>& rows, Scene& scene);
 // Adds a track with the counter.
 void add_counter(const Counter& counter, std::int32_t parent, Scene& scene);
 

@@ -113,12 +113,12 @@ private:
         return name;
     }
 
-    void add_stream(std::int32_t device, std::int32_t parent, const StreamKey& key, std::vector<Placed>& work) {
+    void add_stream(std::int32_t device, std::int32_t parent, const StreamKey& key, std::vector<PlacedSpan>& work) {
         add_lanes(scene_.add_track({parent, "stream", name_of_stream(device, key), device}), work);
     }
 
     // Overlapping ops go to the next row.
-    void add_lanes(std::int32_t track, std::vector<Placed>& work) {
+    void add_lanes(std::int32_t track, std::vector<PlacedSpan>& work) {
         add_rows(tables_, track, lay_out(std::move(work), Layout::flat), scene_);
     }
 
@@ -127,8 +127,8 @@ private:
     const Tables& tables_;
     const std::vector<Counter>& counters_;
     Scene& scene_;
-    std::map<std::int32_t, std::map<StreamKey, std::vector<Placed>>> streams_;
-    std::map<std::int32_t, std::map<std::int64_t, std::vector<Placed>>> ranges_;
+    std::map<std::int32_t, std::map<StreamKey, std::vector<PlacedSpan>>> streams_;
+    std::map<std::int32_t, std::map<std::int64_t, std::vector<PlacedSpan>>> ranges_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-using Spans = std::vector<Placed>;
+using Spans = std::vector<PlacedSpan>;
 
 // The rows of a track: each span goes below all spans that are open at its start.
 std::vector<Spans> rows_of_nested(Spans& spans) {
@@ -21,7 +21,7 @@ std::vector<Spans> rows_of_nested(Spans& spans) {
     sort_outer_first(spans);
     std::vector<Open> open;
     std::vector<Spans> rows;
-    for (const Placed& span : spans) {
+    for (const PlacedSpan& span : spans) {
         std::erase_if(open, [&](const Open& each) { return each.end <= span.start; });
         std::uint32_t y = 0;
         for (const Open& each : open) y = std::max(y, each.y + 1);

@@ -72,7 +72,7 @@ Status write_document(const std::string& prefix, const ViewDocument& document, S
     std::string framed;
     std::size_t first = 0;
     for (std::size_t id = 0; id < document.blobs() && !sink.failed(); ++id) {
-        append_framed(framed, document.blob(id, Aim::smallest));
+        append_framed(framed, document.blob(id, EncodingGoal::smallest));
         bool ends = id + 1 == document.blobs() || id + 1 == document.early_blobs() || framed.size() >= kSegment;
         if (!ends) continue;
         if (Status written = write_segment(prefix + "segment", first, id + 1 - first, framed, sink); !written)

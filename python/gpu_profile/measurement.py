@@ -16,7 +16,7 @@ from .summary import data_frame, deviation
 if TYPE_CHECKING:
     from .bench_memory import MemoryUse
 
-__all__ = ["Comparison", "Interval", "Measurement", "WarmupSeen", "scaled_ns"]
+__all__ = ["Comparison", "Interval", "Measurement", "WarmupResult", "scaled_ns"]
 
 
 class Interval(NamedTuple):
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
     level: float
 
 
-class WarmupSeen(NamedTuple):
+class WarmupResult(NamedTuple):
     """The calls before sampling."""
 
     calls: int
@@ -96,7 +96,7 @@ class Measurement:
     drift: float | None
     outliers: int
     stopped: str  # reason for the end of sampling
-    warmup: WarmupSeen
+    warmup: WarmupResult
     calls: int
     batch: int  # calls per sample
     cold: bool
@@ -144,7 +144,7 @@ class Measurement:
             samples=samples,
             interval=None if interval is None else Interval(interval["low"], interval["high"], interval["level"]),
             outliers=statistics["outliers_low"] + statistics["outliers_high"],
-            warmup=WarmupSeen(*(values["warmup"][name] for name in WarmupSeen._fields)),
+            warmup=WarmupResult(*(values["warmup"][name] for name in WarmupResult._fields)),
             notes=tuple(values["notes"]),
         )
         return cls(**taken)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "check", "declare", "last_error", "library", "metric_fields", "summary_text"]
 
 _UNKNOWN_FIELD = ctypes.c_size_t(-1).value
-_CLOSE_PATIENCE_S = 2.0  # a thread may be inside gpuprof_monitor_stop, which returns within a second
+_CLOSE_TIMEOUT_S = 2.0  # a thread may be inside gpuprof_monitor_stop, which returns within a second
 
 _loaded: ctypes.CDLL | None = None
 
@@ -73,7 +73,7 @@ class Session:
 
     def close(self) -> None:
         """Stop and free it. Waits for a thread that uses it; if that thread does not return, the memory is leaked."""
-        if os.getpid() != self._process or not self._lock.acquire(timeout=_CLOSE_PATIENCE_S):
+        if os.getpid() != self._process or not self._lock.acquire(timeout=_CLOSE_TIMEOUT_S):
             return
         try:
             monitor, self._monitor = self._monitor, ctypes.c_void_p()

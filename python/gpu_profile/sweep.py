@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from .errors import Error
 from .measurement import Measurement
-from .plain_text import harmless
-from .whole_file import replacing
+from .sanitize import sanitized
+from .atomic_file import atomic_replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,7 +153,7 @@ class _Table:
         text = self._stored() if resume else b""
         whole = text[: text.rfind(b"\n") + 1]
         if not whole and header.startswith(text):
-            with replacing(self._path) as part, open(part, "wb") as file:
+            with atomic_replace(self._path) as part, open(part, "wb") as file:
                 file.write(header)
             return
         if not whole.startswith(header):
@@ -166,7 +166,7 @@ class _Table:
 
     def stored(self, at: Row) -> Row | None:
         """Return the row of these x values, with the values themselves instead of their text."""
-        row = self._rows.get(tuple(harmless(str(value)) for value in at.values()))
+        row = self._rows.get(tuple(sanitized(str(value)) for value in at.values()))
         return None if row is None else {**row, **at}
 
     def append(self, row: Row) -> None:
@@ -216,7 +216,7 @@ def _number(value: Any) -> float | None:
 
 def _line(cells: Sequence[Any]) -> bytes:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(["" if cell is None else harmless(cell) if isinstance(cell, str) else cell for cell in cells])
+    csv.writer(out, lineterminator="\n").writerow(["" if cell is None else sanitized(cell) if isinstance(cell, str) else cell for cell in cells])
     return out.getvalue().encode()
 
 
@@ -277,7 +277,7 @@ def _plot(sweep: Benchmark, rows: list[Row], path: str | None, show: bool) -> No
     axes.set_title(sweep.plot_name)
     axes.legend()
     if path is not None:
-        with replacing(path) as part:
+        with atomic_replace(path) as part:
             figure.savefig(part)
     if show:
         pyplot.show()

@@ -17,7 +17,7 @@
 namespace gpuprof::fuzz {
 namespace {
 
-constexpr std::size_t kMostRead = std::size_t{2} << 20;  // more tells nothing new
+constexpr std::size_t kMaxRead = std::size_t{2} << 20;  // more tells nothing new
 
 struct Delivered {
     std::string text;
@@ -30,7 +30,7 @@ Delivered deliver(std::string_view bytes, std::size_t piece_bytes) {
     if (!source) return all;
     all.opened = true;
     std::vector<char> piece(piece_bytes);
-    while (all.text.size() < kMostRead) {
+    while (all.text.size() < kMaxRead) {
         Result<std::size_t> got = (*source)->read(piece.data(), piece.size());
         if (!got || *got == 0) break;
         promise(*got <= piece.size(), "no more than fits");
@@ -100,7 +100,7 @@ void run_compressed(std::string_view bytes) {
     } else {
         std::string_view rest = choices.rest();
         Delivered whole = deliver(rest, 64 * 1024), pieces = deliver(rest, piece);
-        if (whole.text.size() >= kMostRead || pieces.text.size() >= kMostRead) return;
+        if (whole.text.size() >= kMaxRead || pieces.text.size() >= kMaxRead) return;
         promise(whole.damaged == pieces.damaged, "damage is damage in pieces of any size");
         // Of a damaged zstd file libzstd may keep what it decoded in the call that failed.
         std::size_t both = std::min(whole.text.size(), pieces.text.size());

@@ -45,8 +45,8 @@ void run_python_memory(std::string_view bytes) {
     StackReader reader(memory, *layout, {.runtime = static_cast<std::uint8_t>(bytes[1])});
     std::size_t first = reader.read().size();
     for (const ThreadStack& stack : reader.read())
-        if (stack.depth <= 0 || stack.depth > StackReader::kMostFrames || stack.frames.empty()) std::abort();
-    if (reader.read().size() != first || first > StackReader::kMostThreads) std::abort();
+        if (stack.depth <= 0 || stack.depth > StackReader::kMaxFrames || stack.frames.empty()) std::abort();
+    if (reader.read().size() != first || first > StackReader::kMaxThreads) std::abort();
 }
 
 }  // namespace gpuprof::fuzz

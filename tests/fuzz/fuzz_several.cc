@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "core/importers/importer.h"
-#include "core/model/join.h"
+#include "core/model/merge_traces.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
 namespace {
 
-constexpr std::size_t kMostFiles = 4;
+constexpr std::size_t kMaxFiles = 4;
 
-std::vector<PartOfJob> parts_of(const std::vector<std::string_view>& files) {
-    std::vector<PartOfJob> parts;
+std::vector<JobPart> batch_of(const std::vector<std::string_view>& files) {
+    std::vector<JobPart> parts;
     for (std::size_t i = 0; i < files.size(); ++i) {
         std::string name(1, static_cast<char>('a' + i));
         Result<std::unique_ptr<Source>> source = memory_source(name, files[i]);
@@ -37,18 +37,18 @@ std::size_t rows_of_work(const Trace& trace) {
 
 void run_several(std::string_view bytes) {
     std::vector<std::string_view> files;
-    for (Choices choices(bytes); !choices.empty() && files.size() < kMostFiles;)
+    for (Choices choices(bytes); !choices.empty() && files.size() < kMaxFiles;)
         files.push_back(choices.take(choices.two_bytes()));
-    std::vector<PartOfJob> parts = parts_of(files);
+    std::vector<JobPart> parts = batch_of(files);
     if (parts.empty()) return;
     std::size_t rows = 0;
-    for (const PartOfJob& part : parts) rows += rows_of_work(part.trace);
-    std::vector<PartOfJob> reversed = parts_of(files);
+    for (const JobPart& part : parts) rows += rows_of_work(part.trace);
+    std::vector<JobPart> reversed = batch_of(files);
     std::reverse(reversed.begin(), reversed.end());
-    Trace whole = joined(std::move(parts), Origin{}, Batch{});
+    Trace whole = merge_traces(std::move(parts), Origin{}, Batch{});
     promise(rows_of_work(whole) == rows, "every row of every file");
     promise(whole.links().kernel_launch.size() == whole.kernel().rows, "every kernel has its place among the links");
-    Trace other = joined(std::move(reversed), Origin{}, Batch{});
+    Trace other = merge_traces(std::move(reversed), Origin{}, Batch{});
     promise(rows_of_work(other) == rows, "whatever the order of the files");
 }
 

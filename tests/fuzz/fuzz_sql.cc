@@ -12,12 +12,12 @@ namespace gpuprof::fuzz {
 namespace {
 
 constexpr std::chrono::milliseconds kAllowed{100};
-constexpr int kMostStatements = 20, kMostRows = 500, kKernels = 24;
+constexpr int kMaxStatements = 20, kMaxRows = 500, kKernels = 24;
 
 // Everything of the rows that a reader would look at.
 void read_rows(SqlRows& rows) {
     for (std::size_t i = 0; i < rows.columns(); ++i) rows.column(i);
-    for (int row = 0; row < kMostRows; ++row) {
+    for (int row = 0; row < kMaxRows; ++row) {
         Result<bool> there = rows.next();
         if (!there || !*there) return;
         for (std::size_t i = 0; i < rows.columns(); ++i) rows.cell(i);
@@ -32,7 +32,7 @@ void run_sql(std::string_view bytes) {
     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
     promise(sql.ok(), "SQL opens");
     is_complete_sql(std::string(bytes));
-    for (int i = 0; i < kMostStatements; ++i) {
+    for (int i = 0; i < kMaxStatements; ++i) {
         (*sql)->limit_time(kAllowed);
         Result<std::optional<SqlRows>> rows = (*sql)->prepare(bytes);
         if (!rows || !*rows) break;

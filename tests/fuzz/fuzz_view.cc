@@ -39,7 +39,7 @@ void run_view(std::string_view bytes) {
     promise(is_json(document->manifest()), "the manifest is JSON");
     promise(document->early_blobs() <= document->blobs(), "the first picture uses existing blobs");
     for (std::size_t id = 0; id < document->blobs(); ++id) {
-        std::string blob = document->blob(id, Aim::narrowest);
+        std::string blob = document->blob(id, EncodingGoal::narrowest);
         promise(is_payload(blob) || is_json(blob), "a blob is a payload or JSON");
     }
     StringSink sink;

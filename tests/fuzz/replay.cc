@@ -68,9 +68,9 @@ void run(const Target& target, std::string_view bytes, Most& most) {
     double seconds = processor_seconds() - begun;
     std::size_t memory = std::max<std::size_t>(peak, before) - before;
     most = {std::max(most.seconds, seconds), std::max(most.memory, memory), most.inputs + 1};
-    if (seconds > kMostSeconds) std::fprintf(stderr, "%.2f s\n", seconds);
-    promise(seconds <= kMostSeconds, "an input takes no longer than target.h allows");
-    promise(memory <= kMostMemory && largest <= kMostAllocation, "an input takes no more memory than target.h allows");
+    if (seconds > kMaxSeconds) std::fprintf(stderr, "%.2f s\n", seconds);
+    promise(seconds <= kMaxSeconds, "an input takes no longer than target.h allows");
+    promise(memory <= kMaxMemory && largest <= kMaxAllocation, "an input takes no more memory than target.h allows");
 }
 
 void change(std::string& bytes, std::mt19937& random) {
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     for (const std::filesystem::path& file : files) {
         std::printf("%s\n", file.c_str());
         std::fflush(stdout);
-        std::string seed = read(file, kMostBytes);
+        std::string seed = read(file, kMaxBytes);
         as_they_are ? run(*target, seed, most) : replay(*target, seed, most);
     }
     std::printf("%s: %zu inputs, at most %.2f s and %.1f MiB\n", target->name.data(), most.inputs, most.seconds,

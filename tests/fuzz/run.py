@@ -60,7 +60,7 @@ PARSERS = {
     "proton": ["core/importers/proton.cc", "core/importers/json_document.h"],
     "python_memory": ["collect/python/elf_symbols.cc", "collect/python/stack_reader.cc", "collect/python/layout"],
     "series": ["core/importers/series.cc", "core/format/series_csv.cc"],
-    "several": ["core/model/join.cc", "core/model/device_numbers", "core/importers/importer.cc"],
+    "several": ["core/model/merge_traces.cc", "core/model/device_numbers", "core/importers/importer.cc"],
     "smi": ["collect/device/smi/csv.cc", "core/smi/cells.cc"],
     "smi_log": ["core/importers/smi"],
     "sql": ["core/query/"],

@@ -10,9 +10,9 @@
 namespace gpuprof::fuzz {
 
 // What one input may use: a reader that needs more for a few kilobytes is a find. tests/fuzz/run.py gives libFuzzer the same.
-inline constexpr double kMostSeconds = 2;
-inline constexpr std::size_t kMostMemory = std::size_t{512} << 20, kMostAllocation = std::size_t{300} << 20;
-inline constexpr std::size_t kMostBytes = 64 * 1024;
+inline constexpr double kMaxSeconds = 2;
+inline constexpr std::size_t kMaxMemory = std::size_t{512} << 20, kMaxAllocation = std::size_t{300} << 20;
+inline constexpr std::size_t kMaxBytes = 64 * 1024;
 
 #define GPUPROF_FUZZ_TARGET(name, doc) void run_##name(std::string_view bytes);
 #include "tests/fuzz/targets.def"

@@ -73,7 +73,7 @@ def ones(shape):
 }
 
 
-PATIENCE_S = 300  # each of its benchmarks may take 15 s where times are noisy
+TIMEOUT_S = 300  # each of its benchmarks may take 15 s where times are noisy
 
 
 def test_page(tmp_path):
@@ -110,6 +110,6 @@ def run(blocks, folder, fake):
     environment = {**os.environ, "GPUPROF_CUDA": str(fake), "PYTHONPATH": str(folder / "modules"),
                    "GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1"}
     done = subprocess.run([sys.executable, "-W", "error", "-"], input="\n".join(blocks), cwd=folder, env=environment,
-                          capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+                          capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

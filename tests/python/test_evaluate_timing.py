@@ -6,13 +6,13 @@ import random
 import pytest
 
 from gpu_profile.evaluation import timing
-from gpu_profile.evaluation.sampler import Shot
+from gpu_profile.evaluation.sampler import TimedSample
 
 
 def shots(count=30, **figures):
     """Samples of one call of 1 ms; a figure is a number, or a function of the sample's index."""
     plain = {"calls": 1, "prepare_ns": 1e5, "busy_ns": 5e5, "outside_ns": 1.1e6, "inside_ns": 1e6, **figures}
-    return [Shot(**{name: value(index) if callable(value) else value for name, value in plain.items()}) for index in range(count)]
+    return [TimedSample(**{name: value(index) if callable(value) else value for name, value in plain.items()}) for index in range(count)]
 
 
 def on_device(**figures):

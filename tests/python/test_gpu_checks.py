@@ -241,7 +241,7 @@ def interrupt(own, machine, folder):
         until = time.monotonic() + 60
         while time.monotonic() < until and not ((folder / "count").exists() and "interrupted" in begun(folder)[seen:]):
             time.sleep(0.02)
-        processes.end(running.pid, patience_s=0)
+        processes.end(running.pid, timeout_s=0)
 
 
 def test_a_part_that_was_killed_goes_on(own, machine, tmp_path):

@@ -155,7 +155,7 @@ def test_lists_of_names_are_the_programs():
     assert set(kinds["verdict"]["properties"]["name"]["enum"]) == \
         names_in("core/model/answer.cc", "name_of(Limit limit)") | names_in("compare/change.cc", "name_of_speed(Word word)")
     assert set(kinds["finding"]["properties"]["basis"]["enum"]) == names_in("core/model/answer.cc", "name_of(Basis basis)")
-    assert set(kinds["finding"]["properties"]["severity"]["enum"]) == names_in("core/model/answer.cc", "name_of(Weight weight)")
+    assert set(kinds["finding"]["properties"]["severity"]["enum"]) == names_in("core/model/answer.cc", "name_of(Rating rating)")
     assert set(kinds["column"]["properties"]["unit"]["enum"]) == names_in("core/schema/unit.h", "name_of(Unit unit)") | {None}
     assert set(kinds["column"]["properties"]["type"]["enum"]) == names_in("core/model/result_table.cc", "name_of(CellType type)")
     declared = re.findall(r'FIELD\((?!type)\w+, (\w+), \w+, "([^"]*)"\)', (ROOT / "core/schema/summary_fields.def").read_text())

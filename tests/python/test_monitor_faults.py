@@ -20,7 +20,7 @@ from nightly import times
 from gpu_profile import Error, GpuBackendError, GpuMonitor
 from gpu_profile import native as native_layer
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def run_python(code, *arguments, **environment):
     """A program of its own, which must end in time."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
     return subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
 
 
@@ -174,7 +174,7 @@ def in_child(work):
             status = work()
         finally:
             os._exit(status)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -223,17 +223,17 @@ def test_fork_while_another_thread_holds_the_lock(recording):
     def hold():
         with monitor._lock:
             held.set()
-            release.wait(PATIENCE_S)
+            release.wait(TIMEOUT_S)
 
     with monitor:
         holder = threading.Thread(target=hold)
         holder.start()
-        held.wait(PATIENCE_S)
+        held.wait(TIMEOUT_S)
         try:
             assert in_child(lambda: monitor.stop() or 0) == 0
         finally:
             release.set()
-            holder.join(PATIENCE_S)
+            holder.join(TIMEOUT_S)
     assert monitor.summary.n_samples == 3
 
 
@@ -272,7 +272,7 @@ def test_os_exit_in_the_region(tmp_path):
 
 def assert_gone(marker):
     """The processes with the marker are gone, or go within a while."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while processes_with(marker) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert processes_with(marker) == []

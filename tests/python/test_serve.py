@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 BURSTY = Path(__file__).parent.parent / "fixtures" / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}"
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 
 class Server:
@@ -32,7 +32,7 @@ class Server:
                 return
 
     def ask(self, path="/metrics", method="GET", body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             connection.request(method, path, body=body, headers=headers or {})
             reply = connection.getresponse()
@@ -57,7 +57,7 @@ class Server:
         return values, types
 
     def wait_for(self, good):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while not good(values := self.samples()[0]):
             assert time.monotonic() < deadline, values
             time.sleep(0.1)
@@ -71,7 +71,7 @@ def serve(program, *options, environment=None, address="127.0.0.1:0"):
         try:
             yield Server(process)
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=PATIENCE_S) == 0
+            assert process.wait(timeout=TIMEOUT_S) == 0
             assert process.stdout.read() == ""
         finally:
             process.kill()
@@ -87,7 +87,7 @@ def test_known_numbers_in_base_units(program, tmp_path):
             assert values[f"gpu_profile_{name}", "0", None] == pytest.approx(value), name
         assert values["gpu_profile_throttled", "0", "power"] == 1
         assert values["gpu_profile_throttled", "0", "heat"] == 0
-        assert 0 <= values["gpu_profile_last_sample_age_seconds", "0", None] < PATIENCE_S
+        assert 0 <= values["gpu_profile_last_sample_age_seconds", "0", None] < TIMEOUT_S
         assert types["gpu_profile_energy_joules"] == "counter"
         assert types["gpu_profile_util_gpu_ratio"] == "gauge"
         assert all(name.startswith("gpu_profile_") for name in types)
@@ -148,7 +148,7 @@ def test_paths_methods_and_headers(program):
 
 
 def connection_to(server):
-    return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S)
 
 
 def test_large_and_broken_requests_are_refused(program):
@@ -175,7 +175,7 @@ def test_slow_and_silent_clients_do_not_keep_others_waiting(program):
                 connection.sendall(b"GET /metr")
             begun = time.monotonic()
             assert server.ask()[0] == 200
-            assert time.monotonic() - begun < PATIENCE_S
+            assert time.monotonic() - begun < TIMEOUT_S
         finally:
             for connection in silent:
                 connection.close()
@@ -225,7 +225,7 @@ def test_wrong_command_lines(program, options):
 
 def test_without_a_gpu_one_sentence(program):
     done = subprocess.run([program.path, "serve", "--prometheus", ":0"], capture_output=True, text=True,
-                          timeout=PATIENCE_S, env=no_driver(), check=False)
+                          timeout=TIMEOUT_S, env=no_driver(), check=False)
     assert (done.returncode, done.stdout) == (4, "")
     assert len(done.stderr.splitlines()) == 1
     assert "no GPU can be sampled" in done.stderr
@@ -237,7 +237,7 @@ def test_signals_end_it_cleanly(program, number):
                           text=True) as process:
         Server(process)
         process.send_signal(number)
-        assert process.wait(timeout=PATIENCE_S) == 0
+        assert process.wait(timeout=TIMEOUT_S) == 0
 
 
 def test_a_second_signal_on_its_way_changes_nothing(program):
@@ -248,7 +248,7 @@ def test_a_second_signal_on_its_way_changes_nothing(program):
             process.send_signal(signal.SIGTERM)
             time.sleep(attempt * 100e-6)  # `timeout` leaves less than this between its two
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=PATIENCE_S) == 0
+            assert process.wait(timeout=TIMEOUT_S) == 0
 
 
 def test_a_killed_sampler_is_replaced(program, tmp_path):

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_serve import PATIENCE_S, REPLAY, serve
+from test_serve import TIMEOUT_S, REPLAY, serve
 
 HASH = "$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"  # of "secret"
 
@@ -30,7 +30,7 @@ def written(folder, text):
 
 
 def fetch(port, context, path="/metrics", password=None):
-    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=PATIENCE_S, context=context)
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=TIMEOUT_S, context=context)
     headers = {} if password is None else {"Authorization": "Basic " + base64.b64encode(f"me:{password}".encode()).decode()}
     try:
         connection.request("GET", path, headers=headers)

@@ -13,7 +13,7 @@ from view_document import Document, payload, split_framed
 
 EARLIER = Path(__file__).parent.parent / "fixtures" / "kineto" / "overlap.json.gz"
 RECORDING = Path(__file__).parent.parent / "fixtures" / "kineto" / "input_bound.json.gz"
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 
 class Server:
@@ -25,7 +25,7 @@ class Server:
 
     def ask(self, path, method="GET", headers=None, host=None, body=None):
         """(status, {header: value}, bytes); headers with the value None are not sent."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             if host != "":
@@ -55,7 +55,7 @@ def view(program, *options):
             yield Server(process)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(PATIENCE_S)
+            process.wait(TIMEOUT_S)
             assert process.returncode == 0
 
 

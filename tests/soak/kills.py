@@ -35,13 +35,13 @@ from program import Program  # noqa: E402
 
 VICTIMS = ("target",) * 8 + ("launcher", "sampler")
 ENDS = {"": 0, "exit": 5, "_exit": 5, "quick": 5}
-PATIENCE_S = 20
+TIMEOUT_S = 20
 # Tells when it begins, and how the command after it ended, whoever waits for it.
 SHELL = 'echo > "$FOLDER/begun"; "$@"; echo $? > "$FOLDER/new" && mv "$FOLDER/new" "$FOLDER/status"'
 DEVICE = "device name=NVIDIA_H200\nset 0 util_gpu 75\nset 0 power_w 300\n"
 
 
-def wait_for(condition, seconds=PATIENCE_S):
+def wait_for(condition, seconds=TIMEOUT_S):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if found := condition():
@@ -110,7 +110,7 @@ def kill_launcher(recording):
     process = recording.start("--sample", "0")
     time.sleep(10 ** recording.chance.uniform(-3, -0.3))
     process.kill()
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=TIMEOUT_S)
     if not wait_for((recording.folder / "begun").exists, 1):
         assert not recording.capture.exists()
         return 0  # killed before it started anything
@@ -135,7 +135,7 @@ def kill_sampler(recording):
             os.kill(sampler[0], signal.SIGKILL)
             time.sleep(0.02)  # seen while the command still runs?
             killed += not recording.status.exists()
-    errors = process.communicate(timeout=PATIENCE_S)[1]
+    errors = process.communicate(timeout=TIMEOUT_S)[1]
     assert process.returncode == 0, errors[-300:]  # that of the shell
     recording.check_target()
     losses = recording.check_complete([recording.capture])

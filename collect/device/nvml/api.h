@@ -7,10 +7,10 @@
 #include <span>
 #include <string>
 
-#include "collect/device/call_mark.h"
 #include "collect/device/nvml/abi.h"
 #include "collect/device/nvml/errors.h"
 #include "collect/device/nvml/symbols.def"
+#include "collect/device/running_call.h"
 #include "core/base/result.h"
 
 namespace gpuprof::nvml {
@@ -28,7 +28,7 @@ struct Function<Return(Parameters...)> {
     Return operator()(Parameters... arguments) const {
         if (avoided) return kAvoided;
         if (!pointer) return kFunctionNotFound;
-        MarkedCall mark(name);
+        RunningCallScope mark(name);
         return pointer(arguments...);
     }
 };

@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "collect/device/absence.h"
 #include "collect/device/backoff.h"
 #include "collect/device/nvml/gpm.h"
 #include "collect/device/nvml/inventory.h"
 #include "collect/device/nvml/processes.h"
 #include "collect/device/nvml/source.h"
+#include "collect/device/unreported_metrics.h"
 
 namespace gpuprof::nvml {
 
 class SampledGpu {
 public:
     // `gpu` is the identity of a MIG instance's GPU, and otherwise equal to `self`.
-    SampledGpu(const Api& api, const Patience& patience, SampledDevice facts, Identity self, Identity gpu);
+    SampledGpu(const Api& api, const RetryDelays& delays, SampledDevice facts, Identity self, Identity gpu);
 
     // Finds the handles; reads the constants if they are unknown.
     Return find();
@@ -45,7 +45,7 @@ private:
         const char* function;
         Return code;
     };
-    struct Turn {
+    struct PollCycle {
         PollResult& to;
         MetricSet due;
         TimeNs now = 0;  // monotonic
@@ -54,27 +54,27 @@ private:
         Return renew = kSuccess;             // a code that requires a restart of the library
         std::vector<Failure> failures = {};  // possibly temporary ones
     };
-    void ask(Turn& turn);
-    void ask_query(std::size_t index, MetricSet wanted, Turn& turn);
-    void ask_gpm(Turn& turn);
-    void ask_processes(Turn& turn);
-    void take(MetricSet wanted, const Reading& answer, Turn& turn);
-    void react(std::size_t index, const Failure& failure, Turn& turn);
-    void lose(std::size_t by_query, Return code, Turn& turn);
-    bool recover(Turn& turn);
+    void ask(PollCycle& cycle);
+    void ask_query(std::size_t index, MetricSet wanted, PollCycle& cycle);
+    void ask_gpm(PollCycle& cycle);
+    void ask_processes(PollCycle& cycle);
+    void take(MetricSet wanted, const Reading& answer, PollCycle& cycle);
+    void react(std::size_t index, const Failure& failure, PollCycle& cycle);
+    void lose(std::size_t by_query, Return code, PollCycle& cycle);
+    bool recover(PollCycle& cycle);
     Return probe();
     void read_facts();
     std::string label() const;
-    void say_once(Turn& turn, MetricSet metrics, std::string sentence);
+    void warn_once(PollCycle& cycle, MetricSet metrics, std::string sentence);
 
     const Api& api_;
-    Patience patience_;
+    RetryDelays delays_;
     SampledDevice facts_;
     Identity self_, gpu_;
     Device handle_ = nullptr, gpu_handle_ = nullptr;
     bool facts_known_ = false;
     MetricSet left_out_;
-    Absences absences_;
+    UnreportedMetrics unreported_;
     std::vector<Backoff> retries_;   // per query; GPM follows them
     std::vector<int> false_losses_;  // per query: how often it reported the device lost while others worked
     Backoff search_;                 // for a lost device
@@ -86,7 +86,7 @@ private:
     Processes processes_;
     bool processes_work_ = true;
     std::optional<double> total_mb_;
-    std::set<std::string> said_;
+    std::set<std::string> warned_;
 };
 
 }  // namespace gpuprof::nvml

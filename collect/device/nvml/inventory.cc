@@ -18,8 +18,8 @@ void list_instances(const Api& api, ListedDevice& device) {
     unsigned mode = 0, pending = 0, count = 0;
     if (api.nvmlDeviceGetMigMode(device.handle, &mode, &pending) != kSuccess || mode != kMigEnabled) return;
     if (api.nvmlDeviceGetMaxMigDeviceCount(device.handle, &count) != kSuccess) return;
-    constexpr unsigned kMostInstances = 64;
-    for (unsigned i = 0; i < std::min(count, kMostInstances); ++i) {
+    constexpr unsigned kMaxInstances = 64;
+    for (unsigned i = 0; i < std::min(count, kMaxInstances); ++i) {
         Device mig = nullptr;
         if (api.nvmlDeviceGetMigDeviceHandleByIndex(device.handle, i, &mig) != kSuccess || !mig) continue;
         device.mig.push_back(mig);
@@ -47,8 +47,8 @@ std::string pci_bus_id_of(const Api& api, Device device) {
 Return list_devices(const Api& api, Inventory& to) {
     unsigned count = 0;
     if (Return code = api.nvmlDeviceGetCount_v2(&count); code != kSuccess) return code;
-    constexpr unsigned kMostDevices = 1024;  // more is not a plausible count
-    if (count > kMostDevices) return kUnknown;
+    constexpr unsigned kMaxDevices = 1024;  // more is not a plausible count
+    if (count > kMaxDevices) return kUnknown;
     for (unsigned i = 0; i < count; ++i) {
         ListedDevice device;
         device.index = i;

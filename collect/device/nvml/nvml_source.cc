@@ -30,12 +30,12 @@ void shut_down(const Api& api) {
     for (; initialised > 0; --initialised) api.nvmlShutdown();
 }
 
-constexpr int kWatchTries = 3;
+constexpr int kMaxWatchTries = 3;
 
 class NvmlSource final : public DeviceSource {
 public:
-    NvmlSource(Api api, const Patience& patience)
-        : api_(std::move(api)), patience_(patience), library_(patience.library_first, patience.library_most) {}
+    NvmlSource(Api api, const RetryDelays& delays)
+        : api_(std::move(api)), delays_(delays), library_(delays.library_first, delays.library_max) {}
 
     Status choose(const SourceRequest& request);
 
@@ -51,7 +51,7 @@ private:
     bool come_up(PollResult& to);
 
     Api api_;
-    Patience patience_;
+    RetryDelays delays_;
     std::vector<std::unique_ptr<SampledGpu>> gpus_;
     std::vector<Device> watched_;  // per GPU: the handle that `errors_` watches
     std::vector<SampledDevice> devices_;
@@ -71,7 +71,7 @@ Status NvmlSource::choose(const SourceRequest& request) {
     for (const ListedDevice& listed : inventory.devices) machine.push_back(listed.facts);
     const char* order = std::getenv("CUDA_DEVICE_ORDER");
     DeviceRequest asked{request.devices, request.visible_set, request.visible_devices,
-                         order && std::string_view(order) == "PCI_BUS_ID"};
+                        order && std::string_view(order) == "PCI_BUS_ID"};
     Result<Selection> selection = select_devices(machine, asked);
     if (!selection) return selection.error();
     for (const SelectedDevice& selected : selection->devices)
@@ -98,7 +98,7 @@ void NvmlSource::add(const ListedDevice& listed, const SelectedDevice& selected)
         if (std::string name = name_of(api_, listed.mig[position]); !name.empty()) facts.name = name;
     }
     Identity gpu{listed.facts.uuid, listed.index}, self{facts.uuid, listed.index};
-    auto device = std::make_unique<SampledGpu>(api_, patience_, std::move(facts), std::move(self), std::move(gpu));
+    auto device = std::make_unique<SampledGpu>(api_, delays_, std::move(facts), std::move(self), std::move(gpu));
     Return code = listed.code == kSuccess ? device->find() : listed.code;
     if (code != kSuccess) device->begin_lost(code);
     devices_.push_back(device->facts());
@@ -126,7 +126,7 @@ void NvmlSource::count_errors(PollResult& to) {
         Return code = errors_.watch(api_, gpu.gpu());
         if (code == kSuccess) {
             gpu.xid_errors = gpu.xid_errors.value_or(0);
-        } else if (reaction_to(code) != Reaction::absent && ++watch_failures_ < kWatchTries) {
+        } else if (reaction_to(code) != Reaction::absent && ++watch_failures_ < kMaxWatchTries) {
             continue;
         } else {
             gpu.leave_out({Metric::xid_errors}, code);
@@ -186,12 +186,12 @@ ExitCode exit_code_of(Return code) { return code == kNoPermission ? ExitCode::no
 
 }  // namespace
 
-Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience) {
+Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const RetryDelays& delays) {
     Result<Api> api = load_api(request.avoid);
     if (!api) return api.error();
     if (Return code = start(*api); code != kSuccess)
         return Error{exit_code_of(code), fmt::format("NVML failed to start: {}", explain(code, api->path))};
-    auto source = std::make_unique<NvmlSource>(std::move(*api), patience);
+    auto source = std::make_unique<NvmlSource>(std::move(*api), delays);
     if (Status chosen = source->choose(request); !chosen) return chosen.error();
     return std::unique_ptr<DeviceSource>(std::move(source));
 }

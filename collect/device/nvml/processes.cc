@@ -12,17 +12,17 @@ namespace gpuprof::nvml {
 namespace {
 
 constexpr unsigned char kPattern = 0xA5;
-constexpr std::size_t kLongestEntry = 32;
-constexpr unsigned kPidMost = 1u << 22;  // PID_MAX_LIMIT of Linux
+constexpr std::size_t kMaxEntryBytes = 32;
+constexpr unsigned kMaxPid = 1u << 22;  // PID_MAX_LIMIT of Linux
 constexpr double kMib = 1024.0 * 1024.0;
 
 // Bytes per entry: `declared`, or the next longer layout if more was written.
 std::size_t entry_bytes_of(const std::vector<unsigned char>& buffer, std::size_t count, std::size_t declared) {
-    std::size_t end = std::min(buffer.size(), count * kLongestEntry);
+    std::size_t end = std::min(buffer.size(), count * kMaxEntryBytes);
     while (end > 0 && buffer[end - 1] == kPattern) --end;
-    for (std::size_t bytes : {sizeof(ProcessV1), sizeof(Process), kLongestEntry})
+    for (std::size_t bytes : {sizeof(ProcessV1), sizeof(Process), kMaxEntryBytes})
         if (bytes >= declared && end <= count * bytes) return bytes;
-    return kLongestEntry;
+    return kMaxEntryBytes;
 }
 
 // All layouts begin with the process id and the memory.
@@ -32,16 +32,16 @@ ProcessV1 entry_at(const std::vector<unsigned char>& buffer, std::size_t offset)
     return entry;
 }
 
-bool possible_pid(unsigned pid) { return pid > 0 && pid <= kPidMost; }
+bool possible_pid(unsigned pid) { return pid > 0 && pid <= kMaxPid; }
 
 }  // namespace
 
 template <class Listing>
 Return Processes::list(const Listing& function, std::size_t entry_bytes, Device device, std::optional<double> total_mb,
                        Uses& to) {
-    std::size_t room = std::max<std::size_t>(buffer_.size() / kLongestEntry, 32);
+    std::size_t room = std::max<std::size_t>(buffer_.size() / kMaxEntryBytes, 32);
     for (int attempt = 0; attempt < 3; ++attempt) {
-        buffer_.assign(room * kLongestEntry, kPattern);
+        buffer_.assign(room * kMaxEntryBytes, kPattern);
         auto count = static_cast<unsigned>(room);
         Return code = function(device, &count, buffer_.data());
         if (code == kInsufficientSize) {  // processes may start during the call
@@ -84,13 +84,13 @@ Return Processes::list_graphics(const Api& api, Device device, std::optional<dou
 
 // The driver keeps several seconds of samples; those since the last turn are averaged per process.
 Return Processes::utilization(const Api& api, Device device, TimeNs time, Uses& to) {
-    constexpr unsigned kRoomAtFirst = 128;
-    if (samples_.empty()) samples_.resize(kRoomAtFirst);
+    constexpr unsigned kInitialCapacity = 128;
+    if (samples_.empty()) samples_.resize(kInitialCapacity);
     if (since_us_ == 0) since_us_ = static_cast<unsigned long long>(time / 1000) - 1'000'000;
     auto count = static_cast<unsigned>(samples_.size());
     Return code = api.nvmlDeviceGetProcessUtilization(device, samples_.data(), &count, since_us_);
     if (code == kInsufficientSize) {
-        samples_.resize(std::clamp<std::size_t>(count, kRoomAtFirst, 1 << 16) * 2);
+        samples_.resize(std::clamp<std::size_t>(count, kInitialCapacity, 1 << 16) * 2);
         count = static_cast<unsigned>(samples_.size());
         code = api.nvmlDeviceGetProcessUtilization(device, samples_.data(), &count, since_us_);
     }
@@ -120,8 +120,8 @@ Return Processes::read(const Api& api, Device device, std::optional<double> tota
 
 // Searching all of /proc takes milliseconds, so each id is looked up once.
 std::int64_t Processes::local(unsigned pid) {
-    constexpr std::size_t kMostRemembered = 4096;
-    if (local_.size() > kMostRemembered) local_.clear();
+    constexpr std::size_t kMaxRemembered = 4096;
+    if (local_.size() > kMaxRemembered) local_.clear();
     auto [place, is_new] = local_.try_emplace(pid, 0);
     if (is_new) place->second = local_pid(pid, "/proc");
     return place->second;

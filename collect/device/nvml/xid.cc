@@ -17,9 +17,9 @@ Return XidWatch::watch(const Api& api, Device gpu) {
 }
 
 std::vector<XidEvent> XidWatch::poll() {
-    constexpr int kMostAtOnce = 64;  // a storm of errors must not delay sampling; the rest follows next time
+    constexpr int kMaxPerPoll = 64;  // a storm of errors must not delay sampling; the rest follows next time
     std::vector<XidEvent> events;
-    for (int i = 0; set_ && i < kMostAtOnce; ++i) {
+    for (int i = 0; set_ && i < kMaxPerPoll; ++i) {
         EventData data{};
         if (api_->nvmlEventSetWait_v2(set_, &data, 0) != kSuccess) break;
         if (data.event_type == kEventXid) events.push_back({data.device, data.event_data});

@@ -18,7 +18,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kPrefix = "replay:", kAtOnce = "@max";
-constexpr std::streamoff kLargest = std::streamoff{1} << 30;
+constexpr std::streamoff kMaxBytes = std::streamoff{1} << 30;
 
 class ReplaySource final : public DeviceSource {
 public:
@@ -77,7 +77,7 @@ Result<std::string> read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
     std::streamoff size = file.tellg();
-    if (size < 0 || size > kLargest)
+    if (size < 0 || size > kMaxBytes)
         return Error{ExitCode::unreadable, fmt::format("cannot replay {}: not a regular file of at most 1 GiB", path)};
     std::string text(static_cast<std::size_t>(size), '\0');
     file.seekg(0);

@@ -11,7 +11,7 @@ void take_metric(Metric metric, const std::string& cell, Row& to) {
     if (MetricCell read = read_metric(metric, cell); read.value)
         to.reading.set(metric, *read.value);
     else
-        to.troubles.push_back({metric, read.problem, cell});
+        to.errors.push_back({metric, read.problem, cell});
 }
 
 std::optional<double> fact(const std::string& cell, Metric like) {
@@ -46,8 +46,8 @@ bool Table::take_header(const std::vector<std::string>& cells) {
 }
 
 std::optional<Row> Table::take(std::string_view line) {
-    constexpr std::size_t kLongestLine = 8192;
-    line = trim(line.substr(0, std::min(line.size(), kLongestLine)));
+    constexpr std::size_t kMaxLineBytes = 8192;
+    line = trim(line.substr(0, std::min(line.size(), kMaxLineBytes)));
     if (line.empty()) return std::nullopt;
     std::vector<std::string> cells = split_cells(line, columns_.size());
     if (take_header(cells)) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<Row> Table::take(std::string_view line) {
         if (used && total && *used > *total) {
             row.reading.present.remove(Metric::mem_used);
             row.reading.values[index_of(Metric::mem_used)] = 0;
-            row.troubles.push_back({Metric::mem_used, Problem::implausible, std::to_string(*used)});
+            row.errors.push_back({Metric::mem_used, Problem::implausible, std::to_string(*used)});
         }
         if (row.index >= 0) return row;
     }

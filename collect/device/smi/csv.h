@@ -21,12 +21,12 @@ struct Row {
     bool mig = false;
     std::optional<double> power_limit_w, sm_clock_max_mhz, mem_clock_max_mhz;
     Reading reading;  // without time and device
-    struct Trouble {
+    struct CellError {
         Metric metric;
         Problem problem;
         std::string text;  // as printed by nvidia-smi
     };
-    std::vector<Trouble> troubles;
+    std::vector<CellError> errors;
 };
 
 class Table {

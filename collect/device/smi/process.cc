@@ -105,12 +105,12 @@ Result<Process> Process::start(const std::string& program, const std::vector<std
 }
 
 bool Process::read(std::string& to, DurNs timeout) {
-    constexpr std::size_t kMostAtOnce = 1 << 20;  // a babbling program must not delay sampling
+    constexpr std::size_t kMaxPerPoll = 1 << 20;  // a babbling program must not delay sampling
     if (output_ < 0) return false;
     pollfd wanted{output_, POLLIN, 0};
     if (timeout > 0) poll(&wanted, 1, static_cast<int>(timeout / 1'000'000));
     char buffer[16384];
-    for (std::size_t total = 0; total < kMostAtOnce;) {
+    for (std::size_t total = 0; total < kMaxPerPoll;) {
         ssize_t got = ::read(output_, buffer, sizeof buffer);
         if (got == 0) return false;
         if (got < 0 && errno == EINTR) continue;
@@ -122,8 +122,8 @@ bool Process::read(std::string& to, DurNs timeout) {
 }
 
 std::optional<std::string> Process::ending() {
-    constexpr DurNs kMoment = 50'000'000;
-    for (TimeNs deadline = monotonic_ns() + kMoment; pid_ > 0;) {
+    constexpr DurNs kKillGrace = 50'000'000;
+    for (TimeNs deadline = monotonic_ns() + kKillGrace; pid_ > 0;) {
         int status = 0;
         pid_t ended = waitpid(pid_, &status, WNOHANG);
         if (ended == pid_ || (ended < 0 && errno != EINTR)) {

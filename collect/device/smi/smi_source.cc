@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <set>
 
-#include "collect/device/absence.h"
 #include "collect/device/backoff.h"
 #include "collect/device/selection.h"
 #include "collect/device/smi/source.h"
 #include "collect/device/smi/stream.h"
+#include "collect/device/unreported_metrics.h"
 #include "core/base/clock.h"
 
 namespace gpuprof {
@@ -18,39 +18,39 @@ namespace smi {
 
 namespace {
 
-constexpr DurNs kShortestInterval = 50'000'000;  // one query costs nvidia-smi a few ms of CPU time
+constexpr DurNs kMinInterval = 50'000'000;  // one query costs nvidia-smi a few ms of CPU time
 
-std::string reason_for(const Row::Trouble& trouble) {
-    switch (trouble.problem) {
-        case Problem::unsupported: return fmt::format("nvidia-smi prints {}", trouble.text);
+std::string reason_for(const Row::CellError& error) {
+    switch (error.problem) {
+        case Problem::unsupported: return fmt::format("nvidia-smi prints {}", error.text);
         case Problem::no_permission:
             return fmt::format(
                 "nvidia-smi prints {}; run as a user with permission, or ask the administrator to allow it",
-                trouble.text);
+                error.text);
         case Problem::unknown_error:
-            return fmt::format("nvidia-smi prints {}; in a container, restart it if this persists", trouble.text);
-        case Problem::unreadable: return fmt::format("nvidia-smi prints \"{}\", an unreadable value", trouble.text);
-        case Problem::implausible: return fmt::format("nvidia-smi prints {}, an implausible value", trouble.text);
+            return fmt::format("nvidia-smi prints {}; in a container, restart it if this persists", error.text);
+        case Problem::unreadable: return fmt::format("nvidia-smi prints \"{}\", an unreadable value", error.text);
+        case Problem::implausible: return fmt::format("nvidia-smi prints {}, an implausible value", error.text);
         case Problem::reset_required: return "the GPU needs a reset; run nvidia-smi --gpu-reset, or reboot";
         case Problem::lost: return "the GPU is lost; see the kernel log (dmesg) and reboot if this persists";
     }
-    return trouble.text;
+    return error.text;
 }
 
 bool is_loss(Problem problem) { return problem == Problem::reset_required || problem == Problem::lost; }
 
 // The kind of a problem, so that a changing number does not count as a new one each time.
-std::string kind_of(const Row::Trouble& trouble) {
-    return fmt::format("{} {}", spec_of(trouble.metric).name, static_cast<int>(trouble.problem));
+std::string kind_of(const Row::CellError& error) {
+    return fmt::format("{} {}", spec_of(error.metric).name, static_cast<int>(error.problem));
 }
 
 class SmiSource final : public DeviceSource {
 public:
-    SmiSource(Stream stream, const Patience& patience, DurNs interval)
+    SmiSource(Stream stream, const Timeouts& timeouts, DurNs interval)
         : stream_(std::move(stream)),
-          patience_(patience),
-          silence_(std::max(patience.silence, 10 * interval)),
-          restart_(patience.restart_first, patience.restart_most) {}
+          timeouts_(timeouts),
+          silence_(std::max(timeouts.silence, 10 * interval)),
+          restart_(timeouts.restart_first, timeouts.restart_max) {}
 
     Status choose(const std::vector<Row>& rows, const SourceRequest& request);
     void note(std::string text) { notes_.push_back(std::move(text)); }
@@ -63,7 +63,7 @@ public:
 private:
     struct State {
         std::set<std::string> said;
-        Absences absences;
+        UnreportedMetrics absences;
         TimeNs seen = 0;  // monotonic
         bool lost = false;
     };
@@ -74,7 +74,7 @@ private:
     void watch(TimeNs now, PollResult& to);
 
     Stream stream_;
-    Patience patience_;
+    Timeouts timeouts_;
     DurNs silence_;
     Backoff restart_;
     std::vector<SampledDevice> devices_;
@@ -167,11 +167,11 @@ void SmiSource::take(const Row& row, TimeNs now, PollResult& to) {
 void SmiSource::tell(const Row& row, std::size_t position, PollResult& to) {
     State& state = states_[position];
     bool lost = false;
-    for (const Row::Trouble& trouble : row.troubles) {
-        if (is_loss(trouble.problem)) {
-            if (!std::exchange(lost, true)) lose(position, reason_for(trouble), to);
-        } else if (state.said.insert(kind_of(trouble)).second) {
-            state.absences.add({trouble.metric}, reason_for(trouble));
+    for (const Row::CellError& error : row.errors) {
+        if (is_loss(error.problem)) {
+            if (!std::exchange(lost, true)) lose(position, reason_for(error), to);
+        } else if (state.said.insert(kind_of(error)).second) {
+            state.absences.add({error.metric}, reason_for(error));
         }
     }
     if (!lost) state.lost = false;
@@ -193,7 +193,7 @@ void SmiSource::watch(TimeNs now, PollResult& to) {
 
 void SmiSource::fail(std::string_view why, TimeNs now, PollResult& to) {
     restart_.fail(now);
-    gave_up_ = restart_.failures() > patience_.restarts;
+    gave_up_ = restart_.failures() > timeouts_.restarts;
     if (down_since_ == 0) {
         down_since_ = now;
         to.faults.push_back(
@@ -210,7 +210,7 @@ void SmiSource::fail(std::string_view why, TimeNs now, PollResult& to) {
 
 }  // namespace
 
-Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience) {
+Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Timeouts& timeouts) {
     std::string program = find_nvidia_smi();
     if (program.empty()) {
         std::string missing = "nvidia-smi not found in PATH, /usr/bin or /usr/lib/wsl/lib";
@@ -221,11 +221,11 @@ Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const P
     }
     if (std::find(request.avoid.begin(), request.avoid.end(), "nvidia-smi") != request.avoid.end())
         return Error{ExitCode::empty, program + " hung before and is skipped"};
-    DurNs interval = std::max(request.interval, kShortestInterval);
+    DurNs interval = std::max(request.interval, kMinInterval);
     Stream stream(program, interval);
-    Result<std::vector<Row>> rows = stream.open(patience.start);
+    Result<std::vector<Row>> rows = stream.open(timeouts.start);
     if (!rows) return Error{ExitCode::empty, fmt::format("{} printed no rows ({})", program, rows.error().message)};
-    auto source = std::make_unique<SmiSource>(std::move(stream), patience, interval);
+    auto source = std::make_unique<SmiSource>(std::move(stream), timeouts, interval);
     if (Status chosen = source->choose(*rows, request); !chosen) return chosen.error();
     source->note(
         "nvidia-smi reports no energy counter, GPM metrics, Xid errors or use by process; the time of a reading "

@@ -5,14 +5,14 @@
 
 namespace gpuprof::smi {
 
-struct Patience {
+struct Timeouts {
     DurNs start = 10'000'000'000;         // for the first rows
     DurNs silence = 5'000'000'000;        // without rows it counts as hung; at least ten intervals
     DurNs restart_first = 1'000'000'000;  // before restarting it
-    DurNs restart_most = 30'000'000'000;
+    DurNs restart_max = 30'000'000'000;
     int restarts = 8;  // consecutive restarts without a reading before giving up
 };
 
-Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Patience& patience);
+Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Timeouts& timeouts);
 
 }  // namespace gpuprof::smi

@@ -18,12 +18,12 @@ constexpr std::string_view kRefusal = "is not a valid field to query";
 }  // namespace
 
 Stream::Stream(std::string program, DurNs interval) : program_(std::move(program)), interval_(interval) {
-    for (const Field& field : fields()) asked_.push_back({&field, field.query});
+    for (const Field& field : fields()) requested_.push_back({&field, field.query});
 }
 
-std::vector<std::string> Stream::arguments(const std::vector<Asked>& asked, bool loop) const {
+std::vector<std::string> Stream::arguments(const std::vector<RequestedField>& requested, bool loop) const {
     std::string query = "--query-gpu=";
-    for (const Asked& one : asked) {
+    for (const RequestedField& one : requested) {
         if (!query.ends_with('=')) query += ',';
         query += one.name;
     }
@@ -36,14 +36,14 @@ Status Stream::restart() {
     buffer_.clear();
     said_.clear();
     table_ = Table();
-    Result<Process> process = Process::start(program_, arguments(asked_, true));
+    Result<Process> process = Process::start(program_, arguments(requested_, true));
     if (!process) return process.error();
     process_ = std::move(*process);
     return {};
 }
 
 bool Stream::read(std::vector<Row>& to, DurNs timeout) {
-    constexpr std::size_t kMostKept = 1 << 16;  // for an unfinished line, and for messages
+    constexpr std::size_t kMaxKeptBytes = 1 << 16;  // for an unfinished line, and for messages
     bool open = process_.read(buffer_, timeout);
     if (!open && !buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
     std::size_t begin = 0;
@@ -52,11 +52,11 @@ bool Stream::read(std::vector<Row>& to, DurNs timeout) {
         std::string before = table_.message();
         if (std::optional<Row> row = table_.take(line))
             to.push_back(std::move(*row));
-        else if (said_.size() < kMostKept && table_.message() != before)
+        else if (said_.size() < kMaxKeptBytes && table_.message() != before)
             said_ += table_.message() + "\n";
     }
     buffer_.erase(0, begin);
-    if (buffer_.size() > kMostKept) buffer_.clear();
+    if (buffer_.size() > kMaxKeptBytes) buffer_.clear();
     return open;
 }
 
@@ -86,14 +86,14 @@ Result<std::vector<Row>> Stream::first_rows(TimeNs deadline) {
 }
 
 bool Stream::exchange(std::size_t position) {
-    Asked& asked = asked_[position];
-    if (!asked.field->older.empty() && asked.name != asked.field->older) {
-        asked.name = asked.field->older;
+    RequestedField& requested = requested_[position];
+    if (!requested.field->older.empty() && requested.name != requested.field->older) {
+        requested.name = requested.field->older;
         return true;
     }
-    if (asked.field->metric) refused_.add(*asked.field->metric);
-    asked_.erase(asked_.begin() + static_cast<std::ptrdiff_t>(position));
-    return !asked_.empty();
+    if (requested.field->metric) refused_.add(*requested.field->metric);
+    requested_.erase(requested_.begin() + static_cast<std::ptrdiff_t>(position));
+    return !requested_.empty();
 }
 
 // Replaces the fields that the messages name; false if they name none.
@@ -104,8 +104,8 @@ bool Stream::drop_refused() {
                     begin = end == said_.npos || end == 0 ? said_.npos : said_.rfind('"', end - 1);
         if (begin == said_.npos) continue;
         std::string_view name = std::string_view(said_).substr(begin + 1, end - begin - 1);
-        for (std::size_t i = 0; i < asked_.size(); ++i)
-            if (asked_[i].name == name && i > 0) {
+        for (std::size_t i = 0; i < requested_.size(); ++i)
+            if (requested_[i].name == name && i > 0) {
                 exchange(i);
                 any = true;
                 break;
@@ -116,9 +116,9 @@ bool Stream::drop_refused() {
 
 // Queries each field once, together with the index; a field without a row is replaced, then dropped.
 bool Stream::probe_each(TimeNs deadline) {
-    std::size_t before = asked_.size();
-    for (std::size_t i = 1; i < asked_.size();) {
-        Result<Process> process = Process::start(program_, arguments({asked_[0], asked_[i]}, false));
+    std::size_t before = requested_.size();
+    for (std::size_t i = 1; i < requested_.size();) {
+        Result<Process> process = Process::start(program_, arguments({requested_[0], requested_[i]}, false));
         if (!process) return false;
         process_ = std::move(*process);
         table_ = Table();
@@ -128,11 +128,11 @@ bool Stream::probe_each(TimeNs deadline) {
         }
         process_.kill();
         if (monotonic_ns() >= deadline) return false;
-        std::string_view name = asked_[i].name;
+        std::string_view name = requested_[i].name;
         if (rows.empty()) exchange(i);
-        if (!rows.empty() || (i < asked_.size() && asked_[i].name == name)) ++i;
+        if (!rows.empty() || (i < requested_.size() && requested_[i].name == name)) ++i;
     }
-    return asked_.size() > 1 && asked_.size() != before;
+    return requested_.size() > 1 && requested_.size() != before;
 }
 
 Result<std::vector<Row>> Stream::open(DurNs timeout) {

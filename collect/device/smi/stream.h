@@ -28,12 +28,12 @@ public:
     MetricSet refused() const { return refused_; }
 
 private:
-    struct Asked {
+    struct RequestedField {
         const Field* field;
         std::string_view name;
     };
     bool read(std::vector<Row>& to, DurNs timeout);
-    std::vector<std::string> arguments(const std::vector<Asked>& asked, bool loop) const;
+    std::vector<std::string> arguments(const std::vector<RequestedField>& requested, bool loop) const;
     Result<std::vector<Row>> first_rows(TimeNs deadline);
     bool drop_refused();
     bool probe_each(TimeNs deadline);
@@ -41,7 +41,7 @@ private:
 
     std::string program_;
     DurNs interval_;
-    std::vector<Asked> asked_;
+    std::vector<RequestedField> requested_;
     MetricSet refused_;
     Process process_;
     Table table_;

@@ -17,8 +17,8 @@ namespace {
 // Slices of the picture: more than the columns of a wide terminal, so that the report can merge them evenly.
 constexpr std::size_t kSlices = 960;
 
-DevicePicture draw(const DeviceActivity& device, Interval window) {
-    DevicePicture picture{device.device, std::vector<double>(kSlices, 0.0)};
+BusyProfile draw(const DeviceActivity& device, Interval window) {
+    BusyProfile picture{device.device, std::vector<double>(kSlices, 0.0)};
     double slice = static_cast<double>(window.length()) / static_cast<double>(kSlices);
     if (slice <= 0) return picture;
     for (const Interval& busy : device.busy) {
@@ -64,7 +64,7 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
         case Limit::mixed: show(facts.trace().op().rows > 0 ? "kernels ops" : "kernels launches"); break;
         default: break;
     }
-    show(much_missing(facts.trace()) ? "losses" : "findings");
+    show(work_missing(facts.trace()) ? "losses" : "findings");
     return steps;
 }
 
@@ -87,7 +87,7 @@ Result<Answer> make_answer(const Facts& facts) {
     answer.verdict = facts.get<Diagnosis>().verdict;
     answer.findings = facts.get<Diagnosis>().findings;
     for (const DeviceActivity& device : facts.get<Activity>().devices)
-        answer.pictures.push_back(draw(device, trace.window()));
+        answer.busy_profiles.push_back(draw(device, trace.window()));
     for (std::string_view name : {"devices", "idle", "kernels"}) {
         Result<ResultTable> table = find_analysis(name)->run(facts);
         if (!table.ok()) return table.error();

@@ -10,38 +10,39 @@
 #include "core/analyze/facts/completeness.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/judgeable.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/occupancy.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/sufficiency.h"
 #include "core/analyze/rules/rule.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr double kHighShare = 20, kMediumShare = 5;  // percent of the window
+constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window
 
 void rate(const Shares& shares, Finding& finding) {
     finding.share_pct = shares.pct(finding.cost_ns);
-    finding.severity = finding.share_pct >= kHighShare     ? Weight::high
-                       : finding.share_pct >= kMediumShare ? Weight::medium
-                                                           : Weight::low;
+    finding.severity = finding.share_pct >= kHighSeverityPct     ? Rating::high
+                       : finding.share_pct >= kMediumSeverityPct ? Rating::medium
+                                                                 : Rating::low;
 }
 
 void consult(const Facts& facts, Diagnosis& diagnosis) {
     const Shares& shares = facts.get<Shares>();
     if (shares.busy == 0) return;
-    const std::string& why_not = facts.get<Judgeable>().idle_why_not;
-    bool incomplete = much_missing(facts.trace());
+    const std::string& insufficient_because = facts.get<Sufficiency>().idle_unreliable_because;
+    bool incomplete = work_missing(facts.trace());
     for (const Rule* rule : rules()) {
-        Ruling ruling = !why_not.empty() && rule->of_idle_time ? Ruling::abstain(why_not) : rule->look(facts);
+        Ruling ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
+                                                                            : rule->look(facts);
         if (!ruling.cannot_tell.empty())
             diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}", rule->id, ruling.cannot_tell));
         if (!ruling.finding) continue;
         Finding& finding = diagnosis.findings.emplace_back(std::move(*ruling.finding));
         finding.id = rule->id;
         rate(shares, finding);
-        if (incomplete) finding.confidence = Weight::low;
+        if (incomplete) finding.confidence = Rating::low;
     }
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });

@@ -37,7 +37,7 @@ std::string what_window(const Trace& trace) {
     auto length = [](DurNs ns) { return readable_duration(ns); };
     if (!trace.is_part()) return fmt::format("{} window", length(trace.window().length()));
     return fmt::format("{} window starting at {} of {} (--whole: everything)", length(trace.window().length()),
-                       length(trace.window().start - trace.zero()), length(trace.whole().length()));
+                       length(trace.window().start - trace.zero()), length(trace.full_window().length()));
 }
 
 std::string_view tool_of(const Trace& trace) {

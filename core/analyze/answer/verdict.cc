@@ -6,11 +6,11 @@
 
 #include "core/analyze/answer/explanations.h"
 #include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/judgeable.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/op_rates.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/step_finder.h"
+#include "core/analyze/facts/sufficiency.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -19,13 +19,13 @@ namespace {
 // A runner-up of at least this part of the winner makes the verdict "mixed".
 constexpr double kMixed = 0.85;
 // A runner-up of at least this part of the winner lowers the confidence.
-constexpr double kNear = 0.7;
+constexpr double kCloseSecondRatio = 0.7;
 // A winner below this share of the effective window explains too little to be the verdict.
-constexpr double kLeast = 20;
+constexpr double kMinVerdictPct = 20;
 // Compute-bound with this share of the effective window, at this share of the device's peak or more, is near the limit.
-constexpr double kNearLimitShare = 80, kNearLimitRate = 65;
+constexpr double kMinHealthyPct = 80, kMinHealthyRatePct = 65;
 // Alternatives below this share of the window are not worth a line.
-constexpr double kWorthNaming = 1;
+constexpr double kMinAlternativePct = 1;
 // If the device is busy with both, arithmetic decides even if moving data takes slightly longer: data-moving kernels can be
 // fused into arithmetic ones, so arithmetic is the lower bound.
 constexpr double kFloor = 0.8;
@@ -57,7 +57,7 @@ void let_floor_decide(std::vector<Explanation>& all) {
 std::string praise(const Facts& facts, const Shares& shares) {
     DurNs copies = 0;
     for (const DeviceActivity& device : facts.get<Activity>().devices) copies += length(device.memcpy);
-    if (shares.pct(copies) < kWorthNaming || 10 * shares.exposed_memcpy > copies) return "";
+    if (shares.pct(copies) < kMinAlternativePct || 10 * shares.exposed_memcpy > copies) return "";
     return fmt::format("; copies ({}) are hidden behind kernels", readable_duration(copies));
 }
 
@@ -86,20 +86,20 @@ Basis basis_of(const Facts& facts, Limit limit) {
 }
 
 // A name says what a kernel does, but not what limits it on this device at these sizes; so a name alone never gives high confidence.
-Weight confidence_of(const Facts& facts, Basis basis, const Explanation& first, const Explanation& second) {
+Rating confidence_of(const Facts& facts, Basis basis, const Explanation& first, const Explanation& second) {
     int doubts = basis == Basis::names;
     doubts += basis == Basis::timeline && facts.get<ProfilerCost>().distorted();
-    doubts += static_cast<double>(second.time) >= kNear * static_cast<double>(first.time);
+    doubts += static_cast<double>(second.time) >= kCloseSecondRatio * static_cast<double>(first.time);
     doubts += !facts.trace().completeness().unknown_because().empty() && basis == Basis::timeline;
     doubts += basis == Basis::timeline && facts.get<Steps>().steps.empty();
-    return doubts == 0 ? Weight::high : doubts == 1 ? Weight::medium : Weight::low;
+    return doubts == 0 ? Rating::high : doubts == 1 ? Rating::medium : Rating::low;
 }
 
 }  // namespace
 
 Verdict judge(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
-    if (const std::string& why = facts.get<Judgeable>().why_not; !why.empty()) return cannot_tell(why);
+    if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) return cannot_tell(why);
     std::vector<Explanation> all = explanations(facts);
     let_floor_decide(all);
     Verdict verdict;
@@ -108,7 +108,7 @@ Verdict judge(const Facts& facts) {
                        static_cast<double>(std::max<DurNs>(1, shares.effective - shares.host_idle_doubtful));
     bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;
     bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
-                 effective < kLeast;
+                 effective < kMinVerdictPct;
     if (mixed) {
         verdict.conclude(Limit::mixed);
         verdict.because = fmt::format("no single cause stands out: {} ({} %), {} ({} %)", name_of(first.limit),
@@ -127,7 +127,7 @@ Verdict judge(const Facts& facts) {
             verdict.because +=
                 fmt::format("; data-moving kernels run about as long ({} %) and could partly be fused away",
                             readable_percent(shares.pct(second.time)));
-        if (rate.value_or(0) >= kNearLimitRate && effective >= kNearLimitShare) verdict.conclude(Limit::healthy);
+        if (rate.value_or(0) >= kMinHealthyRatePct && effective >= kMinHealthyPct) verdict.conclude(Limit::healthy);
         verdict.because += praise(facts, shares);
     }
     if (verdict.limit != Limit::unknown) {
@@ -135,9 +135,9 @@ Verdict judge(const Facts& facts) {
         verdict.confidence = confidence_of(facts, *verdict.basis, first, second);
     }
     for (std::size_t i = mixed ? 2 : 1; i < all.size(); ++i)
-        if (shares.pct(all[i].time) >= kWorthNaming) verdict.alternatives.push_back(candidate(all[i], shares));
+        if (shares.pct(all[i].time) >= kMinAlternativePct) verdict.alternatives.push_back(candidate(all[i], shares));
     DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
-    if (shares.pct(recorder) >= kWorthNaming)
+    if (shares.pct(recorder) >= kMinAlternativePct)
         verdict.alternatives.push_back(
             {std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
              fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder))});

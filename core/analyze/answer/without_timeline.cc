@@ -66,7 +66,7 @@ Verdict by_counters(const Facts& facts) {
             "; these kernels wait for latency or dependencies, or have too little work: occupancy and ncu's warp "
             "states show which";
     else
-        verdict.basis = Basis::counters, verdict.confidence = clear ? Weight::high : Weight::medium;
+        verdict.basis = Basis::counters, verdict.confidence = clear ? Rating::high : Rating::medium;
     return verdict;
 }
 

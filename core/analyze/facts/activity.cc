@@ -12,15 +12,15 @@ namespace gpuprof {
 namespace {
 
 // Ops of one device during collection. Tables are sorted by start, so unions grow as rows are read.
-struct Gathered {
+struct DeviceSpans {
     IntervalSet memcpy, memset, comm, compute;
     std::size_t kernels = 0, memcpys = 0, memsets = 0;
     std::set<std::pair<std::int32_t, std::int64_t>> streams;  // context, stream
 };
 
-class Gathering {
+class ActivityBuilder {
 public:
-    explicit Gathering(std::int64_t only_device) : only_device_(only_device) {}
+    explicit ActivityBuilder(std::int64_t only_device) : only_device_(only_device) {}
 
     // Calls visit(Gathered&, Interval, row) for every op of `table` on a wanted device.
     template <class Table, class Visit>
@@ -28,7 +28,7 @@ public:
         for (Row row = 0; row < table.rows; ++row) {
             std::int32_t device = table.device.value_or(row, -1);
             if (only_device_ >= 0 && device != only_device_) continue;
-            Gathered& to = at(device);
+            DeviceSpans& to = at(device);
             std::pair stream{table.context.value_or(row, -1), table.stream.value_or(row, -1)};
             if (stream != last_stream_ || &to != last_stream_of_) to.streams.insert(stream);
             last_stream_ = stream;
@@ -39,7 +39,7 @@ public:
     // Reserves space in `set` of each device for all rows of the table, the upper bound of a union. Reallocating
     // hundreds of megabytes during growth would cost more than building the union.
     template <class Table>
-    void reserve(const Table& table, IntervalSet Gathered::*set) {
+    void reserve(const Table& table, IntervalSet DeviceSpans::*set) {
         std::map<std::int32_t, std::size_t> counts;
         std::pair<const std::int32_t, std::size_t>* last = nullptr;
         for (Row row = 0; row < table.rows; ++row) {
@@ -50,10 +50,10 @@ public:
         for (const auto& [device, count] : counts)
             if (only_device_ < 0 || device == only_device_) (at(device).*set).reserve(count);
     }
-    std::map<std::int32_t, Gathered> devices;
+    std::map<std::int32_t, DeviceSpans> devices;
 
 private:
-    Gathered& at(std::int32_t device) {
+    DeviceSpans& at(std::int32_t device) {
         if (last_ == nullptr || device != last_device_) {
             last_ = &devices[device];
             last_device_ = device;
@@ -62,9 +62,9 @@ private:
     }
     std::int64_t only_device_;
     std::int32_t last_device_ = 0;
-    Gathered* last_ = nullptr;
+    DeviceSpans* last_ = nullptr;
     std::pair<std::int32_t, std::int64_t> last_stream_;
-    const Gathered* last_stream_of_ = nullptr;
+    const DeviceSpans* last_stream_of_ = nullptr;
 };
 
 // By string id of a kernel name: whether the kernel is a collective.
@@ -93,18 +93,18 @@ Activity Activity::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     std::vector<bool> collective = collective_names(trace);
     const auto& names = trace.kernel().name;
-    Gathering gathering(facts.options().device);
-    gathering.reserve(trace.kernel(), &Gathered::compute);
-    gathering.each(trace.kernel(), [&](Gathered& to, Interval span, Row row) {
+    ActivityBuilder gathering(facts.options().device);
+    gathering.reserve(trace.kernel(), &DeviceSpans::compute);
+    gathering.each(trace.kernel(), [&](DeviceSpans& to, Interval span, Row row) {
         bool is_comm = names.has(row) && collective[index_of(names[row])];
         add_merged(is_comm ? to.comm : to.compute, span);
         ++to.kernels;
     });
-    gathering.each(trace.memcpy(), [](Gathered& to, Interval span, Row) {
+    gathering.each(trace.memcpy(), [](DeviceSpans& to, Interval span, Row) {
         add_merged(to.memcpy, span);
         ++to.memcpys;
     });
-    gathering.each(trace.memset(), [](Gathered& to, Interval span, Row) {
+    gathering.each(trace.memset(), [](DeviceSpans& to, Interval span, Row) {
         add_merged(to.memset, span);
         ++to.memsets;
     });

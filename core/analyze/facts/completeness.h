@@ -5,8 +5,8 @@
 
 namespace gpuprof {
 
-inline constexpr double kMuchMissing = 0.05;  // share of the device work
+inline constexpr double kMaxMissingShare = 0.05;  // share of the device work
 
-inline bool much_missing(const Trace& trace) { return trace.completeness().missing_share() > kMuchMissing; }
+inline bool work_missing(const Trace& trace) { return trace.completeness().missing_share() > kMaxMissingShare; }
 
 }  // namespace gpuprof

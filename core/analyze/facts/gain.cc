@@ -15,7 +15,7 @@ namespace {
 
 // Time of a pageable copy relative to a pinned one: pageable copies pass through a driver buffer, page by page, at 8 to
 // 12 GB/s, while the bus delivers 25 (PCIe 4) or 55 (PCIe 5).
-constexpr double kPageableSlower = 5;
+constexpr double kPageableSlowdown = 5;
 
 // Recoverable idle time per cause, without the part that the recorder may have caused. A wait for the device costs the
 // idle time that follows it, whatever the host does then, so the part of it listed as launching or host code counts as
@@ -72,7 +72,7 @@ DurNs gain_without_exposed_copies(const Facts& facts) {
     double pageable = static_cast<double>(exposed) * facts.get<HostCopies>().pageable_part();
     // Pinned copies can only be hidden behind other device work.
     double pinned = std::min(static_cast<double>(exposed) - pageable, static_cast<double>(shares.window - exposed));
-    return static_cast<DurNs>(pageable * (1 - 1 / kPageableSlower) + pinned);
+    return static_cast<DurNs>(pageable * (1 - 1 / kPageableSlowdown) + pinned);
 }
 
 DurNs gain_without_exposed_communication(const Facts& facts) {

@@ -54,9 +54,9 @@ public:
     // Reads the gaps of one device, which are independent of each other: every thread takes the next few, while they
     // are in its cache, and drops them unless there is a list to `keep` them in.
     Explained read_all(std::int32_t device, PodVector<IdleGap>* keep) const {
-        constexpr std::size_t kBlock = 4096, kWorthAThread = 20'000;
+        constexpr std::size_t kBlock = 4096, kMinOpsPerThread = 20'000;
         std::size_t ops = trace_.kernel().rows + trace_.memcpy().rows + trace_.memset().rows;
-        std::size_t threads = std::min<std::size_t>(usual_threads(), ops / kWorthAThread + 1);
+        std::size_t threads = std::min<std::size_t>(default_threads(), ops / kMinOpsPerThread + 1);
         std::vector<Explained> parts(threads);
         std::mutex mutex;  // guards the lister and the list
         GapLister lister(trace_, device);

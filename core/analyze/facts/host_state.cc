@@ -84,17 +84,17 @@ private:
             const OpenSpan& top = open_.back();
             bool same = !segments.empty() && segments.back().end == at_ && segments.back().cause == top.cause &&
                         segments.back().name == top.name && segments.back().working == top.working &&
-                        segments.back().records + records_ <= kMostRecords;
+                        segments.back().records + records_ <= kMaxRecords;
             if (!same) segments.push_back({at_, at_, top.name, top.cause, top.working});
             segments.back().end = until;
             segments.back().records =
-                static_cast<std::uint16_t>(segments.back().records + std::min(records_, kMostRecords));
+                static_cast<std::uint16_t>(segments.back().records + std::min(records_, kMaxRecords));
             records_ = 0;
         }
         at_ = std::max(at_, until);
     }
     std::vector<OpenSpan> open_;
-    static constexpr std::uint32_t kMostRecords = UINT16_MAX;
+    static constexpr std::uint32_t kMaxRecords = UINT16_MAX;
 
     TimeNs at_ = INT64_MIN;
     std::uint32_t records_ = 0;  // of the next segment
@@ -174,7 +174,7 @@ PodVector<HostSegment> HostMeaning::segments(const HostTimeline& timeline, Strin
     timeline.each_piece(thread, kAllHostKinds, [&](const HostThread& piece) { flatten(piece, flat); });
     flat.finish();
     for (HostSegment& segment : flat.segments)
-        if (segment.cause == IdleCause::launch && segment.end - segment.start > kLongestLaunch)
+        if (segment.cause == IdleCause::launch && segment.end - segment.start > kMaxLaunchDuration)
             segment.cause = kind_of_call(trace_.text(segment.name)) == CallKind::launch ? IdleCause::compilation
                                                                                         : IdleCause::host_compute;
     return std::move(flat.segments);
@@ -183,7 +183,7 @@ PodVector<HostSegment> HostMeaning::segments(const HostTimeline& timeline, Strin
 HostStates::HostStates(const Trace& trace, const std::vector<StringId>& submitters) : submitters_(submitters) {
     HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
     std::vector<PodVector<HostSegment>> found(submitters.size());
-    run_parallel(found.size(), usual_threads(),
+    run_parallel(found.size(), default_threads(),
                  [&](std::size_t i, unsigned) { found[i] = HostMeaning(trace).segments(timeline, submitters[i]); });
     for (std::size_t i = 0; i < found.size(); ++i) segments_[submitters[i]] = std::move(found[i]);
     record_cost_ = record_cost(trace.origin().tool);

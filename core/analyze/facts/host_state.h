@@ -24,7 +24,7 @@ struct HostSegment {
 
 // Submitting one op takes microseconds. A launch call that takes longer than this while the device is idle first loads
 // or compiles a module (CUDA loads lazily); an operator that takes longer before its launch computes on the host.
-inline constexpr DurNs kLongestLaunch = 1'000'000;
+inline constexpr DurNs kMaxLaunchDuration = 1'000'000;
 
 // The meaning of a thread's spans for an idle device, by name, with a cache per name. Not thread-safe.
 class HostMeaning {

@@ -20,7 +20,7 @@ constexpr double kFilled = 0.75;
 
 // A kernel this short that occupies less than a quarter of the thread slots ends before it fills the device.
 constexpr DurNs kShort = 5'000;
-constexpr double kFewThreads = 0.25;
+constexpr double kLowFillRatio = 0.25;
 
 // The streaming shape: without shared memory and with few registers, a block cannot keep data for reuse, and a launch
 // of many waves that takes this long must move its data through memory.
@@ -106,7 +106,7 @@ double unfilled_share(const Launch& launch, const DeviceSize& device) {
 bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device, double filled) {
     if (!launch.blocks || device.multiprocessors == 0 || filled >= kFilled) return false;
     if (unfilled_share(launch, device) > 1.0 - kFilled) return true;
-    return dur < kShort && static_cast<double>(*launch.threads) < kFewThreads * static_cast<double>(device.threads);
+    return dur < kShort && static_cast<double>(*launch.threads) < kLowFillRatio * static_cast<double>(device.threads);
 }
 
 bool streams(const KernelTable& kernels, Row row, const Launch& launch, const DeviceSize& device) {
@@ -129,9 +129,9 @@ Bound judge(const KernelTable& kernels, Row row, Bound named, const DeviceSize& 
 
 // The share of the device that concurrent kernels together have blocks for, as a mean over each kernel's own time.
 // Filling is a joint property: eight streams of sixteen blocks each leave little empty.
-class Filling {
+class DeviceFill {
 public:
-    explicit Filling(const Trace& trace) : trace_(trace), kernels_(trace.kernel()) {
+    explicit DeviceFill(const Trace& trace) : trace_(trace), kernels_(trace.kernel()) {
         if (!many_overlap()) return;
         of_.assign(kernels_.rows, 0);
         for (Row row = 0; row < kernels_.rows; ++row) begin(row);
@@ -142,14 +142,14 @@ public:
 
 private:
     struct Running {
-        struct One {
+        struct RunningKernel {
             TimeNs end;
             Row row;
             double fill, before;  // `before`: filled time of the device when the kernel began
-            bool operator>(const One& other) const { return end > other.end; }
+            bool operator>(const RunningKernel& other) const { return end > other.end; }
         };
         DeviceSize size;
-        std::priority_queue<One, std::vector<One>, std::greater<>> ops;
+        std::priority_queue<RunningKernel, std::vector<RunningKernel>, std::greater<>> ops;
         TimeNs at = 0;
         double fill = 0, filled_time = 0;
 
@@ -223,7 +223,7 @@ KernelGroups KernelGroups::make(const Facts& facts) {
         named[i] = by_name(by_group[i].traits, reuse_of(by_group[i].traits, name));
     }
     std::unordered_map<std::int32_t, DeviceSize> sizes;
-    Filling filling(trace);
+    DeviceFill filling(trace);
     for (Row row = 0; row < kernels.rows; ++row) {
         std::uint32_t slot = names.groups.of(row);
         if (slot == NameGroups::kLeftOut) continue;

@@ -7,7 +7,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kItemsWorthThreads = 200'000;  // about a millisecond of work; a thread starts in 50 us
+constexpr std::size_t kMinItemsForThreads = 200'000;  // about a millisecond of work; a thread starts in 50 us
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void for_each_group(std::size_t n, std::size_t items, const std::function<void(s
         for (std::size_t i = next++; i < n; i = next++) work(i);
     };
     std::size_t threads =
-        std::min<std::size_t>({n, std::thread::hardware_concurrency(), items / kItemsWorthThreads + 1});
+        std::min<std::size_t>({n, std::thread::hardware_concurrency(), items / kMinItemsForThreads + 1});
     std::vector<std::thread> others;
     for (std::size_t i = 1; i < threads; ++i) others.emplace_back(take);
     take();

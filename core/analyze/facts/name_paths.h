@@ -36,7 +36,7 @@ public:
     std::string text(std::uint32_t path, Shown shown) const;
 
 private:
-    static constexpr std::uint32_t kPartsShown = 50;  // at each end of a path
+    static constexpr std::uint32_t kMaxPartsShown = 50;  // at each end of a path
 
     std::vector<NamePath> paths_;
     std::unordered_map<std::uint64_t, std::uint32_t> known_;  // parent and name -> path
@@ -45,13 +45,13 @@ private:
 template <class Shown>
 std::string NamePaths::text(std::uint32_t path, Shown shown) const {
     std::uint32_t parts_of_path = paths_[path].depth + 1;
-    bool cut = parts_of_path > 2 * kPartsShown;
+    bool cut = parts_of_path > 2 * kMaxPartsShown;
     std::vector<std::string_view> parts;  // last part first
     std::uint32_t index = 0;
     for (std::uint32_t at = path; at != kNoPath; at = paths_[at].parent, ++index) {
-        if (!cut || index < kPartsShown || index >= parts_of_path - kPartsShown)
+        if (!cut || index < kMaxPartsShown || index >= parts_of_path - kMaxPartsShown)
             parts.push_back(shown(paths_[at].name));
-        if (cut && index == kPartsShown) parts.push_back("...");
+        if (cut && index == kMaxPartsShown) parts.push_back("...");
     }
     std::string result;
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {

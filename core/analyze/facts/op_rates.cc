@@ -18,7 +18,7 @@ namespace {
 
 // Below this share of either peak, an operator is limited by something else (launch, latency, too little work), and its
 // arithmetic intensity does not show what.
-constexpr double kNearPeak = 25;
+constexpr double kMinPeakPct = 25;
 
 // Operators by process and external id.
 class OpsById {
@@ -99,13 +99,13 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
         rate.bandwidth_pct = 100 * *rate.bytes / seconds / (*peaks->memory_gb_per_s * 1e9);
     double compute = rate.compute_pct.value_or(0), bandwidth = rate.bandwidth_pct.value_or(0);
     if (rate.nominal) compute = 0;  // accurate only within a small factor: enough to conclude memory, not compute
-    if (std::max(compute, bandwidth) >= kNearPeak) rate.bound = compute > bandwidth ? Bound::compute : Bound::memory;
+    if (std::max(compute, bandwidth) >= kMinPeakPct) rate.bound = compute > bandwidth ? Bound::compute : Bound::memory;
 }
 
 // Gathers the kernels of each operator call and the calls of each kind of operator.
-class Gathering {
+class OpRateBuilder {
 public:
-    explicit Gathering(const Trace& trace) : trace_(trace), ops_(trace), ops_at_launch_(trace) {
+    explicit OpRateBuilder(const Trace& trace) : trace_(trace), ops_(trace), ops_at_launch_(trace) {
         result.rate_of_kernel.resize(trace.kernel().rows, kNoRow);
     }
 
@@ -197,7 +197,7 @@ OpRates OpRates::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     std::int64_t only_device = facts.options().device;
     if (trace.op().input_dims.none_present()) return {};
-    Gathering gathering(trace);
+    OpRateBuilder gathering(trace);
     for (Row row = 0; row < trace.kernel().rows; ++row)
         if (only_device < 0 || trace.kernel().device.value_or(row, -1) == only_device) gathering.add(row);
     gathering.finish();

@@ -11,7 +11,7 @@ namespace gpuprof {
 namespace {
 
 // Below this share of the window, a distortion does not change conclusions.
-constexpr double kNoticeable = 0.03;
+constexpr double kMinOverheadShare = 0.03;
 
 template <class Table>
 std::uint64_t count_on(const Table& table, const Submitters& submitters) {
@@ -75,9 +75,9 @@ ProfilerCost ProfilerCost::make(const Facts& facts) {
     result.explained_ns = std::min(result.estimated_ns, result.host_idle);
     auto window = static_cast<double>(trace.window().length()) *
                   static_cast<double>(std::max<std::size_t>(1, facts.get<IdleGaps>().devices.size()));
-    result.host_doubtful =
-        2 * result.explained_ns >= result.host_idle && static_cast<double>(result.host_idle) > kNoticeable * window;
-    result.overhead_large = static_cast<double>(result.idle_in_overhead) > kNoticeable * window;
+    result.host_doubtful = 2 * result.explained_ns >= result.host_idle &&
+                           static_cast<double>(result.host_idle) > kMinOverheadShare * window;
+    result.overhead_large = static_cast<double>(result.idle_in_overhead) > kMinOverheadShare * window;
     return result;
 }
 

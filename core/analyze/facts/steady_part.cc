@@ -9,15 +9,15 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kFewest = 32;  // kernels
-constexpr double kMost = 0.8;        // share of the window above which the whole recording is used
-constexpr std::size_t kFewestSteps = 4;
+constexpr std::size_t kMinKernels = 32;  // kernels
+constexpr double kMaxShare = 0.8;        // share of the window above which the whole recording is used
+constexpr std::size_t kMinSteps = 4;
 constexpr DurNs kWarmUp = 2;  // x median step: a leading step that takes longer is warm-up
 
 // Start of the first step that resembles the others; absent if too few do. The time before the first step counts as a
 // step.
-std::optional<TimeNs> first_usual_step(const std::vector<Step>& steps, TimeNs begin) {
-    if (steps.size() < kFewestSteps) return std::nullopt;
+std::optional<TimeNs> first_typical_step(const std::vector<Step>& steps, TimeNs begin) {
+    if (steps.size() < kMinSteps) return std::nullopt;
     std::vector<DurNs> lengths;
     for (const Step& step : steps) lengths.push_back(step.end - step.start);
     auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
@@ -48,14 +48,14 @@ std::size_t kernels_within(const Trace& trace, Interval part) {
 }
 
 bool is_most(Interval part, const Trace& trace) {
-    return static_cast<double>(part.length()) > kMost * static_cast<double>(trace.window().length());
+    return static_cast<double>(part.length()) > kMaxShare * static_cast<double>(trace.window().length());
 }
 
 }  // namespace
 
 std::optional<Interval> busy_part(const Trace& trace) {
     const KernelTable& kernels = trace.kernel();
-    if (kernels.rows < kFewest) return std::nullopt;
+    if (kernels.rows < kMinKernels) return std::nullopt;
     auto start = [&](std::size_t i) { return kernels.start[static_cast<Row>(i)]; };
     std::size_t within = kernels.rows - kernels.rows / 4, first = 0;
     for (std::size_t i = 0; i + within <= kernels.rows; ++i)
@@ -74,8 +74,8 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     Interval whole = trace.window(), work = part_with_work(trace);
     const std::vector<Step>& steps = facts.get<Steps>().steps;
-    std::optional<TimeNs> first = first_usual_step(steps, whole.start);
-    if (first && kernels_within(trace, {*first, whole.end}) >= kFewest)
+    std::optional<TimeNs> first = first_typical_step(steps, whole.start);
+    if (first && kernels_within(trace, {*first, whole.end}) >= kMinKernels)
         return {{*first, std::max(steps.back().end, work.end)}};
     if (std::optional<Interval> busy = busy_part(trace)) {
         // Only our own recorder starts with the program; with other recorders, the time outside the busy part must
@@ -87,7 +87,7 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     return {work};
 }
 
-std::optional<Interval> part_for_first_answer(const Facts& facts) {
+std::optional<Interval> interval_for_first_answer(const Facts& facts) {
     Interval part = facts.get<SteadyPart>().part;
     return part.length() <= 0 || is_most(part, facts.trace()) ? std::nullopt : std::optional(part);
 }

@@ -22,6 +22,6 @@ struct SteadyPart {
 };
 
 // The part that the summary covers if it is less than the whole: the steady part, unless it is most of the window.
-std::optional<Interval> part_for_first_answer(const Facts& facts);
+std::optional<Interval> interval_for_first_answer(const Facts& facts);
 
 }  // namespace gpuprof

@@ -14,14 +14,15 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kShortest =
-    16;                              // kernels per period; shorter periods are as likely a pattern inside an iteration
-constexpr std::size_t kRepeats = 3;  // minimum number of periods
-constexpr std::size_t kMarkersTried = 64;
-constexpr std::size_t kMarkersPerStep = 4;  // maximum occurrences of a marker in one period
-constexpr double kRegular = 0.8;            // minimum share of a marker's distances that equal the period
-constexpr std::size_t kSteady = 50;         // minimum percentage of kernels in the repeating part; start-up has others
-constexpr double kSame = 0.9;               // minimum share of kernels with the same name as one period later
+constexpr std::size_t kMinPeriod =
+    16;  // kernels per period; shorter periods are as likely a pattern inside an iteration
+constexpr std::size_t kMinPeriods = 3;  // minimum number of periods
+constexpr std::size_t kMaxMarkerCandidates = 64;
+constexpr std::size_t kMaxMarkersPerStep = 4;  // maximum occurrences of a marker in one period
+constexpr double kRegular = 0.8;               // minimum share of a marker's distances that equal the period
+constexpr std::size_t kMinRepeatingPct =
+    50;                                // minimum percentage of kernels in the repeating part; start-up has others
+constexpr double kMinSameShare = 0.9;  // minimum share of kernels with the same name as one period later
 
 struct Period {
     std::size_t length = 0;              // kernels
@@ -57,7 +58,7 @@ std::pair<std::size_t, std::size_t> steady_stretch(const std::vector<std::size_t
 // The period of a marker that occurs `per_step` times in each; length 0 if its distances are regular over less than
 // half of the kernels.
 Period period_of(const std::vector<std::size_t>& positions, std::size_t per_step, std::size_t kernels) {
-    if (positions.size() < kRepeats * per_step) return {};
+    if (positions.size() < kMinPeriods * per_step) return {};
     std::vector<std::size_t> distances;
     for (std::size_t i = 0; i + per_step < positions.size(); ++i)
         distances.push_back(positions[i + per_step] - positions[i]);
@@ -65,11 +66,11 @@ Period period_of(const std::vector<std::size_t>& positions, std::size_t per_step
     auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
     std::nth_element(sorted.begin(), middle, sorted.end());
     auto [begin, end] = steady_stretch(distances, *middle);
-    if (*middle < kShortest || end - begin + per_step < kRepeats * per_step) return {};
+    if (*middle < kMinPeriod || end - begin + per_step < kMinPeriods * per_step) return {};
     Period period{*middle, 0, {}};
     for (std::size_t i = begin; i < end + per_step; i += per_step) period.positions.push_back(positions[i]);
     std::size_t covered = period.positions.back() - period.positions.front() + period.length;
-    return period.positions.size() >= kRepeats && covered >= kSteady * kernels / 100 ? period : Period{};
+    return period.positions.size() >= kMinPeriods && covered >= kMinRepeatingPct * kernels / 100 ? period : Period{};
 }
 
 // A name and its number of occurrences. Positions are collected only for the few markers that are tried.
@@ -86,7 +87,7 @@ std::vector<Marker> markers_of(const BusiestStream& stream, std::size_t strings)
         if (marker.count++ == 0) marker.name = stream.name(i), marker.first = static_cast<std::uint32_t>(i);
     }
     auto useless = [&](const Marker& marker) {
-        return marker.count < kRepeats || marker.count * kShortest > stream.size() * kMarkersPerStep;
+        return marker.count < kMinPeriods || marker.count * kMinPeriod > stream.size() * kMaxMarkersPerStep;
     };
     by_name.erase(std::remove_if(by_name.begin(), by_name.end(), useless), by_name.end());
     std::sort(by_name.begin(), by_name.end(), [](const Marker& a, const Marker& b) {
@@ -105,14 +106,14 @@ std::vector<std::size_t> positions_of(const BusiestStream& stream, const Marker&
 
 Period find_period(const BusiestStream& stream, std::size_t strings) {
     std::vector<Marker> markers = markers_of(stream, strings);
-    if (markers.size() > kMarkersTried) markers.resize(kMarkersTried);
+    if (markers.size() > kMaxMarkerCandidates) markers.resize(kMaxMarkerCandidates);
     for (const Marker& marker : markers) {
         std::vector<std::size_t> positions = positions_of(stream, marker);
-        for (std::size_t per_step = 1; per_step <= kMarkersPerStep; ++per_step) {
+        for (std::size_t per_step = 1; per_step <= kMaxMarkersPerStep; ++per_step) {
             Period period = period_of(positions, per_step, stream.size());
             if (period.length == 0) continue;
             period.same = sameness(stream, period);
-            if (period.same >= kSame) return period;
+            if (period.same >= kMinSameShare) return period;
         }
     }
     return {};
@@ -136,7 +137,7 @@ void extend(const BusiestStream& stream, std::size_t length, std::vector<std::si
         std::size_t same = 0;
         for (std::size_t i = 0; i < length; ++i) same += stream.name(begin + i) == stream.name(other + i);
         return stream.name(begin) == stream.name(other) &&
-               static_cast<double>(same) >= kSame * static_cast<double>(length);
+               static_cast<double>(same) >= kMinSameShare * static_cast<double>(length);
     };
     while (begins.front() >= length && begins.front() + length <= stream.size() &&
            alike(begins.front() - length, begins.front()))

@@ -17,9 +17,9 @@ Throttling Throttling::make(const Facts& facts) {
         Throttle throttle = throttle_of(static_cast<std::uint64_t>(value));
         ++found.samples;
         found.power += throttle.power;
-        found.heat += throttle.heat;
+        found.thermal += throttle.thermal;
         found.hardware += throttle.hardware;
-        found.held += throttle.power || throttle.heat || throttle.hardware;
+        found.throttled += throttle.power || throttle.thermal || throttle.hardware;
     }
     return found;
 }

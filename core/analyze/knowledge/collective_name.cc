@@ -32,38 +32,38 @@ bool contains_folded(std::string_view text, std::string_view word) noexcept {
     return false;
 }
 
-struct Word {
+struct Token {
     std::string_view spelling;
     std::string_view meaning;
 };
 
 constexpr std::array kDtypes{
-    Word{"f8e4m3", "fp8"}, Word{"f8e5m2", "fp8"},    Word{"fp8", "fp8"},       Word{"f16", "fp16"},
-    Word{"half", "fp16"},  Word{"bf16", "bf16"},     Word{"f32", "fp32"},      Word{"float", "fp32"},
-    Word{"f64", "fp64"},   Word{"double", "fp64"},   Word{"i8", "int8"},       Word{"int8", "int8"},
-    Word{"u8", "uint8"},   Word{"uint8", "uint8"},   Word{"i32", "int32"},     Word{"int32", "int32"},
-    Word{"u32", "uint32"}, Word{"uint32", "uint32"}, Word{"i64", "int64"},     Word{"int64", "int64"},
-    Word{"u64", "uint64"}, Word{"uint64", "uint64"}, Word{"bfloat16", "bf16"},
+    Token{"f8e4m3", "fp8"}, Token{"f8e5m2", "fp8"},    Token{"fp8", "fp8"},       Token{"f16", "fp16"},
+    Token{"half", "fp16"},  Token{"bf16", "bf16"},     Token{"f32", "fp32"},      Token{"float", "fp32"},
+    Token{"f64", "fp64"},   Token{"double", "fp64"},   Token{"i8", "int8"},       Token{"int8", "int8"},
+    Token{"u8", "uint8"},   Token{"uint8", "uint8"},   Token{"i32", "int32"},     Token{"int32", "int32"},
+    Token{"u32", "uint32"}, Token{"uint32", "uint32"}, Token{"i64", "int64"},     Token{"int64", "int64"},
+    Token{"u64", "uint64"}, Token{"uint64", "uint64"}, Token{"bfloat16", "bf16"},
 };
-constexpr std::array kReductions{Word{"sumpostdiv", "avg"}, Word{"premulsum", "sum"}, Word{"sum", "sum"},
-                                 Word{"prod", "prod"},      Word{"minmax", "max"},    Word{"max", "max"},
-                                 Word{"min", "min"},        Word{"avg", "avg"}};
-constexpr std::array kAlgorithms{Word{"ring", "ring"}, Word{"tree", "tree"}, Word{"collnet", "collnet"},
-                                 Word{"nvls", "nvls"}, Word{"pat", "pat"}};
+constexpr std::array kReductions{Token{"sumpostdiv", "avg"}, Token{"premulsum", "sum"}, Token{"sum", "sum"},
+                                 Token{"prod", "prod"},      Token{"minmax", "max"},    Token{"max", "max"},
+                                 Token{"min", "min"},        Token{"avg", "avg"}};
+constexpr std::array kAlgorithms{Token{"ring", "ring"}, Token{"tree", "tree"}, Token{"collnet", "collnet"},
+                                 Token{"nvls", "nvls"}, Token{"pat", "pat"}};
 // A mangled name continues after the last word (LL24ncclDevKernelArgs), so these match as prefixes, longest first.
-constexpr std::array kProtocols{Word{"ll128", "ll128"}, Word{"ll", "ll"}, Word{"simple", "simple"}};
+constexpr std::array kProtocols{Token{"ll128", "ll128"}, Token{"ll", "ll"}, Token{"simple", "simple"}};
 
 template <std::size_t N>
-std::string_view meaning_of_prefix(const std::array<Word, N>& words, std::string_view token) noexcept {
-    for (const Word& word : words) {
+std::string_view meaning_of_prefix(const std::array<Token, N>& words, std::string_view token) noexcept {
+    for (const Token& word : words) {
         if (starts_with_folded(token, word.spelling)) return word.meaning;
     }
     return {};
 }
 
 template <std::size_t N>
-std::string_view meaning_of(const std::array<Word, N>& words, std::string_view token) noexcept {
-    for (const Word& word : words) {
+std::string_view meaning_of(const std::array<Token, N>& words, std::string_view token) noexcept {
+    for (const Token& word : words) {
         if (token.size() == word.spelling.size() && starts_with_folded(token, word.spelling)) return word.meaning;
     }
     return {};
@@ -83,7 +83,7 @@ void take_token(CollectiveKernel& collective, std::string_view token) noexcept {
 
 // The old spelling joins kind, algorithm and protocol: AllReduceRingLLKernel, AllReduceTreeLL128Kernel.
 void take_joined_words(CollectiveKernel& collective, std::string_view name) noexcept {
-    for (const Word& word : kAlgorithms) {
+    for (const Token& word : kAlgorithms) {
         if (collective.algorithm.empty() && contains_folded(name, word.spelling)) collective.algorithm = word.meaning;
     }
     for (std::string_view protocol : {"LL128", "LL", "Simple"}) {

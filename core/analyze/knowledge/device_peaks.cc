@@ -19,7 +19,7 @@ enum class Tier : std::uint8_t { full, geforce, half, declared };
 
 constexpr double NA = -1;
 
-struct Figures {
+struct PeakRates {
     double fp64, fp64_tensor, fp32, tf32, fp16, bf16, fp8, fp4, int8;
 };
 
@@ -28,7 +28,7 @@ struct Gpu {
     int cc_major, cc_minor, sms;
     double boost_mhz, tensor_mhz, memory_gb_per_s, memory_gib;
     Tier tier;
-    Figures declared;
+    PeakRates declared;
     std::string_view source;
 };
 
@@ -48,7 +48,7 @@ constexpr Gpu kGpus[] = {
 struct Rates {
     int cc_major, cc_minor;
     double typical_mhz;  // boost clock of the generation's common part, for devices not in the list
-    Figures per_clock;
+    PeakRates per_clock;
 };
 
 constexpr Rates kRates[] = {
@@ -116,7 +116,7 @@ std::optional<double> known(double figure) noexcept {
     return figure > 0 ? std::optional<double>(figure) : std::nullopt;
 }
 
-void set_figures(DevicePeaks& peaks, const Figures& figures) noexcept {
+void set_figures(DevicePeaks& peaks, const PeakRates& figures) noexcept {
     peaks.fp64 = known(figures.fp64);
     peaks.fp64_tensor = known(figures.fp64_tensor);
     peaks.fp32 = known(figures.fp32);
@@ -129,12 +129,12 @@ void set_figures(DevicePeaks& peaks, const Figures& figures) noexcept {
 }
 
 // TFLOP/s of every format. Datasheets quote FP64 tensor cores at boost clock, unlike the narrow formats.
-Figures derive(const Rates& rates, Tier tier, int sms, double boost_mhz, double tensor_mhz) noexcept {
+PeakRates derive(const Rates& rates, Tier tier, int sms, double boost_mhz, double tensor_mhz) noexcept {
     const double simt = sms * boost_mhz * 1e-6;
     const double tensor = sms * tensor_mhz * 1e-6;
     const double float_share = tier == Tier::full ? 1.0 : 0.5;
     const double int_share = tier == Tier::half ? 0.5 : 1.0;
-    const Figures& per_clock = rates.per_clock;
+    const PeakRates& per_clock = rates.per_clock;
     return {per_clock.fp64 * simt,
             per_clock.fp64_tensor * simt,
             per_clock.fp32 * simt,

@@ -10,12 +10,13 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLongest = 256;  // searched prefix of a name; a frame's file and function are at its start
+constexpr std::size_t kMaxSearchedBytes =
+    256;  // searched prefix of a name; a frame's file and function are at its start
 
 // "enumerate(DataLoader)#_next" has the words enumerate, data, loader, next.
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words(1);
-    for (std::size_t i = 0; i < std::min(name.size(), kLongest); ++i) {
+    for (std::size_t i = 0; i < std::min(name.size(), kMaxSearchedBytes); ++i) {
         bool begins = is_upper(name[i]) && i > 0 && is_lower(name[i - 1]);
         if ((!is_letter(name[i]) || begins) && !words.back().empty()) words.emplace_back();
         if (is_letter(name[i])) words.back() += to_lower(name[i]);

@@ -126,15 +126,15 @@ MathPath of_mma(std::string_view name, const MmaShape& mma) noexcept {
 
 // BLAS type letters before gemm and cudnn: s, d, h, c (complex FP32), z (complex FP64).
 std::optional<MathPath> of_simt(std::string_view name) noexcept {
-    struct Word {
+    struct Token {
         std::string_view part;
         MathType type;
     };
-    constexpr std::array kWords{Word{"sgemm", MathType::fp32}, Word{"dgemm", MathType::fp64},
-                                Word{"hgemm", MathType::fp16}, Word{"cgemm", MathType::fp32},
-                                Word{"zgemm", MathType::fp64}, Word{"scudnn", MathType::fp32},
-                                Word{"hcudnn", MathType::fp16}};
-    for (const Word& word : kWords) {
+    constexpr std::array kWords{Token{"sgemm", MathType::fp32}, Token{"dgemm", MathType::fp64},
+                                Token{"hgemm", MathType::fp16}, Token{"cgemm", MathType::fp32},
+                                Token{"zgemm", MathType::fp64}, Token{"scudnn", MathType::fp32},
+                                Token{"hcudnn", MathType::fp16}};
+    for (const Token& word : kWords) {
         if (contains(name, word.part)) return MathPath{MathUnit::simt, word.type};
     }
     return std::nullopt;

@@ -20,14 +20,14 @@ constexpr Layout kForwardSequenceFirst{0, 2, 1};
 constexpr Layout kBackward{1, 1, 2};
 constexpr Layout kBackwardSequenceFirst{1, 2, 1};
 
-struct Problem {
+struct AttentionShape {
     const OpInput* query;
     const OpInput* key;
     const OpInput* value;
     double heads_in_batch, queries, keys, width_qk, width_v;
 };
 
-std::optional<Problem> problem_of(const OpInputs& in, const Layout& layout) {
+std::optional<AttentionShape> problem_of(const OpInputs& in, const Layout& layout) {
     const OpInput* query = in.tensor(layout.query);
     const OpInput* key = in.tensor(layout.query + 1);
     const OpInput* value = in.tensor(layout.query + 2);
@@ -39,18 +39,18 @@ std::optional<Problem> problem_of(const OpInputs& in, const Layout& layout) {
     };
     if (key->shape[layout.sequence] != value->shape[layout.sequence] || query->shape[3] != key->shape[3])
         return std::nullopt;
-    return Problem{query,
-                   key,
-                   value,
-                   size(query, 0) * size(query, layout.heads),
-                   size(query, layout.sequence),
-                   size(key, layout.sequence),
-                   size(query, 3),
-                   size(value, 3)};
+    return AttentionShape{query,
+                          key,
+                          value,
+                          size(query, 0) * size(query, layout.heads),
+                          size(query, layout.sequence),
+                          size(key, layout.sequence),
+                          size(query, 3),
+                          size(value, 3)};
 }
 
 // Pairs a query i has with keys 0..i (PyTorch aligns the causal mask top left), or with all keys.
-double pairs(const Problem& problem, bool causal) noexcept {
+double pairs(const AttentionShape& problem, bool causal) noexcept {
     if (!causal) return problem.queries * problem.keys;
     const double full = std::min(problem.queries, problem.keys);
     const double beyond = std::max(0.0, problem.queries - problem.keys) * problem.keys;

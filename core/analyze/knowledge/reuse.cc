@@ -10,11 +10,11 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kNameLength = 16 * 1024;  // searched prefix, a limit for hostile names
-constexpr int kLargestTile = 512;
+constexpr int kMaxTile = 512;
 
 // A tile with a side of n uses the data loaded along the other side n times. To be compute-bound, devices need about 20
 // FLOP per byte in FP32, and 150 to 300 on tensor cores in BF16; libraries choose small tiles for small matrices.
-constexpr int kFew = 16, kFewForTensorCores = 32, kSmall = 48;
+constexpr int kSmallTile = 16, kSmallTensorCoreTile = 32, kSmallMatrix = 48;
 
 bool contains_any(std::string_view name, std::initializer_list<std::string_view> parts) noexcept {
     return std::any_of(parts.begin(), parts.end(),
@@ -24,9 +24,8 @@ bool contains_any(std::string_view name, std::initializer_list<std::string_view>
 // The number that begins at `at`, and the position after it; 0 if missing or not a valid tile side.
 int number_at(std::string_view name, std::size_t& at) noexcept {
     int value = 0;
-    for (; at < name.size() && is_digit(name[at]); ++at)
-        value = std::min(value * 10 + (name[at] - '0'), kLargestTile + 1);
-    return value <= kLargestTile && value % 8 == 0 ? value : 0;
+    for (; at < name.size() && is_digit(name[at]); ++at) value = std::min(value * 10 + (name[at] - '0'), kMaxTile + 1);
+    return value <= kMaxTile && value % 8 == 0 ? value : 0;
 }
 
 // The smaller side of the tile: the first MxN or MxNxK in the name (nvjet_sm90_tst_64x8_64x16_1x4, tilesize128x64x32).
@@ -58,9 +57,9 @@ Reuse reuse_of(const KernelTraits& traits, std::string_view name) noexcept {
                    ? Reuse::low
                    : Reuse::high;
     if (contains_any(name, {"splitKreduce"})) return Reuse::low;  // sums partial results of other kernels
-    if (std::optional<int> side = tile_side(name); side && *side <= kSmall) {
+    if (std::optional<int> side = tile_side(name); side && *side <= kSmallMatrix) {
         bool tensor = traits.math.unit == MathUnit::tensor || traits.math.unit == MathUnit::unknown;
-        return *side <= kFew || (tensor && *side <= kFewForTensorCores) ? Reuse::low : Reuse::unknown;
+        return *side <= kSmallTile || (tensor && *side <= kSmallTensorCoreTile) ? Reuse::low : Reuse::unknown;
     }
     return contains_any(name, {"splitK", "split_k", "splitk", "SplitK", "stream_k", "streamK", "StreamK"})
                ? Reuse::unknown

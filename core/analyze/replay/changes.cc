@@ -19,11 +19,10 @@ namespace {
 constexpr std::int64_t kStagedBytes = 64 << 10;  // pageable copies up to this return before they are done
 constexpr std::int64_t kMeasurable = 1 << 20;    // bytes from which a copy shows its bandwidth
 constexpr double kPinnedBandwidth = 55;          // bytes per ns, measured on PCIe 5
-constexpr DurNs kAsyncCopyCall = 8'000, kPinnedReturn = 4'000, kGraphNode = 100,
-                kMostGraphNode = 300;
+constexpr DurNs kAsyncCopyCall = 8'000, kPinnedReturn = 4'000, kGraphNode = 100, kMaxGraphNode = 300;
 // Host code in front of a launch that takes longer than this does more than launching: a graph does not save it.
-constexpr DurNs kLongestLaunching = 200'000;
-constexpr double kLeastHostPart = 0.15;          // of host time that remains when the recorder's cost is removed
+constexpr DurNs kMaxLaunching = 200'000;
+constexpr double kMinHostShare = 0.15;  // of host time that remains when the recorder's cost is removed
 
 constexpr std::array<ChangeText, kChanges> kTexts{{
     {"input", "input is ready", "loader workers keep up with the GPU", false},
@@ -38,9 +37,7 @@ constexpr std::array<ChangeText, kChanges> kTexts{{
     {"kernel", "kernels take another time", "other kernels keep their time", true},
 }};
 
-bool outside_calls(const PointInfo& info) {
-    return info.kind == PointKind::call_start || info.kind == PointKind::cut;
-}
+bool outside_calls(const PointInfo& info) { return info.kind == PointKind::call_start || info.kind == PointKind::cut; }
 
 DurNs scaled(DurNs time, double factor) { return std::llround(static_cast<double>(time) * factor); }
 
@@ -74,7 +71,8 @@ bool scale_kernels(const Facts& facts, const ReplayGraph& graph, Scenario& scena
 }
 
 bool has_edges(const ReplayGraph& graph, EdgeKind kind) {
-    return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const ReplayEdge& edge) { return edge.kind == kind; });
+    return std::any_of(graph.edges.begin(), graph.edges.end(),
+                       [&](const ReplayEdge& edge) { return edge.kind == kind; });
 }
 
 // Bytes per ns of the recording's own pinned copies, if any is large enough to tell.
@@ -134,20 +132,23 @@ bool drop_waits(const Trace& trace, const ReplayGraph& graph, Scenario& scenario
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
         Row row = op_row(graph.object[p]);
-        if (trace.text(copies.kind.value_or(row, kNoString)) == "DtoH" && copies.bytes.value_or(row, kStagedBytes) < kStagedBytes)
+        if (trace.text(copies.kind.value_or(row, kNoString)) == "DtoH" &&
+            copies.bytes.value_or(row, kStagedBytes) < kStagedBytes)
             scenario.length[p] = 0;
     }
     return true;
 }
 
 bool use_graph(const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
-    DurNs node = estimate == Estimate::low ? kMostGraphNode : estimate == Estimate::high ? 0 : kGraphNode;
+    DurNs node = estimate == Estimate::low ? kMaxGraphNode : estimate == Estimate::high ? 0 : kGraphNode;
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
         const PointInfo& info = graph.info[p];
         if (info.kind == PointKind::op || !info.in_step || info.in_input || info.idle) continue;
-        bool launching = outside_calls(info) && scenario.length[p] <= kLongestLaunching;
-        DurNs most = launching ? 0 : info.kind == PointKind::call_end && info.role == CallRole::launch ? node : scenario.length[p];
+        bool launching = outside_calls(info) && scenario.length[p] <= kMaxLaunching;
+        DurNs most = launching                                                           ? 0
+                     : info.kind == PointKind::call_end && info.role == CallRole::launch ? node
+                                                                                         : scenario.length[p];
         any |= most < scenario.length[p];
         scenario.length[p] = std::min(scenario.length[p], most);
     }
@@ -189,7 +190,8 @@ bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scena
         case Change::communication: return scale_kernels(facts, graph, scenario, edit.factor, is_collective_kernel);
         case Change::kernels: {
             NamePattern pattern(edit.pattern);
-            return scale_kernels(facts, graph, scenario, edit.factor, [&](std::string_view name) { return pattern.matches(name); });
+            return scale_kernels(facts, graph, scenario, edit.factor,
+                                 [&](std::string_view name) { return pattern.matches(name); });
         }
     }
     return false;
@@ -204,10 +206,11 @@ bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& sce
         if (graph.info[p].kind == PointKind::op || graph.info[p].idle) continue;
         const RecordedWork& work = graph.recorded_work[p];
         DurNs cost = work.calls * call + work.ops * op + work.python * python + work.memory * memory + work.overhead_ns;
-        auto least = static_cast<DurNs>(kLeastHostPart * static_cast<double>(scenario.length[p]));
+        auto least = static_cast<DurNs>(kMinHostShare * static_cast<double>(scenario.length[p]));
         scenario.length[p] = std::max(scenario.length[p] - cost, least);
     }
-    for (std::uint16_t lag : graph.stream_lags) scenario.lags[lag].lag = std::max<DurNs>(0, scenario.lags[lag].lag - device_op);
+    for (std::uint16_t lag : graph.stream_lags)
+        scenario.lags[lag].lag = std::max<DurNs>(0, scenario.lags[lag].lag - device_op);
     return true;
 }
 

@@ -12,26 +12,26 @@
 namespace gpuprof {
 
 enum class Change : std::uint8_t {
-    input,           // batches are ready when asked for
-    waits,           // calls do not wait for the device
-    pinned_copies,   // copies of pageable memory come from pinned memory and do not block
-    copy_stream,     // ... and copies to the device have a stream of their own
-    allocation,      // allocations and releases take no time
-    host_code,       // host code in steps takes no time; calls stay
-    cuda_graph,      // launches of a step become nodes of a CUDA graph
-    fusion,          // chains of elementwise kernels become one kernel
-    communication,   // collectives take no time: fully hidden
-    kernels,         // kernels whose name matches a pattern take another time
+    input,          // batches are ready when asked for
+    waits,          // calls do not wait for the device
+    pinned_copies,  // copies of pageable memory come from pinned memory and do not block
+    copy_stream,    // ... and copies to the device have a stream of their own
+    allocation,     // allocations and releases take no time
+    host_code,      // host code in steps takes no time; calls stay
+    cuda_graph,     // launches of a step become nodes of a CUDA graph
+    fusion,         // chains of elementwise kernels become one kernel
+    communication,  // collectives take no time: fully hidden
+    kernels,        // kernels whose name matches a pattern take another time
 };
 inline constexpr std::size_t kChanges = 10;
 // All but the last, which needs a pattern.
 inline constexpr std::size_t kUsualChanges = 9;
 
 struct ChangeText {
-    std::string_view name;     // on the command line and in JSON
-    std::string_view what;     // in a table
+    std::string_view name;  // on the command line and in JSON
+    std::string_view what;  // in a table
     std::string_view assumes;
-    bool rough = false;        // no pair of recordings has shown how well such changes are predicted
+    bool rough = false;  // no pair of recordings has shown how well such changes are predicted
 };
 const ChangeText& text_of(Change change);
 

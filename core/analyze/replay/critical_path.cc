@@ -13,7 +13,8 @@ public:
     CriticalPath from(Point last, bool its_end) && {
         Point p = last;
         if (its_end) add(p, class_of_op(p), times_[p], scenario_.length[p]);
-        while (p != kNoPoint && times_[p] > until_) p = graph_.info[p].kind == PointKind::op ? before_op(p) : before_host(p);
+        while (p != kNoPoint && times_[p] > until_)
+            p = graph_.info[p].kind == PointKind::op ? before_op(p) : before_host(p);
         return std::move(path_);
     }
 
@@ -58,7 +59,9 @@ private:
     Point before_host(Point p) {
         const PointInfo& info = graph_.info[p];
         Point before = p;
-        while (before > 0 && (graph_.info[before - 1].kind == PointKind::op || graph_.info[before - 1].lane != info.lane)) --before;
+        while (before > 0 &&
+               (graph_.info[before - 1].kind == PointKind::op || graph_.info[before - 1].lane != info.lane))
+            --before;
         before = before == 0 ? kNoPoint : before - 1;
         const ReplayEdge* edge = binding(p);
         bool host = edge == nullptr || (before != kNoPoint && times_[before] + scenario_.length[p] >= times_[p]);

@@ -19,15 +19,15 @@ enum class PathClass : std::uint8_t {
     launch_call,  // inside calls that submit work
     allocation,
     other_call,
-    wait,         // from the end of device work to the return of the call that waited for it
-    hand_over,    // between threads
-    gap,          // launch latency, and gaps between ops of a stream
+    wait,       // from the end of device work to the return of the call that waited for it
+    hand_over,  // between threads
+    gap,        // launch latency, and gaps between ops of a stream
 };
 inline constexpr std::size_t kPathClasses = 10;
 std::string_view name_of(PathClass what);
 
 struct PathPart {
-    Point point;     // the op, or the host point in front of which the time passed
+    Point point;  // the op, or the host point in front of which the time passed
     PathClass what;
     DurNs dur;
     TimeNs start;

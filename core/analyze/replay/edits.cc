@@ -34,9 +34,10 @@ Result<Edit> parse_edit(std::string_view text) {
         name = text.substr(0, equals);
         std::string_view number = text.substr(equals + 1);
         auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), edit.factor);
-        if (error != std::errc() || end != number.data() + number.size() || !(edit.factor >= 0 && edit.factor <= kMaxFactor))
-            return refused(fmt::format("invalid factor '{}' in change '{}': expected a number from 0 to {:.0f}", number, text,
-                                       kMaxFactor));
+        if (error != std::errc() || end != number.data() + number.size() ||
+            !(edit.factor >= 0 && edit.factor <= kMaxFactor))
+            return refused(fmt::format("invalid factor '{}' in change '{}': expected a number from 0 to {:.0f}", number,
+                                       text, kMaxFactor));
     }
     if (name.starts_with(kKernels)) {
         edit.change = Change::kernels;

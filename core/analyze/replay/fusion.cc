@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kMostInChain = 64;
+constexpr std::size_t kMaxInChain = 64;
 constexpr DurNs kAlike = 3;
 constexpr double kUnfused = 0.3;
 
@@ -30,8 +30,14 @@ std::vector<bool> awaited(const ReplayGraph& graph) {
 class Fuser {
 public:
     Fuser(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate)
-        : facts_(facts), graph_(graph), scenario_(scenario), estimate_(estimate), awaited_(awaited(graph)),
-          known_(facts.trace().strings().size(), 0), chains_(graph.streams.size()), fused_call_(facts.trace().api_call().rows) {}
+        : facts_(facts),
+          graph_(graph),
+          scenario_(scenario),
+          estimate_(estimate),
+          awaited_(awaited(graph)),
+          known_(facts.trace().strings().size(), 0),
+          chains_(graph.streams.size()),
+          fused_call_(facts.trace().api_call().rows) {}
 
     bool run() {
         for (Point p = 0; p < graph_.points(); ++p) {
@@ -42,7 +48,7 @@ public:
                 close(chain);
                 continue;
             }
-            bool joins = !chain.ops.empty() && chain.ops.size() < kMostInChain && !awaited_[chain.ops.back()] &&
+            bool joins = !chain.ops.empty() && chain.ops.size() < kMaxInChain && !awaited_[chain.ops.back()] &&
                          std::max(chain.longest, length) <= kAlike * std::min(chain.shortest, length);
             if (!joins) close(chain);
             chain.shortest = chain.ops.empty() ? length : std::min(chain.shortest, length);
@@ -86,8 +92,8 @@ private:
     DurNs gap_into(Point p) const {
         for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e)
             if (graph_.edges[e].kind == EdgeKind::stream)
-                return std::max<DurNs>(0, scenario_.lags[graph_.edges[e].lag].lag +
-                                              (scenario_.residuals ? graph_.edges[e].residual : 0));
+                return std::max<DurNs>(
+                    0, scenario_.lags[graph_.edges[e].lag].lag + (scenario_.residuals ? graph_.edges[e].residual : 0));
         return 0;
     }
 

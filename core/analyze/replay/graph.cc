@@ -49,7 +49,8 @@ PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, con
             if (time == kNever) time = recorded_start(trace, graph.object[p]);
         } else {
             Point& before = last[info.lane];
-            time = std::max(time, before == kNoPoint ? graph.thread_start[info.lane] : times[before] + scenario.length[p]);
+            time =
+                std::max(time, before == kNoPoint ? graph.thread_start[info.lane] : times[before] + scenario.length[p]);
             before = p;
         }
         times[p] = time;

@@ -53,10 +53,10 @@ enum class EdgeKind : std::uint8_t {
     copy_to_device,  // copy -> end of its blocking call
     copy_to_host,
     allocation_return,  // op -> end of an allocation call that waited for it
-    event,          // op before a recorded event -> op after the wait for it
-    back_pressure,  // op that made room in a full queue -> end of the launch call that waited for room
-    hand_over,      // thread -> thread
-    bypass,         // op -> op around copies; counts only in a replay in which copies have a stream of their own
+    event,              // op before a recorded event -> op after the wait for it
+    back_pressure,      // op that made room in a full queue -> end of the launch call that waited for room
+    hand_over,          // thread -> thread
+    bypass,             // op -> op around copies; counts only in a replay in which copies have a stream of their own
 };
 inline constexpr std::size_t kEdgeKinds = 11;
 
@@ -88,15 +88,16 @@ struct RecordedWork {
 };
 
 struct ReplayGraph {
-    PodVector<PointInfo> info;              // by point
-    PodVector<std::uint32_t> object;        // ops: op_code(); calls: row of api_call; cuts: kNoRow
-    PodVector<DurNs> length;                // ops: duration; host points: lag from the point before on the thread
-    PodVector<std::uint32_t> first_edge;    // points + 1
-    PodVector<ReplayEdge> edges;            // by the point they lead to
+    PodVector<PointInfo> info;            // by point
+    PodVector<std::uint32_t> object;      // ops: op_code(); calls: row of api_call; cuts: kNoRow
+    PodVector<DurNs> length;              // ops: duration; host points: lag from the point before on the thread
+    PodVector<std::uint32_t> first_edge;  // points + 1
+    PodVector<ReplayEdge> edges;          // by the point they lead to
     std::vector<LagClass> lags;
     std::vector<std::uint16_t> stream_lags;  // the classes of edges between kernels and fills of a stream
-    std::vector<StringId> threads;          // keys
-    std::vector<TimeNs> thread_start;       // recorded time of a thread's first point; the least time if a hand-over begins it
+    std::vector<StringId> threads;           // keys
+    std::vector<TimeNs>
+        thread_start;  // recorded time of a thread's first point; the least time if a hand-over begins it
     std::vector<ReplayStream> streams;
     PodVector<RecordedWork> recorded_work;  // by point; empty when the recorder's cost is unknown
     // The points of a step's completion: the host's end (none if steps come from the device), and the last op of each stream.
@@ -106,34 +107,32 @@ struct ReplayGraph {
     };
     std::vector<Completion> steps;
 
-    std::uint64_t ops = 0;                // op points
-    std::uint64_t ops_without_call = 0;   // ops whose call was not recorded
-    std::uint64_t backward_edges = 0;     // edges not made because they would go backward
-    std::uint64_t inferred_events = 0;    // event edges that were inferred from the order of ops
-    std::uint64_t recorded_events = 0;    // event edges that were recorded
-    std::uint64_t unsure_events = 0;      // waits for events that may or may not be edges
-    std::uint64_t unsure_syncs = 0;       // sync calls with two possible streams
-    DurNs unexplained_ns = 0;             // sum of how much later ops of steps started than every edge says
-    std::vector<StringId> independent;    // submitting threads without a dependence on another thread
-    std::string why_not;                  // why no graph could be built; "" if it was
+    std::uint64_t ops = 0;               // op points
+    std::uint64_t ops_without_call = 0;  // ops whose call was not recorded
+    std::uint64_t backward_edges = 0;    // edges not made because they would go backward
+    std::uint64_t inferred_events = 0;   // event edges that were inferred from the order of ops
+    std::uint64_t recorded_events = 0;   // event edges that were recorded
+    std::uint64_t unsure_events = 0;     // waits for events that may or may not be edges
+    std::uint64_t unsure_syncs = 0;      // sync calls with two possible streams
+    DurNs unexplained_ns = 0;            // sum of how much later ops of steps started than every edge says
+    std::vector<StringId> independent;   // submitting threads without a dependence on another thread
+    std::string why_not;                 // why no graph could be built; "" if it was
 
     std::size_t points() const { return info.size(); }
     static ReplayGraph make(const Facts& facts);
 };
 
 constexpr std::uint32_t kOpRowBits = 30;
-constexpr std::uint32_t op_code(DeviceOp kind, Row row) {
-    return static_cast<std::uint32_t>(kind) << kOpRowBits | row;
-}
+constexpr std::uint32_t op_code(DeviceOp kind, Row row) { return static_cast<std::uint32_t>(kind) << kOpRowBits | row; }
 constexpr DeviceOp op_kind(std::uint32_t code) { return static_cast<DeviceOp>(code >> kOpRowBits); }
 constexpr Row op_row(std::uint32_t code) { return code & ((1u << kOpRowBits) - 1); }
 
 // A recording with something changed: lengths of ops and host time, lags, and edges that no longer hold. Points stay.
 struct Scenario {
-    PodVector<DurNs> length;                     // by point
+    PodVector<DurNs> length;  // by point
     std::vector<LagClass> lags;
-    std::array<bool, kEdgeKinds> in_steps{};     // whether edges of a kind hold inside steps
-    std::array<bool, kEdgeKinds> outside{};      // and outside
+    std::array<bool, kEdgeKinds> in_steps{};  // whether edges of a kind hold inside steps
+    std::array<bool, kEdgeKinds> outside{};   // and outside
     bool residuals = true;
 
     explicit Scenario(const ReplayGraph& graph);

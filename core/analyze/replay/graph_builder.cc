@@ -220,8 +220,7 @@ ReplayGraph ReplayGraph::make(const Facts& facts) {
     HostLanes host;
     if (none.why_not.empty()) {
         host = HostLanes::make(facts);
-        if (host.lanes.empty())
-            none.why_not = "no recorded call submits work to the GPU, or more than 256 threads do";
+        if (host.lanes.empty()) none.why_not = "no recorded call submits work to the GPU, or more than 256 threads do";
     }
     if (!none.why_not.empty()) {
         none.first_edge.push_back(0);

@@ -33,9 +33,9 @@ private:
     };
     struct StreamState {
         std::vector<RecentOp> ring;
-        std::uint64_t count = 0;          // ops so far; the last ring.size() of them are kept
+        std::uint64_t count = 0;                            // ops so far; the last ring.size() of them are kept
         Point last_copy = kNoPoint, last_other = kNoPoint;  // copies to the device, and all other ops
-        std::size_t next_wait = 0;        // in waits_of_stream_
+        std::size_t next_wait = 0;                          // in waits_of_stream_
         const RecentOp* last() const { return count == 0 ? nullptr : &ring[(count - 1) % ring.size()]; }
         // The n-th last op, 1 being the last; null if it is not kept.
         const RecentOp* back(std::uint64_t n) const {
@@ -91,16 +91,16 @@ private:
     OpStreams op_streams_;
     std::vector<StreamState> streams_;
     std::vector<std::vector<StreamWait>> waits_of_stream_;
-    PodVector<TimeNs> time_;                        // recorded, by point
-    PodVector<Point> start_point_, end_point_;      // by row of api_call
+    PodVector<TimeNs> time_;                    // recorded, by point
+    PodVector<Point> start_point_, end_point_;  // by row of api_call
     std::vector<LateEdge> late_;
-    std::vector<std::optional<bool>> graph_call_;   // by name
+    std::vector<std::optional<bool>> graph_call_;  // by name
     CopyPaths paths_;
-    std::map<StringId, DurNs> shortest_call_;       // of allocation calls, by name
-    std::vector<Row> previous_call_;                // by lane
-    std::vector<TimeNs> synced_;                    // by lane: when a call last waited for the whole device
-    bool counts_work_ = false;                      // whether the recorder's work is known, for every point
-    std::size_t step_ = 0;                          // hint for note_step
+    std::map<StringId, DurNs> shortest_call_;  // of allocation calls, by name
+    std::vector<Row> previous_call_;           // by lane
+    std::vector<TimeNs> synced_;               // by lane: when a call last waited for the whole device
+    bool counts_work_ = false;                 // whether the recorder's work is known, for every point
+    std::size_t step_ = 0;                     // hint for note_step
     // Points of a lane that others refer to.
     struct Mark {
         std::uint32_t at;

@@ -40,7 +40,7 @@ void GraphBuilder::add_op(const OpRow& op) {
     if (known) back_pressure(call, stream);
     bool copy = to_device(op.kind, op.row);
     (copy ? stream.last_copy : stream.last_other) = p;
-    stream.ring[stream.count++ % stream.ring.size()] = {p,    issued,  op.start,       op.start + op.dur,
+    stream.ring[stream.count++ % stream.ring.size()] = {p,    issued,  op.start,      op.start + op.dur,
                                                         call, op.kind, is_graph(own), copy};
 }
 
@@ -72,7 +72,10 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
         return;
     }
     std::uint32_t from = static_cast<std::uint32_t>(last->kind), to = static_cast<std::uint32_t>(op.kind);
-    std::uint16_t lag = classes_.id(EdgeKind::stream, from * 4 + to, one_graph ? 2u : graphs ? 1u : 0u,
+    std::uint16_t lag = classes_.id(EdgeKind::stream, from * 4 + to,
+                                    one_graph ? 2u
+                                    : graphs  ? 1u
+                                              : 0u,
                                     usual_gap(op.kind, one_graph, graphs));
     if (alone && (one_graph || (call != kNoRow && call_end(call) + kQueuedAhead <= last->end)))
         classes_.add_sample(lag, op.start - last->end);
@@ -81,7 +84,8 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
     // In a replay in which copies to the device have a stream of their own, kernels follow kernels and copies follow copies.
     if (copy == after_copy) return;
     if (Point same = copy ? stream.last_copy : stream.last_other; same != kNoPoint)
-        edge(same, classes_.id(EdgeKind::stream, to * 4 + to, 0, usual_gap(op.kind, false, false)), EdgeKind::bypass, true);
+        edge(same, classes_.id(EdgeKind::stream, to * 4 + to, 0, usual_gap(op.kind, false, false)), EdgeKind::bypass,
+             true);
 }
 
 bool GraphBuilder::waits_for_event(std::uint16_t to, TimeNs issued, const StreamState& stream) const {

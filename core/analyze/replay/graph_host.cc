@@ -7,16 +7,17 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kBlocking = 20'000;      // a copy call at least this long that returns with its copy was blocked by it
-constexpr DurNs kEarlyReturn = 10'000;   // a pageable copy may return this long before its record ends
-constexpr DurNs kSlack = 1'000;          // clocks of host and device agree to about this
-constexpr DurNs kAlike = 5'000;          // ops of two streams that end this close may both be the one that was waited for
+constexpr DurNs kBlocking = 20'000;     // a copy call at least this long that returns with its copy was blocked by it
+constexpr DurNs kEarlyReturn = 10'000;  // a pageable copy may return this long before its record ends
+constexpr DurNs kSlack = 1'000;         // clocks of host and device agree to about this
+constexpr DurNs kAlike = 5'000;  // ops of two streams that end this close may both be the one that was waited for
 constexpr DurNs kUsualReturn = 4'000, kUsualCopyReturn = 2'000, kUsualBase = 3'000;
 
 }  // namespace
 
 // The last op of a stream that was issued before a time, and done by another; null if none was.
-const GraphBuilder::RecentOp* GraphBuilder::last_done(const StreamState& stream, TimeNs issued_before, TimeNs done_by) const {
+const GraphBuilder::RecentOp* GraphBuilder::last_done(const StreamState& stream, TimeNs issued_before,
+                                                      TimeNs done_by) const {
     for (std::uint64_t n = 1;; ++n) {
         const RecentOp* op = stream.back(n);
         if (op == nullptr || (op->issued < issued_before && op->end <= done_by)) return op;
@@ -56,7 +57,8 @@ bool GraphBuilder::wait_for_stream(Row call, TimeNs begun, TimeNs returned) {
         if (graph_.streams[i].process != process || (known && graph_.streams[i].stream != *known)) continue;
         const RecentOp* op = last_done(streams_[i], begun, returned + kSlack);
         if (op == nullptr) continue;
-        if (best != nullptr && op->end > begun) unsure = std::max(op->end, best->end) - std::min(op->end, best->end) < kAlike;
+        if (best != nullptr && op->end > begun)
+            unsure = std::max(op->end, best->end) - std::min(op->end, best->end) < kAlike;
         if (best == nullptr || op->end > best->end) best = op;
     }
     if (best == nullptr) return false;

@@ -47,7 +47,8 @@ DurNs GraphBuilder::base_cost(Row call, CallRole role) {
     if (first) {
         const ApiCallTable& calls = trace_.api_call();
         for (Row row = 0; row < calls.rows; ++row)
-            if (calls.name.value_or(row, kNoString) == name) shortest->second = std::min(shortest->second, calls.dur[row]);
+            if (calls.name.value_or(row, kNoString) == name)
+                shortest->second = std::min(shortest->second, calls.dur[row]);
     }
     return shortest->second;
 }

@@ -5,8 +5,8 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kNearlyAll = 0.9;   // of B's activity must lie in visits
-constexpr double kFilled = 0.5;      // of a pause must be B's work: A pauses for B, and not B inside any silence of A
+constexpr double kNearlyAll = 0.9;  // of B's activity must lie in visits
+constexpr double kFilled = 0.5;     // of a pause must be B's work: A pauses for B, and not B inside any silence of A
 
 bool in_call(const ThreadActivity& thread, Interval pause) {
     auto after = std::upper_bound(thread.calls.begin(), thread.calls.end(), pause.start,

@@ -126,7 +126,7 @@ void mark(HostLane& lane, const IntervalSet& within, auto&& set) {
 
 std::vector<ThreadActivity> activity_of(const Trace& trace, const LaneOf& lane_of, std::size_t lanes) {
     std::vector<ThreadActivity> threads(lanes);
-    auto collect = [&](const auto& table, IntervalSet ThreadActivity::* into) {
+    auto collect = [&](const auto& table, IntervalSet ThreadActivity::*into) {
         for (Row row = 0; row < table.rows; ++row) {
             std::uint16_t lane = lane_of[table.thread.value_or(row, kNoString)];
             if (lane == kNoLane) continue;
@@ -178,7 +178,8 @@ void mark_pauses(HostLanes& host) {
     auto idle_at = [&](std::size_t lane_index, TimeNs time) {
         HostLane& lane = host.lanes[lane_index];
         auto at = std::lower_bound(lane.time.begin(), lane.time.end(), time);
-        if (at != lane.time.end() && *at == time) lane.info[static_cast<std::size_t>(at - lane.time.begin())].idle = true;
+        if (at != lane.time.end() && *at == time)
+            lane.info[static_cast<std::size_t>(at - lane.time.begin())].idle = true;
     };
     for (const HandOver& each : host.hand_overs) {
         idle_at(each.to, each.work.start);
@@ -271,7 +272,8 @@ HostLanes HostLanes::make(const Facts& facts) {
     if (host.step_thread != kNoString && std::find(threads.begin(), threads.end(), host.step_thread) == threads.end())
         threads.push_back(host.step_thread);
     if (threads.size() > kMaxLanes) return host;
-    for (StringId thread : threads) host.lanes.push_back({.thread = thread, .time = {}, .info = {}, .object = {}, .work = {}});
+    for (StringId thread : threads)
+        host.lanes.push_back({.thread = thread, .time = {}, .info = {}, .object = {}, .work = {}});
     LaneOf lane_of(trace, host.lanes);
     add_calls(trace, lane_of, host);
     std::vector<IntervalSet> input = input_of(trace, lane_of, host.lanes.size());

@@ -24,10 +24,10 @@ struct HostLanes {
     std::vector<HostLane> lanes;
     std::vector<HandOver> hand_overs;
     std::vector<StringId> independent;
-    std::vector<Step> steps;     // of the host if `host_steps`, otherwise of the device
+    std::vector<Step> steps;  // of the host if `host_steps`, otherwise of the device
     bool host_steps = false;
     StringId step_thread = kNoString;
-    PodVector<Row> outer_call;   // by row of api_call: the outermost call around it; empty if no call is nested
+    PodVector<Row> outer_call;  // by row of api_call: the outermost call around it; empty if no call is nested
     static constexpr std::size_t kMaxLanes = 256;
     static HostLanes make(const Facts& facts);
 };

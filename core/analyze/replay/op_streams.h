@@ -63,8 +63,8 @@ public:
 private:
     using Key = std::tuple<StringId, std::int32_t, std::int32_t, std::int64_t>;
     std::uint16_t number(const auto& table, Row row) {
-        Key key{table.process.value_or(row, kNoString), table.device.value_or(row, -1),
-                table.context.value_or(row, -1), table.stream.value_or(row, -1)};
+        Key key{table.process.value_or(row, kNoString), table.device.value_or(row, -1), table.context.value_or(row, -1),
+                table.stream.value_or(row, -1)};
         if (!streams_.empty() && key == last_key_) return last_;
         auto [found, created] = numbers_.try_emplace(key, static_cast<std::uint16_t>(streams_.size()));
         if (created) streams_.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key)});

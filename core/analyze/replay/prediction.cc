@@ -40,9 +40,7 @@ std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edit
     return per_step(completions(graph, scenario, replay(graph, scenario, facts.trace())));
 }
 
-double part(DurNs of, DurNs whole) {
-    return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole);
-}
+double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole); }
 
 // The kernels of the busiest stream per step. Those that overlap on their stream in the recording count once.
 DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
@@ -95,8 +93,9 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
     for (const ReplayGraph::Completion& step : graph.steps)
         if (step.ops.empty()) return refuse("a step submits no GPU work", "name the range of a step with --step-range");
     if (part(static_cast<DurNs>(graph.ops_without_call), static_cast<DurNs>(graph.ops)) > kMaxWithoutCall)
-        return refuse(fmt::format("the calls of {} of {} GPU operations were not recorded", graph.ops_without_call, graph.ops),
-                      "start recording before the first launch, and record all CUDA calls");
+        return refuse(
+            fmt::format("the calls of {} of {} GPU operations were not recorded", graph.ops_without_call, graph.ops),
+            "start recording before the first launch, and record all CUDA calls");
     Scenario recorded(graph);
     std::vector<TimeNs> ends = completions(graph, recorded, replay(graph, recorded, facts.trace()));
     DurNs step = per_step(ends);
@@ -163,7 +162,8 @@ static void find_plan(const Facts& facts, const std::vector<Edit>& useful, WhatI
         std::optional<Prediction> best;
         for (const Edit& edit : useful) {
             // Nobody can write host code that takes no time.
-            if (edit.change == Change::host_code || std::find(chosen.begin(), chosen.end(), edit) != chosen.end()) continue;
+            if (edit.change == Change::host_code || std::find(chosen.begin(), chosen.end(), edit) != chosen.end())
+                continue;
             std::vector<Edit> with = chosen;
             with.push_back(edit);
             std::optional<Prediction> next = predict(facts, with);

@@ -17,12 +17,12 @@ namespace gpuprof {
 
 // What the recording allows.
 struct ReplayValidity {
-    std::string why_not;   // no prediction is made; "" if some are
-    std::string cure;      // what to record instead
-    double model_error = 0;     // of the step time by class lags alone, as a part of it
-    double unexplained = 0;     // sum of unexplained starts, as a part of the time of all steps
-    double step_error = 0;      // standard error of the step time, as a part of it
-    bool inferred = false;      // some edges are inferred or unsure
+    std::string why_not;     // no prediction is made; "" if some are
+    std::string cure;        // what to record instead
+    double model_error = 0;  // of the step time by class lags alone, as a part of it
+    double unexplained = 0;  // sum of unexplained starts, as a part of the time of all steps
+    double step_error = 0;   // standard error of the step time, as a part of it
+    bool inferred = false;   // some edges are inferred or unsure
     static ReplayValidity make(const Facts& facts);
 };
 
@@ -36,10 +36,10 @@ enum class Certainty : std::uint8_t { good, rough };
 std::string_view name_of(Certainty certainty);
 
 struct Prediction {
-    std::vector<Edit> edits;      // none: as recorded, without the recorder's cost
-    RangedNs step;                // when nothing records
-    DurNs recorded = 0;           // when the same recorder records again
-    double gain = 0;              // of the step without the recorder, as a part of it; central
+    std::vector<Edit> edits;  // none: as recorded, without the recorder's cost
+    RangedNs step;            // when nothing records
+    DurNs recorded = 0;       // when the same recorder records again
+    double gain = 0;          // of the step without the recorder, as a part of it; central
     double gain_low = 0, gain_high = 0;
     Certainty certainty = Certainty::good;
 };
@@ -49,11 +49,11 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
 
 struct WhatIf {
     DurNs recorded_step = 0;
-    Prediction baseline;                // without the recorder's cost
-    DurNs kernels = 0;                  // the kernels of the busiest stream in a step: no change of host or copies gets below
-    std::vector<Prediction> single;     // each change alone that gains enough, largest gain first
-    std::vector<Prediction> plan;       // the best change, then the best on top of it, and so on
-    std::vector<Change> small;          // changes that gain less than is worth naming
+    Prediction baseline;  // without the recorder's cost
+    DurNs kernels = 0;    // the kernels of the busiest stream in a step: no change of host or copies gets below
+    std::vector<Prediction> single;  // each change alone that gains enough, largest gain first
+    std::vector<Prediction> plan;    // the best change, then the best on top of it, and so on
+    std::vector<Change> small;       // changes that gain less than is worth naming
     static WhatIf make(const Facts& facts);
 };
 

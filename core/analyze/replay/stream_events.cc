@@ -9,8 +9,8 @@ namespace gpuprof {
 namespace {
 
 constexpr std::uint64_t kMinOccurrences = 3;
-constexpr std::size_t kMaxStreams = 16;    // pairs of more streams than this are not tried
-constexpr DurNs kRightAfter = 20'000;      // from the end of one op to the start of the one that waited for it
+constexpr std::size_t kMaxStreams = 16;  // pairs of more streams than this are not tried
+constexpr DurNs kRightAfter = 20'000;    // from the end of one op to the start of the one that waited for it
 
 enum class EventCall : std::uint8_t { unread, none, record, wait };
 
@@ -49,14 +49,14 @@ std::vector<Occurrence> occurrences(const Trace& trace) {
 }
 
 const IssuedOp* last_before(const std::vector<IssuedOp>& ops, TimeNs time) {
-    auto after = std::lower_bound(ops.begin(), ops.end(), time,
-                                  [](const IssuedOp& op, TimeNs t) { return op.issued < t; });
+    auto after =
+        std::lower_bound(ops.begin(), ops.end(), time, [](const IssuedOp& op, TimeNs t) { return op.issued < t; });
     return after == ops.begin() ? nullptr : &after[-1];
 }
 
 const IssuedOp* first_from(const std::vector<IssuedOp>& ops, TimeNs time) {
-    auto found = std::lower_bound(ops.begin(), ops.end(), time,
-                                  [](const IssuedOp& op, TimeNs t) { return op.issued < t; });
+    auto found =
+        std::lower_bound(ops.begin(), ops.end(), time, [](const IssuedOp& op, TimeNs t) { return op.issued < t; });
     return found == ops.end() ? nullptr : &*found;
 }
 
@@ -98,7 +98,8 @@ StreamWaits infer(const Trace& trace, const std::vector<std::vector<IssuedOp>>& 
                 continue;
             }
             for (const Occurrence& each : all)
-                found.waits.push_back({static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), each.recorded, each.waited});
+                found.waits.push_back(
+                    {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b), each.recorded, each.waited});
             found.inferred += evidence.count;
         }
     return found;
@@ -137,7 +138,8 @@ StreamWaits recorded_waits(const Trace& trace, const std::vector<std::int64_t>& 
     for (Row row = 0; row < syncs.rows; ++row) {
         auto from = index(syncs.wait_on_stream, row), to = index(syncs.stream, row);
         if (!from || !to || *from == *to) continue;
-        std::optional<TimeNs> waited = times.of(syncs.correlation, row), event = times.of(syncs.wait_on_correlation, row);
+        std::optional<TimeNs> waited = times.of(syncs.correlation, row),
+                              event = times.of(syncs.wait_on_correlation, row);
         if (!waited || !event) continue;
         found.waits.push_back({*from, *to, *event, *waited});
         ++found.recorded;

@@ -14,7 +14,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::uint64_t kFewest = 4;  // fewer calls may be a coincidence
+constexpr std::uint64_t kMinCalls = 4;  // fewer calls may be a coincidence
 constexpr int kRounds =
     2;  // times that memory is allocated again after some was freed: a program that sets up only allocates
 
@@ -36,7 +36,7 @@ Ruling look(const Facts& facts) {
     if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded");
     const Shares& shares = facts.get<Shares>();
     DurNs idle = gain_without_idle(facts, {IdleCause::allocation});
-    if (shares.effective_pct(idle) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(idle) < kMinFindingPct) return Ruling::silent();
     // Setting up allocates legitimately: before the first kernels, and in first calls of each.
     Interval steady = facts.get<SteadyPart>().part;
     DurNs spent = 0;
@@ -58,7 +58,7 @@ Ruling look(const Facts& facts) {
     }
     Finding finding;
     finding.cost_ns = std::min(spent, idle);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying || count < kFewest || rounds < kRounds)
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct || count < kMinCalls || rounds < kRounds)
         return Ruling::silent();
     finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",
                                 spoken_count(count), readable_duration(spent));
@@ -66,7 +66,7 @@ Ruling look(const Facts& facts) {
                                            facts.get<CallNames>().handle(longest), readable_duration(most)));
     if (shares.idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(idle_line(facts, IdleCause::allocation));
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the calls belong to start-up or shutdown";
     return Ruling::fires(std::move(finding));

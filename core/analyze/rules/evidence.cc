@@ -77,7 +77,7 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
     }
 }
 
-std::string names_say_nothing(const Facts& facts) {
+std::string names_are_uninformative(const Facts& facts) {
     DurNs all = 0, unknown = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
         all += group.total_ns;

@@ -14,7 +14,7 @@
 namespace gpuprof {
 
 // Percent of the effective window below which a cost is not worth a finding.
-inline constexpr double kWorthSaying = 3;
+inline constexpr double kMinFindingPct = 3;
 
 std::string spoken_count(std::size_t n);  // "1,200"
 
@@ -31,7 +31,7 @@ DurNs busy_with(const Facts& facts, const KernelPart& part);
 void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence);
 
 // Why a rule based on names abstains: most kernel time is in kernels whose names reveal nothing; "" otherwise.
-std::string names_say_nothing(const Facts& facts);
+std::string names_are_uninformative(const Facts& facts);
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
 bool is_matrix_product(const KernelGroup& group);

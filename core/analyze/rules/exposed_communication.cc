@@ -15,7 +15,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = gain_without_exposed_communication(facts);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     finding.title =
         fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(
@@ -32,7 +32,7 @@ Ruling look(const Facts& facts) {
               "inside the collective."
             : "Overlap collectives with computation (a separate stream, smaller chunks), and communicate less often or "
               "in lower precision. A straggler makes the other ranks wait inside the collective.";
-    finding.confidence = Weight::medium;
+    finding.confidence = Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "traces of all ranks show that the time is spent waiting for a straggler";
     return Ruling::fires(std::move(finding));

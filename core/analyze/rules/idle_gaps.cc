@@ -13,7 +13,7 @@ namespace {
 
 // Host code leaves small gaps in every healthy run: percent of the window, and twice that where the recorder may have made
 // them.
-constexpr double kLeast = 8;
+constexpr double kMinPct = 8;
 constexpr IdleCause kCauses[] = {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation};
 
 std::string remedy(const Context& context) {
@@ -32,14 +32,14 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const ProfilerCost& recorder = facts.get<ProfilerCost>();
     Ruling ruling;
-    if (DurNs unknown = shares.idle_of(IdleCause::unknown); shares.effective_pct(unknown) >= kWorthSaying)
+    if (DurNs unknown = shares.idle_of(IdleCause::unknown); shares.effective_pct(unknown) >= kMinFindingPct)
         ruling.cannot_tell = fmt::format(
             "the cause of {} of idle time is unknown: the work that ended it was submitted long before, or its launch "
             "was not recorded",
             readable_duration(unknown));
     Finding finding;
     finding.cost_ns = gain_without_idle(facts, {kCauses[0], kCauses[1], kCauses[2]});
-    if (shares.pct(finding.cost_ns) < (recorder.host_doubtful ? 2 * kLeast : kLeast)) return ruling;
+    if (shares.pct(finding.cost_ns) < (recorder.host_doubtful ? 2 * kMinPct : kMinPct)) return ruling;
     finding.title = fmt::format("The GPU is idle {} % of the time while the host runs other code",
                                 readable_percent(shares.pct(finding.cost_ns)));
     for (IdleCause cause : kCauses) {
@@ -48,7 +48,7 @@ Ruling look(const Facts& facts) {
         push_gap_lines(facts, cause, finding.evidence);
     }
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = recorder.host_doubtful ? Weight::low : Weight::medium;
+    finding.confidence = recorder.host_doubtful ? Rating::low : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "the recording covers only the steady state (start-up and the final wait count as idle here)";

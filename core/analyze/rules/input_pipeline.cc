@@ -43,7 +43,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = gain_without_idle(facts, {IdleCause::input_pipeline});
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     finding.title = fmt::format("The GPU waits for the input pipeline {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
@@ -51,7 +51,7 @@ Ruling look(const Facts& facts) {
     bool in_process = single_process_loader(facts.trace());
     if (in_process) finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
     finding.remedy = remedy(facts, in_process);
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the loader's range overlaps GPU work, or its name does not mean loading";
     return Ruling::fires(std::move(finding));

@@ -37,12 +37,12 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = busy_with(facts, converting);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::abstain(names_say_nothing(facts));
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::abstain(names_are_uninformative(facts));
     finding.title =
         fmt::format("Layout conversions take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, converting, finding.evidence);
     finding.remedy = remedy(facts);
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the conversions are needed once, not in every step";
     return Ruling::fires(std::move(finding));

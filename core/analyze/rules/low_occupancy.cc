@@ -13,23 +13,23 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLow = 40;  // percent of the warp slots
+constexpr double kLowOccupancyPct = 40;  // percent of the warp slots
 
 // Time in launches of low occupancy, by group of kernels, and by what limits them.
-struct Low {
+struct LowOccupancyLaunches {
     std::vector<DurNs> by_group;  // as KernelNames numbers them
     std::map<Limiter, DurNs> by_limiter;
 };
 
-Low low_launches(const Facts& facts) {
+LowOccupancyLaunches low_launches(const Facts& facts) {
     const KernelTable& kernels = facts.trace().kernel();
     const NameGroups& names = facts.get<KernelNames>().groups;
     const LaunchOccupancy& occupancy = facts.get<LaunchOccupancy>();
-    Low low{std::vector<DurNs>(names.size(), 0), {}};
+    LowOccupancyLaunches low{std::vector<DurNs>(names.size(), 0), {}};
     for (Row row = 0; row < kernels.rows; ++row) {
         if (names.of(row) == NameGroups::kLeftOut) continue;
         const std::optional<Occupancy>& here = occupancy.of(row);
-        if (!here || here->pct >= kLow) continue;
+        if (!here || here->pct >= kLowOccupancyPct) continue;
         low.by_group[names.of(row)] += kernels.dur[row];
         low.by_limiter[here->limiter] += kernels.dur[row];
     }
@@ -56,7 +56,7 @@ std::string remedy(Limiter limiter) {
 Ruling look(const Facts& facts) {
     if (!facts.get<LaunchOccupancy>().known())
         return Ruling::abstain("registers per thread or the limits of the GPU were not recorded");
-    Low low = low_launches(facts);
+    LowOccupancyLaunches low = low_launches(facts);
     const KernelNames& names = facts.get<KernelNames>();
     const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
     // Matrix kernels hold their tiles in registers and shared memory: few warps are their design, not a fault. Underfilled
@@ -69,14 +69,14 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     auto most = std::max_element(low.by_limiter.begin(), low.by_limiter.end(),
                                  [](const auto& a, const auto& b) { return a.second < b.second; });
     finding.title = fmt::format("Kernels with an occupancy below 40 % take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy(most->first);
-    finding.confidence = Weight::low;
+    finding.confidence = Rating::low;
     finding.basis = Basis::launch;
     finding.would_change_if = "the kernels hide latency in another way (counters would show it)";
     return Ruling::fires(std::move(finding));

@@ -11,7 +11,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLeast = 10;     // percent of the effective window
+constexpr double kMinPct = 10;    // percent of the effective window
 constexpr double kNearPeak = 60;  // percent of the bandwidth; below it, bandwidth is not the limiter
 
 std::string remedy(const Context& context) {
@@ -41,9 +41,9 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = shares.kernel_of(Bound::memory);
-    if (shares.effective_pct(finding.cost_ns) < kLeast)
-        return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kLeast
-                   ? Ruling::abstain(names_say_nothing(facts))
+    if (shares.effective_pct(finding.cost_ns) < kMinPct)
+        return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinPct
+                   ? Ruling::abstain(names_are_uninformative(facts))
                    : Ruling::silent();
     DurNs by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
@@ -56,7 +56,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = measured ? Weight::high : Weight::medium;
+    finding.confidence = measured ? Rating::high : Rating::medium;
     finding.basis = measured ? Basis::shapes : Basis::names;
     if (!measured) finding.evidence.push_back("judged by kernel names and launch shapes; no counters were recorded");
     finding.would_change_if = "counters (imported from ncu) show DRAM throughput far below its peak";

@@ -36,7 +36,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = gain_without_exposed_copies(facts);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     const HostCopies& copies = facts.get<HostCopies>();
     finding.title = fmt::format("Exposed copies take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
@@ -49,7 +49,7 @@ Ruling look(const Facts& facts) {
             readable_bytes(copies.bytes.real()), readable_duration(copies.total), readable_duration(copies.pageable),
             readable_duration(copies.pinned)));
     finding.remedy = remedy(facts.get<Context>(), copies);
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the copies overlap kernels";
     return Ruling::fires(std::move(finding));

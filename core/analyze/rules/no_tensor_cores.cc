@@ -47,7 +47,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = busy_with(facts, on_cuda_cores);
-    if (shares.effective_pct(finding.cost_ns) < kWorthSaying) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     if (context.capability == 0 && !context.amd)
         return Ruling::abstain("the recording does not say whether the GPU has tensor cores (no compute capability)");
     if (!context.tensor_cores) return Ruling::silent();
@@ -55,7 +55,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, on_cuda_cores, finding.evidence);
     finding.remedy = remedy(facts);
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the result needs full FP32 precision";
     return Ruling::fires(std::move(finding));

@@ -14,13 +14,14 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kWorthAsking = 10;  // percent of the window that is idle for the host
+constexpr double kMinHostIdlePct = 10;  // percent of the window that is idle for the host
 
 // The cost of recording was measured for torch.profiler, and our own recorder reports its own. For other tools it is unknown.
 Ruling unknown_cost(const Facts& facts) {
     const std::string& tool = facts.trace().origin().tool;
     bool known = tool.empty() || tool == "torch.profiler" || tool == fact::kRecorderTool;
-    if (known || facts.get<Shares>().pct(facts.get<ProfilerCost>().host_idle) < kWorthAsking) return Ruling::silent();
+    if (known || facts.get<Shares>().pct(facts.get<ProfilerCost>().host_idle) < kMinHostIdlePct)
+        return Ruling::silent();
     return Ruling::abstain(
         fmt::format("the cost of recording with {} is unknown; compare the step time with an unprofiled run", tool));
 }
@@ -43,7 +44,7 @@ Ruling look(const Facts& facts) {
     finding.remedy =
         "Do not optimise these gaps yet: record less (CUDA activities only, no stacks or shapes) or use a recorder "
         "with less overhead, and compare the step time with an unprofiled run.";
-    finding.confidence = Weight::medium;
+    finding.confidence = Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "an unprofiled run takes as long per step as this recording";
     return Ruling::fires(std::move(finding));

@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLeast = 10;  // percent of the effective window
+constexpr double kMinPct = 10;  // percent of the effective window
 
 DurNs convolving(const KernelGroup& group) {
     return group.traits.kind == KernelClass::convolution ? group.total_ns : 0;
@@ -43,7 +43,7 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const Context& context = facts.get<Context>();
     DurNs all = busy_with(facts, convolving);
-    if (shares.effective_pct(all) < kLeast) return Ruling::abstain(names_say_nothing(facts));
+    if (shares.effective_pct(all) < kMinPct) return Ruling::abstain(names_are_uninformative(facts));
     KernelPart part = [&](const KernelGroup& group) { return improvable(group, context); };
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
@@ -52,7 +52,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(all)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy(context);
-    finding.confidence = Weight::medium;
+    finding.confidence = Rating::medium;
     finding.basis = Basis::names;
     finding.would_change_if = "accuracy forbids lower precision";
     return Ruling::fires(std::move(finding));

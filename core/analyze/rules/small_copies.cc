@@ -15,8 +15,8 @@ namespace {
 
 // A copy of this size takes about as long on the bus (25 to 55 GB/s) as submitting it takes the host.
 constexpr std::int64_t kSmall = 64 * 1024;
-constexpr std::size_t kManyPerStep = 20;
-constexpr double kLeast = 1;  // percent of the effective window that their calls take
+constexpr std::size_t kMinPerStep = 20;
+constexpr double kMinPct = 1;  // percent of the effective window that their calls take
 
 struct SmallCopies {
     std::size_t count = 0;
@@ -45,13 +45,13 @@ SmallCopies small_copies(const Trace& trace) {
 Ruling look(const Facts& facts) {
     SmallCopies found = small_copies(facts.trace());
     std::size_t steps = std::max<std::size_t>(1, facts.get<Steps>().steps.size());
-    if (found.count < kManyPerStep * steps) return Ruling::silent();
+    if (found.count < kMinPerStep * steps) return Ruling::silent();
     if (!found.calls_known)
         return Ruling::abstain(
             fmt::format("the cost of submitting {} copies of up to 64 KiB is unknown; record CUDA calls",
                         spoken_count(found.count)));
     const Shares& shares = facts.get<Shares>();
-    if (shares.effective_pct(found.calling_ns) < kLeast) return Ruling::silent();
+    if (shares.effective_pct(found.calling_ns) < kMinPct) return Ruling::silent();
     Finding finding;
     finding.title = fmt::format("Submitting {} copies of up to 64 KiB costs the host {}", spoken_count(found.count),
                                 readable_duration(found.calling_ns));
@@ -63,7 +63,7 @@ Ruling look(const Facts& facts) {
                            "GPU, and read metrics back in one tensor every N steps."
                          : "Copy once: put small values into one buffer and move it with one call, create constants on "
                            "the GPU, and read results back together.";
-    finding.confidence = Weight::medium;
+    finding.confidence = Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the host runs far enough ahead to hide the time in these calls";
     return Ruling::fires(std::move(finding));

@@ -16,7 +16,7 @@ namespace {
 
 // Launching leaves small gaps in every healthy run: percent of the window, and twice that where the recorder may have made
 // them, since what it cost is only known as a floor.
-constexpr double kLeast = 5;
+constexpr double kMinPct = 5;
 
 DurNs median_kernel(const Trace& trace) {
     PodVector<DurNs> durations;
@@ -64,7 +64,7 @@ Ruling look(const Facts& facts) {
     DurNs idle = shares.idle_of(IdleCause::launch);
     Finding finding;
     finding.cost_ns = gain_without_idle(facts, {IdleCause::launch});
-    if (shares.pct(finding.cost_ns) < (cost.host_doubtful ? 2 * kLeast : kLeast)) return Ruling::silent();
+    if (shares.pct(finding.cost_ns) < (cost.host_doubtful ? 2 * kMinPct : kMinPct)) return Ruling::silent();
     DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
     bool small = call > 0 && kernel < 2 * call;
     finding.title = small ? fmt::format("Many small kernels: the median kernel takes {}, launching it at least {}",
@@ -80,7 +80,7 @@ Ruling look(const Facts& facts) {
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
                                                readable_duration(idle - finding.cost_ns)));
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = small && !cost.host_doubtful ? Weight::high : Weight::medium;
+    finding.confidence = small && !cost.host_doubtful ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "a recording with less overhead (gpu-profile record, nsys) shows a full queue between kernels";

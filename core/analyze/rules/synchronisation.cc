@@ -15,7 +15,7 @@ namespace gpuprof {
 namespace {
 
 // Most loops end a step with one wait. From this many on, users want to know, whatever they cost.
-constexpr double kManyPerStep = 3;
+constexpr double kMinPerStep = 3;
 constexpr std::size_t kSites = 3;
 
 std::string where(const Facts& facts, const WaitSite& site) {
@@ -66,8 +66,8 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = gain_without_waits(facts);
-    bool costs = shares.effective_pct(finding.cost_ns) >= kWorthSaying;
-    if (waits.count == 0 || (!costs && waits.per_step < kManyPerStep)) return Ruling::silent();
+    bool costs = shares.effective_pct(finding.cost_ns) >= kMinFindingPct;
+    if (waits.count == 0 || (!costs && waits.per_step < kMinPerStep)) return Ruling::silent();
     std::string per_step = waits.per_step > 0 ? fmt::format("{:.1f} times per step", waits.per_step)
                                               : fmt::format("{} times", spoken_count(waits.count));
     finding.title = costs ? fmt::format("Waiting for the GPU leaves it idle {} % of the time",
@@ -82,7 +82,7 @@ Ruling look(const Facts& facts) {
         finding.evidence.push_back(idle_line(facts, IdleCause::synchronisation));
     push_gap_lines(facts, IdleCause::synchronisation, finding.evidence);
     finding.remedy = remedy(facts.get<Context>(), waits);
-    finding.confidence = costs ? Weight::high : Weight::medium;
+    finding.confidence = costs ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "these calls are the program's final wait for its results";
     return Ruling::fires(std::move(finding));

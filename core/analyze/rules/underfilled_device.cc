@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kLeast = 10;  // percent of the effective window
+constexpr double kMinPct = 10;  // percent of the effective window
 
 std::string remedy(const Context& context) {
     if (context.pytorch() || context.framework == Framework::jax)
@@ -31,7 +31,7 @@ Ruling look(const Facts& facts) {
     DurNs underfilled = shares.kernel_of(Bound::underfilled);
     Finding finding;
     finding.cost_ns = shares.unfilled;
-    if (shares.effective_pct(underfilled) < kLeast || shares.effective_pct(finding.cost_ns) < kWorthSaying)
+    if (shares.effective_pct(underfilled) < kMinPct || shares.effective_pct(finding.cost_ns) < kMinFindingPct)
         return Ruling::silent();
     finding.title = fmt::format("Kernels too small to fill the GPU run {} % of the time",
                                 readable_percent(shares.pct(underfilled)));
@@ -42,7 +42,7 @@ Ruling look(const Facts& facts) {
     push_kernel_lines(
         facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = Weight::high;
+    finding.confidence = Rating::high;
     finding.basis = Basis::launch;
     finding.would_change_if = "something other than the number of multiprocessors in use limits these kernels";
     return Ruling::fires(std::move(finding));

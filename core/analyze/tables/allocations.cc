@@ -30,7 +30,7 @@ constexpr ResultColumn kColumns[] = {
     {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
 };
 
-struct Held {
+struct OwnedBytes {
     WideSum bytes;
     std::uint64_t count = 0;
     std::int64_t largest = 0;
@@ -41,12 +41,12 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 
-struct Holders {
-    std::map<Key, Held> held;
+struct BytesByOwner {
+    std::map<Key, OwnedBytes> held;
     WideSum known;
 
     void add(const Key& key, std::int64_t bytes) {
-        Held& to = held[key];
+        OwnedBytes& to = held[key];
         to.bytes.add(bytes);
         ++to.count;
         to.largest = std::max(to.largest, bytes);
@@ -55,7 +55,7 @@ struct Holders {
 };
 
 // Adds the blocks in use on one device, except those at `known` addresses.
-void add_blocks(const Trace& trace, std::int32_t device, const std::set<std::int64_t>& known, Holders& holders) {
+void add_blocks(const Trace& trace, std::int32_t device, const std::set<std::int64_t>& known, BytesByOwner& holders) {
     const MemoryBlockTable& blocks = trace.tables().memory_block;
     for (Row row = 0; row < blocks.rows; ++row) {
         if (blocks.device.value_or(row, kUnnamedDevice) != device || !blocks.bytes.has(row)) continue;
@@ -67,12 +67,12 @@ void add_blocks(const Trace& trace, std::int32_t device, const std::set<std::int
 }
 
 void add_events(const Trace& trace, std::int32_t device, const std::vector<Row>& events, Row peak, MemoryOwners& owners,
-                Holders& holders) {
+                BytesByOwner& holders) {
     const MemoryEventTable& table = trace.tables().memory_event;
     if (!have_addresses(table, events)) {
         for (Row row : events) {
             StringId category = table.category.value_or(row, kNoString);
-            Held& to = holders.held[{std::string(trace.text(category)), category, kNoString}];
+            OwnedBytes& to = holders.held[{std::string(trace.text(category)), category, kNoString}];
             to.bytes.add(block_bytes(table, row));
             holders.known.add(block_bytes(table, row));
             if (row == peak) break;
@@ -87,13 +87,13 @@ void add_events(const Trace& trace, std::int32_t device, const std::vector<Row>&
     add_blocks(trace, device, known, holders);
 }
 
-void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, Holders& holders,
+void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, BytesByOwner& holders,
               std::optional<std::int64_t> peak) {
     WideSum rest;
     rest.add(peak.value_or(0));
     rest.subtract(holders.known);
     if (std::int64_t bytes = rest.value().value_or(0); bytes > 0) holders.held[Key{}].bytes.add(bytes);
-    std::vector<std::pair<std::int64_t, const std::pair<const Key, Held>*>> order;
+    std::vector<std::pair<std::int64_t, const std::pair<const Key, OwnedBytes>*>> order;
     for (const auto& entry : holders.held)
         if (auto bytes = entry.second.bytes.value(); bytes && *bytes > 0) order.emplace_back(*bytes, &entry);
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -121,12 +121,12 @@ Result<ResultTable> run(const Facts& facts) {
     MemoryOwners owners(trace);
     for (const auto& [device, events] : devices) {
         MemoryPeak peak = find_peak(table, events);
-        Holders holders;
+        BytesByOwner holders;
         add_events(trace, device, events, peak.event, owners, holders);
         add_rows(result, trace, device, holders, peak.totals_known ? peak.bytes : holders.known.value());
     }
     for (std::int32_t device : without_history) {
-        Holders holders;
+        BytesByOwner holders;
         add_blocks(trace, device, {}, holders);
         add_rows(result, trace, device, holders, holders.known.value());
         result.notes.push_back(fmt::format(

@@ -29,12 +29,12 @@ constexpr ResultColumn kColumns[] = {
 };
 
 // Counters tick every 10 ms, so shares of shorter intervals would be too coarse.
-constexpr DurNs kLeastInterval = 50'000'000;
+constexpr DurNs kMinInterval = 50'000'000;
 // Larger values (above 70 years) are clamped so that sums do not overflow.
-constexpr std::int64_t kMost = std::int64_t{1} << 61;
+constexpr std::int64_t kMaxValue = std::int64_t{1} << 61;
 
-std::int64_t plausible(std::int64_t value) { return std::clamp<std::int64_t>(value, 0, kMost); }
-void add_capped(DurNs& sum, DurNs more) { sum = std::min(sum + more, kMost); }
+std::int64_t plausible(std::int64_t value) { return std::clamp<std::int64_t>(value, 0, kMaxValue); }
+void add_capped(DurNs& sum, DurNs more) { sum = std::min(sum + more, kMaxValue); }
 
 struct Use {
     StringId process = kNoString, thread = kNoString;
@@ -45,14 +45,14 @@ struct Use {
     DurNs cpu() const { return user + system; }
 };
 
-struct Uses {
+struct CpuUses {
     std::map<std::pair<StringId, StringId>, Use> by_key;
-    TimeNs begin = kMost, end = -kMost;
+    TimeNs begin = kMaxValue, end = -kMaxValue;
     DurNs span() const { return end > begin ? end - begin : 0; }
 };
 
-Uses gather(const CpuSampleTable& samples) {
-    Uses uses;
+CpuUses gather(const CpuSampleTable& samples) {
+    CpuUses uses;
     for (Row row = 0; row < samples.rows; ++row) {
         if (!samples.process.has(row) || !samples.time.has(row)) continue;
         StringId process = samples.process[row], thread = samples.thread.value_or(row, kNoString);
@@ -62,18 +62,18 @@ Uses gather(const CpuSampleTable& samples) {
               system = plausible(samples.system_ns.value_or(row, 0));
         DurNs dur = plausible(samples.dur.value_or(row, 0));
         add_capped(use.user, user), add_capped(use.system, system), add_capped(use.seen, dur);
-        if (dur >= kLeastInterval)
+        if (dur >= kMinInterval)
             use.largest_pct =
                 std::max(use.largest_pct, 100 * static_cast<double>(user + system) / static_cast<double>(dur));
         use.resident = std::max(use.resident, samples.resident_bytes.value_or(row, -1));
-        TimeNs begin = std::clamp(samples.time[row], -kMost, kMost);
+        TimeNs begin = std::clamp(samples.time[row], -kMaxValue, kMaxValue);
         uses.begin = std::min(uses.begin, begin), uses.end = std::max(uses.end, begin + dur);
     }
     return uses;
 }
 
 // Busiest process first, each before its threads, threads by use; ties by key.
-std::vector<Use> in_order(const Trace& trace, const Uses& uses) {
+std::vector<Use> in_order(const Trace& trace, const CpuUses& uses) {
     std::vector<Use> order;
     for (const auto& [key, use] : uses.by_key) {
         auto whole = uses.by_key.find({use.process, kNoString});
@@ -100,7 +100,7 @@ std::map<StringId, StringId> names_of(const Tables& tables) {
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("cpu", kColumns);
-    Uses uses = gather(trace.tables().cpu_sample);
+    CpuUses uses = gather(trace.tables().cpu_sample);
     std::map<StringId, StringId> names = names_of(trace.tables());
     for (const Use& use : in_order(trace, uses)) {
         auto name = names.find(use.thread != kNoString ? use.thread : use.process);

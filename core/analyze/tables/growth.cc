@@ -31,19 +31,19 @@ struct Key {
     StringId category = kNoString, stack = kNoString;
     auto operator<=>(const Key&) const = default;
 };
-struct Course {
+struct MemoryTrend {
     WideSum halfway, end;
     std::uint64_t allocations = 0, releases = 0;
 };
-using Courses = std::map<Key, Course>;
+using MemoryTrends = std::map<Key, MemoryTrend>;
 
-void count(Course& course, std::int64_t bytes, bool first_half) {
+void count(MemoryTrend& course, std::int64_t bytes, bool first_half) {
     course.end.add(bytes);
     if (first_half) course.halfway.add(bytes);
     ++(bytes > 0 ? course.allocations : course.releases);
 }
 
-Courses follow(const Trace& trace, const std::vector<Row>& events, MemoryOwners& owners) {
+MemoryTrends follow(const Trace& trace, const std::vector<Row>& events, MemoryOwners& owners) {
     const MemoryEventTable& table = trace.tables().memory_event;
     bool named = have_addresses(table, events);
     // Times in a damaged file may be arbitrarily far apart.
@@ -51,12 +51,12 @@ Courses follow(const Trace& trace, const std::vector<Row>& events, MemoryOwners&
         return static_cast<std::uint64_t>(table.time[row]) - static_cast<std::uint64_t>(table.time[events.front()]);
     };
     std::uint64_t half = since_first(events.back()) / 2;
-    Courses courses;
-    struct Open {
-        Course* course;
+    MemoryTrends courses;
+    struct OpenAllocation {
+        MemoryTrend* course;
         std::int64_t bytes;
     };
-    std::unordered_map<std::int64_t, Open> open;  // by address
+    std::unordered_map<std::int64_t, OpenAllocation> open;  // by address
     for (Row row : events) {
         std::int64_t bytes = block_bytes(table, row);
         bool first_half = since_first(row) <= half;
@@ -64,7 +64,7 @@ Courses follow(const Trace& trace, const std::vector<Row>& events, MemoryOwners&
         if (!named) {
             count(courses[{std::string(trace.text(category)), category, kNoString}], bytes, first_half);
         } else if (bytes > 0) {
-            Course& course = courses[{owners.of(row), category, table.stack.value_or(row, kNoString)}];
+            MemoryTrend& course = courses[{owners.of(row), category, table.stack.value_or(row, kNoString)}];
             count(course, bytes, first_half);
             open[table.address[row]] = {&course, bytes};
         } else if (auto made = open.find(table.address[row]); made != open.end()) {
@@ -86,22 +86,22 @@ Result<ResultTable> run(const Facts& facts) {
             "torch.cuda.memory._record_memory_history() and _dump_snapshot() with stack traces.");
     MemoryOwners owners(trace);
     for (const auto& [device, events] : devices) {
-        Courses courses = follow(trace, events, owners);
-        struct Grown {
+        MemoryTrends courses = follow(trace, events, owners);
+        struct GrowthEntry {
             std::int64_t grown, halfway, end;
-            const Courses::value_type* entry;
+            const MemoryTrends::value_type* entry;
         };
-        std::vector<Grown> order;
+        std::vector<GrowthEntry> order;
         for (const auto& entry : courses) {
             WideSum grown = entry.second.end;
             grown.subtract(entry.second.halfway);
             auto by = grown.value(), halfway = entry.second.halfway.value(), end = entry.second.end.value();
             if (by && halfway && end && (*by != 0 || *end != 0)) order.push_back({*by, *halfway, *end, &entry});
         }
-        std::stable_sort(order.begin(), order.end(), [](const Grown& a, const Grown& b) {
+        std::stable_sort(order.begin(), order.end(), [](const GrowthEntry& a, const GrowthEntry& b) {
             return a.grown != b.grown ? a.grown > b.grown : a.end > b.end;
         });
-        for (const Grown& row : order) {
+        for (const GrowthEntry& row : order) {
             const auto& [key, course] = *row.entry;
             result.add_row({device == kUnnamedDevice ? kAbsent : integer(device), text_cell(key.owner),
                             integer(row.grown), integer(row.halfway), integer(row.end), integer(course.allocations),

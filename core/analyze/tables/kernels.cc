@@ -16,7 +16,7 @@
 namespace gpuprof {
 namespace {
 
-struct Extent {
+struct Dim3 {
     std::optional<std::int32_t> x, y, z;
     bool known() const { return x && y && z; }
     std::string text() const { return known() ? fmt::format("{},{},{}", *x, *y, *z) : ""; }
@@ -25,7 +25,7 @@ struct Extent {
 struct KernelTimes {
     StringId name = kNoString;
     Stat stat;
-    Extent grid, block, cluster;
+    Dim3 grid, block, cluster;
     std::optional<std::int32_t> registers;
     std::optional<std::int64_t> shared_bytes, local_bytes;
     std::optional<Occupancy> occupancy;

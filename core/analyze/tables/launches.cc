@@ -15,7 +15,7 @@
 namespace gpuprof {
 namespace {
 
-struct Launched {
+struct LaunchTotals {
     StringId name = kNoString;
     std::uint64_t count = 0, calls = 0;
     WideSum call, queue, kernel;
@@ -24,7 +24,7 @@ struct Launched {
 
 // Adds each call once to each kernel name it submitted. Most calls submit one kernel; for the others, the pairs of call
 // and name are sorted.
-void add_calls(const Trace& trace, const NameGroups& names, std::vector<Launched>& groups) {
+void add_calls(const Trace& trace, const NameGroups& names, std::vector<LaunchTotals>& groups) {
     const PodVector<Row>& launch = trace.links().kernel_launch;
     auto add = [&](std::uint32_t group, Row call) {
         ++groups[group].calls;
@@ -47,12 +47,12 @@ void add_calls(const Trace& trace, const NameGroups& names, std::vector<Launched
     for (auto [group, call] : several) add(group, call);
 }
 
-std::vector<Launched> measure(const Trace& trace, const NameGroups& names) {
+std::vector<LaunchTotals> measure(const Trace& trace, const NameGroups& names) {
     const ApiCallTable& calls = trace.api_call();
     const PodVector<Row>& launch = trace.links().kernel_launch;
-    std::vector<Launched> groups(names.size());
+    std::vector<LaunchTotals> groups(names.size());
     PodVector<std::int64_t> queues = names.gather([&](Row row) {
-        Launched& group = groups[names.of(row)];
+        LaunchTotals& group = groups[names.of(row)];
         group.kernel.add(trace.kernel().dur[row]);
         DurNs queue = trace.kernel().start[row] - (calls.start[launch[row]] + calls.dur[launch[row]]);
         group.queue.add(queue);
@@ -64,7 +64,7 @@ std::vector<Launched> measure(const Trace& trace, const NameGroups& names) {
         groups[i].count = names.count(i);
         groups[i].queue_p95 = nearest_rank(names.slice(queues, i), 95);
     });
-    std::sort(groups.begin(), groups.end(), [&](const Launched& a, const Launched& b) {
+    std::sort(groups.begin(), groups.end(), [&](const LaunchTotals& a, const LaunchTotals& b) {
         return a.kernel != b.kernel ? a.kernel > b.kernel : trace.text(a.name) < trace.text(b.name);
     });
     return groups;
@@ -92,11 +92,11 @@ Result<ResultTable> run(const Facts& facts) {
     NameGroups names(kernels.name, trace.strings().size(), [&](Row row) {
         return trace.links().kernel_launch[row] != kNoRow && (only < 0 || kernels.device.value_or(row, -1) == only);
     });
-    std::vector<Launched> groups = measure(trace, names);
+    std::vector<LaunchTotals> groups = measure(trace, names);
 
     ResultTable table("launches", kColumns);
     table.handle_prefix = "l";
-    for (const Launched& group : groups) {
+    for (const LaunchTotals& group : groups) {
         table.add_row({
             text_cell(trace, group.name),
             integer(group.count),

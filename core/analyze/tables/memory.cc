@@ -17,7 +17,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLargestShown = 5;
+constexpr std::size_t kMaxShown = 5;
 
 std::vector<Row> rows_until(const std::vector<Row>& rows, Row last) {
     auto end = std::find(rows.begin(), rows.end(), last);
@@ -42,29 +42,29 @@ std::string categories_at(const Trace& trace, const std::vector<Row>& rows) {
 
 // "2 x 64.0 MiB aten::mm, 32.0 MiB aten::add, and 12 more", largest first.
 std::string describe(const MemoryEventTable& table, const std::vector<Row>& live, MemoryOwners& owners) {
-    struct Alike {
+    struct IdenticalBlocks {
         std::int64_t bytes;
         std::string owner;
         std::size_t count;
     };
-    std::vector<Alike> kinds;
+    std::vector<IdenticalBlocks> kinds;
     std::size_t described = 0;
     for (; described < live.size(); ++described) {
         std::int64_t bytes = block_bytes(table, live[described]);
         std::string owner = owners.of(live[described]);
         if (owner.empty()) owner = "unknown owner";
         auto known = std::find_if(kinds.begin(), kinds.end(),
-                                  [&](const Alike& a) { return a.bytes == bytes && a.owner == owner; });
+                                  [&](const IdenticalBlocks& a) { return a.bytes == bytes && a.owner == owner; });
         if (known != kinds.end()) {
             ++known->count;
-        } else if (kinds.size() < kLargestShown) {
+        } else if (kinds.size() < kMaxShown) {
             kinds.push_back({bytes, std::move(owner), 1});
         } else {
             break;
         }
     }
     std::string text;
-    for (const Alike& kind : kinds) {
+    for (const IdenticalBlocks& kind : kinds) {
         std::string count = kind.count > 1 ? fmt::format("{} x ", kind.count) : "";
         text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", count,
                             readable_bytes(static_cast<double>(kind.bytes)), kind.owner);

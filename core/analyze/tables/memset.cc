@@ -10,7 +10,7 @@
 namespace gpuprof {
 namespace {
 
-struct Fills {
+struct MemsetTotals {
     std::uint64_t count = 0;
     WideSum total, bytes;
     bool bytes_known = true;
@@ -27,16 +27,16 @@ Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MemsetTable& memset = trace.memset();
     std::int64_t only = facts.options().device;
-    std::map<std::string_view, Fills> by_kind;
+    std::map<std::string_view, MemsetTotals> by_kind;
     for (Row row = 0; row < memset.rows; ++row) {
         if (only >= 0 && memset.device.value_or(row, -1) != only) continue;
-        Fills& to = by_kind[trace.text(memset.kind.value_or(row, kNoString))];
+        MemsetTotals& to = by_kind[trace.text(memset.kind.value_or(row, kNoString))];
         ++to.count;
         to.total.add(memset.dur[row]);
         to.bytes.add(memset.bytes[row]);
         to.bytes_known = to.bytes_known && memset.bytes.has(row);
     }
-    std::vector<std::pair<std::string_view, Fills>> order(by_kind.begin(), by_kind.end());
+    std::vector<std::pair<std::string_view, MemsetTotals>> order(by_kind.begin(), by_kind.end());
     std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.second.total > b.second.total; });
 
     ResultTable table("memset", kColumns);

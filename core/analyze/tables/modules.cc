@@ -32,7 +32,7 @@ constexpr ResultColumn kColumns[] = {
 };
 
 // Device work of one path: its own, and including nested paths.
-struct Work {
+struct ModuleWork {
     WideSum device, backward, device_total, backward_total;
     std::uint64_t kernels = 0;
     WideSum both_total() const {
@@ -43,7 +43,7 @@ struct Work {
 };
 
 struct DeviceWork {
-    std::vector<Work> paths;
+    std::vector<ModuleWork> paths;
     WideSum all, outside;
 };
 
@@ -59,12 +59,12 @@ DeviceWork device_work(const Facts& facts, const ModuleTree& tree) {
                 work.outside.add(ops.span().length());
                 continue;
             }
-            Work& path = work.paths[owner.path];
+            ModuleWork& path = work.paths[owner.path];
             (owner.backward ? path.backward : path.device).add(ops.span().length());
             path.kernels += ops.kind() == DeviceOp::kernel;
         }
     }
-    for (Work& path : work.paths) {
+    for (ModuleWork& path : work.paths) {
         path.device_total = path.device;
         path.backward_total = path.backward;
     }
@@ -114,7 +114,7 @@ Result<ResultTable> run(const Facts& facts) {
     auto when = [](bool shown, const WideSum& sum) { return shown ? integer(sum.value()) : kAbsent; };
     for (std::uint32_t path : in_order(tree, work, texts)) {
         const ModuleCalls& calls = tree.calls()[path];
-        const Work& of_path = work.paths[path];
+        const ModuleWork& of_path = work.paths[path];
         bool backward = known && tree.backward_known();
         table.add_row({
             std::string_view(texts[path]),

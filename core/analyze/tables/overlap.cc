@@ -1,7 +1,7 @@
 // `overlap`: what runs at the same time, and what is exposed? Per device: kernels with memcpys and with collectives, if
 // any, and every pair of streams. All times are lengths of unions; a_ns = both_ns + a_exposed_ns, likewise for b.
 // In the pair (kernel, comm), `kernel` means kernels that are not collectives.
-// On a device with many streams, only the busiest kStreamsPaired are paired, and a note says so.
+// On a device with many streams, only the busiest kMaxStreams are paired, and a note says so.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kStreamsPaired = 64;
+constexpr std::size_t kMaxStreams = 64;
 
 struct Pair {
     std::string a, b;
@@ -36,17 +36,17 @@ DurNs shared_length(const IntervalSet& a, const IntervalSet& b) {
     return sum;
 }
 
-// The busiest kStreamsPaired streams of a device, in the order of stream_work().
+// The busiest kMaxStreams streams of a device, in the order of stream_work().
 std::vector<const StreamWork*> streams_to_pair(const std::vector<StreamWork>& all, std::int32_t device,
                                                std::size_t& left_out) {
     std::vector<const StreamWork*> streams;
     for (const StreamWork& stream : all)
         if (stream.device == device) streams.push_back(&stream);
-    left_out = streams.size() - std::min(streams.size(), kStreamsPaired);
+    left_out = streams.size() - std::min(streams.size(), kMaxStreams);
     if (left_out == 0) return streams;
     std::stable_sort(streams.begin(), streams.end(),
                      [](auto* a, auto* b) { return length(a->busy) > length(b->busy); });
-    streams.resize(kStreamsPaired);
+    streams.resize(kMaxStreams);
     std::sort(streams.begin(), streams.end());  // they point into one array
     return streams;
 }
@@ -104,7 +104,7 @@ Result<ResultTable> run(const Facts& facts) {
         if (left_out > 0)
             table.notes.push_back(
                 fmt::format("Device {}: only the {} busiest streams are paired; {} others are omitted.", device.device,
-                            kStreamsPaired, left_out));
+                            kMaxStreams, left_out));
     }
     return table;
 }

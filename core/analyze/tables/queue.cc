@@ -45,15 +45,15 @@ void gather(const Facts& facts, const Table& table, Changes& changes) {
     }
 }
 
-struct Length {
+struct QueueLength {
     std::uint64_t ops = 0;
     double mean = 0, empty_pct = 0;
     std::int64_t most = 0;
 };
 
-Length measure(std::vector<Change>& changes) {
+QueueLength measure(std::vector<Change>& changes) {
     std::sort(changes.begin(), changes.end());
-    Length found;
+    QueueLength found;
     std::int64_t length = 0;
     double weighted = 0, empty = 0;
     for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -88,7 +88,7 @@ Result<ResultTable> run(const Facts& facts) {
     ResultTable table("queue", kColumns);
     table.handle_prefix = "q";
     for (auto& [stream, of] : changes.of) {
-        Length length = measure(of);
+        QueueLength length = measure(of);
         table.add_row({integer(stream.first), stream.second < 0 ? kAbsent : integer(stream.second), integer(length.ops),
                        real(length.mean), integer(length.most), real(length.empty_pct)});
     }

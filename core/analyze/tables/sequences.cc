@@ -14,7 +14,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kLongest = 16;
+constexpr std::size_t kMaxLength = 16;
 
 using Names = std::vector<std::uint32_t>;
 struct HashNames {
@@ -84,9 +84,9 @@ constexpr ResultColumn kColumns[] = {
 
 Result<ResultTable> run(const Facts& facts) {
     std::int64_t wanted = facts.options().sequence_length;
-    if (wanted < 2 || wanted > static_cast<std::int64_t>(kLongest))
+    if (wanted < 2 || wanted > static_cast<std::int64_t>(kMaxLength))
         return Error{ExitCode::usage,
-                     fmt::format("invalid --sequence-length '{}': must be 2-{} kernels", wanted, kLongest)};
+                     fmt::format("invalid --sequence-length '{}': must be 2-{} kernels", wanted, kMaxLength)};
     Sequences found = gather(facts, static_cast<std::size_t>(wanted));
     std::vector<std::pair<std::string, Sequence>> order;
     for (const auto& [names, sequence] : found)

@@ -92,7 +92,7 @@ std::pair<StringId, double> largest_growth(const TimeByName& from, const TimeByN
 class Explanation {
 public:
     Explanation(const Facts& facts, const Steps& found, const std::vector<Measured>& measured, std::size_t median)
-        : study_(facts), steps_(found.steps), measured_(measured), median_(median) {
+        : facts_(facts), steps_(found.steps), measured_(measured), median_(median) {
         if (found.thread != kNoString) thread_ = HostTimeline(facts.trace()).spans(found.thread);
         host_of_median_ = host(steps_[median]);
         kernels_of_median_ = kernels(steps_[median]);
@@ -104,13 +104,13 @@ public:
         std::string text = fmt::format("{} longer than the median", readable_duration(longer));
         auto [span, more_host] = largest_growth(host_of_median_, host(steps_[slow]));
         if (more_host > 0) {
-            std::string what = span == kNoString ? "host code without records" : shorten(study_.trace().text(span));
+            std::string what = span == kNoString ? "host code without records" : shorten(facts_.trace().text(span));
             text += fmt::format(": host {} more in {}", readable_duration(more_host), what);
         }
         if (busier > 0.1 * static_cast<double>(longer)) {
             auto [kernel, more] = largest_growth(kernels_of_median_, kernels(steps_[slow]));
             text += fmt::format("{} device busy {} longer", more_host > 0 ? ";" : ":", readable_duration(busier));
-            if (more > 0) text += fmt::format(", most in {}", shorten(study_.trace().text(kernel)));
+            if (more > 0) text += fmt::format(", most in {}", shorten(facts_.trace().text(kernel)));
         } else {
             text += fmt::format("{} device not busier", more_host > 0 ? ";" : ":");
         }
@@ -129,11 +129,11 @@ private:
     }
     TimeByName kernels(const Step& step) const {
         TimeByName times;
-        const KernelTable& table = study_.trace().kernel();
+        const KernelTable& table = facts_.trace().kernel();
         if (table.rows == 0) return times;
         const TimeNs *begin = table.start.values(), *end = begin + table.rows;
         auto first = static_cast<Row>(std::lower_bound(begin, end, step.start) - begin);
-        std::int64_t only = study_.options().device;
+        std::int64_t only = facts_.options().device;
         for (Row row = first; row < table.rows && table.start[row] < step.end; ++row)
             if (only < 0 || table.device.value_or(row, -1) == only)
                 times[index_of(table.name.value_or(row, kNoString))].add(
@@ -141,7 +141,7 @@ private:
         return times;
     }
 
-    const Facts& study_;
+    const Facts& facts_;
     const std::vector<Step>& steps_;
     const std::vector<Measured>& measured_;
     std::size_t median_;

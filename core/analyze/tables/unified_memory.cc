@@ -21,7 +21,7 @@ constexpr ResultColumn kColumns[] = {
     {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns."},
 };
 
-struct Moves {
+struct MigrationTotals {
     std::uint64_t count = 0;
     WideSum bytes, total;
     bool bytes_known = true;
@@ -33,14 +33,14 @@ Result<ResultTable> run(const Facts& facts) {
     ResultTable table("unified_memory", kColumns);
     table.handle_prefix = "um";
     std::int64_t only = facts.options().device;
-    std::map<std::pair<std::int32_t, std::string_view>, Moves> moves;
+    std::map<std::pair<std::int32_t, std::string_view>, MigrationTotals> moves;
     for (Row row = 0; row < copies.rows; ++row) {
         std::int32_t device = copies.device.value_or(row, -1);
         if ((only >= 0 && device != only) || trace.links().memcpy_launch[row] != kNoRow) continue;
         if (trace.text(copies.src.value_or(row, kNoString)) != "managed" ||
             trace.text(copies.dst.value_or(row, kNoString)) != "managed")
             continue;
-        Moves& of = moves[{device, trace.text(copies.kind.value_or(row, kNoString))}];
+        MigrationTotals& of = moves[{device, trace.text(copies.kind.value_or(row, kNoString))}];
         ++of.count;
         of.total.add(copies.dur[row]);
         of.bytes.add(copies.bytes.value_or(row, 0));

@@ -10,7 +10,8 @@ namespace gpuprof {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
-    {"kind", CellType::text, Unit::none, "recorded, baseline (without the profiler's cost), single, plan, together or floor."},
+    {"kind", CellType::text, Unit::none,
+     "recorded, baseline (without the profiler's cost), single, plan, together or floor."},
     {"change", CellType::text, Unit::none, "What is changed; in a plan, on top of the rows above."},
     {"step_ns", CellType::integer, Unit::ns, "Predicted time of a step, without the profiler's cost."},
     {"low_ns", CellType::integer, Unit::ns, "Lower end of its range."},
@@ -31,9 +32,9 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
         what.clear();
         for (const Edit& edit : prediction.edits) what += (what.empty() ? "" : "; ") + text_of(edit);
     }
-    table.add_row({kind, std::string_view(what), integer(prediction.step.central), integer(prediction.step.low), integer(prediction.step.high),
-                   prediction.edits.empty() ? kAbsent : real(100 * prediction.gain), integer(prediction.recorded),
-                   name_of(prediction.certainty), std::string_view(assumes)});
+    table.add_row({kind, std::string_view(what), integer(prediction.step.central), integer(prediction.step.low),
+                   integer(prediction.step.high), prediction.edits.empty() ? kAbsent : real(100 * prediction.gain),
+                   integer(prediction.recorded), name_of(prediction.certainty), std::string_view(assumes)});
 }
 
 // The changes that the user names: each alone, and all together.
@@ -51,8 +52,8 @@ ResultTable predict_given(const Facts& facts, const std::vector<Edit>& edits, Re
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("whatif", kColumns);
     const ReplayValidity& validity = facts.get<ReplayValidity>();
-    if (!validity.why_not.empty()) {
-        table.notes.push_back(fmt::format("No prediction: {}; {}.", validity.why_not, validity.cure));
+    if (!validity.insufficient_because.empty()) {
+        table.notes.push_back(fmt::format("No prediction: {}; {}.", validity.insufficient_because, validity.cure));
         return table;
     }
     Result<std::vector<Edit>> edits = parse_edits(facts.options().changes);
@@ -64,7 +65,8 @@ Result<ResultTable> run(const Facts& facts) {
     add(table, "baseline", found.baseline);
     for (const Prediction& each : found.single) add(table, "single", each);
     for (const Prediction& each : found.plan) add(table, "plan", each);
-    table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent, kAbsent});
+    table.add_row(
+        {"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent, kAbsent});
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     table.notes.push_back(fmt::format(
         "Model error {:+.2f} %, unexplained starts {:.2f} % of the step time; {} edges inferred, {} not made.",
@@ -74,6 +76,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kWhatIf{"whatif", "", "Predicted step time with one thing changed, by replaying the recording.", kColumns, run, true};
+const Analysis kWhatIf{"whatif", "",  "Predicted step time with one thing changed, by replaying the recording.",
+                       kColumns, run, true};
 
 }  // namespace gpuprof

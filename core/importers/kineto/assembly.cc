@@ -190,7 +190,7 @@ void Assembly::finish_facts() {
         if (world_size_) process.world_size.set(row, *world_size_);
     }
     TimeNs base = base_time_.value_or(0);
-    if (base <= -kLatestTime || base >= kLatestTime) {
+    if (base <= -kMaxTime || base >= kMaxTime) {
         builder_.lose(Loss::bad_number, fmt::format("{}: baseTimeNanoseconds {}", file_, base));
         base = 0;
     }

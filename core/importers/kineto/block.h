@@ -13,7 +13,7 @@
 namespace gpuprof::kineto {
 
 // Times further from zero are rejected, so that the time base can be added without overflow.
-inline constexpr TimeNs kLatestTime = TimeNs{1} << 61;
+inline constexpr TimeNs kMaxTime = TimeNs{1} << 61;
 
 // One end of a fwdbwd arrow; the other end may be anywhere in the file.
 struct FlowEnd {

@@ -121,7 +121,7 @@ char last_visible(const char* begin, const char* p, char otherwise) {
 bool looks_like_event(char before, const char* p, const char* end) {
     if (p >= end || *p != '{') return false;
     if (before != ',' && before != '[' && before != '}') return false;
-    const char* limit = end - p > kEventLook ? p + kEventLook : end;
+    const char* limit = end - p > kEventPrefix ? p + kEventPrefix : end;
     p = skip_space(p + 1, limit);
     if (p >= limit || *p != '"') return false;
     const char* key = ++p;

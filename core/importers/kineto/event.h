@@ -44,8 +44,8 @@ struct Event {
 Scan read_event(const char*& p, const char* end, Event& event);
 
 // Whether an event seems to start at p: the last non-blank byte before p ends an item, and a brace and a key that
-// events start with follow. Reads at most kEventLook bytes past p.
-inline constexpr std::ptrdiff_t kEventLook = 64;
+// events start with follow. Reads at most kEventPrefix bytes past p.
+inline constexpr std::ptrdiff_t kEventPrefix = 64;
 bool looks_like_event(char before, const char* p, const char* end);
 
 // The last non-blank byte of [begin, p), or `otherwise` if there is none.

@@ -66,8 +66,8 @@ bool take_exponent(std::string_view& text, std::int64_t& exponent) {
     if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
     std::string_view digits = take_digits(text);
     if (digits.empty()) return false;
-    constexpr std::int64_t kHuge = 1'000'000'000;  // larger than any exponent that matters, and safe to add to
-    for (char c : digits) exponent = exponent >= kHuge ? kHuge : exponent * 10 + (c - '0');
+    constexpr std::int64_t kHugeExponent = 1'000'000'000;  // larger than any exponent that matters, and safe to add to
+    for (char c : digits) exponent = exponent >= kHugeExponent ? kHugeExponent : exponent * 10 + (c - '0');
     if (negative) exponent = -exponent;
     return true;
 }
@@ -86,8 +86,8 @@ bool take_apart(std::string_view text, Parts& parts) {
 }
 
 Number with_sign(bool negative, std::uint64_t magnitude, std::int64_t& value) {
-    constexpr std::uint64_t kMost = INT64_MAX;
-    if (magnitude > kMost + (negative ? 1 : 0)) return Number::out_of_range;
+    constexpr std::uint64_t kMaxMagnitude = INT64_MAX;
+    if (magnitude > kMaxMagnitude + (negative ? 1 : 0)) return Number::out_of_range;
     value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
     return Number::ok;
 }

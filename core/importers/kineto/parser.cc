@@ -127,7 +127,7 @@ private:
             if (at >= end_) break;
             if (*at != '{' && *at != ']') continue;
             // Near the end of a piece, the next bytes are needed to decide.
-            if (!piece_.last && end_ - at <= kEventLook) return stop_at(at);
+            if (!piece_.last && end_ - at <= kEventPrefix) return stop_at(at);
             char before = last_visible(piece_.begin, at, piece_.before);
             if (looks_like_event(before, at, end_)) return go_on_at(at, State::events);
             if (*at == ']' && before == '}' && looks_like_end(at)) return go_on_at(at + 1, State::header);
@@ -145,7 +145,7 @@ private:
     }
     // Whether a brace, or a comma and a key, follow the bracket.
     bool looks_like_end(const char* at) const {
-        const char* limit = end_ - at > kEventLook ? at + kEventLook : end_;
+        const char* limit = end_ - at > kEventPrefix ? at + kEventPrefix : end_;
         const char* after = skip_space(at + 1, limit);
         if (after < limit && *after == ',') {
             after = skip_space(after + 1, limit);

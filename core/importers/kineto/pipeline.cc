@@ -110,7 +110,9 @@ private:
 
 }  // namespace
 
-PipelineShape usual_shape() { return {std::clamp(std::thread::hardware_concurrency(), 1u, 8u), std::size_t{2} << 20}; }
+PipelineShape default_shape() {
+    return {std::clamp(std::thread::hardware_concurrency(), 1u, 8u), std::size_t{2} << 20};
+}
 
 Status parse_all(Source& source, PipelineShape shape, const std::function<void(ParsedPiece&)>& consume) {
     PieceReader reader(source, shape.piece_bytes);

@@ -24,7 +24,7 @@ struct PipelineShape {
     unsigned workers;
     std::size_t piece_bytes;
 };
-PipelineShape usual_shape();
+PipelineShape default_shape();
 
 // Calls `consume` on the calling thread for each piece, in order. Fails if reading fails.
 Status parse_all(Source& source, PipelineShape shape, const std::function<void(ParsedPiece&)>& consume);

@@ -129,7 +129,7 @@ void RowWriter::lose(Loss loss, std::uint64_t offset) {
 bool RowWriter::read_time(const Event& event, Field field, std::int64_t& ns) {
     switch (event.has(field) ? parse_padded_microseconds(event[field].text(), ns) : Number::absent) {
         case Number::ok:
-            if (ns > -kLatestTime && ns < kLatestTime) return true;
+            if (ns > -kMaxTime && ns < kMaxTime) return true;
             [[fallthrough]];
         case Number::out_of_range: lose(Loss::time_out_of_range, offset_); return false;
         case Number::bad: lose(Loss::bad_number, offset_); break;

@@ -26,16 +26,16 @@ std::string bare(std::string_view text) {
     return kept;
 }
 
-struct Marks {
+struct MarkCounts {
     std::size_t points, commas, last, digits_after, digits_before;
     bool sound;  // digits, marks, a sign and an exponent only
 };
 
-Marks marks_in(std::string_view text) {
+MarkCounts marks_in(std::string_view text) {
     std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
     std::size_t end = std::min(text.find_first_of("eE"), text.size());
     std::string_view digits = text.substr(sign, end - sign);
-    Marks marks{};
+    MarkCounts marks{};
     marks.points = static_cast<std::size_t>(std::count(digits.begin(), digits.end(), '.'));
     marks.commas = static_cast<std::size_t>(std::count(digits.begin(), digits.end(), ','));
     marks.last = digits.find_last_of(".,");
@@ -50,21 +50,22 @@ Marks marks_in(std::string_view text) {
 
 }  // namespace
 
-Mark mark_of(std::string_view text) {
+DecimalMark mark_of(std::string_view text) {
     std::string number = bare(text);
-    Marks marks = marks_in(number);
-    if (!marks.sound || marks.points + marks.commas == 0) return Mark::unknown;
-    if (marks.points > 0 && marks.commas > 0) return number.rfind('.') > number.rfind(',') ? Mark::point : Mark::comma;
-    if (marks.points + marks.commas > 1) return marks.points > 0 ? Mark::comma : Mark::point;
-    if (marks.digits_after == 3 && marks.digits_before > 0) return Mark::unknown;
-    return marks.points > 0 ? Mark::point : Mark::comma;
+    MarkCounts marks = marks_in(number);
+    if (!marks.sound || marks.points + marks.commas == 0) return DecimalMark::unknown;
+    if (marks.points > 0 && marks.commas > 0)
+        return number.rfind('.') > number.rfind(',') ? DecimalMark::point : DecimalMark::comma;
+    if (marks.points + marks.commas > 1) return marks.points > 0 ? DecimalMark::comma : DecimalMark::point;
+    if (marks.digits_after == 3 && marks.digits_before > 0) return DecimalMark::unknown;
+    return marks.points > 0 ? DecimalMark::point : DecimalMark::comma;
 }
 
-std::optional<double> number_of(std::string_view text, Mark mark) {
+std::optional<double> number_of(std::string_view text, DecimalMark mark) {
     std::string number = bare(text);
     if (!marks_in(number).sound) return std::nullopt;
-    if (Mark own = mark_of(number); own != Mark::unknown) mark = own;
-    char decimal = mark == Mark::comma ? ',' : '.', group = mark == Mark::comma ? '.' : ',';
+    if (DecimalMark own = mark_of(number); own != DecimalMark::unknown) mark = own;
+    char decimal = mark == DecimalMark::comma ? ',' : '.', group = mark == DecimalMark::comma ? '.' : ',';
     std::erase(number, group);
     std::replace(number.begin(), number.end(), decimal, '.');
     const char* begin = number.data() + (number.starts_with('+') ? 1 : 0);

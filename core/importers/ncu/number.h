@@ -7,13 +7,13 @@
 
 namespace gpuprof::ncu {
 
-enum class Mark { unknown, point, comma };  // the decimal mark
+enum class DecimalMark { unknown, point, comma };  // the decimal mark
 
 // What a number reveals about the decimal mark of its file.
-Mark mark_of(std::string_view text);
+DecimalMark mark_of(std::string_view text);
 
 // The number; absent if it is not one. `mark` decides if the text does not; unknown means a point. Text after a number
 // in brackets ("12 (4; 8)", the values of its instances) is ignored.
-std::optional<double> number_of(std::string_view text, Mark mark);
+std::optional<double> number_of(std::string_view text, DecimalMark mark);
 
 }  // namespace gpuprof::ncu

@@ -199,13 +199,13 @@ void Reader::counter(std::int64_t launch, std::string_view section, const std::s
     table.metric.set(row, batch_.intern(metric));
     if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
     values_.push_back(batch_.intern(value));
-    Mark mark = mark_of(value);
-    points_ += mark == Mark::point ? 1 : 0;
-    commas_ += mark == Mark::comma ? 1 : 0;
+    DecimalMark mark = mark_of(value);
+    points_ += mark == DecimalMark::point ? 1 : 0;
+    commas_ += mark == DecimalMark::comma ? 1 : 0;
 }
 
 void Reader::finish() {
-    Mark mark = points_ >= commas_ ? Mark::point : Mark::comma;
+    DecimalMark mark = points_ >= commas_ ? DecimalMark::point : DecimalMark::comma;
     KernelCounterTable& table = batch_.tables.kernel_counter;
     std::vector<std::optional<double>> numbers(values_.size());
     for (Row row = 0; row < table.rows; ++row) {
@@ -221,14 +221,14 @@ void Reader::finish() {
 }
 
 void Reader::resolve_durations(const std::vector<std::optional<double>>& numbers) {
-    constexpr double kLongest = 1e18;  // ns
+    constexpr double kMaxDuration = 1e18;  // ns
     const KernelCounterTable& counters = batch_.tables.kernel_counter;
     std::unordered_map<std::int64_t, DurNs> durations;
     for (Row row = 0; row < counters.rows; ++row) {
         std::string_view metric = batch_.strings[counters.metric[row]];
         if (metric != "gpu__time_duration.sum" && metric != "Duration") continue;
         double ns = ns_in(batch_.strings[counters.unit.value_or(row, kNoString)]) * numbers[row].value_or(0);
-        if (ns > 0 && ns < kLongest) durations[counters.launch[row]] = std::llround(ns);
+        if (ns > 0 && ns < kMaxDuration) durations[counters.launch[row]] = std::llround(ns);
     }
     ProfiledKernelTable& table = batch_.tables.profiled_kernel;
     for (Row row = 0; row < table.rows; ++row)

@@ -1,7 +1,7 @@
 // Part of the nsys importer: device activity.
 #include <fmt/format.h>
 
-#include "core/importers/cuda_words.h"
+#include "core/importers/cupti_names.h"
 #include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/importers/autograd_range.h"
-#include "core/importers/cuda_words.h"
+#include "core/importers/cupti_names.h"
 #include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
 
@@ -95,11 +95,11 @@ void Reader::read_ranges() {
         auto operator<=>(const Names&) const = default;
     };
     std::map<Names, StringId> names;  // of domains (category -1) and categories
-    struct About {
+    struct PendingRange {
         Row row;
         Names domain, category;
     };
-    std::vector<About> about;
+    std::vector<PendingRange> about;
     TimeNs last = 0;
     std::vector<Row> open;
     RangeTable& table = batch_.tables.range;
@@ -131,7 +131,7 @@ void Reader::read_ranges() {
         if (in != 0 || group != 0) about.push_back({row, {pid, in, -1}, {pid, in, group}});
     }
     for (Row row : open) table.dur.change(row, span_between(table.start[row], last));
-    for (const About& range : about) {
+    for (const PendingRange& range : about) {
         if (auto known = names.find(range.domain); known != names.end()) table.domain.set(range.row, known->second);
         if (range.category.category == 0) continue;
         auto known = names.find(range.category);

@@ -7,9 +7,9 @@ namespace gpuprof::nsys {
 namespace {
 
 // Times of the file, or their sum with the session start, beyond this are invalid: over 36 years in ns.
-constexpr std::int64_t kFarthest = std::int64_t{1} << 60;
+constexpr std::int64_t kMaxTime = std::int64_t{1} << 60;
 
-bool is_near(std::int64_t time) { return time > -kFarthest && time < kFarthest; }
+bool is_near(std::int64_t time) { return time > -kMaxTime && time < kMaxTime; }
 
 }  // namespace
 

@@ -18,14 +18,14 @@ struct Frame {
 
 // A row of a few bytes refers to a symbol of any length, and each stack writes its symbols out. Names are truncated so
 // that a small file cannot become a large recording.
-constexpr std::size_t kLongestSymbol = 400;
+constexpr std::size_t kMaxSymbolLength = 400;
 
 // ";" separates the frames of a stack.
 std::string frame_text(std::string_view symbol, std::string_view module) {
-    std::string text(symbol.substr(0, kLongestSymbol));
+    std::string text(symbol.substr(0, kMaxSymbolLength));
     if (text.size() < symbol.size()) text += "...";
     module = module.substr(module.rfind('/') + 1);
-    module = module.substr(0, kLongestSymbol);
+    module = module.substr(0, kMaxSymbolLength);
     if (!module.empty()) text.append(" (").append(module).append(")");
     std::replace(text.begin(), text.end(), ';', ',');
     return text;
@@ -57,7 +57,7 @@ void Reader::read_stacks() {
     std::uint64_t stack_bytes = 0;                   // a row of a few bytes refers to a symbol of hundreds
     for (auto first = frames.begin(), last = first; first != frames.end(); first = last) {
         std::string stack;
-        if (stack_bytes > database_.most_memory() / 4) {
+        if (stack_bytes > database_.max_memory() / 4) {
             batch_.lose(Loss::too_deep, "SAMPLING_CALLCHAINS");
             break;
         }

@@ -9,7 +9,7 @@
 namespace gpuprof::nsys_stats {
 namespace {
 
-constexpr double kMost = 1e18;  // ns and bytes; larger values are not times or sizes of a recording
+constexpr double kMaxValue = 1e18;  // ns and bytes; larger values are not times or sizes of a recording
 
 struct Name {
     std::string_view name, unit;
@@ -83,7 +83,7 @@ std::optional<std::int64_t> Columns::time(const std::vector<std::string>& row, s
     std::optional<int> scale = known == columns_.end() ? std::nullopt : time_scale(known->second.unit);
     std::int64_t value = 0;
     if (!scale || kineto::parse_decimal(text(row, column), *scale, value) != kineto::Number::ok) return std::nullopt;
-    return std::abs(static_cast<double>(value)) < kMost ? std::optional(value) : std::nullopt;
+    return std::abs(static_cast<double>(value)) < kMaxValue ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::int64_t> Columns::bytes(const std::vector<std::string>& row, std::string_view column) const {
@@ -95,7 +95,7 @@ std::optional<std::int64_t> Columns::bytes(const std::vector<std::string>& row, 
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (!scale || error != std::errc{} || end != digits.data() + digits.size() || !(value >= 0)) return std::nullopt;
     double bytes = value * *scale;
-    if (!(bytes < kMost)) return std::nullopt;
+    if (!(bytes < kMaxValue)) return std::nullopt;
     std::size_t point = digits.find('.');
     double step = *scale * std::pow(10.0, point == digits.npos ? 0.0 : -static_cast<double>(digits.size() - point - 1));
     bool exact = step <= 1, near = step / 2 <= kTolerance * bytes;

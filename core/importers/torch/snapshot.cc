@@ -17,8 +17,9 @@ struct Action {
 
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 52;    // bytes; no device has more, and sums stay far from overflow
-constexpr std::int64_t kLatest = std::int64_t{1} << 51;  // us
+constexpr std::int64_t kMaxBlockBytes = std::int64_t{1}
+                                        << 52;  // bytes; no device has more, and sums stay far from overflow
+constexpr std::int64_t kMaxTime_us = std::int64_t{1} << 51;  // us
 
 constexpr Action kActions[] = {
     {"alloc", 1, 0, true},           {"free_requested", -1, 0, true}, {"free_completed", 0, 0, false},
@@ -34,19 +35,19 @@ const Action* action_of(std::string_view name) {
 // The block size that the allocator looks for, for a request of this size. It may take a larger block: of large blocks
 // it does not split off a remainder below 1 MiB. Source: c10/cuda/CUDACachingAllocator.cpp, round_size.
 std::int64_t rounded(std::int64_t asked) {
-    constexpr std::int64_t kSmallestBlock = 512;
-    return std::max(kSmallestBlock, (asked + kSmallestBlock - 1) / kSmallestBlock * kSmallestBlock);
+    constexpr std::int64_t kMinBlock = 512;
+    return std::max(kMinBlock, (asked + kMinBlock - 1) / kMinBlock * kMinBlock);
 }
 
 bool is_bytes(const PickleValue& value) {
-    return value.kind == PickleValue::Kind::integer && value.bits >= 0 && value.bits < kMost;
+    return value.kind == PickleValue::Kind::integer && value.bits >= 0 && value.bits < kMaxBlockBytes;
 }
 
 }  // namespace
 
 // Asked before each row; checks once in a thousand calls.
 bool Snapshot::has_room() {
-    if (++rows_ % 1024 == 0) over_limit_ = over_limit_ || bytes_of(batch_) > most_bytes_;
+    if (++rows_ % 1024 == 0) over_limit_ = over_limit_ || bytes_of(batch_) > max_bytes_;
     return !over_limit_;
 }
 
@@ -188,7 +189,7 @@ Row Snapshot::write_event(std::int32_t device, const PickleValue& entry) {
     MemoryEventTable& table = batch_.tables.memory_event;
     Row row = table.add();
     auto time = Pickle::integer(pickle_.find(entry, "time_us"));
-    if (time && *time > 0 && *time < kLatest) table.time.set(row, *time * 1000);
+    if (time && *time > 0 && *time < kMaxTime_us) table.time.set(row, *time * 1000);
     table.device_type.set(row, kCuda);
     table.device.set(row, device);
     if (auto address = Pickle::integer(pickle_.find(entry, "addr"))) table.address.set(row, *address);

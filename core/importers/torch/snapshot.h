@@ -20,11 +20,11 @@ struct Action;
 
 class Snapshot {
 public:
-    // Keeps texts of stacks up to `most_stack_bytes`: a small file can refer to one frame any number of times.
-    // Creates rows up to `most_bytes`; over_limit() reports the limit: an entry may also be referenced any number of
+    // Keeps texts of stacks up to `max_stack_bytes`: a small file can refer to one frame any number of times.
+    // Creates rows up to `max_bytes`; over_limit() reports the limit: an entry may also be referenced any number of
     // times.
-    Snapshot(const Pickle& pickle, Batch& batch, std::size_t most_stack_bytes, std::uint64_t most_bytes)
-        : pickle_(pickle), batch_(batch), stack_room_(most_stack_bytes), most_bytes_(most_bytes) {}
+    Snapshot(const Pickle& pickle, Batch& batch, std::size_t max_stack_bytes, std::uint64_t max_bytes)
+        : pickle_(pickle), batch_(batch), stack_room_(max_stack_bytes), max_bytes_(max_bytes) {}
 
     // False if it is not a snapshot.
     bool read();
@@ -51,7 +51,7 @@ private:
     bool has_room();
 
     std::size_t stack_room_;
-    std::uint64_t most_bytes_, rows_ = 0;
+    std::uint64_t max_bytes_, rows_ = 0;
     bool over_limit_ = false;
     std::map<std::int32_t, Live> live_;
     std::map<std::int64_t, StringId> stacks_;  // by the list of frames

@@ -29,9 +29,9 @@ std::optional<std::int64_t> integer_of(const element& object, std::string_view k
 }
 
 std::optional<TimeNs> ns_of(const element& object, std::string_view key) {
-    constexpr double kMost = 1e15;  // us
+    constexpr double kMaxTime_us = 1e15;  // us
     double us = 0;
-    if (object[key].get(us) != simdjson::SUCCESS || !(std::abs(us) < kMost)) return std::nullopt;
+    if (object[key].get(us) != simdjson::SUCCESS || !(std::abs(us) < kMaxTime_us)) return std::nullopt;
     return std::llround(us * 1000);
 }
 
@@ -101,8 +101,8 @@ int sniff_xprof_json(std::string_view head) {
 
 Status import_xprof_json(Source& source, TraceBuilder& builder) {
     JsonDocument document;
-    constexpr std::size_t kOfEvent = 2;  // the object, the list of events
-    Result<element> root = document.read(source, kOfEvent);
+    constexpr std::size_t kRowsPerEvent = 2;  // the object, the list of events
+    Result<element> root = document.read(source, kRowsPerEvent);
     if (!root.ok()) return root.error();
     simdjson::dom::array events;
     if ((*root)["traceEvents"].get(events) != simdjson::SUCCESS)

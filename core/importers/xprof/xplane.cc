@@ -9,7 +9,7 @@
 #include "core/importers/formats.h"
 #include "core/importers/memory_limit.h"
 #include "core/importers/protobuf.h"
-#include "core/importers/whole.h"
+#include "core/importers/read_all.h"
 #include "core/importers/xprof/rows.h"
 
 namespace gpuprof {
@@ -17,8 +17,8 @@ namespace {
 
 using namespace xprof;
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;
-constexpr std::int64_t kLatest = std::int64_t{1} << 60;  // ns; for times of the file and their base
+constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+constexpr std::int64_t kMaxTime = std::int64_t{1} << 60;  // ns; for times of the file and their base
 
 // Field numbers of xplane.proto.
 enum Space : std::uint32_t { kPlanes = 1, kHostNames = 4 };
@@ -71,8 +71,8 @@ private:
                 if (metadata.number() == 2) name = metadata.bytes();
         }
         names[id] = name;
-        constexpr std::size_t kOfName = 64;
-        over_limit_ = over_limit_ || limit_.is_below(batch_, besides_ + names.size() * kOfName);
+        constexpr std::size_t kBytesPerName = 64;
+        over_limit_ = over_limit_ || limit_.is_below(batch_, besides_ + names.size() * kBytesPerName);
     }
     static std::string_view name_of(const Names& names, std::int64_t id) {
         auto known = names.find(id);
@@ -127,7 +127,7 @@ private:
 
     // Devices, start of the recording, and versions.
     void describe(const Event& plane) {
-        if (auto start = plane.number("profile_start_time"); start && *start > 0 && *start < kLatest * 2)
+        if (auto start = plane.number("profile_start_time"); start && *start > 0 && *start < kMaxTime * 2)
             began_ = *start;
         for (std::string_view version : {"jax_version", "jaxlib_version", "cuda_driver_version"})
             if (std::string_view text = plane.text(version); !text.empty()) {
@@ -185,7 +185,7 @@ private:
                 default: break;
             }
         if (fields.damaged()) return batch_.lose(Loss::malformed_event, "XEvent");
-        if (line_start <= -kLatest || line_start >= kLatest || offset / 1000 >= kLatest)
+        if (line_start <= -kMaxTime || line_start >= kMaxTime || offset / 1000 >= kMaxTime)
             return batch_.lose(Loss::time_out_of_range, "XEvent");
         event.start = line_start + offset / 1000;
         event.dur = duration / 1000;
@@ -212,7 +212,7 @@ int sniff_xplane(std::string_view head) {
 }
 
 Status import_xplane(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_whole(source, kMostBytes);
+    Result<std::string> bytes = read_all(source, kMaxBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
     XPlaneReader reader(batch, source, bytes->size());

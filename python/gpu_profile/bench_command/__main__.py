@@ -13,7 +13,7 @@ from ..benchmarking import Options, measure
 from ..declared import options_of
 from ..errors import Error
 from ..measurement import Measurement
-from ..plain_text import printable_lines
+from ..sanitize import printable_lines
 from ..user_file import load, said, user_frames
 from .arguments import arguments_of, family_of
 from .options import UsageError, given_options, parse

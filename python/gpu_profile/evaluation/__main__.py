@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import __version__
-from ..plain_text import printable_lines
+from ..sanitize import printable_lines
 from .options import UsageError, parse
 from .session import Evaluation
 from .verdict import exit_code, fixed_lines, json_text, table

@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple
 
 __all__ = ["Arrays", "Family"]
 
-_LONGEST = 100_000  # maximum elements of a described list or tuple
+_MAX_SIZE = 100_000  # maximum elements of a described list or tuple
 
 
 class Family(NamedTuple):
@@ -62,7 +62,7 @@ class Arrays:
             blocks.append(value.tobytes())
             tree = {"is": "array", "dtype": value.dtype.name, "shape": []}
             return {**tree, "format": value.dtype.str, "block": len(blocks) - 1}
-        if kind in (tuple, list) and len(value) <= _LONGEST:
+        if kind in (tuple, list) and len(value) <= _MAX_SIZE:
             return {"is": kind.__name__, "of": [self.describe(part, blocks) for part in value]}
         if kind is dict and all(type(key) is str for key in value):
             return {"is": "dict", "keys": list(value), "of": [self.describe(part, blocks) for part in value.values()]}

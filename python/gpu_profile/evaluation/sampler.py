@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 from .side import Side
 
-__all__ = ["Sampler", "Shot", "new_seed"]
+__all__ = ["Sampler", "TimedSample", "new_seed"]
 
 _SAMPLE_NS = 1e6  # target duration of a sample; keeps the overhead of the clock small
-_LONGEST_SAMPLE_NS = 20e6
+_MAX_SAMPLE_NS = 20e6
 _BATCH_BYTES = 256 << 20
-_LONGEST_PREPARATION_NS = 50e6
+_MAX_PREPARATION_NS = 50e6
 _WARM_UP = (2, 10)
 _HELD_CALLS = 64  # a queue holds about a thousand launches
 _HELD_SAMPLES, _HELD_TRIES = 7, 2
 
 
-class Shot(NamedTuple):
+class TimedSample(NamedTuple):
     """One sample, in ns for all its calls; device times are None without a device, and `reason` explains why."""
 
     calls: int
@@ -45,7 +45,7 @@ class Sampler:
     def calls(self, batch: int | None = None) -> list[list[int]]:
         return [[case, new_seed()] for _ in range(batch or self.batch) for case in range(self.cases)]
 
-    def sample(self, side: Side, calls: list[list[int]] | None = None, hold: bool = False) -> Shot:
+    def sample(self, side: Side, calls: list[list[int]] | None = None, hold: bool = False) -> TimedSample:
         calls = calls or self.calls()
         side.ask("collect")
         side.ask("prepare", calls=calls)
@@ -53,9 +53,9 @@ class Sampler:
         said: dict[str, Any] = side.ask("time", hold=hold)[0]
         busy = max(0.0, float(side.outside_ns - side.waited_ns))
         lap = {name: said[name] for name in ("device_ns", "beyond_ns", "idle_wait_ns", "held") if name in said}
-        return Shot(len(calls) // self.cases, prepared, busy, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
+        return TimedSample(len(calls) // self.cases, prepared, busy, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
 
-    def take(self, side: Side, count: int) -> list[Shot]:
+    def take(self, side: Side, count: int) -> list[TimedSample]:
         return [self.sample(side) for _ in range(count)]
 
     def warm_up(self, sides: list[Side], bytes_per_call: int) -> None:
@@ -69,8 +69,8 @@ class Sampler:
                 break
             before = sum(taken)
         most = min(
-            256.0, _SAMPLE_NS / max(min(taken), 1), _LONGEST_SAMPLE_NS / max(*taken, 1),
-            _LONGEST_PREPARATION_NS / max(*(shot.prepare_ns for shot in shots), 1), _BATCH_BYTES / max(bytes_per_call, 1),
+            256.0, _SAMPLE_NS / max(min(taken), 1), _MAX_SAMPLE_NS / max(*taken, 1),
+            _MAX_PREPARATION_NS / max(*(shot.prepare_ns for shot in shots), 1), _BATCH_BYTES / max(bytes_per_call, 1),
         )
         self.batch = max(1, int(most))
         calls = self.calls()

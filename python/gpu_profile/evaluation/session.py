@@ -19,7 +19,7 @@ from .findings import Violations
 from .footprint import Footprint, footprint_of
 from .inputs import imports_of
 from .ratio import Ratio, ratio_of
-from .sampler import Sampler, Shot, new_seed
+from .sampler import Sampler, TimedSample, new_seed
 from .side import Side, SideFailure
 
 __all__ = ["Evaluation"]
@@ -163,8 +163,8 @@ class Evaluation:
         if self.timer == timing.CUDA:
             self.alone_times = {side.name: self._sampler.alone_ms(side) for side in (baseline, optimized)}
 
-    def _rounds(self, baseline: Side, optimized: Side) -> dict[str, list[Shot]]:
-        shots: dict[str, list[Shot]] = {"baseline": [], "optimized": []}
+    def _rounds(self, baseline: Side, optimized: Side) -> dict[str, list[TimedSample]]:
+        shots: dict[str, list[TimedSample]] = {"baseline": [], "optimized": []}
         compared = set(random.SystemRandom().sample(range(self.options.repeat), min(_COMPARED, self.options.repeat)))
         for turn in range(self.options.repeat):
             calls = self._sampler.calls()
@@ -174,7 +174,7 @@ class Evaluation:
                 self._compare_timed(baseline, optimized, calls)
         return shots
 
-    def _keep(self, shots: dict[str, list[Shot]]) -> None:
+    def _keep(self, shots: dict[str, list[TimedSample]]) -> None:
         self.timer, self.timer_reason = timing.timer_of(shots)
         self.times = {name: timing.per_call_ms(taken, self.timer) for name, taken in shots.items()}
         self.host_times = {name: timing.per_call_ms(taken, timing.HOST) for name, taken in shots.items()}
@@ -191,7 +191,7 @@ class Evaluation:
 
     # ---- what speaks against the figures
 
-    def _suspicions(self, baseline: Side, shots: dict[str, list[Shot]]) -> list[str]:
+    def _suspicions(self, baseline: Side, shots: dict[str, list[TimedSample]]) -> list[str]:
         own = shots["optimized"]
         self.floor_ms = self._floor(baseline)
         found = [

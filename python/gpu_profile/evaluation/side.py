@@ -36,8 +36,8 @@ class SideFailure(Exception):
 
 
 class Side:
-    def __init__(self, name: str, setup: dict[str, Any], patience_s: float) -> None:
-        self.name, self._patience_s, self._count = name, patience_s, 0
+    def __init__(self, name: str, setup: dict[str, Any], timeout_s: float) -> None:
+        self.name, self._timeout_s, self._count = name, timeout_s, 0
         self._token = secrets.token_hex(16)
         self._link, theirs = socket.socketpair()
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -52,16 +52,16 @@ class Side:
         """Return the worker's answer. `outside_ns` is its duration by this process's clock, `waited_ns` the part of it
         in which the two processes were ready and waited for a CPU (0: unknown)."""
         self._count += 1
-        deadline = time.monotonic() + self._patience_s
+        deadline = time.monotonic() + self._timeout_s
         try:
-            self._link.settimeout(self._patience_s)
+            self._link.settimeout(self._timeout_s)
             waited, begun = self._waited_ns(), time.perf_counter_ns()
             send(self._link, self._token, {"do": do, "id": self._count, **fields}, blocks)
             answer, back = receive(self._link, self._token, deadline)
             self.outside_ns = time.perf_counter_ns() - begun
             self.waited_ns = self._waited_ns() - waited
         except TimeoutError:
-            raise self._failure(do, f"gave no answer within {self._patience_s:g} s") from None
+            raise self._failure(do, f"gave no answer within {self._timeout_s:g} s") from None
         except (EOFError, OSError):
             raise self._failure(do, self._end()) from None
         except Forged:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Callable
 
-from .sampler import Shot
+from .sampler import TimedSample
 
 __all__ = ["CUDA", "HOST", "cached", "clocks_apart", "elsewhere", "floor_broken", "per_call_ms", "prepared_elsewhere", "timer_of"]
 
@@ -17,7 +17,7 @@ CUDA, HOST = "cuda events", "host"
 _MIB = 1024.0 * 1024.0
 
 
-def timer_of(shots: dict[str, list[Shot]]) -> tuple[str, str | None]:
+def timer_of(shots: dict[str, list[TimedSample]]) -> tuple[str, str | None]:
     """Return the timer for the samples of both sides, and the reason for the host's clock. Events are used if every
     sample has them and they cover all work of the baseline, which is correct by definition."""
     without = next((shot for taken in shots.values() for shot in taken if shot.device_ns is None), None)
@@ -27,11 +27,11 @@ def timer_of(shots: dict[str, list[Shot]]) -> tuple[str, str | None]:
     return (HOST, f"baseline: {strange}") if strange else (CUDA, None)
 
 
-def per_call_ms(shots: list[Shot], timer: str) -> list[float]:
+def per_call_ms(shots: list[TimedSample], timer: str) -> list[float]:
     return [(shot.inside_ns if timer == HOST or shot.device_ns is None else shot.device_ns) / 1e6 / shot.calls for shot in shots]
 
 
-def elsewhere(shots: list[Shot]) -> str | None:
+def elsewhere(shots: list[TimedSample]) -> str | None:
     """Detect device work after the end of the stream. Ignores up to 20 us or 2 % of the time."""
     seen = [shot for shot in shots if shot.device_ns is not None]
     if not seen:
@@ -42,7 +42,7 @@ def elsewhere(shots: list[Shot]) -> str | None:
     return f"work is done on another stream: the device is busy for {beyond / 1e6:.4f} ms after the {own / 1e6:.4f} ms of the given stream"
 
 
-def clocks_apart(shots: list[Shot]) -> str | None:
+def clocks_apart(shots: list[TimedSample]) -> str | None:
     """Compare the worker's clock with the evaluator's, which adds a message and, on a busy machine, the wait for a CPU;
     and the device's clock with the worker's, which adds the way to the device and back."""
     inside, outside = (median(getattr(shot, name) for shot in shots) for name in ("inside_ns", "outside_ns"))
@@ -55,7 +55,7 @@ def clocks_apart(shots: list[Shot]) -> str | None:
     return None
 
 
-def prepared_elsewhere(baseline: list[Shot], optimized: list[Shot]) -> str | None:
+def prepared_elsewhere(baseline: list[TimedSample], optimized: list[TimedSample]) -> str | None:
     """Compare the times for generating inputs. The code is the same on both sides, so a longer time is work of the
     module."""
     plain, own = (_fast(lambda shot: shot.prepare_ns / 1e6 / shot.calls, shots) for shots in (baseline, optimized))
@@ -80,9 +80,9 @@ def floor_broken(baseline_ms: list[float], optimized_ms: list[float], floor_ms: 
     return f"{own:.4f} ms is below the floor: moving {size / _MIB:.1f} MB takes {floor_ms:.4f} ms"
 
 
-def _nearly_all(judge: Callable[[Shot], bool], shots: list[Shot]) -> bool:
+def _nearly_all(judge: Callable[[TimedSample], bool], shots: list[TimedSample]) -> bool:
     return bool(shots) and sum(map(judge, shots)) > 0.9 * len(shots) - 1
 
 
-def _fast(figure: Callable[[Shot], float], shots: list[Shot]) -> float:
+def _fast(figure: Callable[[TimedSample], float], shots: list[TimedSample]) -> float:
     return sorted(map(figure, shots))[len(shots) // 10]

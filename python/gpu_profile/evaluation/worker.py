@@ -29,7 +29,7 @@ from .compare import compare
 from .device import waiter
 from .inputs import imports_of, made_inputs
 from .stopwatch import Stopwatch
-from .watched import Watched
+from .patch_detector import PatchDetector
 from .wire import receive, send
 
 _POISON = 0x7F
@@ -48,7 +48,7 @@ class Worker:
         self._clock, self._perturb, self._sleep = make_clock(), make_perturb(), time.sleep
         self._clean = gc.collect, gc.disable, gc.enable
         self._arrays, self._wait, self._memory = Arrays(), waiter(), framework_counters()
-        self._watched, self._stopwatch = Watched(), Stopwatch(self._arrays)
+        self._patch_detector, self._stopwatch = PatchDetector(), Stopwatch(self._arrays)
         self._inputs: list[Callable[[int], Any]] = []
         self._kernel: Callable[..., Any] = print
         self._batch: list[Any] = []
@@ -284,7 +284,7 @@ class Worker:
         return {"source": self._memory.name if self._memory else None}, []
 
     def replaced(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        return {"names": self._watched.replaced()}, []
+        return {"names": self._patch_detector.replaced()}, []
 
 
 def _parameters(kernel: Callable[..., Any]) -> int:

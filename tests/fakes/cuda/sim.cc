@@ -96,9 +96,9 @@ void Sim::poll() {
         if (!stream.held) continue;
         if (stream.words[0] != 0) {
             let_go(stream, std::max(host, stream.hold_begin));
-        } else if (host >= stream.hold_begin + stream.hold_patience) {
+        } else if (host >= stream.hold_begin + stream.hold_timeout) {
             stream.words[1] = 1;
-            let_go(stream, stream.hold_begin + stream.hold_patience);
+            let_go(stream, stream.hold_begin + stream.hold_timeout);
         }
     }
 }
@@ -144,7 +144,7 @@ void Sim::execute(Stream& stream, const Op& op) {
             break;
         case Op::hold:
             stream.held = true;
-            stream.hold_begin = start, stream.hold_patience = op.patience, stream.words = op.words;
+            stream.hold_begin = start, stream.hold_timeout = op.timeout, stream.words = op.words;
             break;
     }
 }
@@ -164,7 +164,7 @@ void Sim::submit(Stream& stream, Op op) {
 void Sim::wait(Stream& stream) {
     poll();
     while (stream.held) {
-        wait_until(stream.hold_begin + stream.hold_patience);
+        wait_until(stream.hold_begin + stream.hold_timeout);
         poll();
     }
     wait_until(stream.ready);

@@ -47,7 +47,7 @@ struct Op {
     std::size_t bytes = 0;  // memset
     Event* event = nullptr;
     volatile std::uint32_t* words = nullptr;  // hold
-    double patience = 0;
+    double timeout = 0;
     double submitted = 0;
 };
 
@@ -58,7 +58,7 @@ struct Graph {
 struct Stream {
     double ready = 0;
     bool held = false;
-    double hold_begin = 0, hold_patience = 0;
+    double hold_begin = 0, hold_timeout = 0;
     volatile std::uint32_t* words = nullptr;
     std::deque<Op> queue;
     std::unique_ptr<Graph> capturing;

@@ -222,7 +222,7 @@ int cuLaunchKernel(void* handle, unsigned, unsigned, unsigned, unsigned, unsigne
     }
     Op op{Op::hold};
     op.words = reinterpret_cast<volatile std::uint32_t*>(*static_cast<std::uint64_t*>(parameters[0]));
-    op.patience = static_cast<double>(*static_cast<std::uint64_t*>(parameters[1]));
+    op.timeout = static_cast<double>(*static_cast<std::uint64_t*>(parameters[1]));
     return put(stream, op);
 }
 

@@ -27,8 +27,8 @@ bool wants(std::uint32_t kind, std::uint32_t cbid) {
     bool whole_kind = client().kinds[kind].load(std::memory_order_relaxed);
     if (kind != kDriver && kind != kRuntime) return whole_kind;
     std::uint32_t domain = kind == std::uint32_t{kDriver} ? kDriverDomain : kRuntimeDomain;
-    std::uint8_t request =
-        cbid < kFunctions ? client().functions[domain][cbid].load(std::memory_order_relaxed) : std::uint8_t{kUnsaid};
+    std::uint8_t request = cbid < kFunctions ? client().functions[domain][cbid].load(std::memory_order_relaxed)
+                                             : std::uint8_t{kUnspecified};
     return request == kWanted || (whole_kind && request != kUnwanted);
 }
 

@@ -21,7 +21,7 @@ enum : std::uint32_t { kDriverDomain = 1, kRuntimeDomain = 2, kResourceDomain = 
 enum : std::uint32_t { kEnter = 0, kExit = 1 };                                       // CUpti_ApiCallbackSite
 
 // Of one API function: nothing said, or switched by cuptiActivityEnableRuntimeApi / DriverApi.
-enum Request : std::uint8_t { kUnsaid, kUnwanted, kWanted };
+enum Request : std::uint8_t { kUnspecified, kUnwanted, kWanted };
 
 struct Client {
     std::array<std::atomic<bool>, kKinds> kinds{};

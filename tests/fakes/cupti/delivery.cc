@@ -40,7 +40,7 @@ bool request_buffer(Buffer& buffer) {
     buffer = Buffer{};
     if (request == nullptr) return false;
     InClient within(InClient::kBufferFunction);
-    request(&buffer.bytes, &buffer.size, &buffer.most_records);
+    request(&buffer.bytes, &buffer.size, &buffer.max_records);
     if (buffer.bytes == nullptr || buffer.size == 0) {
         if (!state().none_allowed) count_breach("no buffer, which this version does not survive");
         buffer = Buffer{};
@@ -55,8 +55,7 @@ bool request_buffer(Buffer& buffer) {
 }
 
 bool fits(const Buffer& buffer, std::uint32_t bytes) {
-    return buffer.used + bytes <= buffer.size &&
-           (buffer.most_records == 0 || buffer.places.size() < buffer.most_records);
+    return buffer.used + bytes <= buffer.size && (buffer.max_records == 0 || buffer.places.size() < buffer.max_records);
 }
 
 void shuffle_records(Buffer& buffer) {

@@ -11,14 +11,14 @@
 
 namespace fake_cupti {
 
-using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
+using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
 using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                 std::size_t valid);
 
 // A buffer of the client with the places of its records.
 struct Buffer {
     std::uint8_t* bytes = nullptr;
-    std::size_t size = 0, used = 0, most_records = 0;
+    std::size_t size = 0, used = 0, max_records = 0;
     std::vector<std::uint32_t> places;
     bool running = false;  // holds a kernel that is not finished
 };

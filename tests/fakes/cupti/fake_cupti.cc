@@ -37,7 +37,7 @@ constexpr std::uint32_t kNewestVersion = 130001;
 constexpr std::uint32_t kZeroedBuffers = 5;  // CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
 constexpr std::uint32_t kAttributes = 11;
 constexpr std::uint32_t kSerialKernel = 3;  // CUPTI_ACTIVITY_KIND_KERNEL
-constexpr std::uint32_t kSurvivesNoBuffer = 27;
+constexpr std::uint32_t kFirstVersionWithoutBuffer = 27;
 
 // The process in which a kind was switched on first.
 std::atomic<pid_t> home{0};
@@ -80,7 +80,8 @@ int set_kind(const char* function, std::uint32_t kind, bool on) {
     if (!on) forget_in_flight(kind);
     // "overrules the settings done by this API if it is called after the API": cupti_activity.h
     if (kind == kRuntime || kind == kDriver)
-        for (auto& request : client().functions[kind == kRuntime ? kRuntimeDomain : kDriverDomain]) request = kUnsaid;
+        for (auto& request : client().functions[kind == kRuntime ? kRuntimeDomain : kDriverDomain])
+            request = kUnspecified;
     return kSuccess;
 }
 
@@ -246,7 +247,7 @@ int cuptiEnableDomain(std::uint32_t enable, void* subscriber, std::uint32_t doma
 int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
     GATE();
     if (request == nullptr || complete == nullptr) return kInvalidParameter;
-    allow_none(version_now() >= kSurvivesNoBuffer);
+    allow_none(version_now() >= kFirstVersionWithoutBuffer);
     set_client(request, complete);
     return kSuccess;
 }
@@ -361,7 +362,7 @@ int cuptiFinalize() {
     GATE();
     for (auto& kind : client().kinds) kind = false;
     for (auto& domain : client().functions)
-        for (auto& function : domain) function = kUnsaid;
+        for (auto& function : domain) function = kUnspecified;
     client().clock = nullptr;
     forget_subscriber();
     tear_down();

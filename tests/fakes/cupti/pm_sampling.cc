@@ -43,7 +43,7 @@ struct SamplingObject {
 namespace {
 
 constexpr int kInvalidDevice = 2, kInvalidOperation = 7, kInvalidName = 17, kInvalidChip = 46, kUnknown = 999;
-constexpr std::uint32_t kMostSamples = 1024, kAvailabilityBytes = 96;
+constexpr std::uint32_t kMaxSamples = 1024, kAvailabilityBytes = 96;
 
 struct ImageHead {
     char mark[8];
@@ -230,7 +230,7 @@ int cuptiPmSamplingEnable(pm::Enable* parameters) {
     return pm::kSuccess;
 }
 
-int cuptiPmSamplingDisable(pm::OfObject* parameters) {
+int cuptiPmSamplingDisable(pm::ObjectParams* parameters) {
     GATE();
     std::lock_guard<std::mutex> held(lock);
     enabled_devices.erase(parameters->object->device);
@@ -258,9 +258,9 @@ int cuptiPmSamplingSetConfig(pm::SetConfig* parameters) {
 
 int cuptiPmSamplingGetCounterDataSize(pm::GetCounterDataSize* parameters) {
     GATE();
-    if (parameters->most_samples == 0 || parameters->most_samples > kMostSamples) return pm::kInvalidParameter;
+    if (parameters->max_samples == 0 || parameters->max_samples > kMaxSamples) return pm::kInvalidParameter;
     if (names_of(parameters->names, parameters->count) != parameters->object->names) return pm::kInvalidParameter;
-    parameters->bytes = sizeof(ImageHead) + parameters->most_samples * sizeof(ImageSample);
+    parameters->bytes = sizeof(ImageHead) + parameters->max_samples * sizeof(ImageSample);
     return pm::kSuccess;
 }
 
@@ -272,7 +272,7 @@ int cuptiPmSamplingCounterDataImageInitialize(pm::InitializeImage* parameters) {
     return pm::kSuccess;
 }
 
-int cuptiPmSamplingStart(pm::OfObject* parameters) {
+int cuptiPmSamplingStart(pm::ObjectParams* parameters) {
     GATE();
     pm::SamplingObject& object = *parameters->object;
     if (object.running || object.interval == 0) return kInvalidOperation;
@@ -283,7 +283,7 @@ int cuptiPmSamplingStart(pm::OfObject* parameters) {
     return pm::kSuccess;
 }
 
-int cuptiPmSamplingStop(pm::OfObject* parameters) {
+int cuptiPmSamplingStop(pm::ObjectParams* parameters) {
     GATE();
     pm::SamplingObject& object = *parameters->object;
     if (!object.running) return kInvalidOperation;

@@ -49,8 +49,8 @@ struct Rule {
     int error;  // kShort: a short write; 0: only a delay
     long delay_ms;
 };
-constexpr int kMostRules = 32;
-Rule rules[kMostRules];
+constexpr int kMaxRules = 32;
+Rule rules[kMaxRules];
 int rule_count = 0;
 std::atomic<long> counts[kCalls];
 
@@ -96,7 +96,7 @@ void add_rule(const char* text) {
         if (std::strcmp(what, error.name) == 0) rule.error = error.number, known = true;
     if (std::strcmp(what, "short") == 0) rule.error = kShort, known = true;
     if (std::strcmp(what, "delay") == 0) rule.error = 0, known = true;
-    if (rule.call == kCalls || rule.first < 1 || !known || rule_count == kMostRules) refuse(text);
+    if (rule.call == kCalls || rule.first < 1 || !known || rule_count == kMaxRules) refuse(text);
     rules[rule_count++] = rule;
 }
 

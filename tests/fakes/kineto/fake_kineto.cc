@@ -58,11 +58,11 @@ std::uint64_t ticks() {
     return 2 * (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec));
 }
 
-void request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+void request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
     *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBytes));
     std::memset(*buffer, 0, kBytes);
     *size = kBytes;
-    *most_records = 0;
+    *max_records = 0;
     std::lock_guard<std::mutex> held(got().lock);
     got().out[*buffer] = 0;
 }

@@ -57,14 +57,14 @@ def multiprocessing_fork(case):
 
 @CHECKS.add("a program that is killed while its kernels run leaves a capture that can be read and says that it was cut off", needs=("gpu", "programs", "cupti"))
 def killed(case):
-    patience = "2" if case.machine.small else "4"
+    timeout = "2" if case.machine.small else "4"
     path = case.folder / "run.gpuprof"
-    command = [case.machine.program, "record", "--quiet", "--sample", "0", "-o", path, "--", "timeout", "-s", "KILL", patience, *storm(case, "busy", 30)]
+    command = [case.machine.program, "record", "--quiet", "--sample", "0", "-o", path, "--", "timeout", "-s", "KILL", timeout, *storm(case, "busy", 30)]
     done = case.run(command, env={"GPUPROF_CUPTI": case.machine.cupti()})
     if not case.expect(path.exists(), f"no capture: {done.why()}"):
         return
     capture = Capture(case, case.evidence(path), done)
     kernels, lost = capture.kernels(), capture.lost()
-    case.measured(f"{kernels:,} kernels kept in {patience} s; lost: {lost or 'nothing'}; {capture.trust()[:200]}", recorded=kernels)
+    case.measured(f"{kernels:,} kernels kept in {timeout} s; lost: {lost or 'nothing'}; {capture.trust()[:200]}", recorded=kernels)
     case.expect(kernels > 0, "not one kernel was kept")
     case.expect(lost or "cut" in capture.trust() or "killed" in capture.trust(), "the answer does not say that it was cut off")

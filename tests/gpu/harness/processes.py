@@ -52,11 +52,11 @@ def run(command, limit_s, environment=None, folder=None):
         return Done(status, _text(out), _text(err), time.monotonic() - begun)
 
 
-def end(pid, patience_s=1.0, gone=False):
+def end(pid, timeout_s=1.0, gone=False):
     """Asks a process and all that it started to end, and ends them by force after a moment; `gone`: only what it started."""
     spared = {pid} if gone else set()
     _signal(family(pid) - spared, signal.SIGTERM)
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + timeout_s
     while time.monotonic() < until and any(_lives(each) for each in family(pid) - spared):
         time.sleep(0.02)
     _signal(family(pid) - spared, signal.SIGKILL)

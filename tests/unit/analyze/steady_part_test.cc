@@ -43,14 +43,14 @@ TEST(PartForFirstAnswer, LeavesOutWhatIsBeforeTheFirstWork) {
     draft.call("main", 0, 100'000, "cudaFree", 1);  // setting up takes as long as the work
     for (int i = 0; i < 100; ++i) kernel(draft, 100'000 + i * 1000, 500);
     Trace trace = draft.finish();
-    std::optional<Interval> part = part_for_first_answer(Facts(trace, {}));
+    std::optional<Interval> part = interval_for_first_answer(Facts(trace, {}));
     ASSERT_TRUE(part.has_value());
     EXPECT_EQ(*part, (Interval{100'000, 199'500}));
 }
 
 TEST(PartForFirstAnswer, IsAbsentWhereNothingRan) {
     Trace trace = Draft().finish();
-    EXPECT_FALSE(part_for_first_answer(Facts(trace, {})).has_value());
+    EXPECT_FALSE(interval_for_first_answer(Facts(trace, {})).has_value());
 }
 
 }  // namespace

@@ -223,10 +223,10 @@ class AsNobody {
 public:
     explicit AsNobody(const std::string& folder) {
         if (geteuid() != 0) return;
-        EXPECT_EQ(chown(folder.c_str(), kNobody, kNobody), 0);
+        EXPECT_EQ(chown(folder.c_str(), kUnpaired, kUnpaired), 0);
         for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-            EXPECT_EQ(chown(entry.path().c_str(), kNobody, kNobody), 0);
-        changed_ = seteuid(kNobody) == 0;
+            EXPECT_EQ(chown(entry.path().c_str(), kUnpaired, kUnpaired), 0);
+        changed_ = seteuid(kUnpaired) == 0;
     }
     ~AsNobody() {
         if (changed_) {
@@ -237,7 +237,7 @@ public:
     AsNobody& operator=(const AsNobody&) = delete;
 
 private:
-    static constexpr uid_t kNobody = 65534;
+    static constexpr uid_t kUnpaired = 65534;
     bool changed_ = false;
 };
 

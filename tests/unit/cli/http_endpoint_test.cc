@@ -48,9 +48,9 @@ public:
         }
         return text;
     }
-    // Whether the other end is closed within `patience`, data that comes left unread.
-    bool closed_within(DurNs patience) const {
-        for (TimeNs until = monotonic_ns() + patience; monotonic_ns() < until; usleep(5000)) {
+    // Whether the other end is closed within `timeout`, data that comes left unread.
+    bool closed_within(DurNs timeout) const {
+        for (TimeNs until = monotonic_ns() + timeout; monotonic_ns() < until; usleep(5000)) {
             pollfd ended{socket_, POLLRDHUP, 0};
             if (poll(&ended, 1, 0) == 1 && (ended.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) return true;
         }

@@ -32,11 +32,11 @@ TEST(LiveState, a_fault_takes_away_its_metrics_and_a_loss_all) {
     EXPECT_FALSE(drawn.state.alive(device, kNoon));
     EXPECT_FALSE(drawn.state.value(device, Metric::util_gpu, kNoon));
     EXPECT_TRUE(drawn.state.processes(device, kNoon).empty());
-    EXPECT_EQ(device.trouble, "GPU 0 is lost");
+    EXPECT_EQ(device.problem, "GPU 0 is lost");
     EXPECT_TRUE(drawn.state.alive(drawn.state.devices()[1], kNoon));
     drawn.read(1, {{Metric::util_gpu, 42}});
     EXPECT_TRUE(drawn.state.alive(device, kNoon + kTick));
-    EXPECT_EQ(device.trouble, "");
+    EXPECT_EQ(device.problem, "");
 }
 
 TEST(LiveState, history_has_means_of_intervals_and_blanks_for_gaps) {

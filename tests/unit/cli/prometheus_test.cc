@@ -13,8 +13,8 @@
 namespace gpuprof {
 namespace {
 
-std::string page_of(const DrawnState& drawn, int ticks = 0, std::string_view trouble = "") {
-    return exposition(drawn.state, kNoon + ticks * kTick, "1.2.3", trouble);
+std::string page_of(const DrawnState& drawn, int ticks = 0, std::string_view problem = "") {
+    return exposition(drawn.state, kNoon + ticks * kTick, "1.2.3", problem);
 }
 
 TEST(Prometheus, names_follow_from_the_unit) {

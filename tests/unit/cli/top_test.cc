@@ -91,7 +91,7 @@ TEST(TopLayout, says_what_is_wrong) {
     DrawnState drawn;
     drawn.read(0, {{Metric::util_gpu, 10}});
     TopView view = view_of(100, 20, 60);
-    view.trouble = "the sampler died";
+    view.problem = "the sampler died";
     view.paused = true;
     std::string text = text_of(lay_out(drawn.state, view));
     EXPECT_NE(text.find("no recent sample"), text.npos) << text;

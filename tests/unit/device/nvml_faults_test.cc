@@ -3,7 +3,7 @@
 
 #include "collect/device/nvml/errors.h"
 #include "collect/device/nvml/symbols.def"
-#include "tests/unit/device/nvml_stage.h"
+#include "tests/unit/device/nvml_fixture.h"
 
 namespace gpuprof {
 namespace {

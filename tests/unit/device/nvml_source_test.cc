@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "collect/device/nvml/processes.h"
-#include "tests/unit/device/nvml_stage.h"
+#include "tests/unit/device/nvml_fixture.h"
 
 namespace gpuprof {
 namespace {

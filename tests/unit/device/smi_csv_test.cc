@@ -37,7 +37,7 @@ TEST(SmiCsv, ARecordingOfAnH200) {
         {Metric::mem_total, 143771}, {Metric::power, 134.05},   {Metric::temp, 40},
         {Metric::sm_clock, 1980},    {Metric::mem_clock, 3201}, {Metric::throttle, 0}};
     for (const auto& [metric, value] : expected) EXPECT_EQ(row.reading.get(metric), value) << spec_of(metric).name;
-    EXPECT_TRUE(row.troubles.empty());
+    EXPECT_TRUE(row.errors.empty());
 }
 
 TEST(SmiCsv, Numbers) {
@@ -107,9 +107,9 @@ TEST(SmiCsv, WhatIsNotANumberIsAbsentAndSaid) {
     for (const auto& [text, problem] : cases) {
         Row row = row_of("0, GPU-1, " + std::string(text) + ", 0, 1, 2");
         EXPECT_FALSE(row.reading.get(Metric::util_gpu)) << text;
-        ASSERT_EQ(row.troubles.size(), 1u) << text;
-        EXPECT_EQ(row.troubles[0].metric, Metric::util_gpu);
-        EXPECT_EQ(row.troubles[0].problem, problem) << text;
+        ASSERT_EQ(row.errors.size(), 1u) << text;
+        EXPECT_EQ(row.errors[0].metric, Metric::util_gpu);
+        EXPECT_EQ(row.errors[0].problem, problem) << text;
     }
 }
 
@@ -132,7 +132,7 @@ TEST(SmiCsv, MoreInUseThanThereIs) {
     Row row = row_of("0, 1001, 1000", "index, memory.used [MiB], memory.total [MiB]");
     EXPECT_FALSE(row.reading.get(Metric::mem_used));
     EXPECT_EQ(row.reading.get(Metric::mem_total), 1000);
-    ASSERT_EQ(row.troubles.size(), 1u);
+    ASSERT_EQ(row.errors.size(), 1u);
 }
 
 TEST(SmiCsv, MessagesAreKeptApart) {

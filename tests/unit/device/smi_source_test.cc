@@ -69,7 +69,7 @@ private:
         setenv("PATH", (source_folder() + "/tests/fakes/smi:" + path_).c_str(), 1);
         return smi::open(
             request,
-            {.start = 30'000'000'000, .silence = 500'000'000, .restart_first = 0, .restart_most = 0, .restarts = 3});
+            {.start = 30'000'000'000, .silence = 500'000'000, .restart_first = 0, .restart_max = 0, .restarts = 3});
     }
 };
 

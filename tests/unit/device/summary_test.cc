@@ -120,15 +120,15 @@ TEST(GpuSummary, PatternsAreToldApart) {
     EXPECT_EQ(pattern({100}), "unknown");
 }
 
-TEST(Slices, MergeWhenTheyOutgrowTheirRoom) {
-    Slices slices(10);
+TEST(TimeBins, MergeWhenTheyOutgrowTheirRoom) {
+    TimeBins slices(10);
     for (int i = 0; i < 10'000; ++i) slices.add(i, i < 5'000 ? 0 : 100);
     std::vector<std::optional<double>> means = slices.means();
-    ASSERT_LE(means.size(), Slices::kSlices);
-    ASSERT_GE(means.size(), Slices::kSlices / 2);
+    ASSERT_LE(means.size(), TimeBins::kBins);
+    ASSERT_GE(means.size(), TimeBins::kBins / 2);
     EXPECT_EQ(means.front(), 0.0);
     EXPECT_EQ(means.back(), 100.0);
-    Slices gap(10);
+    TimeBins gap(10);
     gap.add(0, 50);
     gap.add(35, 50);
     EXPECT_EQ(sparkline(gap.means()), "▅  ▅");

@@ -17,7 +17,7 @@ struct Encoded {
 
 Encoded encoded(const std::vector<std::int64_t>& values) {
     ColumnView column{"n", ColumnType::I64, "", values.data(), nullptr};
-    PayloadEncoder encoder(Aim::narrowest);
+    PayloadEncoder encoder(EncodingGoal::narrowest);
     encoder.encode({"t", values.size(), {&column, 1}}, StringPool(), 0, values.size());
     std::string payload = encoder.payload(nullptr);
     Decompressor zstd;

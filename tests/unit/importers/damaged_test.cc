@@ -70,7 +70,7 @@ TEST(Damaged, LogCutWithinItsHeader) {
 
 TEST(Damaged, WholePartOfJson) {
     auto repaired = [](std::string_view text, std::size_t deepest = 100) {
-        JsonPrefix prefix = whole_prefix(text, deepest);
+        JsonPrefix prefix = complete_prefix(text, deepest);
         return std::string(text.substr(0, prefix.whole)) + prefix.closing;
     };
     EXPECT_EQ(repaired(R"({"a": 1, "b": [2, 34)"), R"({"a": 1, "b": [2]})") << "34 may go on";
@@ -82,7 +82,7 @@ TEST(Damaged, WholePartOfJson) {
     EXPECT_EQ(repaired(R"([1, 2], [3)"), "[1, 2]");
     EXPECT_EQ(repaired("[1, 2, }, 3]"), "[1, 2]");
     EXPECT_EQ(repaired("  "), "");
-    EXPECT_EQ(whole_prefix("[1, }]", 9).ends, 4u);
+    EXPECT_EQ(complete_prefix("[1, }]", 9).ends, 4u);
 }
 
 // Cuts at many points: each answer has rows of the whole file alone, and more of them the later the cut.

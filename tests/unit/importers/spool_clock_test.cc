@@ -42,8 +42,8 @@ TEST(DeviceClock, IsBoundedByLaunchesAndWaits) {
     rows.call("cudaDeviceSynchronize", 1200, 2300, 2);
     auto clocks = rows.clocks();
     ASSERT_EQ(clocks.size(), 1u);
-    EXPECT_EQ(clocks[0].least, -500);
-    EXPECT_EQ(clocks[0].most, 300);
+    EXPECT_EQ(clocks[0].min_error, -500);
+    EXPECT_EQ(clocks[0].max_error, 300);
     EXPECT_EQ(clocks[0].move(), 0);
 }
 
@@ -69,11 +69,11 @@ TEST(DeviceClock, CopiesToTheDeviceMayEndLater) {
     Rows rows;
     rows.call("cudaMemcpy", 1000, 2000, 1);
     rows.copy("HtoD", 1900, 2100, 1);
-    EXPECT_FALSE(rows.clocks()[0].most.has_value());
+    EXPECT_FALSE(rows.clocks()[0].max_error.has_value());
 }
 
 TEST(DeviceClock, BoundsThatContradictLeaveTheMiddle) {
-    DeviceClock clock{.device = 0, .least = 300, .most = 100};
+    DeviceClock clock{.device = 0, .min_error = 300, .max_error = 100};
     EXPECT_EQ(clock.move(), 200);
 }
 
@@ -84,7 +84,7 @@ TEST(DeviceClock, WaitsSayNothingOfSeveralDevices) {
     rows.kernel(1500, 9000, 1, 0);
     rows.kernel(1500, 2000, 2, 1);
     rows.call("cudaDeviceSynchronize", 1200, 2300, 3);
-    for (const DeviceClock& clock : rows.clocks()) EXPECT_FALSE(clock.most.has_value());
+    for (const DeviceClock& clock : rows.clocks()) EXPECT_FALSE(clock.max_error.has_value());
 }
 
 TEST(SpoolClock, TellsAStepOfTheSystemsClock) {

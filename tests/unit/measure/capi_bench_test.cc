@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capi/gpuprof.h"
-#include "tests/unit/measure/sim_stage.h"
+#include "tests/unit/measure/sim_fixture.h"
 
 namespace gpuprof::measure {
 namespace {

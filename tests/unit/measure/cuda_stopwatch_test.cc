@@ -2,7 +2,7 @@
 #include "measure/cuda_stopwatch.h"
 
 #include "capi/gpuprof.h"
-#include "tests/unit/measure/sim_stage.h"
+#include "tests/unit/measure/sim_fixture.h"
 
 namespace gpuprof::measure {
 namespace {

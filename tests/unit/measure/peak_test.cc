@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "capi/gpuprof.h"
-#include "tests/unit/measure/sim_stage.h"
+#include "tests/unit/measure/sim_fixture.h"
 
 namespace gpuprof::measure {
 namespace {

@@ -6,8 +6,8 @@
 #include "core/base/sink.h"
 #include "measure/bench.h"
 #include "measure/timer.h"
-#include "tests/unit/device/nvml_stage.h"
-#include "tests/unit/measure/sim_stage.h"
+#include "tests/unit/device/nvml_fixture.h"
+#include "tests/unit/measure/sim_fixture.h"
 
 namespace gpuprof::measure {
 namespace {
@@ -92,7 +92,7 @@ TEST(Run, TakesExactlyTheSamplesAskedFor) {
     options.stopping = {.precision = 1e-9, .min_samples = 5, .max_samples = 777};
     Measurement found = stage.measure(kernel_0, {}, options);
     EXPECT_EQ(found.samples.size(), 777U);
-    EXPECT_EQ(found.stopped, StopReason::most_samples);
+    EXPECT_EQ(found.stopped, StopReason::max_samples);
 }
 
 TEST(Run, FindsThreePercentBetweenTwoThatTakeTurns) {
@@ -177,7 +177,7 @@ TEST(DeviceState, ComesFromNvml) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     DeviceWatch watch(*read);
     watch.begin();
-    EXPECT_TRUE(watch.held_down());
+    EXPECT_TRUE(watch.is_throttled());
     watch.end();
     DeviceConditions found = watch.conditions();
     EXPECT_EQ(*found.sm_clock_mhz, 1500);
@@ -189,7 +189,7 @@ TEST(DeviceState, ComesFromNvml) {
 TEST(DeviceState, UnknownIsAbsentAndNeverThrottled) {
     DeviceWatch watch({});
     watch.begin();
-    EXPECT_FALSE(watch.held_down());
+    EXPECT_FALSE(watch.is_throttled());
     watch.end();
     EXPECT_EQ(watch.conditions().readings, 0U);
     EXPECT_FALSE(watch.conditions().sm_clock_mhz);

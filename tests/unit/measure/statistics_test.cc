@@ -50,8 +50,8 @@ TEST(Statistics, BothWaysToAnIntervalAgreeWhereTheyMeet) {
 }
 
 TEST(Statistics, FewSamplesHaveNoIntervalAndSayWhy) {
-    EXPECT_EQ(fewest_for(0.95), 6U);
-    EXPECT_EQ(fewest_for(0.99), 8U);
+    EXPECT_EQ(min_count_for(0.95), 6U);
+    EXPECT_EQ(min_count_for(0.99), 8U);
     Statistics found = statistics_of(std::vector<double>{1, 2, 3, 4, 5});
     EXPECT_FALSE(found.median_interval);
     EXPECT_EQ(found.no_interval_because, "5 samples, equivalent to 5 independent ones; a 95 % interval needs 6");

@@ -19,7 +19,7 @@ TEST(CounterWire, comes_back_as_it_went) {
     CounterReport report{.phase = CounterReport::Phase::refused,
                          .code = 5,
                          .remarks = {"a", ""},
-                         .moments = 7,
+                         .sample_times = 7,
                          .lost = 8,
                          .written_until = {1'795'242'959'647'734'806, -1}};
     std::optional<CounterReport> said = decode_report(encode(report));
@@ -27,7 +27,7 @@ TEST(CounterWire, comes_back_as_it_went) {
     EXPECT_EQ(said->phase, report.phase);
     EXPECT_EQ(said->code, 5);
     EXPECT_EQ(said->remarks, report.remarks);
-    EXPECT_EQ(said->moments, 7U);
+    EXPECT_EQ(said->sample_times, 7U);
     EXPECT_EQ(said->lost, 8U);
     EXPECT_EQ(said->written_until, report.written_until);
 }
@@ -36,7 +36,7 @@ TEST(CounterWire, refuses_what_is_cut_changed_or_longer) {
     std::string report = encode(CounterReport{.phase = CounterReport::Phase::sampling,
                                               .code = 0,
                                               .remarks = {"abc"},
-                                              .moments = 300,
+                                              .sample_times = 300,
                                               .lost = 1,
                                               .written_until = {4, 5}});
     for (std::size_t size = 0; size < report.size(); ++size)

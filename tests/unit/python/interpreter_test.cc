@@ -33,7 +33,7 @@ TEST(PythonSearch, VersionsOfNames) {
 }
 
 TEST(PythonSearch, SymbolsOfThisProgram) {
-    std::ifstream stream(own_program(), std::ios::binary);
+    std::ifstream stream(this_executable(), std::ios::binary);
     std::string file{std::istreambuf_iterator<char>(stream), {}};
     std::array<std::string_view, 3> names = {"main", "no_such_symbol_here", "mai"};
     std::vector<std::uint64_t> values = symbol_values(file, names);

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "collect/python/line_table.h"
-#include "tests/unit/python/made_up_python.h"
+#include "tests/unit/python/simulated_python.h"
 
 namespace gpuprof::python {
 namespace {
@@ -64,13 +64,13 @@ TEST_P(EveryVersion, NoticesThatAnAddressHasAnotherCodeObjectNow) {
 TEST_P(EveryVersion, CutsDeepStacksAndSaysSo) {
     Small python(*layout_of(GetParam()));
     Address frame = python.leaf;
-    for (int i = 0; i < StackReader::kMostFrames; ++i) frame = python.frame(python.inner, python.at(0), frame);
+    for (int i = 0; i < StackReader::kMaxFrames; ++i) frame = python.frame(python.inner, python.at(0), frame);
     python.thread(frame, 80, 0);
     StackReader reader(python, python.layout, python.marks);
     const std::vector<ThreadStack>& stacks = reader.read();
     ASSERT_EQ(stacks.size(), 1u);
     EXPECT_TRUE(stacks[0].cut);
-    EXPECT_EQ(stacks[0].depth, StackReader::kMostFrames);
+    EXPECT_EQ(stacks[0].depth, StackReader::kMaxFrames);
     EXPECT_EQ(reader.counts().cut, 1u);
 }
 
@@ -100,7 +100,7 @@ TEST_P(EveryVersion, EndsOnCirclesOfThreadsAndInterpreters) {
     python.put(python.first + python.layout.thread_next, python.first);
     python.put(python.interpreter + python.layout.interpreter_next, python.interpreter);
     StackReader reader(python, python.layout, python.marks);
-    EXPECT_LE(reader.read().size(), std::size_t{StackReader::kMostThreads});
+    EXPECT_LE(reader.read().size(), std::size_t{StackReader::kMaxThreads});
 }
 
 // Every byte of the process is replaced by chance, many times: the answer may be anything, and comes.
@@ -117,7 +117,7 @@ TEST_P(EveryVersion, SurvivesAnyMemory) {
                                                       : Address{random()} << (random() % 33);
                     std::memcpy(bytes.data() + at, &value, sizeof value);
                 }
-        Landmarks marks = round % 2 != 0 ? python.marks : Landmarks{.runtime = python.marks.runtime};
+        RuntimeAddresses marks = round % 2 != 0 ? python.marks : RuntimeAddresses{.runtime = python.marks.runtime};
         StackReader reader(python, python.layout, marks);
         reader.read();
     }

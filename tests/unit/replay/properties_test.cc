@@ -5,7 +5,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/replay/prediction.h"
-#include "core/model/join.h"
+#include "core/model/merge_traces.h"
 #include "tests/unit/replay/recordings.h"
 
 namespace gpuprof::test {

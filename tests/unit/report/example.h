@@ -57,7 +57,7 @@ inline ResultTable idle() {
 inline Finding finding(int rank) {
     Finding found;
     found.id = "input-pipeline";
-    found.severity = rank == 0 ? Weight::high : Weight::low;
+    found.severity = rank == 0 ? Rating::high : Rating::low;
     found.cost_ns = 1600000000 / (rank + 1);
     found.share_pct = 66.3 / (rank + 1);
     found.title = "The GPU waits for the data loader";
@@ -66,7 +66,7 @@ inline Finding finding(int rank) {
     found.remedy =
         "Give the DataLoader workers (num_workers > 0), pin_memory=True and a prefetch_factor; move augmentation to "
         "the GPU if the CPU is full.";
-    found.confidence = Weight::high;
+    found.confidence = Rating::high;
     found.would_change_if = "the loader's own time is shorter than the gaps";
     return found;
 }
@@ -87,9 +87,9 @@ inline Answer answer() {
         "the GPU is busy 26.1 % of the window; in 88 % of the idle time the host was inside the data loader (gap-1, "
         "gap-2)";
     out.verdict.alternatives.push_back({"launch-bound", 4.2, 4.2, "many small kernels"});
-    DevicePicture picture{0, {}};
+    BusyProfile picture{0, {}};
     for (int i = 0; i < 200; ++i) picture.busy.push_back(i % 20 < 5 ? 0.8 : 0);
-    out.pictures.push_back(picture);
+    out.busy_profiles.push_back(picture);
     ResultTable devices("devices", kDeviceColumns);
     devices.add_row({std::int64_t{0}, 26.1});
     out.tables.push_back(std::move(devices));

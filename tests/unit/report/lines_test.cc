@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/report/picture.h"
+#include "core/report/bars.h"
 
 namespace gpuprof {
 namespace {

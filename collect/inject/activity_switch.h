@@ -1,0 +1,39 @@
+// CUPTI's kinds follow the window, but only the spool thread switches them: not the program's threads, which CUPTI
+// might block (CUPTI 13.0 can deadlock in Disable), not a CUPTI callback (cudaProfilerStart is seen in one), and never
+// two threads at a time.
+//
+// Opening: the thread that opened the window waits until the kinds are on, for a tenth of a second at most. If the wait
+// times out, launches are not recorded until the kinds are on, and the opening counts as late. Closing: nobody waits.
+// The kinds stay on for a second, so that work in flight is delivered, and so that they are already on if the window
+// reopens in that time. The reader drops launches of that second, outside all windows: the file says when they were
+// open (core/format/spool.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "collect/inject/activity.h"
+#include "collect/inject/event_count.h"
+#include "collect/inject/window.h"
+
+namespace gpuprof::inject {
+
+class ActivitySwitch {
+public:
+    // On the thread that starts CUPTI, within cuInit, before the spool thread may call it.
+    void start(Activity& activity, const Window& window) noexcept;
+    // On the thread that opened the window.
+    void wait_until_on(EventCount& spool_thread) noexcept;
+    // On the spool thread; `now` is CLOCK_MONOTONIC in ns.
+    void follow(Activity& activity, const Window& window, std::int64_t now) noexcept;
+    // Openings whose wait timed out.
+    std::uint64_t late() const noexcept { return late_.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<int> on_{0};  // changed only by read-modify-write, so that an opening and a switch-off see each other
+    std::atomic<std::uint64_t> late_{0};
+    std::int64_t closed_since_ = 0;  // as first seen by the spool thread; 0: open
+    EventCount switched_;
+};
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,96 @@
+// The loader's own locations, the toolkits', then Python's wheels: PREFIX/lib/pythonX.Y/site-packages/nvidia/... for
+// the prefix of the recorded program and of the python in PATH, both as found and with links resolved (a virtual
+// environment's python is a link to the one it was created from), then the active environment, the user's and the
+// system's. Wheels: nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
+#include "collect/pm/cupti_candidates.h"
+
+#include <glob.h>
+
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "core/base/path_search.h"
+
+namespace gpuprof::pm {
+namespace {
+
+std::string resolved(const std::string& path) {
+    char* real = realpath(path.c_str(), nullptr);
+    std::string text = real == nullptr ? "" : real;
+    std::free(real);
+    return text;
+}
+
+// The files found, each once: a library has several names in its folder, and a toolkit's folder contains links.
+class LibrarySearch {
+public:
+    explicit LibrarySearch(const std::string& root) : root_(root) {}
+
+    void add_name(const char* name) { candidates_.emplace_back(name); }
+    void add_folder(const std::string& folder) { add_matching(folder + "/libcupti.so*"); }
+    void add_toolkit(const std::string& folder) {
+        add_folder(folder + "/extras/CUPTI/lib64");
+        add_folder(folder + "/lib64");
+    }
+    void add_wheels(const std::string& prefix) {
+        for (const char* packages :
+             {"/lib/python3*/site-packages", "/lib/python3*/dist-packages", "/lib/python3/dist-packages"})
+            for (const char* library : {"/nvidia/cu13/lib/libcupti.so.13", "/nvidia/cuda_cupti/lib/libcupti.so.1*"})
+                add_matching(prefix + packages + library);
+    }
+    // The wheels of the Python that `program` is.
+    void add_wheels_of(const std::string& program) {
+        if (std::size_t end = program.rfind("/bin/"); end != std::string::npos) add_wheels(program.substr(0, end));
+    }
+    std::vector<std::string> take() { return std::move(candidates_); }
+
+private:
+    void add_matching(const std::string& pattern) {
+        glob_t found{};
+        if (glob((root_ + pattern).c_str(), 0, nullptr, &found) == 0)
+            for (std::size_t i = 0; i < found.gl_pathc; ++i)
+                if (files_.insert(resolved(found.gl_pathv[i])).second) candidates_.emplace_back(found.gl_pathv[i]);
+        globfree(&found);
+    }
+
+    const std::string& root_;
+    std::vector<std::string> candidates_;
+    std::set<std::string> files_;
+};
+
+// Resolves links from `path`, below the root.
+std::string target_of(const std::string& path, const std::string& root) {
+    std::string target = resolved(root + path);
+    return target.rfind(root, 0) == 0 ? target.substr(root.size()) : target;
+}
+
+}  // namespace
+
+std::vector<std::string> cupti_candidates(const std::string& program,
+                                          const std::function<std::string(const char* name)>& environment,
+                                          const std::string& root) {
+    if (std::string named = environment("GPUPROF_CUPTI"); !named.empty()) return {named};
+    LibrarySearch places(root);
+    places.add_name("libcupti.so.13");
+    places.add_name("libcupti.so.12");
+    for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
+        if (std::string home = environment(name); !home.empty()) places.add_toolkit(home);
+    for (const char* toolkit : {"/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda"}) places.add_toolkit(toolkit);
+    places.add_folder("/usr/lib/*-linux-gnu");
+    places.add_name("libcupti.so");
+    for (const std::string& name : {program, std::string("python3"), std::string("python")}) {
+        bool as_it_is = name.empty() || name.find('/') != std::string::npos;
+        std::string file = as_it_is ? name : find_in_path(name, environment("PATH"), root);
+        if (file.empty()) continue;
+        places.add_wheels_of(file);
+        places.add_wheels_of(target_of(file, root));
+    }
+    for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+        if (std::string home = environment(name); !home.empty()) places.add_wheels(home);
+    if (std::string home = environment("HOME"); !home.empty()) places.add_wheels(home + "/.local");
+    for (const char* prefix : {"/usr/local", "/usr"}) places.add_wheels(prefix);
+    return places.take();
+}
+
+}  // namespace gpuprof::pm

@@ -1,0 +1,63 @@
+#include "core/analyze/facts/sufficiency.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analyze/facts/completeness.h"
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/shares.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// A recording with fewer kernels than kMinKernels and a device less busy than kMinBusyPct shows no steady work.
+constexpr std::size_t kMinKernels = 32;
+constexpr double kMinBusyPct = 5;  // percent of the window
+
+std::string why_no_device_work(const Trace& trace) {
+    const Completeness& complete = trace.completeness();
+    if (complete.without_work() > 0)
+        return fmt::format(
+            "the device work of {} submitting calls was not recorded; record with GPU activities enabled",
+            readable_count(static_cast<std::int64_t>(complete.without_work())));
+    return trace.op().rows + trace.api_call().rows > 0
+               ? "the trace contains host work but no GPU work; record with GPU activities enabled"
+               : "the trace contains no GPU work";
+}
+
+// A part of a recording is judged like the whole.
+bool barely_busy(const Shares& shares, const Trace& trace) {
+    double whole = static_cast<double>(trace.full_window().length()) *
+                   static_cast<double>(std::max<std::size_t>(1, shares.devices));
+    return 100 * static_cast<double>(shares.busy) < kMinBusyPct * whole;
+}
+
+}  // namespace
+
+Sufficiency Sufficiency::make(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    const Trace& trace = facts.trace();
+    if (shares.busy == 0 || shares.effective <= 0) return {why_no_device_work(trace), "the trace contains no GPU work"};
+    if (work_missing(trace))
+        return {fmt::format("at least {:.0f} % of the device work was not recorded, so apparent idle time may have "
+                            "been busy; record a shorter part or use larger buffers, and do not kill the program "
+                            "(see `losses`)",
+                            100 * trace.completeness().missing_share()),
+                "much of the device work was not recorded"};
+    DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
+    if (2 * recorder > shares.window)
+        return {fmt::format("the profiler's own overhead may be {} of the {} window, more than half; record less "
+                            "(no Python stacks, no shapes) or use gpu-profile record",
+                            readable_duration(recorder), readable_duration(shares.window)),
+                "the profiler's own overhead may be most of the window"};
+    if (trace.kernel().rows < kMinKernels && barely_busy(shares, trace))
+        return {fmt::format("{} kernels ran for {} of a {} window, too few to characterize the program; record the "
+                            "part that repeats",
+                            trace.kernel().rows, readable_duration(shares.busy), readable_duration(shares.window)),
+                "too few kernels ran to characterize the program"};
+    return {};
+}
+
+}  // namespace gpuprof

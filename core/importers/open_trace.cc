@@ -1,0 +1,172 @@
+#include "core/importers/open_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "core/base/shell_words.h"
+#include "core/importers/importer.h"
+#include "core/model/merge_traces.h"
+
+namespace gpuprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Two files in a folder that one tool wrote for one recording; the second adds nothing to the first.
+struct DuplicateFormat {
+    std::string_view kept, left_out;
+};
+constexpr DuplicateFormat kDuplicateFormats[] = {
+    {".xplane.pb", ".trace.json"},
+    {".sqlite", ".nsys-rep"},
+    {".sqlite", ".qdrep"},
+};
+
+struct File {
+    std::string path;
+    bool of_folder;
+};
+
+void lose(Batch& about, Loss loss, std::string_view place) {
+    LossTable& losses = about.tables.loss;
+    Row row = losses.add();
+    losses.kind.set(row, about.intern(kLosses[static_cast<std::size_t>(loss)].name));
+    losses.count.set(row, 1);
+    losses.place.set(row, about.intern(place));
+}
+
+std::string uncompressed(const std::string& path) {
+    for (std::string_view ending : {".gz", ".zst"})
+        if (path.ends_with(ending)) return path.substr(0, path.size() - ending.size());
+    return path;
+}
+
+bool has_preferred_duplicate(const std::string& path, const std::set<std::string>& uncompressed_files) {
+    std::string name = uncompressed(path);
+    return std::any_of(std::begin(kDuplicateFormats), std::end(kDuplicateFormats), [&](const DuplicateFormat& twins) {
+        if (!name.ends_with(twins.left_out)) return false;
+        std::string stem = name.substr(0, name.size() - twins.left_out.size());
+        return uncompressed_files.contains(stem + std::string(twins.kept));
+    });
+}
+
+Status list_folder(const std::string& folder, std::vector<File>& files, Batch& about) {
+    std::error_code failed;
+    std::set<std::string> found;
+    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+        std::error_code unknown;
+        bool hidden = entry->path().filename().string().starts_with('.');
+        if (!hidden && entry->is_regular_file(unknown)) found.insert(entry->path().string());
+    }
+    auto fail = [&](std::string_view why) {
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", folder, why)};
+    };
+    if (failed) return fail(failed.message());
+    if (found.empty())
+        return fail("the folder has no files; name the files or a folder that contains them (subfolders are not read)");
+    std::set<std::string> names;
+    for (const std::string& path : found) names.insert(uncompressed(path));
+    for (const std::string& path : found)
+        if (has_preferred_duplicate(path, names))
+            lose(about, Loss::second_copy, fs::path(path).filename().string());
+        else
+            files.push_back({path, true});
+    return {};
+}
+
+bool is_folder(const std::string& path) {
+    std::error_code unknown;
+    return path != "-" && fs::is_directory(path, unknown);
+}
+
+Result<std::vector<File>> list_files(std::span<const std::string> paths, Batch& about) {
+    std::vector<File> files;
+    for (const std::string& path : paths) {
+        if (!is_folder(path)) {
+            files.push_back({path, false});
+        } else if (Status listed = list_folder(path, files, about); !listed) {
+            return listed.error();
+        }
+    }
+    std::set<std::string_view> once;
+    for (const File& file : files)
+        if (!once.insert(file.path).second)
+            return Error{ExitCode::usage, fmt::format("duplicate file '{}'; name each file once", file.path)};
+    return files;
+}
+
+// Distinct names for the files: without folders if base names suffice, and never with the folders that all share.
+std::vector<std::string> names_of(const std::vector<File>& files) {
+    std::set<std::string> distinct;
+    std::vector<std::string> names;
+    for (const File& file : files) distinct.insert(names.emplace_back(fs::path(file.path).filename().string()));
+    if (distinct.size() == files.size()) return names;
+    std::string_view shared = files[0].path;
+    for (const File& file : files) {
+        auto differ = std::mismatch(shared.begin(), shared.end(), file.path.begin(), file.path.end());
+        shared = shared.substr(0, static_cast<std::size_t>(differ.first - shared.begin()));
+    }
+    std::size_t folders = shared.rfind('/') + 1;  // 0 if there is none
+    for (std::size_t i = 0; i < files.size(); ++i) names[i] = files[i].path.substr(folders);
+    return names;
+}
+
+std::string shared(const std::vector<JobPart>& parts, std::string Origin::*field) {
+    std::string list;
+    std::set<std::string_view> seen;
+    for (const JobPart& part : parts)
+        if (const std::string& each = part.trace.origin().*field; !each.empty() && seen.insert(each).second)
+            list += (list.empty() ? "" : ", ") + each;
+    return list;
+}
+
+std::vector<std::string> named(std::span<const std::string> paths, Naming naming) {
+    std::vector<std::string> names(paths.begin(), paths.end());
+    if (naming == Naming::base_names) std::transform(names.begin(), names.end(), names.begin(), base_name);
+    return names;
+}
+
+}  // namespace
+
+Result<Trace> open_trace(const std::string& path, const ReadLimits& limits, Naming naming) {
+    return open_trace(std::span(&path, 1), limits, naming);
+}
+
+Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& limits, Naming naming) {
+    std::vector<std::string> given = named(paths, naming);
+    if (paths.size() == 1 && !is_folder(paths[0])) return open_file(paths[0], given[0], limits);
+    Batch about;
+    Result<std::vector<File>> files = list_files(paths, about);
+    if (!files.ok()) return files.error();
+    std::vector<std::string> names = names_of(*files);
+    std::vector<JobPart> parts;
+    std::string first_error;
+    for (std::size_t i = 0; i < files->size(); ++i) {
+        const File& file = (*files)[i];
+        const std::string& name = naming == Naming::base_names ? names[i] : file.path;
+        Result<OpenedFile> opened = recognise_file(file.path, name, limits);
+        if (opened.ok() && file.of_folder && opened->is_foreign()) {
+            lose(about, Loss::foreign_file, names[i]);
+            continue;
+        }
+        Result<Trace> trace = opened.ok() ? import_file(*opened) : Result<Trace>(opened.error());
+        if (trace.ok()) {
+            parts.push_back({names[i], std::move(trace).value()});
+        } else {
+            lose(about, Loss::unread_file, trace.error().message);
+            if (first_error.empty()) first_error = trace.error().message;
+        }
+    }
+    if (parts.empty())
+        return Error{
+            ExitCode::unreadable,
+            fmt::format("cannot read {}: none of the {} files is a readable recording{}{}", shell_quoted_files(given),
+                        files->size(), first_error.empty() ? "" : "; first error: ", first_error)};
+    Origin origin{shell_quoted_files(given), shared(parts, &Origin::importer), shared(parts, &Origin::tool)};
+    return merge_traces(std::move(parts), std::move(origin), std::move(about));
+}
+
+}  // namespace gpuprof
