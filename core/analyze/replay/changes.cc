@@ -106,9 +106,12 @@ bool pin_copies(const Facts& facts, const ReplayGraph& graph, Scenario& scenario
         if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) calls[call] = true;
     }
     if (!any) return false;
-    for (Point p = 0; p < graph.points(); ++p)
-        if (graph.info[p].kind == PointKind::call_end && calls[graph.object[p]])
-            scenario.length[p] = std::min(scenario.length[p], kAsyncCopyCall);
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::call_end || !calls[graph.object[p]]) continue;
+        // The length of a call that waited is what its wait leaves over, and not the cost of an asynchronous copy.
+        DurNs recorded = graph.info[p].waits ? trace.api_call().dur[graph.object[p]] : scenario.length[p];
+        scenario.length[p] = std::min(recorded, kAsyncCopyCall);
+    }
     scenario.drop(EdgeKind::copy_to_device);
     // The driver moves pageable data once more after the device is done.
     for (const ReplayEdge& edge : graph.edges)

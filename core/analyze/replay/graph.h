@@ -97,7 +97,8 @@ struct ReplayGraph {
     std::vector<std::uint16_t> stream_lags;  // the classes of edges between kernels and fills of a stream
     std::vector<std::uint16_t> node_lags;    // those of them between nodes of one graph
     std::vector<StringId> threads;           // keys
-    std::vector<TimeNs> thread_start;        // recorded time of a thread's first point
+    // Recorded time of a thread's first point; the least time if a hand-over begins it.
+    std::vector<TimeNs> thread_start;
     std::vector<ReplayStream> streams;
     PodVector<RecordedWork> recorded_work;  // by point; empty when the recorder's cost is unknown
     // The points of a step's completion: the host's end (none if steps come from the device), and the last op of each stream.

@@ -146,7 +146,7 @@ void GraphBuilder::add_host_point(std::size_t lane, std::size_t at) {
     PointInfo info = from.info[at];
     if (at == 0) graph_.thread_start[lane] = from.time[0];
     Point p = push(info, from.object[at], from.time[at], at == 0 ? 0 : from.time[at] - from.time[at - 1]);
-    if (!from.work.empty()) graph_.recorded_work.push_back(from.work[at]);
+    if (counts_work_) graph_.recorded_work.push_back(from.work[at]);
     if (info.kind == PointKind::call_start) start_point_[from.object[at]] = p;
     if (info.kind == PointKind::call_end) {
         end_point_[from.object[at]] = p;
@@ -190,7 +190,10 @@ ReplayGraph GraphBuilder::build() && {
     previous_call_.resize(host_.lanes.size(), kNoRow);
     synced_.resize(host_.lanes.size(), std::numeric_limits<TimeNs>::min());
     graph_.thread_start.resize(host_.lanes.size());
-    for (const HostLane& lane : host_.lanes) graph_.threads.push_back(lane.thread);
+    for (const HostLane& lane : host_.lanes) {
+        graph_.threads.push_back(lane.thread);
+        counts_work_ |= !lane.work.empty();
+    }
     graph_.independent = host_.independent;
     number_streams();
     number_marks();

@@ -55,8 +55,11 @@ private:
     Point push(PointInfo info, std::uint32_t object, TimeNs time, DurNs length);
     void edge(Point source, std::uint16_t lag, EdgeKind kind, bool from_end);
 
-    void launch_edge(const OpRow& op, Row call, const StreamState& stream);
-    void stream_edges(const OpRow& op, Row call, const StreamState& stream);
+    // Whether an op waits for an event, as the first since the wait was issued: its start says nothing about launches or streams.
+    bool waits_for_event(std::uint16_t to, TimeNs issued, const StreamState& stream) const;
+    // `alone`: nothing but its launch and its stream can have delayed the op.
+    void launch_edge(const OpRow& op, Row call, const StreamState& stream, bool alone);
+    void stream_edges(const OpRow& op, Row call, const StreamState& stream, bool alone);
     void event_edges(std::uint16_t to, TimeNs issued, StreamState& stream);
     void back_pressure(Row call, const StreamState& stream);
     void note_step(Point op, TimeNs issued, TimeNs start, std::uint16_t stream);
@@ -66,7 +69,7 @@ private:
     bool wait_for_stream(Row call, TimeNs begun, TimeNs returned);
     bool wait_for_device(Row call, TimeNs begun, TimeNs returned, EdgeKind kind);
     const RecentOp* last_done(const StreamState& stream, TimeNs issued_before, TimeNs done_by) const;
-    void sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind);
+    void sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind, bool last);
 
     void insert_late_edges();
     void settle_residuals();
@@ -96,6 +99,7 @@ private:
     std::map<StringId, DurNs> shortest_call_;  // of allocation calls, by name
     std::vector<Row> previous_call_;           // by lane
     std::vector<TimeNs> synced_;               // by lane: when a call last waited for the whole device
+    bool counts_work_ = false;                 // whether the recorder's work is known, for every point
     std::size_t step_ = 0;                     // hint for note_step
     // Points of a lane that others refer to.
     struct Mark {

@@ -31,10 +31,11 @@ void GraphBuilder::add_op(const OpRow& op) {
     graph_.ops_without_call += !known;
     TimeNs issued = own == kNoRow ? op.start : trace_.api_call().start[own];
     Point p = push({.lane = number, .kind = PointKind::op}, op_code(op.kind, op.row), op.start, op.dur);
-    if (!graph_.recorded_work.empty()) graph_.recorded_work.push_back({});
+    if (counts_work_) graph_.recorded_work.push_back({});
     note_step(p, issued, op.start, number);
-    if (known) launch_edge(op, call, stream);
-    stream_edges(op, call, stream);
+    bool alone = !waits_for_event(number, issued, stream);
+    if (known) launch_edge(op, call, stream, alone);
+    stream_edges(op, call, stream, alone);
     event_edges(number, issued, stream);
     if (known) back_pressure(call, stream);
     bool copy = to_device(op.kind, op.row);
@@ -49,7 +50,7 @@ bool GraphBuilder::to_device(DeviceOp kind, Row row) const {
 }
 
 // A call's first op on a stream depends on the call; the others follow on their stream.
-void GraphBuilder::launch_edge(const OpRow& op, Row call, const StreamState& stream) {
+void GraphBuilder::launch_edge(const OpRow& op, Row call, const StreamState& stream, bool alone) {
     const RecentOp* last = stream.last();
     if (last != nullptr && last->call == call) return;
     TimeNs begun = trace_.api_call().start[call], returned = call_end(call);
@@ -57,11 +58,12 @@ void GraphBuilder::launch_edge(const OpRow& op, Row call, const StreamState& str
     std::uint32_t what = static_cast<std::uint32_t>(op.kind) | (after ? 4u : 0u);
     std::uint16_t lag =
         classes_.id(EdgeKind::launch, what, index_of(call_name(call)), after ? kUsualLaunch : kUsualStart);
-    if (last == nullptr || last->end <= begun) classes_.add_sample(lag, op.start - (after ? returned : begun));
+    if (alone && (last == nullptr || last->end <= begun))
+        classes_.add_sample(lag, op.start - (after ? returned : begun));
     edge(after ? end_point_[call] : start_point_[call], lag, EdgeKind::launch, false);
 }
 
-void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& stream) {
+void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& stream, bool alone) {
     const RecentOp* last = stream.last();
     if (last == nullptr) return;
     bool graph = is_graph(call), one_graph = graph && last->call == call, graphs = graph && last->graph;
@@ -75,7 +77,7 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
                                     : graphs  ? kBetweenGraphs
                                               : kBetweenCalls,
                                     usual_gap(op.kind, one_graph, graphs));
-    if (one_graph || (call != kNoRow && call_end(call) + kQueuedAhead <= last->end))
+    if (alone && (one_graph || (call != kNoRow && call_end(call) + kQueuedAhead <= last->end)))
         classes_.add_sample(lag, op.start - last->end);
     bool copy = to_device(op.kind, op.row), after_copy = last->to_device;
     edge(last->point, lag, copy && !after_copy ? EdgeKind::copy_order : EdgeKind::stream, true);
@@ -84,6 +86,11 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
     if (Point same = copy ? stream.last_copy : stream.last_other; same != kNoPoint)
         edge(same, classes_.id(EdgeKind::stream, to * 4 + to, 0, usual_gap(op.kind, false, false)), EdgeKind::bypass,
              true);
+}
+
+bool GraphBuilder::waits_for_event(std::uint16_t to, TimeNs issued, const StreamState& stream) const {
+    const std::vector<StreamWait>& waits = waits_of_stream_[to];
+    return stream.next_wait < waits.size() && waits[stream.next_wait].waited <= issued;
 }
 
 void GraphBuilder::event_edges(std::uint16_t to, TimeNs issued, StreamState& stream) {

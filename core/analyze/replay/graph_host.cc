@@ -24,14 +24,13 @@ const GraphBuilder::RecentOp* GraphBuilder::last_done(const StreamState& stream,
     }
 }
 
-void GraphBuilder::sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind) {
+// `last`: no other op that the call waited for ended later, so that it shows how long the return takes.
+void GraphBuilder::sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind,
+                             bool last) {
     std::uint16_t lag =
         classes_.id(kind, 0, index_of(name), kind == EdgeKind::sync_return ? kUsualReturn : kUsualCopyReturn);
     std::uint16_t base = classes_.id(EdgeKind::sync_return, 1, index_of(name), kUsualBase);
-    if (op.end > begun)
-        classes_.add_sample(lag, returned - op.end);
-    else
-        classes_.add_sample(base, returned - begun);
+    if (last) classes_.add_sample(op.end > begun ? lag : base, returned - std::max(op.end, begun));
     edge(op.point, lag, kind, true);
 }
 
@@ -42,7 +41,7 @@ bool GraphBuilder::wait_for_copy(Row call, TimeNs begun, TimeNs returned) {
         if (op == nullptr || op->call != call || op->kind != DeviceOp::memcpy) continue;
         if (op->end > returned + kEarlyReturn || op->end <= begun) continue;
         sync_edge(*op, call_name(call), begun, returned,
-                  op->to_device ? EdgeKind::copy_to_device : EdgeKind::copy_to_host);
+                  op->to_device ? EdgeKind::copy_to_device : EdgeKind::copy_to_host, true);
         return true;
     }
     return false;
@@ -67,26 +66,28 @@ bool GraphBuilder::wait_for_stream(Row call, TimeNs begun, TimeNs returned) {
     // Frameworks wait for a copy of pageable memory right after its call; with pinned memory they would not.
     bool of_copy =
         best->to_device && best->call == previous_call_[lane] && paths_.pageable(op_row(graph_.object[best->point]));
-    sync_edge(*best, call_name(call), begun, returned, of_copy ? EdgeKind::copy_to_device : EdgeKind::sync_return);
+    sync_edge(*best, call_name(call), begun, returned, of_copy ? EdgeKind::copy_to_device : EdgeKind::sync_return,
+              true);
     return true;
 }
 
 // Every stream with work since the thread last waited for the device.
 bool GraphBuilder::wait_for_device(Row call, TimeNs begun, TimeNs returned, EdgeKind kind) {
-    bool must_have_waited = kind == EdgeKind::allocation_return;
     StringId process = trace_.api_call().process.value_or(call, kNoString);
     std::uint16_t lane = graph_.info[end_point_[call]].lane;
-    bool waited = !must_have_waited;
-    for (std::size_t i = 0; i < streams_.size() && must_have_waited && !waited; ++i) {
-        const RecentOp* op = last_done(streams_[i], begun, returned + kSlack);
-        waited = graph_.streams[i].process == process && op != nullptr && op->end > begun;
-    }
-    if (!waited) return false;
+    std::vector<const RecentOp*> done;
+    const RecentOp* last = nullptr;
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        if (graph_.streams[i].process != process) continue;
-        const RecentOp* op = last_done(streams_[i], begun, returned + kSlack);
-        if (op != nullptr && op->end > synced_[lane]) sync_edge(*op, call_name(call), begun, returned, kind);
+        const RecentOp* op =
+            graph_.streams[i].process == process ? last_done(streams_[i], begun, returned + kSlack) : nullptr;
+        if (op == nullptr) continue;
+        done.push_back(op);
+        if (last == nullptr || op->end > last->end) last = op;
     }
+    // Allocation calls are also slow without waiting.
+    if (kind == EdgeKind::allocation_return && (last == nullptr || last->end <= begun)) return false;
+    for (const RecentOp* op : done)
+        if (op->end > synced_[lane]) sync_edge(*op, call_name(call), begun, returned, kind, op == last);
     synced_[lane] = returned;
     return true;
 }

@@ -73,7 +73,11 @@ void GraphBuilder::settle_host(Point p, Point before) {
         slack = std::max<DurNs>(slack, 0);
         if (slack < least) least = slack, binding = &edge;
     }
-    bool host_binds = before == kNoPoint || binding == nullptr || time_[p] - (time_[before] + base) <= least;
+    // A thread that begins when another hands over to it begins at no time of its own.
+    bool handed = before == kNoPoint && binding != nullptr && info.idle;
+    if (handed) graph_.thread_start[info.lane] = std::numeric_limits<TimeNs>::min();
+    bool host_binds =
+        !handed && (before == kNoPoint || binding == nullptr || time_[p] - (time_[before] + base) <= least);
     graph_.length[p] = host_binds ? recorded : base;
     if (!host_binds && least > 0) set_residual(*binding, least);
 }

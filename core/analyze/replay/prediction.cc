@@ -103,7 +103,7 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
     recorded.residuals = false;
     DurNs model = per_step(completions(graph, recorded, replay(graph, recorded, facts.trace())));
     found.model_error = part(model - step, step);
-    found.unexplained = part(graph.unexplained_ns, ends.back() - ends.front());
+    found.unexplained = part(graph.unexplained_ns, step * static_cast<DurNs>(ends.size()));
     found.step_error = standard_error(ends);
     found.inferred = graph.inferred_events > 0 || graph.unsure_events > 0 || graph.unsure_syncs > 0;
     if (std::abs(found.model_error) > kMaxModelError)
