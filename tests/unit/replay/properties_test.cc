@@ -175,7 +175,7 @@ TEST_P(ReplayOfRecording, LeavesRoomForTheKernels) {
 Trace shifted(const std::string& file, DurNs by) {
     Trace trace = open_file(file).value();
     TraceBuilder builder(trace.origin());
-    builder.append(parts_of(std::move(trace)));
+    builder.append(batch_of(std::move(trace)));
     builder.set_time_base(by);
     return std::move(builder).finish();
 }

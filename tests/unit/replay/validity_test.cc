@@ -81,7 +81,7 @@ TEST(ReplayValidity, NeedsTheCallsOfNearlyAllOps) {
 TEST(ReplayValidity, NeedsReasonsForLateStarts) {
     EXPECT_EQ(reason({.late = 20'000}), "") << "4 % of the time";
     EXPECT_EQ(reason({.late = 60'000}),
-              "13 % of the step time passes before operations that nothing recorded holds back");
+              "12 % of the step time passes before operations that nothing recorded holds back");
 }
 
 // Streams that wait for one another in both directions contradict the inference of events.
