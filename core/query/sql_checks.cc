@@ -128,6 +128,8 @@ constexpr SqlCheck kChecks[] = {
     {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},
     {"range_trace", "SELECT start_ns, dur_ns, name, thread, domain, category FROM range", "", ""},
     {"losses", "SELECT kind, sum(count) AS count FROM loss GROUP BY kind", "", ""},
+    {"whatif", "", "", "A prediction replays every call and operation in order; a query has no such loop."},
+    {"criticalpath", "", "", "The path is found by a replay, as in `whatif`."},
     {"findings", "", "", "Findings are rules over other analyses; each names the rows it is based on."},
     {"summary", "", "", "The summary repeats figures of other analyses."},
 };

@@ -1,5 +1,7 @@
 #include "core/analyze/replay/graph_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -10,7 +12,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::size_t kRing = 2048;  // ops of a stream kept at hand: twice what a queue holds
+constexpr std::size_t kMaxStreams = 10'000;
 constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 
 // The first point at a time, which is where a thread begins to act; the last, which is where it has acted.
@@ -196,8 +198,13 @@ ReplayGraph GraphBuilder::build() && {
     }
     graph_.independent = host_.independent;
     number_streams();
+    if (graph_.streams.size() > kMaxStreams) {
+        ReplayGraph none;
+        none.why_not = fmt::format("the recording has {} streams", graph_.streams.size());
+        none.first_edge.push_back(0);
+        return none;
+    }
     number_marks();
-    for (StreamState& stream : streams_) stream.ring.resize(kRing);
     merge();
     graph_.first_edge.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
     insert_late_edges();

@@ -32,14 +32,22 @@ private:
         bool graph = false, to_device = false;
     };
     struct StreamState {
+        static constexpr std::size_t kKept = 2048;  // twice what a queue holds
         std::vector<RecentOp> ring;
-        std::uint64_t count = 0;                            // ops so far; the last ring.size() of them are kept
+        std::uint64_t count = 0;                            // ops so far; the last kKept of them are kept
         Point last_copy = kNoPoint, last_other = kNoPoint;  // copies to the device, and all other ops
         std::size_t next_wait = 0;                          // in waits_of_stream_
-        const RecentOp* last() const { return count == 0 ? nullptr : &ring[(count - 1) % ring.size()]; }
+        const RecentOp* last() const { return back(1); }
         // The n-th last op, 1 being the last; null if it is not kept.
         const RecentOp* back(std::uint64_t n) const {
-            return n == 0 || n > count || n > ring.size() ? nullptr : &ring[(count - n) % ring.size()];
+            return n == 0 || n > ring.size() ? nullptr : &ring[(count - n) % kKept];
+        }
+        void add(const RecentOp& op) {
+            if (ring.size() < kKept)
+                ring.push_back(op);
+            else
+                ring[count % kKept] = op;
+            ++count;
         }
     };
     struct LateEdge {

@@ -40,8 +40,7 @@ void GraphBuilder::add_op(const OpRow& op) {
     if (known) back_pressure(call, stream);
     bool copy = to_device(op.kind, op.row);
     (copy ? stream.last_copy : stream.last_other) = p;
-    stream.ring[stream.count++ % stream.ring.size()] = {p,    issued,  op.start,      op.start + op.dur,
-                                                        call, op.kind, is_graph(own), copy};
+    stream.add({p, issued, op.start, op.start + op.dur, call, op.kind, is_graph(own), copy});
 }
 
 bool GraphBuilder::to_device(DeviceOp kind, Row row) const {
@@ -110,7 +109,7 @@ void GraphBuilder::event_edges(std::uint16_t to, TimeNs issued, StreamState& str
 void GraphBuilder::back_pressure(Row call, const StreamState& stream) {
     if (end_point_[call] == kNoPoint || trace_.api_call().dur[call] < kLongCall) return;
     TimeNs returned = call_end(call);
-    std::uint64_t low = 1, high = std::min<std::uint64_t>(stream.count, stream.ring.size());
+    std::uint64_t low = 1, high = stream.ring.size();
     while (low < high) {  // ops are in order of their start
         std::uint64_t middle = (low + high) / 2;
         if (stream.back(middle)->start < returned)
