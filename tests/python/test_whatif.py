@@ -1,4 +1,4 @@
-"""Predictions of `whatif` beside what was measured, when it predicts nothing, and what it refuses."""
+"""Predictions of `whatif` compared with measurements, when it predicts nothing, and what it refuses."""
 
 import json
 
