@@ -311,7 +311,7 @@ def test_a_row_that_does_not_fit_is_taken_back(tmp_path, monkeypatch):
 def test_a_plot_that_fails_leaves_the_old_one(tmp_path):
     path = tmp_path / "plot.png"
     path.write_text("old")
-    with pytest.raises(RuntimeError), sweep_module.replacing(str(path)) as part:
+    with pytest.raises(RuntimeError), sweep_module.atomic_replace(str(path)) as part:
         assert part.endswith(".png")
         with open(part, "w") as file:
             file.write("half")
