@@ -16,6 +16,7 @@ namespace gpuprof {
 struct Choices {
     std::string_view argument;
     std::vector<std::string_view> words;
+    bool kernels = false;  // handles of kernels (k-1) of the recording on the command line are accepted as well
 };
 
 struct Command {

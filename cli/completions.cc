@@ -22,6 +22,7 @@ struct Flag {
     bool takes_value;
     bool file;
     std::string words;  // accepted values, separated by spaces
+    bool kernels;       // and handles of kernels
 };
 
 // A command as a shell sees it.
@@ -46,11 +47,14 @@ Flag flag_of(const Command& command, const CLI::Option& option) {
               .doc = option.get_description(),
               .takes_value = option.get_items_expected_max() > 0,
               .file = is_file(option.get_type_name()),
-              .words = {}};
+              .words = {},
+              .kernels = false};
     for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) {
         flag.names.push_back("--" + name);
         flag.words += words_of(command, flag.names.back());
+        for (const Choices& choices : command.choices())
+            flag.kernels |= choices.kernels && choices.argument == flag.names.back();
     }
     return flag;
 }
@@ -82,13 +86,23 @@ std::string shell_quoted(std::string_view text) {
     return out;
 }
 
-constexpr std::string_view kBashHead = R"(# bash completion of gpu-profile:  source <(gpu-profile completions bash)
+constexpr std::string_view kBashHead = R"bash(# bash completion of gpu-profile:  source <(gpu-profile completions bash)
 _gpu_profile() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= flags= i position=0
     local command=${COMP_WORDS[1]-}
     _gpu_profile_words() { COMPREPLY=($(compgen -W "$1" -- "$cur")); }
+    _gpu_profile_kernels() {
+        local file count=0
+        for file in "${COMP_WORDS[@]:2}"; do
+            [ -f "$file" ] || continue
+            count=$("${COMP_WORDS[0]}" report "$file" kernels --format csv --limit 20 2>/dev/null | tail -n +2 | wc -l)
+            break
+        done
+        compopt -o nospace 2>/dev/null
+        _gpu_profile_words "$1 $(seq -f 'k-%g=' "$count" | tr '\n' ' ')"
+    }
     _gpu_profile_files() { compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); }
-)";
+)bash";
 constexpr std::string_view kBashTail = R"(    case $cur in -*) _gpu_profile_words "$flags"; return ;; esac
     [ -n "$words" ] && _gpu_profile_words "$words" || _gpu_profile_files
 }
@@ -101,9 +115,10 @@ std::string bash_case(const Shape& shape) {
         flags += fmt::format("{}{}", flags.empty() ? "" : " ", fmt::format("{}", fmt::join(flag.names, " ")));
         if (!flag.takes_value) continue;
         with_value += fmt::format("{}{}", with_value.empty() ? "" : "|", fmt::format("{}", fmt::join(flag.names, "|")));
-        values += fmt::format(
-            "            {}) {}; return ;;\n", fmt::join(flag.names, "|"),
-            flag.file ? "_gpu_profile_files" : fmt::format("_gpu_profile_words '{}'", shell_quoted(flag.words)));
+        values += fmt::format("            {}) {}; return ;;\n", fmt::join(flag.names, "|"),
+                              flag.file ? "_gpu_profile_files"
+                                        : fmt::format("_gpu_profile_{} '{}'", flag.kernels ? "kernels" : "words",
+                                                      shell_quoted(flag.words)));
     }
     std::string positions;
     for (std::size_t i = 0; i < shape.positionals.size(); ++i)

@@ -9,6 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/report/report.h"
+#include "core/analyze/replay/changes.h"
 #include "core/report/report.h"
 
 namespace gpuprof {
@@ -20,7 +21,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("FILE", request->file, kRecordingDoc).required().value("");
     line.option("--change", *changes,
                 "What to change: input, waits, pinned-copies, copy-stream, allocation, host-code, cuda-graph, fusion, "
-                "communication or kernel:REGEX=FACTOR; may be repeated (default: each of them).")
+                "communication, k-N=FACTOR or kernel:REGEX=FACTOR; may be repeated (default: each of them).")
         .append_each_use()
         .value("CHANGE");
     line.option("--format", request->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
@@ -38,8 +39,10 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kWhatIfCommand;
 const Command kWhatIfCommand{
-    "whatif",         "Analyse recordings",
-    "FILE [OPTIONS]", "Predict the step time with something changed.",
-    declare,          [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
+    "whatif", "Analyse recordings", "FILE [OPTIONS]", "Predict the step time with something changed.", declare, [] {
+        std::vector<std::string_view> changes;
+        for (std::size_t i = 0; i < kUsualChanges; ++i) changes.push_back(text_of(static_cast<Change>(i)).name);
+        return std::vector<Choices>{{"--format", names_of(report_formats())}, {"--change", changes, true}};
+    }};
 
 }  // namespace gpuprof

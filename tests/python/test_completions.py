@@ -2,9 +2,13 @@
 scripts are made; their shells are seldom on a test machine.
 """
 
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
+
+from conftest import FIXTURES
 
 COMPLETE = """
 source {script}
@@ -24,9 +28,10 @@ def script(program, tmp_path_factory):
     return path
 
 
-def suggestions(script, folder, *words):
+def suggestions(script, folder, *words, path=None):
     quoted = " ".join(f"'{word}'" for word in ("gpu-profile", *words))
-    done = subprocess.run(["bash", "-c", COMPLETE.format(script=script, words=quoted)], cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", "-c", COMPLETE.format(script=script, words=quoted)], cwd=folder, capture_output=True, text=True, check=True,
+                          env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None)
     return done.stdout.split()
 
 
@@ -44,6 +49,14 @@ def suggestions(script, folder, *words):
 def test_bash_suggests(script, tmp_path, words, wanted):
     (tmp_path / "trace.json").write_text("{}")
     assert suggestions(script, tmp_path, *words) == wanted
+
+
+def test_bash_suggests_kernels_of_the_recording(script, program):
+    """k-1 is the kernel with the longest total; the program on PATH lists them."""
+    folder = FIXTURES / "kineto"
+    found = suggestions(script, folder, "whatif", "memory_bound.json.gz", "--change", "k-", path=Path(program.path).parent)
+    assert found == [f"k-{i}=" for i in range(1, len(found) + 1)] and len(found) > 3
+    assert "waits" in suggestions(script, folder, "whatif", "memory_bound.json.gz", "--change", "wa")
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

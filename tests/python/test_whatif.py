@@ -50,13 +50,20 @@ def test_a_change_that_changes_nothing_is_said(program):
     assert "communication" in notes
 
 
+def test_a_kernel_is_named_by_its_handle(program):
+    """k-1 is the longest kernel: half its time is half its share of the step, where kernels are all there is."""
+    rows, notes = whatif(program, "memory_bound", "--change", "k-1=0.5", "--change", "k-999=0.5")
+    assert row(rows, "single", "k-1=0.5")["gain_pct"] == pytest.approx(11.0, abs=0.5)
+    assert [each["kind"] for each in rows] == ["baseline", "single"] and notes.count("k-999") == 1
+
+
 def test_too_few_steps_are_no_basis(program):
     rows, notes = whatif(program, "transformer-stacks-shapes-memory")
     assert rows == [] and "2 steps" in notes and "--step-range" in notes
 
 
 @pytest.mark.parametrize("change, named", [("inputs", "inputs"), ("waits=0.5", "waits"), ("input=-1", "-1"), ("kernel:gemm", "kernel:gemm=0.5"),
-                                           ("kernel:(=0.5", "("), ("input=fast", "fast")])
+                                           ("kernel:(=0.5", "("), ("k-1", "k-1=0.5"), ("k-0=0.5", "k-0"), ("input=fast", "fast")])
 def test_a_wrong_change_is_refused(program, change, named):
     outcome = program.run("whatif", str(KINETO / "graph.json.gz"), "--change", change)
     assert outcome.status == 2

@@ -8,6 +8,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/host_copies.h"
+#include "core/analyze/facts/kernel_names.h"
 #include "core/analyze/knowledge/kernel_class.h"
 #include "core/analyze/knowledge/record_cost.h"
 #include "core/analyze/replay/fusion.h"
@@ -165,6 +166,14 @@ void shorten(DurNs& length, DurNs less) {
     if (less > 0 && length > 0) length = std::max<DurNs>(length - less, 1);
 }
 
+// Selects the name of the kernel with the handle k-N; nothing if there are fewer.
+std::function<bool(std::string_view)> has_handle(const Facts& facts, std::size_t number) {
+    const KernelNames& kernels = facts.get<KernelNames>();
+    if (number > kernels.order.size()) return [](std::string_view) { return false; };
+    std::string_view wanted = facts.trace().text(kernels.groups.name(kernels.order[number - 1]));
+    return [wanted](std::string_view name) { return name == wanted; };
+}
+
 }  // namespace
 
 const ChangeText& text_of(Change change) { return kTexts[static_cast<std::size_t>(change)]; }
@@ -194,6 +203,8 @@ bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scena
         case Change::fusion: return fuse_elementwise(facts, graph, scenario, estimate);
         case Change::communication: return scale_kernels(facts, graph, scenario, edit.factor, is_collective_kernel);
         case Change::kernels: {
+            if (edit.kernel > 0)
+                return scale_kernels(facts, graph, scenario, edit.factor, has_handle(facts, edit.kernel));
             NamePattern pattern(edit.pattern);
             return scale_kernels(facts, graph, scenario, edit.factor,
                                  [&](std::string_view name) { return pattern.matches(name); });

@@ -39,13 +39,14 @@ const ChangeText& text_of(Change change);
 // A change and how far it goes.
 struct Edit {
     Change change = Change::input;
-    double factor = 0;    // of the time that it changes; only 0 for changes that drop waits or merge kernels
-    std::string pattern;  // of kernel names: a POSIX extended regular expression
+    double factor = 0;       // of the time that it changes; only 0 for changes that drop waits or merge kernels
+    std::string pattern;     // of kernel names: a POSIX extended regular expression
+    std::size_t kernel = 0;  // instead of a pattern: N of the handle k-N
     bool operator==(const Edit&) const = default;
 };
 // A change that goes all the way.
-inline Edit usual_edit(Change change) { return {change, 0, ""}; }
-// As on the command line: "input", "input=0.5", "kernel:gemm=0.5".
+inline Edit usual_edit(Change change) { return {change, 0, "", 0}; }
+// As on the command line: "input", "input=0.5", "kernel:gemm=0.5", "k-1=0.5".
 std::string text_of(const Edit& edit);
 // Reads edits separated by semicolons. A change without a factor goes all the way.
 Result<std::vector<Edit>> parse_edits(std::string_view text);

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "core/analyze/replay/changes.h"
 #include "core/analyze/replay/name_pattern.h"
@@ -21,10 +22,19 @@ bool all_or_nothing(Change change) {
 std::string known_changes() {
     std::string names;
     for (std::size_t i = 0; i < kUsualChanges; ++i) names += fmt::format("{}, ", text_of(static_cast<Change>(i)).name);
-    return names + "kernel:REGEX";
+    return names + "k-N, kernel:REGEX";
 }
 
 Error refused(std::string why) { return {ExitCode::usage, std::move(why)}; }
+
+// N of the handle k-N, from 1.
+std::optional<std::size_t> number_of_handle(std::string_view name) {
+    if (!name.starts_with("k-")) return std::nullopt;
+    std::size_t number = 0;
+    auto [end, error] = std::from_chars(name.data() + 2, name.data() + name.size(), number);
+    if (error != std::errc() || end != name.data() + name.size() || number == 0) return std::nullopt;
+    return number;
+}
 
 Result<Edit> parse_edit(std::string_view text) {
     Edit edit;
@@ -47,6 +57,12 @@ Result<Edit> parse_edit(std::string_view text) {
             return refused(fmt::format("invalid regular expression '{}' in change '{}'", edit.pattern, text));
         return edit;
     }
+    if (std::optional<std::size_t> number = number_of_handle(name)) {
+        edit.change = Change::kernels;
+        edit.kernel = *number;
+        if (equals == text.npos) return refused(fmt::format("change '{}' needs a factor, as in '{}=0.5'", text, text));
+        return edit;
+    }
     for (std::size_t i = 0; i < kUsualChanges; ++i) {
         edit.change = static_cast<Change>(i);
         if (text_of(edit.change).name != name) continue;
@@ -60,6 +76,7 @@ Result<Edit> parse_edit(std::string_view text) {
 }  // namespace
 
 std::string text_of(const Edit& edit) {
+    if (edit.kernel > 0) return fmt::format("k-{}={}", edit.kernel, edit.factor);
     if (edit.change == Change::kernels) return fmt::format("kernel:{}={}", edit.pattern, edit.factor);
     if (edit.factor == 0) return std::string(text_of(edit.change).name);
     return fmt::format("{}={}", text_of(edit.change).name, edit.factor);

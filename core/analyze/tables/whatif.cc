@@ -62,12 +62,18 @@ void add_checks(ResultTable& table, const Facts& facts) {
 // The changes that the user names: each alone, and all together.
 void add_given(ResultTable& table, const Facts& facts, const std::vector<Edit>& edits) {
     add_baseline(table, facts, *predict(facts, {}));
-    auto add_or_say = [&](std::string_view kind, const std::vector<Edit>& made) {
-        if (std::optional<Prediction> prediction = predict(facts, made)) return add(table, kind, *prediction);
-        table.notes.push_back(fmt::format("{} changes nothing in this recording.", text_of(made.back())));
-    };
-    for (const Edit& edit : edits) add_or_say("single", {edit});
-    if (edits.size() > 1) add_or_say("together", edits);
+    std::vector<Edit> effective;
+    for (const Edit& edit : edits) {
+        std::optional<Prediction> prediction = predict(facts, {edit});
+        if (!prediction) {
+            table.notes.push_back(fmt::format("{} changes nothing in this recording.", text_of(edit)));
+            continue;
+        }
+        add(table, "single", *prediction);
+        effective.push_back(edit);
+    }
+    if (effective.size() < 2) return;
+    if (std::optional<Prediction> all = predict(facts, effective)) add(table, "together", *all);
 }
 
 // Every known change that gains enough, then the plan that puts them together.
