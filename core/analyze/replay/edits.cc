@@ -7,6 +7,7 @@
 
 #include "core/analyze/replay/changes.h"
 #include "core/analyze/replay/name_pattern.h"
+#include "core/base/close_match.h"
 
 namespace gpuprof {
 namespace {
@@ -19,10 +20,11 @@ bool all_or_nothing(Change change) {
            change == Change::cuda_graph || change == Change::fusion;
 }
 
-std::string known_changes() {
-    std::string names;
-    for (std::size_t i = 0; i < kUsualChanges; ++i) names += fmt::format("{}, ", text_of(static_cast<Change>(i)).name);
-    return names + "k-N, kernel:REGEX";
+std::vector<std::string_view> known_changes() {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < kUsualChanges; ++i) names.push_back(text_of(static_cast<Change>(i)).name);
+    names.insert(names.end(), {"k-N", "kernel:REGEX"});
+    return names;
 }
 
 Error refused(std::string why) { return {ExitCode::usage, std::move(why)}; }
@@ -70,7 +72,7 @@ Result<Edit> parse_edit(std::string_view text) {
             return refused(fmt::format("change '{}' has no factor: it is made or not", name));
         return edit;
     }
-    return refused(fmt::format("unknown change '{}'; known are {}", name, known_changes()));
+    return unknown_choice("change", name, known_changes());
 }
 
 }  // namespace

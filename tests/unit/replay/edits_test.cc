@@ -52,11 +52,18 @@ TEST(Edits, AreSeparatedBySemicolonsAndSpaces) {
 }
 
 TEST(Edits, WithUnknownNamesAreRefused) {
-    EXPECT_EQ(refusal("input; inptu"),
-              "unknown change 'inptu'; known are input, waits, pinned-copies, copy-stream, allocation, host-code, "
-              "cuda-graph, fusion, communication, kernel:REGEX");
+    EXPECT_EQ(refusal("input; inputs"), "unknown change 'inputs'; did you mean 'input'?");
+    EXPECT_NE(refusal("xyz").find("kernel:REGEX"), std::string::npos);
     for (const char* text : {"Input", "input 0", "kernel", "kernel=0.5", "=0.5", "=", "input=0.5=0.5"})
         EXPECT_NE(refusal(text).find("change '"), std::string::npos) << text;
+}
+
+TEST(Edits, NameKernelsByHandle) {
+    EXPECT_EQ(parsed("k-3=0.5"), (std::vector<Edit>{{Change::kernels, 0.5, "", 3}}));
+    EXPECT_EQ(text_of(parsed("k-3=0.5").front()), "k-3=0.5");
+    EXPECT_NE(refusal("k-3").find("k-3=0.5"), std::string::npos);
+    for (const char* text : {"k-0=0.5", "k-=0.5", "k-x=0.5", "k-1x=0.5", "k=0.5"})
+        EXPECT_NE(refusal(text).find("unknown change"), std::string::npos) << text;
 }
 
 TEST(Edits, WithImpossibleFactorsAreRefused) {
