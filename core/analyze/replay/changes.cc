@@ -127,7 +127,7 @@ bool drop_waits(const Trace& trace, const ReplayGraph& graph, Scenario& scenario
     scenario.drop(EdgeKind::sync_return);
     if (estimate != Estimate::high) return true;
     scale_host(graph, scenario, 0, [](const PointInfo& info) {
-        return info.in_step && info.kind == PointKind::call_end && info.role == CallRole::sync;
+        return info.in_step && info.kind == PointKind::call_end && info.call == CallKind::sync;
     });
     const MemcpyTable& copies = trace.memcpy();
     for (Point p = 0; p < graph.points(); ++p) {
@@ -148,7 +148,7 @@ bool use_graph(const ReplayGraph& graph, Scenario& scenario, Estimate estimate) 
         if (info.kind == PointKind::op || !info.in_step || info.in_input || info.idle) continue;
         bool launching = outside_calls(info) && scenario.length[p] <= kMaxLaunching;
         DurNs most = launching                                                           ? 0
-                     : info.kind == PointKind::call_end && info.role == CallRole::launch ? node
+                     : info.kind == PointKind::call_end && info.call == CallKind::launch ? node
                                                                                          : scenario.length[p];
         any |= most < scenario.length[p];
         scenario.length[p] = std::min(scenario.length[p], most);
@@ -193,7 +193,7 @@ bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scena
         case Change::allocation:
             if (edit.factor == 0) scenario.drop(EdgeKind::allocation_return);
             return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
-                return info.kind == PointKind::call_end && info.role == CallRole::allocation;
+                return info.kind == PointKind::call_end && info.call == CallKind::allocation;
             });
         case Change::host_code:
             return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {

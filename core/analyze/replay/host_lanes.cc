@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/analyze/facts/facts.h"
@@ -29,22 +30,9 @@ private:
     std::vector<std::uint16_t> lane_;
 };
 
-CallRole role_of(std::string_view name) {
-    switch (kind_of_call(name)) {
-        case CallKind::launch: return CallRole::launch;
-        case CallKind::copy:
-        case CallKind::set: return CallRole::copy;
-        case CallKind::sync: return CallRole::sync;
-        case CallKind::allocation: return CallRole::allocation;
-        case CallKind::compilation:
-        case CallKind::other: break;
-    }
-    return CallRole::other;
-}
-
 void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
     const ApiCallTable& calls = trace.api_call();
-    std::vector<CallRole> roles(trace.strings().size(), CallRole::none);
+    std::vector<std::optional<CallKind>> kinds(trace.strings().size());
     std::vector<Row> outermost(host.lanes.size(), kNoRow);
     for (Row row = 0; row < calls.rows; ++row) {
         std::uint16_t at = lane_of[calls.thread.value_or(row, kNoString)];
@@ -59,13 +47,13 @@ void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
         }
         outermost[at] = row;
         StringId name = calls.name.value_or(row, kNoString);
-        CallRole role = CallRole::other;
+        CallKind kind = CallKind::other;
         if (name != kNoString) {
-            CallRole& known = roles[index_of(name)];
-            if (known == CallRole::none) known = role_of(trace.text(name));
-            role = known;
+            std::optional<CallKind>& known = kinds[index_of(name)];
+            if (!known) known = kind_of_call(trace.text(name));
+            kind = *known;
         }
-        PointInfo info{.lane = at, .kind = PointKind::call_start, .role = role};
+        PointInfo info{.lane = at, .kind = PointKind::call_start, .call = kind};
         lane.time.push_back(start), lane.info.push_back(info), lane.object.push_back(row);
         info.kind = PointKind::call_end;
         lane.time.push_back(end), lane.info.push_back(info), lane.object.push_back(row);
@@ -213,10 +201,6 @@ private:
     std::vector<std::size_t> at_;
 };
 
-void count_one(std::uint16_t& counter, std::uint64_t more = 1) {
-    counter = static_cast<std::uint16_t>(std::min<std::uint64_t>(0xFFFF, counter + more));
-}
-
 // Calls that were recorded, and paid for, but are not in the file: recorders number calls consecutively.
 std::vector<std::uint32_t> hidden_before(const ApiCallTable& calls) {
     std::vector<std::uint32_t> hidden(calls.rows, 0);
@@ -237,7 +221,7 @@ void count_work(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
     if (record_price(trace.origin().tool).call.central == 0) return;
     WorkCounter counter(lane_of, host);
     std::vector<std::uint32_t> hidden = hidden_before(trace.api_call());
-    counter.count(trace.api_call(), trace.api_call().start, [](RecordedWork& work, Row) { count_one(work.calls); });
+    counter.count(trace.api_call(), trace.api_call().start, [](RecordedWork& work, Row) { ++work.calls; });
     // Hidden calls came before the visible one, in the host code in front of it.
     std::vector<std::size_t> start(host.lanes.size(), 0);
     for (Row row = 0; row < trace.api_call().rows; ++row) {
@@ -245,20 +229,18 @@ void count_work(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
         if (at == kNoLane || hidden[row] == 0) continue;
         HostLane& lane = host.lanes[at];
         while (start[at] < lane.time.size() && lane.time[start[at]] < trace.api_call().start[row]) ++start[at];
-        if (start[at] < lane.time.size()) count_one(lane.work[start[at]].calls, hidden[row]);
+        if (start[at] < lane.time.size()) lane.work[start[at]].calls += hidden[row];
     }
     const OverheadTable& overhead = trace.tables().overhead;
-    auto op = [](RecordedWork& work, Row) { count_one(work.ops); };
+    auto op = [](RecordedWork& work, Row) { ++work.ops; };
     counter.count(trace.op(), trace.op().start, op);
     counter.count(trace.range(), trace.range().start, op);
     counter.count(trace.tables().python_call, trace.tables().python_call.start,
-                  [](RecordedWork& work, Row) { count_one(work.python); });
+                  [](RecordedWork& work, Row) { ++work.python; });
     counter.count(trace.tables().memory_event, trace.tables().memory_event.time,
-                  [](RecordedWork& work, Row) { count_one(work.memory); });
-    counter.count(overhead, overhead.start, [&](RecordedWork& work, Row row) {
-        DurNs sum = work.overhead_ns + overhead.dur[row];
-        work.overhead_ns = static_cast<std::uint32_t>(std::min<DurNs>(sum, 0xFFFFFFFF));
-    });
+                  [](RecordedWork& work, Row) { ++work.memory; });
+    counter.count(overhead, overhead.start,
+                  [&](RecordedWork& work, Row row) { work.overhead_ns += overhead.dur[row]; });
 }
 
 }  // namespace
