@@ -58,11 +58,22 @@ DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
     return *std::max_element(work.begin(), work.end()) / static_cast<DurNs>(graph.steps.size());
 }
 
-bool has_uncertain_effect(const std::vector<Edit>& edits) {
-    return std::any_of(edits.begin(), edits.end(), [](const Edit& edit) {
-        return edit.change == Change::fusion || edit.change == Change::waits || edit.change == Change::cuda_graph;
-    });
-}
+// The ways to replay this recording, the central one first, and the step time of each with nothing changed.
+struct Variants {
+    std::vector<Variant> all;
+    std::vector<DurNs> unchanged;
+    static Variants make(const Facts& facts) {
+        const ReplayGraph& graph = facts.get<ReplayGraph>();
+        Variants made{{{.recorder = Estimate::central}, {.recorder = Estimate::central, .residuals = false}}, {}};
+        if (!graph.recorded_work.empty()) {
+            made.all.push_back({.recorder = Estimate::low});
+            made.all.push_back({.recorder = Estimate::high});
+        }
+        if (graph.inferred_events > 0) made.all.push_back({.recorder = Estimate::central, .events = false});
+        for (const Variant& variant : made.all) made.unchanged.push_back(*step_with(facts, {}, variant));
+        return made;
+    }
+};
 
 double standard_error(const std::vector<TimeNs>& ends) {
     double mean = static_cast<double>(per_step(ends)), squares = 0;
@@ -117,37 +128,31 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
 }
 
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
-    const ReplayGraph& graph = facts.get<ReplayGraph>();
-    Variant central{.recorder = Estimate::central};
-    std::optional<DurNs> step = step_with(facts, edits, central);
+    const Variants& variants = facts.get<Variants>();
+    std::optional<DurNs> step = step_with(facts, edits, variants.all.front());
     if (!step) return std::nullopt;
     Prediction found{.edits = edits, .step = {*step, *step, *step}};
     found.recorded = *step_with(facts, edits, {});
-    std::vector<Variant> others{{.recorder = Estimate::central, .residuals = false}};
-    if (!graph.recorded_work.empty()) {
-        others.push_back({.recorder = Estimate::low});
-        others.push_back({.recorder = Estimate::high});
-    }
-    if (graph.inferred_events > 0) others.push_back({.recorder = Estimate::central, .events = false});
-    for (Estimate effect : {Estimate::low, Estimate::high})
-        if (has_uncertain_effect(edits)) others.push_back({.recorder = Estimate::central, .effect = effect});
-    DurNs base = *step_with(facts, {}, central);
+    DurNs base = variants.unchanged.front();
     found.gain = found.gain_low = found.gain_high = part(base - *step, base);
-    bool recorder_matters = false;
-    for (const Variant& other : others) {
-        DurNs time = *step_with(facts, edits, other), other_base = *step_with(facts, {}, other);
+    bool rough = facts.get<ReplayValidity>().inferred || !facts.get<ReplayGraph>().independent.empty();
+    auto widen = [&](const Variant& variant, DurNs unchanged) {
+        DurNs time = *step_with(facts, edits, variant);
         found.step.low = std::min(found.step.low, time), found.step.high = std::max(found.step.high, time);
-        double gain = part(other_base - time, other_base);
+        double gain = part(unchanged - time, unchanged);
         found.gain_low = std::min(found.gain_low, gain), found.gain_high = std::max(found.gain_high, gain);
-        if (*other.recorder != Estimate::central)
-            recorder_matters |= std::abs(part(time - *step, *step)) > kMaxRecorderRange / 2;
-    }
+        if (*variant.recorder != Estimate::central)
+            rough |= std::abs(part(time - *step, *step)) > kMaxRecorderRange / 2;
+    };
+    for (std::size_t i = 1; i < variants.all.size(); ++i) widen(variants.all[i], variants.unchanged[i]);
+    bool estimated = false;
+    for (const Edit& edit : edits) estimated |= rule_of(edit.change).estimated, rough |= rule_of(edit.change).rough;
+    for (Estimate effect : {Estimate::low, Estimate::high})
+        if (estimated) widen({.recorder = Estimate::central, .effect = effect}, base);
     // Twice the standard error of the steps: another recording of the same program would differ by as much.
     double spread = 2 * facts.get<ReplayValidity>().step_error;
     found.step.low -= static_cast<DurNs>(spread * static_cast<double>(found.step.low));
     found.step.high += static_cast<DurNs>(spread * static_cast<double>(found.step.high));
-    bool rough = recorder_matters || facts.get<ReplayValidity>().inferred || !graph.independent.empty();
-    for (const Edit& edit : edits) rough |= text_of(edit.change).rough;
     found.certainty = rough ? Certainty::rough : Certainty::good;
     return found;
 }
@@ -159,9 +164,11 @@ CriticalPath critical_path_of(const Facts& facts, Estimate recorder) {
     return critical_path(graph, scenario, replay(graph, scenario, facts.trace()));
 }
 
+namespace {
+
 // The best change, then the best on top of it, until one gains too little. Of two that gain nearly the same, the earlier one
 // asks less of the program.
-static void find_plan(const Facts& facts, const std::vector<Edit>& useful, WhatIf& found) {
+void find_plan(const Facts& facts, const std::vector<Edit>& useful, WhatIf& found) {
     std::vector<Edit> chosen;
     DurNs now = found.baseline.step.central;
     auto margin = static_cast<DurNs>(kWorthChanging * static_cast<double>(now));
@@ -182,6 +189,8 @@ static void find_plan(const Facts& facts, const std::vector<Edit>& useful, WhatI
         found.plan.push_back(std::move(*best));
     }
 }
+
+}  // namespace
 
 WhatIf WhatIf::make(const Facts& facts) {
     WhatIf found;

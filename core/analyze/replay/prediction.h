@@ -12,7 +12,6 @@
 #include "core/analyze/replay/changes.h"
 #include "core/analyze/replay/critical_path.h"
 #include "core/analyze/replay/graph.h"
-#include "core/model/answer.h"
 
 namespace gpuprof {
 

@@ -28,7 +28,7 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
     std::string what = "without the profiler", assumes = "the profiler's cost per record";
     if (!prediction.edits.empty()) {
         what = text_of(prediction.edits.back());
-        assumes = text_of(prediction.edits.back().change).assumes;
+        assumes = rule_of(prediction.edits.back().change).assumes;
     }
     if (kind == "together") {
         what.clear();
@@ -88,7 +88,7 @@ void add_usual(ResultTable& table, const Facts& facts) {
                    kAbsent, "no kernel becomes faster"});
     if (found.small.empty()) return;
     std::string names;
-    for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(text_of(change).name);
+    for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(rule_of(change).name);
     table.notes.push_back(fmt::format("Under {:.0f} %, or possibly nothing: {}.", 100 * kWorthChanging, names));
 }
 
