@@ -162,6 +162,18 @@ bool scale_host_code(const Edit& edit, const Facts&, const ReplayGraph& graph, S
     });
 }
 
+bool scale_long_host_code(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    bool any = false;
+    for (Point p = 0; p < graph.points(); ++p) {
+        const PointInfo& info = graph.info[p];
+        bool other = info.kind == PointKind::op || !info.in_step || info.in_input || info.idle || !outside_calls(info);
+        if (other || graph.length[p] <= kMaxLaunching) continue;
+        any = true;
+        scenario.length[p] = scaled(scenario.length[p], edit.factor);
+    }
+    return any;
+}
+
 bool scale_allocation(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
     if (edit.factor == 0) scenario.drop(EdgeKind::allocation_return);
     return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
@@ -232,6 +244,12 @@ constexpr std::array kRules{
                .estimated = false,
                .rough = false,
                .apply = scale_allocation},
+    ChangeRule{.name = "long-host-code",
+               .assumes = "stretches of host code over 200 us move to another thread or out of the loop",
+               .scales = true,
+               .estimated = false,
+               .rough = false,
+               .apply = scale_long_host_code},
     ChangeRule{.name = "host-code",
                .assumes = "CUDA calls remain; the limit of a faster program",
                .scales = true,

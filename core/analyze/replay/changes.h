@@ -13,16 +13,17 @@
 namespace gpuprof {
 
 enum class Change : std::uint8_t {
-    input,          // batches are ready when asked for
-    waits,          // calls do not wait for the device
-    pinned_copies,  // copies of pageable memory come from pinned memory and do not block
-    copy_stream,    // ... and copies to the device have a stream of their own
-    allocation,     // allocations and releases take no time
-    host_code,      // host code in steps takes no time; calls stay
-    cuda_graph,     // launches of a step become nodes of a CUDA graph
-    fusion,         // chains of elementwise kernels become one kernel
-    communication,  // collectives take no time: fully hidden
-    kernels,        // kernels whose name matches a pattern take another time
+    input,           // batches are ready when asked for
+    waits,           // calls do not wait for the device
+    pinned_copies,   // copies of pageable memory come from pinned memory and do not block
+    copy_stream,     // ... and copies to the device have a stream of their own
+    allocation,      // allocations and releases take no time
+    long_host_code,  // long stretches of host code in steps take no time
+    host_code,       // host code in steps takes no time; calls stay
+    cuda_graph,      // launches of a step become nodes of a CUDA graph
+    fusion,          // chains of elementwise kernels become one kernel
+    communication,   // collectives take no time: fully hidden
+    kernels,         // kernels whose name matches a pattern take another time
 };
 inline constexpr std::size_t kChanges = static_cast<std::size_t>(Change::kernels) + 1;
 // All but the last, which needs a pattern.

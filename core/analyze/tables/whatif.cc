@@ -84,8 +84,8 @@ void add_usual(ResultTable& table, const Facts& facts) {
     add_baseline(table, facts, found.baseline);
     for (const Prediction& each : found.single) add(table, "single", each);
     for (const Prediction& each : found.plan) add(table, "plan", each);
-    table.add_row({"floor", "kernels alone, as recorded", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent,
-                   kAbsent, "no kernel becomes faster"});
+    table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent,
+                   "no kernel becomes faster"});
     if (found.small.empty()) return;
     std::string names;
     for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(rule_of(change).name);
