@@ -17,13 +17,15 @@ struct Chain {
     DurNs shortest = 0, longest = 0;
 };
 
-// Whether anything but the stream's next op depends on each op.
+// Whether anything but the stream's next op of the same step depends on each op.
 std::vector<bool> awaited(const ReplayGraph& graph) {
     std::vector<bool> found(graph.points());
     for (const ReplayEdge& edge : graph.edges)
         if (graph.info[edge.source].kind == PointKind::op && edge.kind != EdgeKind::stream &&
             edge.kind != EdgeKind::bypass && edge.kind != EdgeKind::back_pressure)
             found[edge.source] = true;
+    for (const ReplayGraph::Completion& step : graph.steps)
+        for (Point last : step.ops) found[last] = true;
     return found;
 }
 
