@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "collect/inject/callbacks.h"
 #include "collect/inject/cupti_api.h"
 #include "collect/inject/scratch.h"
 #include "collect/inject/settings.h"
@@ -37,6 +38,7 @@ public:
     // Records dropped so far because CUPTI had no buffer. Spool thread only.
     std::uint64_t dropped() noexcept;
     std::uint32_t version() const noexcept { return version_; }
+    Callbacks& callbacks() noexcept { return callbacks_; }
     // What start() and open() could not do, in words; "" if everything worked.
     const char* refusal() const noexcept {
         return refusal_state_.load(std::memory_order_acquire) == kWritten ? refusal_ : "";
@@ -45,7 +47,6 @@ public:
 private:
     bool switch_on(cupti::Kind kind, const char* what) noexcept;
     void find_functions() noexcept;
-    void watch_profiler_calls() noexcept;
     void refuse(const char* what, int code) noexcept;
     void write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept;
     void note_name(std::uint64_t address) noexcept;
@@ -64,6 +65,7 @@ private:
     static constexpr std::size_t kMaxWanted = 512;
     Function wanted_[kMaxWanted] = {};
     std::size_t wanted_count_ = 0;
+    Callbacks callbacks_;
     Scratch function_names_;
     Scratch names_, head_;
     // Addresses whose names were written, with a hash of the name: an address may be reused after its module is

@@ -68,6 +68,7 @@ void write_facts(Collector& c) noexcept {
         text("cupti_path", cupti_multiplexer().cupti()->path);
         number("cupti_version", c.activity.version());
         text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
+        if (*c.activity.callbacks().state() != '\0') text(fact::kStreamCalls, c.activity.callbacks().state());
         if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
         if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);

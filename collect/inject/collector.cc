@@ -119,6 +119,7 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
         c.given_away.notify();
     } else {
         c.kinds.follow(c.activity, c.window, now);
+        c.activity.callbacks().make_way();
     }
 }
 
@@ -305,6 +306,8 @@ void yield_device() noexcept {
     c.work.notify();
     wait_until(c.given_away, kMaxYieldWait, [&] { return !c.activity.running(); });
 }
+
+bool yield_callbacks() noexcept { return collector->activity.callbacks().give_up(); }
 
 bool stream_id(void* stream, std::uint32_t& id) noexcept {
     const Cupti* cupti = device_recording() ? cupti_multiplexer().cupti() : nullptr;

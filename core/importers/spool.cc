@@ -100,6 +100,7 @@ bool SpoolDecoder::take_names(std::string_view payload) {
 bool SpoolDecoder::take_nvtx(std::string_view payload) {
     ByteCursor cursor(payload);
     std::uint32_t thread = cursor.u32();
+    bool sound = true;
     while (cursor.ok() && cursor.left() >= sizeof(std::uint32_t)) {
         std::string_view rest = payload.substr(payload.size() - cursor.left());
         std::uint32_t bytes = load_u32(rest.data());
@@ -110,6 +111,10 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         if (bytes < sizeof event) continue;  // padding
         std::memcpy(&event, whole.data(), sizeof event);
         if (event.time == 0) continue;
+        if (event.op == spool::NvtxOp::stream_call) {
+            sound = take_stream_call(whole) && sound;
+            continue;
+        }
         if (static_cast<TimeNs>(event.time) < 0) return false;  // beyond any real clock
         std::string_view text;
         if (event.text_kind == spool::TextKind::inline_text) {
@@ -120,7 +125,16 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         if (event.op == spool::NvtxOp::thread_name) thread_key(static_cast<std::uint32_t>(event.range));
         annotations_.add(thread, event, text);
     }
-    return cursor.ok();
+    return sound && cursor.ok();
+}
+
+bool SpoolDecoder::take_stream_call(std::string_view bytes) {
+    spool::StreamCall call{};
+    if (bytes.size() < sizeof call) return false;
+    std::memcpy(&call, bytes.data(), sizeof call);
+    if (static_cast<TimeNs>(call.time) < 0 || call.end < call.time || static_cast<TimeNs>(call.end) < 0) return false;
+    stream_calls_.add(call);
+    return true;
 }
 
 void SpoolDecoder::add_threads() {
@@ -200,6 +214,8 @@ void SpoolDecoder::finish() {
     resolve_external();
     batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
     settle_clocks();
+    stream_calls_.finish(batch_, first_.sync, process_key_, [this](std::uint32_t call) { return call_of(call); });
+    call_of_.clear();  // rows are dropped now
     leave_out_what_is_outside();
     count_left_out();
     for (const auto& [reason, count] : lost_)

@@ -14,6 +14,9 @@ inline constexpr const char* kOnOwnThread = "recorder_ns_on_own_thread";
 // Another CUPTI client in that process: the number of records it also received; "1" if CUPTI was left to it.
 inline constexpr const char* kGivenToOther = "records_given_to_other_client";
 inline constexpr const char* kYielded = "cupti_yielded";
+// Whether streams and events of calls that order streams were recorded: "recorded", or why not, as a sentence's end.
+inline constexpr const char* kStreamCalls = "stream_calls";
+inline constexpr const char* kStreamCallsRecorded = "recorded";
 // CLOCK_REALTIME in ns when the recording window last closed.
 inline constexpr const char* kWindowClosedAt = "window_closed_at";
 
@@ -29,8 +32,8 @@ inline constexpr const char* kCountedCopies = "copies_counted_as_lost";
 inline constexpr const char* kCountedCalls = "calls_counted_as_lost";
 
 // Facts about processes. A job read from several files has several of each; they are added up.
-inline constexpr const char* kProcessFacts[] = {kOnProgramThreads, kOnOwnThread,   kGivenToOther,
-                                                kYielded,          kDeviceClock,   kCountedKernels,
-                                                kCountedGraphs,    kCountedCopies, kCountedCalls};
+inline constexpr const char* kProcessFacts[] = {kOnProgramThreads, kOnOwnThread, kGivenToOther,   kYielded,
+                                                kStreamCalls,      kDeviceClock, kCountedKernels, kCountedGraphs,
+                                                kCountedCopies,    kCountedCalls};
 
 }  // namespace gpuprof::fact
