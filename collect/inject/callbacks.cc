@@ -49,7 +49,7 @@ int read_count(dl_phdr_info* library, std::size_t, void* count) noexcept {
 const Rival* find_rival(unsigned long long& mapped) noexcept {
     if (settings().cupti == CuptiPolicy::own) return nullptr;
     unsigned long long now = 0;
-    dl_iterate_phdr(read_count, &now);  // first, so that nothing mapped meanwhile is overlooked next time
+    dl_iterate_phdr(read_count, &now);  // first: what is mapped during the search is searched next time
     Search search{mapped};
     dl_iterate_phdr(look_at, &search);
     mapped = now;
