@@ -186,6 +186,7 @@ void Activity::find_functions() noexcept {
             if (cupti_->cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
             nameless = 0;
             callbacks_.add_function(domain, cbid, name);
+            record_cost_.add_function(domain, cbid, name);
             if (wanted(name) && wanted_count_ < kMaxWanted) wanted_[wanted_count_++] = {domain, cbid};
             function_names_.add(domain == kRuntimeDomain ? spool::NameSpace::runtime_api
                                                          : spool::NameSpace::driver_api);
@@ -242,7 +243,12 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
     head_.add(kinds);
     for (std::uint32_t kind = 0; kind < kMaxKinds; ++kind)
         if (lengths[kind] > 0) head_.add(kind), head_.add(lengths[kind]);
+    delivered_ = true;
     file.write(ChunkKind::spool_activity, head_.view(), {reinterpret_cast<const char*>(bytes), valid});
+}
+
+void Activity::measure_record_cost() noexcept {
+    if (running() && delivered_) record_cost_.measure();
 }
 
 void Activity::note_name(std::uint64_t address) noexcept {

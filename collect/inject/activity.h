@@ -8,6 +8,7 @@
 
 #include "collect/inject/callbacks.h"
 #include "collect/inject/cupti_api.h"
+#include "collect/inject/record_cost.h"
 #include "collect/inject/scratch.h"
 #include "collect/inject/settings.h"
 #include "collect/inject/spool_file.h"
@@ -30,6 +31,8 @@ public:
     // Writes returned buffers in order of return, until all are written or CLOCK_MONOTONIC reaches `until`: the program
     // may fill them faster than they are written. Spool thread only.
     void drain(SpoolFile& file, std::int64_t until) noexcept;
+    // Once, after the first records. Spool thread only.
+    void measure_record_cost() noexcept;
     // Writes the names of the API functions; returns whether that worked.
     bool write_function_names(SpoolFile& file) noexcept;
     // A new file begins: names must be written again.
@@ -39,6 +42,7 @@ public:
     std::uint64_t dropped() noexcept;
     std::uint32_t version() const noexcept { return version_; }
     Callbacks& callbacks() noexcept { return callbacks_; }
+    const RecordCost& record_cost() const noexcept { return record_cost_; }
     // What start() and open() could not do, in words; "" if everything worked.
     const char* refusal() const noexcept {
         return refusal_state_.load(std::memory_order_acquire) == kWritten ? refusal_ : "";
@@ -66,6 +70,8 @@ private:
     Function wanted_[kMaxWanted] = {};
     std::size_t wanted_count_ = 0;
     Callbacks callbacks_;
+    RecordCost record_cost_;
+    bool delivered_ = false;  // records have arrived
     Scratch function_names_;
     Scratch names_, head_;
     // Addresses whose names were written, with a hash of the name: an address may be reused after its module is

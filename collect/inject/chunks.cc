@@ -73,6 +73,14 @@ void write_facts(Collector& c) noexcept {
         if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
     }
+    if (const RecordCostNs* cost = c.activity.record_cost().result()) {
+        number(fact::kCallRecordLowNs, cost->low > 0 ? static_cast<std::uint64_t>(cost->low) : 0);
+        number(fact::kCallRecordNs, static_cast<std::uint64_t>(cost->central));
+        number(fact::kCallRecordHighNs, static_cast<std::uint64_t>(cost->high));
+    } else if (*c.activity.record_cost().refusal() != '\0') {
+        text(fact::kCallRecordUnknown, c.activity.record_cost().refusal());
+    }
+    number(fact::kRecorderThread, static_cast<std::uint64_t>(c.thread.load(std::memory_order_relaxed)));
     number(fact::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed));
     number(fact::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
     if (c.window.closed_at() != 0 && !c.window.open())

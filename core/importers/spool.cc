@@ -159,13 +159,22 @@ bool SpoolDecoder::take_facts(std::string_view payload) {
     ByteCursor cursor(payload);
     while (cursor.left() > 0 && cursor.ok()) {
         std::string_view key = text_of(cursor), value = text_of(cursor);
-        if (cursor.ok()) facts_[std::string(key)] = value;
+        if (!cursor.ok()) break;
+        facts_[std::string(key)] = value;
+        if (key == fact::kRecorderThread)
+            recorder_thread_ = static_cast<std::uint32_t>(std::strtoul(std::string(value).c_str(), nullptr, 10));
     }
     return cursor.ok();
 }
 
 // Facts of the recording become facts of the trace; those of several processes are listed together.
 void SpoolDecoder::add_facts() {
+    facts_.erase(fact::kRecorderThread);  // has no rows
+    if (facts_.count(fact::kCallRecordNs) != 0 && recorder_calls_ == 0) {
+        for (const char* key : {fact::kCallRecordNs, fact::kCallRecordLowNs, fact::kCallRecordHighNs})
+            facts_.erase(key);
+        facts_[fact::kCallRecordUnknown] = "the records of the calls that were timed are missing";
+    }
     MetaTable& table = batch_.tables.meta;
     for (const auto& [key, value] : facts_) {
         Row row = table.add();

@@ -83,6 +83,8 @@ private:
     std::map<std::string_view, std::uint64_t> left_out_;      // records without times, by the fact that counts them
     std::uint64_t whole_graphs_ = 0;
     std::map<std::string, std::string> facts_;
+    std::uint32_t recorder_thread_ = 0;  // 0: unknown
+    std::uint64_t recorder_calls_ = 0;   // dropped
     std::vector<SpoolClock> clocks_;
     std::map<TimeNs, TimeNs> windows_;  // when the window was open, start and end; 0: it had not closed
     SpoolAnnotations annotations_;
