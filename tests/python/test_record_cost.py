@@ -4,15 +4,15 @@ import json
 
 import pytest
 from played import record_played
-from recordings_of_cupti import KERN, kernels_in, lines, script_of
+from recordings_of_cupti import FIXTURES, KERN, kernels_in, lines, script_of
 
 KEYS = ("call_record_low_ns", "call_record_ns", "call_record_high_ns")
 
 
 @pytest.fixture
 def record(program, tmp_path):
-    def run(*options, sleep_ms=1000, **how):
-        capture, script = tmp_path / "run.gpuprof", script_of(KERN, tmp_path)
+    def run(*options, sleep_ms=1000, recording=KERN, **how):
+        capture, script = tmp_path / "run.gpuprof", script_of(recording, tmp_path)
         outcome = record_played(program, script, capture, "--sample", "0", *options, arguments=["--sleep-ms", str(sleep_ms)], **how)
         assert outcome.status == 0, outcome.errors
         done = program.run("query", capture, "select key, value from meta", "--format", "json")
@@ -33,6 +33,12 @@ def test_the_cost_is_measured_and_its_calls_are_not_shown(program, record):
     assert "recorder_thread" not in facts
     assert "cuDriverGetVersion" not in names(program, capture)
     assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) == len(kernels_in(lines()))
+
+
+def test_a_prediction_says_that_it_was_measured(program, record):
+    capture, facts = record(recording=FIXTURES / "overlap.jsonl.xz", play="inline live")
+    said = " ".join(program.run("whatif", capture).stdout.decode().split())
+    assert f"Recording a call cost {facts[KEYS[0]]} to {facts[KEYS[2]]} ns, as the recorder measured in this run." in said
 
 
 @pytest.mark.parametrize(("options", "rules", "why"), [
