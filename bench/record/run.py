@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD]
 
-Prints a Markdown table: time of the collector on the program's threads, records per second from four threads and how many are accounted for, delay of
+Prints a Markdown table: time of the collector on the program's threads for annotations, records and calls that order streams, records per second from four threads and how many are accounted for, delay of
 a program's end, the collector's memory in a long run, bytes per kernel. BUILD is a folder
 with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench).
 """
@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 
 from injected import Injected  # noqa: E402
 from program import Program  # noqa: E402
-from recordings_of_cupti import FIXTURES, KERN, lines, script_of  # noqa: E402
+from recordings_of_cupti import FIXTURES, KERN, lines, script_of, script_of_records  # noqa: E402
 
 HEADER = struct.Struct("<8sIIIII")
 FACTS, ACTIVITY, LOST = 23, 17, 21  # core/format/chunk.h
@@ -132,6 +132,23 @@ def record_rows(bench):
     yield "delivered − written − counted as lost", f"{wanted - written - lost(file)}"
 
 
+def stream_call_rows(bench):
+    """Calls that order streams: what the callbacks of one cost, cuptiGetStreamIdEx of the fake included."""
+    wanted = ("cudaEventRecord", "cudaStreamWaitEvent")
+    records = [r for r in lines(FIXTURES / "overlap.jsonl.xz")
+               if r["kind"] in ("CUDA_EVENT", "SYNCHRONIZATION") or r.get("name", "").startswith(wanted)]
+    calls, repeat, before = sum(r["kind"] == "RUNTIME" for r in records), 2000, bench.script
+    bench.script = script_of_records(records, bench.folder)
+    own, missing = {1: [], repeat: []}, 0
+    for times in [1, repeat] * 5:
+        _, spool = bench.timed(play=f"inline live repeat={times}")
+        own[times].append(int(facts(spool.files()[0])["recorder_ns_on_program_threads"]))
+        missing = max(missing, lost(spool.files()[0]))
+    bench.script = before
+    each = (statistics.median(own[repeat]) - statistics.median(own[1])) / (calls * (repeat - 1))
+    yield "one call that orders streams, at its return", f"{each:.0f} ns (lost: {missing} of {calls * repeat})"
+
+
 def end_rows(bench):
     def median(**how):
         return statistics.median(bench.timed(play="time=start live", **how)[0] for _ in range(ENDS))
@@ -193,7 +210,7 @@ def main():
     print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, folder)
-        for rows in (annotation_rows, record_rows, end_rows, memory_rows, size_rows):
+        for rows in (annotation_rows, record_rows, stream_call_rows, end_rows, memory_rows, size_rows):
             for what, figure in rows(bench):
                 print(f"| {what} | {figure} |", flush=True)
             for spool in bench.folder.glob("*/*.gpuprof"):

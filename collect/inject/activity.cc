@@ -33,6 +33,7 @@ constexpr const char* kWantedFunctions[] = {
     "cudaHostUnregister",
     "cudaStreamSynchronize",
     "cudaDeviceSynchronize",
+    "cudaEventRecord",
     "cudaEventSynchronize",
     "cudaStreamWaitEvent",
     "cudaGraphInstantiate",
@@ -49,7 +50,9 @@ constexpr const char* kWantedFunctions[] = {
     "cuStreamBeginCapture",
     "cuStreamEndCapture",
     "cuCtxSynchronize",
+    "cuEventRecord",
     "cuEventSynchronize",
+    "cuStreamWaitEvent",
     "cuModuleLoad",
     "cuModuleUnload",
     "cuLibraryLoad",
@@ -83,16 +86,6 @@ std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
     std::uint64_t hash = 1469598103934665603u;  // FNV-1a
     for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * 1099511628211u;
     return hash | 1;
-}
-
-// cuProfilerStart and cuProfilerStop, which the runtime functions call as well.
-std::uint32_t profiler_start_id = 0, profiler_stop_id = 0;
-void on_profiler_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) {
-    std::uint32_t site = 0;  // CUpti_CallbackData begins with the site: 0 enter, 1 exit
-    std::memcpy(&site, about, sizeof site);
-    if (domain != kDriverDomain || !recording()) return;
-    if (cbid == profiler_start_id && site == 1) window().call_start();
-    if (cbid == profiler_stop_id && site == 0) window().call_stop();
 }
 
 }  // namespace
@@ -135,26 +128,11 @@ bool Activity::start() noexcept {
         mmap(nullptr, kNameSlots * sizeof(KnownName), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     known_ = memory == MAP_FAILED ? nullptr : static_cast<KnownName*>(memory);
     running_.store(true, std::memory_order_release);
-    if (settings().range == CaptureRange::profiler_api) watch_profiler_calls();
     find_functions();
+    int code = callbacks_.start(*cupti_);
+    if (code != kCuptiSuccess && settings().range == CaptureRange::profiler_api)
+        refuse("cudaProfilerStart and cudaProfilerStop, which begin and end the recording,", code);
     return true;
-}
-
-void Activity::watch_profiler_calls() noexcept {
-    if (cupti_->cuptiSubscribe == nullptr || cupti_->cuptiEnableCallback == nullptr ||
-        cupti_->cuptiGetCallbackName == nullptr)
-        return;
-    void* subscriber = nullptr;
-    if (int code = cupti_->cuptiSubscribe(&subscriber, on_profiler_call, nullptr); code != kCuptiSuccess)
-        return refuse("cudaProfilerStart and cudaProfilerStop, which begin and end the recording,", code);
-    for (std::uint32_t cbid = 1; cbid < kMaxFunctions; ++cbid) {
-        const char* name = nullptr;
-        if (cupti_->cuptiGetCallbackName(kDriverDomain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
-        if (std::strcmp(name, "cuProfilerStart") == 0) profiler_start_id = cbid;
-        if (std::strcmp(name, "cuProfilerStop") == 0) profiler_stop_id = cbid;
-    }
-    for (std::uint32_t cbid : {profiler_start_id, profiler_stop_id})
-        if (cbid != 0) cupti_->cuptiEnableCallback(1, subscriber, kDriverDomain, cbid);
 }
 
 bool Activity::switch_on(Kind kind, const char* what) noexcept {
@@ -168,6 +146,7 @@ void Activity::open() noexcept {
     for (const WantedKind& each : kKinds) switch_on(each.kind, each.what);
     if (settings().graph_level) switch_on(Kind::graph_trace, "graph launches");
     if (settings().memory) switch_on(Kind::memory2, "allocations");
+    callbacks_.open();
     bool by_name = cupti_->cuptiGetCallbackName != nullptr && cupti_->cuptiActivityEnableRuntimeApi != nullptr;
     if (by_name && !settings().all_api) {
         for (std::size_t i = 0; i < wanted_count_; ++i)
@@ -179,12 +158,15 @@ void Activity::open() noexcept {
 }
 
 void Activity::close() noexcept {
-    if (running()) cupti_multiplexer().withdraw(ClientId::ours);
+    if (!running()) return;
+    callbacks_.close();
+    cupti_multiplexer().withdraw(ClientId::ours);
 }
 
 void Activity::yield() noexcept {
     if (!running()) return;
     close();
+    callbacks_.give_up();
     flush(false);
     for (int i = 0; i < kYieldWaits && buffers().given() > 0; ++i) {
         constexpr timespec kPause{0, 10'000'000};
@@ -203,6 +185,8 @@ void Activity::find_functions() noexcept {
             ++nameless;
             if (cupti_->cuptiGetCallbackName(domain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
             nameless = 0;
+            callbacks_.add_function(domain, cbid, name);
+            record_cost_.add_function(domain, cbid, name);
             if (wanted(name) && wanted_count_ < kMaxWanted) wanted_[wanted_count_++] = {domain, cbid};
             function_names_.add(domain == kRuntimeDomain ? spool::NameSpace::runtime_api
                                                          : spool::NameSpace::driver_api);
@@ -259,7 +243,12 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
     head_.add(kinds);
     for (std::uint32_t kind = 0; kind < kMaxKinds; ++kind)
         if (lengths[kind] > 0) head_.add(kind), head_.add(lengths[kind]);
+    delivered_ = true;
     file.write(ChunkKind::spool_activity, head_.view(), {reinterpret_cast<const char*>(bytes), valid});
+}
+
+void Activity::measure_record_cost() noexcept {
+    if (running() && delivered_) record_cost_.measure();
 }
 
 void Activity::note_name(std::uint64_t address) noexcept {

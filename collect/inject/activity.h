@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "collect/inject/callbacks.h"
 #include "collect/inject/cupti_api.h"
+#include "collect/inject/record_cost.h"
 #include "collect/inject/scratch.h"
 #include "collect/inject/settings.h"
 #include "collect/inject/spool_file.h"
@@ -29,6 +31,8 @@ public:
     // Writes returned buffers in order of return, until all are written or CLOCK_MONOTONIC reaches `until`: the program
     // may fill them faster than they are written. Spool thread only.
     void drain(SpoolFile& file, std::int64_t until) noexcept;
+    // Once, after the first records. Spool thread only.
+    void measure_record_cost() noexcept;
     // Writes the names of the API functions; returns whether that worked.
     bool write_function_names(SpoolFile& file) noexcept;
     // A new file begins: names must be written again.
@@ -37,6 +41,8 @@ public:
     // Records dropped so far because CUPTI had no buffer. Spool thread only.
     std::uint64_t dropped() noexcept;
     std::uint32_t version() const noexcept { return version_; }
+    Callbacks& callbacks() noexcept { return callbacks_; }
+    const RecordCost& record_cost() const noexcept { return record_cost_; }
     // What start() and open() could not do, in words; "" if everything worked.
     const char* refusal() const noexcept {
         return refusal_state_.load(std::memory_order_acquire) == kWritten ? refusal_ : "";
@@ -45,7 +51,6 @@ public:
 private:
     bool switch_on(cupti::Kind kind, const char* what) noexcept;
     void find_functions() noexcept;
-    void watch_profiler_calls() noexcept;
     void refuse(const char* what, int code) noexcept;
     void write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept;
     void note_name(std::uint64_t address) noexcept;
@@ -64,6 +69,9 @@ private:
     static constexpr std::size_t kMaxWanted = 512;
     Function wanted_[kMaxWanted] = {};
     std::size_t wanted_count_ = 0;
+    Callbacks callbacks_;
+    RecordCost record_cost_;
+    bool delivered_ = false;  // records have arrived
     Scratch function_names_;
     Scratch names_, head_;
     // Addresses whose names were written, with a hash of the name: an address may be reused after its module is

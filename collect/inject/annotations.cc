@@ -31,24 +31,6 @@ bool replace(std::uint64_t from, std::uint64_t to) noexcept {
 // A forked child begins its own recording at its first annotation.
 EventRing* ring() noexcept { return recording() || start_collector() ? EventRing::of_this_thread() : nullptr; }
 
-// Times one annotation in sixteen.
-class SampledOverheadTimer {
-public:
-    explicit SampledOverheadTimer(EventRing& ring) noexcept
-        : since_(ring.calls++ % kSamplingRatio == 0 ? monotonic_ns() : 0) {}
-    ~SampledOverheadTimer() {
-        if (since_ != 0)
-            collector_overhead_ns.fetch_add(kSamplingRatio * static_cast<std::uint64_t>(monotonic_ns() - since_),
-                                            std::memory_order_relaxed);
-    }
-    SampledOverheadTimer(const SampledOverheadTimer&) = delete;
-    SampledOverheadTimer& operator=(const SampledOverheadTimer&) = delete;
-
-private:
-    static constexpr std::uint32_t kSamplingRatio = 16;
-    TimeNs since_;
-};
-
 spool::NvtxEvent event_of(NvtxOp op, std::uint64_t domain, std::uint64_t range) noexcept {
     spool::NvtxEvent event{};
     event.op = op;
@@ -107,7 +89,7 @@ bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
 int push_range(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(*to);
+    SampledOverheadTimer timed(to->calls);
     if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
     if (window().open()) add(*to, NvtxOp::push, domain, 0, what);
     return to->depth++;
@@ -116,7 +98,7 @@ int push_range(std::uint64_t domain, const Annotation& what) noexcept {
 int pop_range(std::uint64_t domain) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
-    SampledOverheadTimer timed(*to);
+    SampledOverheadTimer timed(to->calls);
     if (window().open()) add(*to, NvtxOp::pop, domain, 0, {});
     if (to->depth == 0) return -2;  // NVTX's return value for a pop without a push
     if (--to->depth == to->window_depth) {
@@ -130,7 +112,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
     std::uint64_t range = next_handle.fetch_add(1, std::memory_order_relaxed);
     EventRing* to = ring();
     if (to == nullptr) return range;
-    SampledOverheadTimer timed(*to);
+    SampledOverheadTimer timed(to->calls);
     if (opens_window(domain, what)) replace(0, range);
     if (window().open()) add(*to, NvtxOp::start, domain, range, what);
     return range;
@@ -139,7 +121,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
 void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    SampledOverheadTimer timed(*to);
+    SampledOverheadTimer timed(to->calls);
     if (window().open()) add(*to, NvtxOp::end, domain, range, {});
     if (window().watches_annotations() && range != 0 && replace(range, 0)) window().end();
 }
@@ -147,7 +129,7 @@ void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
 void mark(std::uint64_t domain, const Annotation& what) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    SampledOverheadTimer timed(*to);
+    SampledOverheadTimer timed(to->calls);
     if (opens_window(domain, what)) window().end();  // a mark has no duration; it may be an iteration
     if (window().open()) add(*to, NvtxOp::mark, domain, 0, what);
 }

@@ -68,10 +68,19 @@ void write_facts(Collector& c) noexcept {
         text("cupti_path", cupti_multiplexer().cupti()->path);
         number("cupti_version", c.activity.version());
         text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
+        if (*c.activity.callbacks().state() != '\0') text(fact::kStreamCalls, c.activity.callbacks().state());
         if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
         if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
     }
+    if (const RecordCostNs* cost = c.activity.record_cost().result()) {
+        number(fact::kCallRecordLowNs, cost->low > 0 ? static_cast<std::uint64_t>(cost->low) : 0);
+        number(fact::kCallRecordNs, static_cast<std::uint64_t>(cost->central));
+        number(fact::kCallRecordHighNs, static_cast<std::uint64_t>(cost->high));
+    } else if (*c.activity.record_cost().refusal() != '\0') {
+        text(fact::kCallRecordUnknown, c.activity.record_cost().refusal());
+    }
+    number(fact::kRecorderThread, static_cast<std::uint64_t>(c.thread.load(std::memory_order_relaxed)));
     number(fact::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed));
     number(fact::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
     if (c.window.closed_at() != 0 && !c.window.open())

@@ -89,6 +89,7 @@ void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
 void begin_part(Collector& c) noexcept {
     for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_facts(c.file);
     write_clock(c);
+    write_facts(c);  // the reader knows our thread from now on
     write_names_so_far(c);
     c.part_began = monotonic_ns();
 }
@@ -119,6 +120,7 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
         c.given_away.notify();
     } else {
         c.kinds.follow(c.activity, c.window, now);
+        c.activity.callbacks().make_way();
     }
 }
 
@@ -138,6 +140,7 @@ void* spool(void*) {
         if (flushed == now && full()) c.window.shut();
         write_windows(c);
         drain(c, now + kMaxDrain);
+        if (c.window.open() && c.cuda_started.load(std::memory_order_acquire)) c.activity.measure_record_cost();
         tell_of_slow_start(c, now);
         if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim)
             EventRing::reclaim(), reclaimed = now;
@@ -305,6 +308,8 @@ void yield_device() noexcept {
     c.work.notify();
     wait_until(c.given_away, kMaxYieldWait, [&] { return !c.activity.running(); });
 }
+
+bool yield_callbacks() noexcept { return collector->activity.callbacks().give_up(); }
 
 bool stream_id(void* stream, std::uint32_t& id) noexcept {
     const Cupti* cupti = device_recording() ? cupti_multiplexer().cupti() : nullptr;

@@ -23,6 +23,7 @@ Window& window() noexcept;
 bool will_record_device() noexcept;  // recorded now, or as soon as CUDA starts
 bool device_recording() noexcept;    // CUPTI is ours
 void yield_device() noexcept;        // another client owns CUPTI from now on
+bool yield_callbacks() noexcept;     // another client subscribes to callbacks; false: the subscription stays ours
 
 // The id of a CUstream or cudaStream_t in the current context; returns whether it is known.
 bool stream_id(void* stream, std::uint32_t& id) noexcept;

@@ -10,7 +10,23 @@ namespace gpuprof::inject {
 using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
 using CompleteBuffer = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                 std::size_t valid);
-using ProfilerCallback = void (*)(void* data, std::uint32_t domain, std::uint32_t cbid, const void* about);
+using ApiCallback = void (*)(void* data, std::uint32_t domain, std::uint32_t cbid, const void* about);
+
+// The beginning of CUpti_CallbackData, which a callback gets about a call of the driver or runtime API.
+struct CallbackData {
+    static constexpr std::uint32_t kEnter = 0, kExit = 1;
+
+    std::uint32_t site;
+    const char* function;
+    const void* arguments;  // as a structure of the function's parameters
+    const void* result;     // at the exit: of a 4-byte error code
+    const char* symbol;
+    const void* context;
+    std::uint32_t context_id;
+    std::uint64_t* shared;
+    std::uint32_t correlation;
+};
+static_assert(sizeof(CallbackData) == 72);
 
 struct Cupti {
 #define FUNCTION(required, result, name, arguments) result(*name) arguments = nullptr;

@@ -1,8 +1,8 @@
 #include "collect/inject/cupti_multiplexer.h"
 
 #include <sched.h>
-#include <time.h>
 
+#include "collect/inject/switch_lock.h"
 #include "core/format/cupti_records.h"
 
 namespace gpuprof::inject {
@@ -15,28 +15,6 @@ constexpr int kInvalidKind = 21, kInvalidParameter = 1, kNotInitialized = 15;
 enum Loading : int { kNotLoaded, kLoading, kLoaded };
 
 constinit CuptiMultiplexer multiplexer;
-
-// Serialises the threads of both clients: CUPTI requires that switching is not concurrent. The lock is held during
-// calls of CUPTI, whose callbacks never take the lock. If such a call never returns, the other client waits for a
-// second and then proceeds.
-class SwitchLock {
-public:
-    explicit SwitchLock(pthread_mutex_t& lock) noexcept : lock_(lock) {
-        timespec until{};
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += 1;
-        held_ = pthread_mutex_timedlock(&lock_, &until) == 0;
-    }
-    ~SwitchLock() {
-        if (held_) pthread_mutex_unlock(&lock_);
-    }
-    SwitchLock(const SwitchLock&) = delete;
-    SwitchLock& operator=(const SwitchLock&) = delete;
-
-private:
-    pthread_mutex_t& lock_;
-    bool held_ = false;
-};
 
 }  // namespace
 

@@ -73,31 +73,51 @@ void EventRing::reclaim() noexcept {
 }
 
 // An event never wraps around: if it does not fit before the end, the rest is zeroed except for its length. Readers
-// recognise such padding by its time of 0, or because it is too short for an event.
+// recognise such padding by its time of 0, or because it is too short for an event. Null if there is no room, which is
+// counted.
+char* EventRing::place_for(std::size_t size) noexcept {
+    std::uint64_t head = head_.load(std::memory_order_relaxed);
+    std::size_t at = head % kBytes, to_end = kBytes - at;
+    std::size_t padding = size <= to_end ? 0 : to_end;
+    if (head + padding + size - tail_.load(std::memory_order_acquire) > kBytes) {
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+        return nullptr;
+    }
+    if (padding == 0) return bytes_ + at;
+    std::memset(bytes_ + at, 0, padding);
+    auto length = static_cast<std::uint32_t>(padding);
+    std::memcpy(bytes_ + at, &length, sizeof length);
+    return bytes_;
+}
+
+// Hands the event at the place, and padding before it, to the spool thread.
+void EventRing::publish(const char* event, std::size_t size) noexcept {
+    std::uint64_t head = head_.load(std::memory_order_relaxed);
+    std::size_t at = head % kBytes, begin = static_cast<std::size_t>(event - bytes_);
+    std::size_t padding = begin == at ? 0 : kBytes - at;
+    head_.store(head + padding + size, std::memory_order_release);
+}
+
 void EventRing::add(spool::NvtxEvent event, std::string_view text) noexcept {
     if (text.size() > kMaxTextBytes) {
         text = text.substr(0, kMaxTextBytes);
         cut_.fetch_add(1, std::memory_order_relaxed);
     }
     std::size_t size = (sizeof event + text.size() + 7) / 8 * 8;
-    std::uint64_t head = head_.load(std::memory_order_relaxed);
-    std::size_t at = head % kBytes, to_end = kBytes - at;
-    std::size_t padding = size <= to_end ? 0 : to_end;
-    if (head + padding + size - tail_.load(std::memory_order_acquire) > kBytes) {
-        dropped_.fetch_add(1, std::memory_order_relaxed);
-        return;
-    }
-    if (padding > 0) {
-        std::memset(bytes_ + at, 0, padding);
-        auto length = static_cast<std::uint32_t>(padding);
-        std::memcpy(bytes_ + at, &length, sizeof length);
-        at = 0;
-    }
+    char* to = place_for(size);
+    if (to == nullptr) return;
     event.bytes = static_cast<std::uint32_t>(size);
     if (event.text_kind == spool::TextKind::inline_text) event.text = text.size();
-    std::memcpy(bytes_ + at, &event, sizeof event);
-    if (!text.empty()) std::memcpy(bytes_ + at + sizeof event, text.data(), text.size());
-    head_.store(head + padding + size, std::memory_order_release);
+    std::memcpy(to, &event, sizeof event);
+    if (!text.empty()) std::memcpy(to + sizeof event, text.data(), text.size());
+    publish(to, size);
+}
+
+void EventRing::add(const spool::StreamCall& call) noexcept {
+    char* to = place_for(sizeof call);
+    if (to == nullptr) return;
+    std::memcpy(to, &call, sizeof call);
+    publish(to, sizeof call);
 }
 
 }  // namespace gpuprof::inject

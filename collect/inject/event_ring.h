@@ -1,4 +1,4 @@
-// Carries one thread's annotations to the spool thread: a lock-free ring that the thread appends to and the spool
+// Carries one thread's annotations and stream calls to the spool thread: a lock-free ring that the thread appends to and the spool
 // thread empties. If it is full, events are dropped and counted; the thread never waits. A ring is mapped at a thread's
 // first annotation and never unmapped, because a thread may end at any moment. The next new thread reuses the ring of
 // one that ended.
@@ -36,6 +36,7 @@ public:
 
     // Appends an event and its text.
     void add(spool::NvtxEvent event, std::string_view text) noexcept;
+    void add(const spool::StreamCall& call) noexcept;
     // Passes everything since the last call to take(bytes, size), in one or two pieces of whole events.
     template <class Take>
     void drain(Take&& take) noexcept {
@@ -61,6 +62,8 @@ public:
 private:
     static EventRing* map(pid_t thread) noexcept;
     static EventRing* claim(pid_t thread) noexcept;
+    char* place_for(std::size_t size) noexcept;
+    void publish(const char* event, std::size_t size) noexcept;
 
     EventRing* next_ = nullptr;
     std::atomic<pid_t> thread_{0};  // 0: unowned

@@ -5,7 +5,7 @@
 //   yield  we stop recording device work when the other begins, and it has CUPTI to itself
 // While we do not record, calls pass through. A client that looks up CUPTI's functions by dlsym in the library itself
 // is not seen.
-// Signatures: cupti_activity.h, CUPTI 13.0.
+// Signatures: cupti_activity.h and cupti_callbacks.h, CUPTI 13.0.
 #include <time.h>
 
 #include "collect/inject/buffers.h"
@@ -71,6 +71,18 @@ EXPORT int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer 
     other_client().set_callbacks(request, complete);
     if (client_mode() == ClientMode::shared) return kCuptiSuccess;
     return pass(&Cupti::cuptiActivityRegisterCallbacks, request, complete);
+}
+
+// Ours ends, so that the other client can have CUPTI's only subscription.
+EXPORT int cuptiSubscribe(void** subscriber, ApiCallback callback, void* data) {
+    if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
+    if (client_mode() == ClientMode::shared) yield_callbacks();
+    return pass(&Cupti::cuptiSubscribe, subscriber, callback, data);
+}
+EXPORT int cuptiSubscribe_v2(void** subscriber, ApiCallback callback, void* data, void* parameters) {
+    if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
+    if (client_mode() == ClientMode::shared) yield_callbacks();
+    return pass(&Cupti::cuptiSubscribe_v2, subscriber, callback, data, parameters);
 }
 
 EXPORT int cuptiActivityEnable(std::uint32_t kind) { return set_kind(kind, true); }

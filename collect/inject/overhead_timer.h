@@ -1,5 +1,5 @@
 // The cost of recording: time of the program's threads inside this library. Rare work is always timed; of annotations
-// one in sixteen is timed and counts sixteen times, because reading the clock twice would double their cost.
+// and stream calls one in sixteen is timed and counts sixteen times, because reading the clock twice would double their cost.
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,24 @@ public:
     OverheadTimer& operator=(const OverheadTimer&) = delete;
 
 private:
+    TimeNs since_;
+};
+
+// Times one call in sixteen of a thread, by the thread's counter of calls.
+class SampledOverheadTimer {
+public:
+    explicit SampledOverheadTimer(std::uint32_t& calls) noexcept
+        : since_(calls++ % kSamplingRatio == 0 ? monotonic_ns() : 0) {}
+    ~SampledOverheadTimer() {
+        if (since_ != 0)
+            collector_overhead_ns.fetch_add(kSamplingRatio * static_cast<std::uint64_t>(monotonic_ns() - since_),
+                                            std::memory_order_relaxed);
+    }
+    SampledOverheadTimer(const SampledOverheadTimer&) = delete;
+    SampledOverheadTimer& operator=(const SampledOverheadTimer&) = delete;
+
+private:
+    static constexpr std::uint32_t kSamplingRatio = 16;
     TimeNs since_;
 };
 

@@ -6,7 +6,8 @@
 //   spool_activity  u32 n  { u32 kind  u32 bytes } x n  records    one buffer of CUPTI activity records, unchanged, and
 //                                                       the record length of each kind in it
 //   spool_names     { u8 space  u64 id  text }...       the meaning of an id in all later chunks; may be redefined
-//   spool_nvtx      u32 tid  event...                   one thread's annotations in order (struct NvtxEvent, then text)
+//   spool_nvtx      u32 tid  event...                   one thread's annotations in order (struct NvtxEvent, then text),
+//                                                       and among them its calls about streams (struct StreamCall)
 //   spool_clock     i64 realtime  i64 monotonic  u64 cupti   simultaneous readings; cupti is 0 if it has no clock
 //   spool_refused   text                               what could not be enabled, as a sentence
 //   spool_lost      { u8 reason  u64 count }...         counts so far; the last ones of a part are valid
@@ -31,7 +32,7 @@ enum class NameSpace : std::uint8_t {
 // Why records are missing.
 enum class Lost : std::uint8_t {
     cupti_dropped = 0,  // CUPTI had no buffer to write to
-    nvtx_full = 1,      // a thread annotated faster than the library could write
+    nvtx_full = 1,      // a thread annotated, or called about streams, faster than the library could write
     too_long = 2,       // text was cut
     unwritten = 3,      // could not be written: disk full, too large, no memory
     kept_buffers = 4,   // buffers of records that CUPTI did not return at the end
@@ -51,7 +52,8 @@ enum class NvtxOp : std::uint8_t {
     stream_name,    // `range` is a stream's id, `domain` its context's
     // Of the next event: `range` is the payload's bits, `text` the category, `detail` the payload's type.
     attributes,
-    reset,  // recording paused at `time`: everything open on this thread ended there
+    reset,        // recording paused at `time`: everything open on this thread ended there
+    stream_call,  // struct StreamCall
 };
 // Where an event's text is.
 enum class TextKind : std::uint8_t { none, inline_text, registered };
@@ -69,5 +71,32 @@ struct NvtxEvent {
     std::uint64_t text;
 };
 static_assert(sizeof(NvtxEvent) == 40);
+
+// What a call about streams does.
+enum class StreamCallKind : std::uint8_t {
+    record_event,   // cudaEventRecord: the event marks the work of the stream so far
+    wait_event,     // cudaStreamWaitEvent: later work of the stream waits for the event
+    sync_event,     // cudaEventSynchronize: the thread waits for the event
+    sync_stream,    // cudaStreamSynchronize: the thread waits for the stream
+    begin_capture,  // cudaStreamBeginCapture: what follows goes into a graph and is not executed
+    end_capture,    // cudaStreamEndCapture
+};
+
+// One call that returned without an error. It begins like an NvtxEvent, so that readers which do not know it skip it.
+struct StreamCall {
+    static constexpr std::uint32_t kNoStream = ~std::uint32_t{0};
+
+    std::uint32_t bytes;
+    NvtxOp op;  // stream_call
+    StreamCallKind kind;
+    std::uint16_t unused;
+    std::uint64_t time, end;    // CLOCK_REALTIME, ns
+    std::uint64_t event;        // handle; 0: the call has none
+    std::uint32_t stream;       // CUPTI's id; kNoStream: the call has none, or CUPTI does not know it
+    std::uint32_t context;      // CUPTI's id
+    std::uint32_t correlation;  // of the call
+    std::uint32_t padding;
+};
+static_assert(sizeof(StreamCall) == 48);
 
 }  // namespace gpuprof::spool

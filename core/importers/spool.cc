@@ -100,6 +100,7 @@ bool SpoolDecoder::take_names(std::string_view payload) {
 bool SpoolDecoder::take_nvtx(std::string_view payload) {
     ByteCursor cursor(payload);
     std::uint32_t thread = cursor.u32();
+    bool sound = true;
     while (cursor.ok() && cursor.left() >= sizeof(std::uint32_t)) {
         std::string_view rest = payload.substr(payload.size() - cursor.left());
         std::uint32_t bytes = load_u32(rest.data());
@@ -110,6 +111,10 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         if (bytes < sizeof event) continue;  // padding
         std::memcpy(&event, whole.data(), sizeof event);
         if (event.time == 0) continue;
+        if (event.op == spool::NvtxOp::stream_call) {
+            sound = take_stream_call(whole) && sound;
+            continue;
+        }
         if (static_cast<TimeNs>(event.time) < 0) return false;  // beyond any real clock
         std::string_view text;
         if (event.text_kind == spool::TextKind::inline_text) {
@@ -120,7 +125,16 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         if (event.op == spool::NvtxOp::thread_name) thread_key(static_cast<std::uint32_t>(event.range));
         annotations_.add(thread, event, text);
     }
-    return cursor.ok();
+    return sound && cursor.ok();
+}
+
+bool SpoolDecoder::take_stream_call(std::string_view bytes) {
+    spool::StreamCall call{};
+    if (bytes.size() < sizeof call) return false;
+    std::memcpy(&call, bytes.data(), sizeof call);
+    if (static_cast<TimeNs>(call.time) < 0 || call.end < call.time || static_cast<TimeNs>(call.end) < 0) return false;
+    stream_calls_.add(call);
+    return true;
 }
 
 void SpoolDecoder::add_threads() {
@@ -145,13 +159,22 @@ bool SpoolDecoder::take_facts(std::string_view payload) {
     ByteCursor cursor(payload);
     while (cursor.left() > 0 && cursor.ok()) {
         std::string_view key = text_of(cursor), value = text_of(cursor);
-        if (cursor.ok()) facts_[std::string(key)] = value;
+        if (!cursor.ok()) break;
+        facts_[std::string(key)] = value;
+        if (key == fact::kRecorderThread)
+            recorder_thread_ = static_cast<std::uint32_t>(std::strtoul(std::string(value).c_str(), nullptr, 10));
     }
     return cursor.ok();
 }
 
 // Facts of the recording become facts of the trace; those of several processes are listed together.
 void SpoolDecoder::add_facts() {
+    facts_.erase(fact::kRecorderThread);  // has no rows
+    if (facts_.count(fact::kCallRecordNs) != 0 && recorder_calls_ == 0) {
+        for (const char* key : {fact::kCallRecordNs, fact::kCallRecordLowNs, fact::kCallRecordHighNs})
+            facts_.erase(key);
+        facts_[fact::kCallRecordUnknown] = "the records of the calls that were timed are missing";
+    }
     MetaTable& table = batch_.tables.meta;
     for (const auto& [key, value] : facts_) {
         Row row = table.add();
@@ -200,6 +223,8 @@ void SpoolDecoder::finish() {
     resolve_external();
     batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
     settle_clocks();
+    stream_calls_.finish(batch_, first_.sync, process_key_, [this](std::uint32_t call) { return call_of(call); });
+    call_of_.clear();  // rows are dropped now
     leave_out_what_is_outside();
     count_left_out();
     for (const auto& [reason, count] : lost_)

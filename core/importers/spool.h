@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "core/format/spool.h"
 #include "core/importers/spool_annotations.h"
 #include "core/importers/spool_clock.h"
+#include "core/importers/spool_stream_calls.h"
 #include "core/model/trace_builder.h"
 
 namespace gpuprof {
@@ -34,6 +36,7 @@ private:
     bool take_activity(std::string_view payload);
     bool take_names(std::string_view payload);
     bool take_nvtx(std::string_view payload);
+    bool take_stream_call(std::string_view bytes);
     bool take_clock(std::string_view payload);
     bool take_facts(std::string_view payload);
     bool take_windows(std::string_view payload);
@@ -54,6 +57,7 @@ private:
     void add_threads();
     void add_facts();
     void settle_clocks();
+    std::optional<Row> call_of(std::uint32_t correlation);
     bool in_window(TimeNs start, DurNs dur) const;
     void leave_out_what_is_outside();
     void count_left_out();
@@ -79,9 +83,12 @@ private:
     std::map<std::string_view, std::uint64_t> left_out_;      // records without times, by the fact that counts them
     std::uint64_t whole_graphs_ = 0;
     std::map<std::string, std::string> facts_;
+    std::uint32_t recorder_thread_ = 0;  // 0: unknown
+    std::uint64_t recorder_calls_ = 0;   // dropped
     std::vector<SpoolClock> clocks_;
     std::map<TimeNs, TimeNs> windows_;  // when the window was open, start and end; 0: it had not closed
     SpoolAnnotations annotations_;
+    SpoolStreamCalls stream_calls_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
     SpoolRows first_;                                           // of this process
     std::map<spool::Lost, std::uint64_t> lost_;

@@ -181,6 +181,10 @@ void SpoolDecoder::add_memset(const cupti::Record& record) {
 
 void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::string_view api) {
     namespace a = cupti::api;
+    if (std::uint32_t thread = record.get(a::thread); thread != 0 && thread == recorder_thread_) {
+        ++recorder_calls_;
+        return;
+    }
     if (!has_times(record, a::start, a::end, fact::kCountedCalls)) return;
     ApiCallTable& table = batch_.tables.api_call;
     Row row = add_span(table, record, a::start, a::end);

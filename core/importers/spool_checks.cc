@@ -50,13 +50,18 @@ void SpoolDecoder::count_left_out() {
     for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
 }
 
-// An allocation has no thread; the call that made it has.
-void SpoolDecoder::name_allocator(Row event, std::uint32_t correlation) {
+std::optional<Row> SpoolDecoder::call_of(std::uint32_t correlation) {
     const ApiCallTable& calls = batch_.tables.api_call;
     if (call_of_.empty())
         for (Row row = first_.api_call; row < calls.rows; ++row) call_of_.try_emplace(calls.correlation[row], row);
-    if (auto call = call_of_.find(correlation); call != call_of_.end())
-        batch_.tables.memory_event.thread.set(event, calls.thread[call->second]);
+    auto call = call_of_.find(correlation);
+    return call == call_of_.end() ? std::nullopt : std::optional<Row>(call->second);
+}
+
+// An allocation has no thread; the call that made it has.
+void SpoolDecoder::name_allocator(Row event, std::uint32_t correlation) {
+    if (std::optional<Row> call = call_of(correlation))
+        batch_.tables.memory_event.thread.set(event, batch_.tables.api_call.thread[*call]);
 }
 
 }  // namespace gpuprof

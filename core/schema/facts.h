@@ -11,9 +11,19 @@ inline constexpr const char* kSamplerTool = "gpu-profile sampling";
 // CPU time in ns used by the library inside a recorded process. One row per process.
 inline constexpr const char* kOnProgramThreads = "recorder_ns_on_program_threads";
 inline constexpr const char* kOnOwnThread = "recorder_ns_on_own_thread";
+// The thread of that library, by the id of the system. Its calls of CUDA are not the program's.
+inline constexpr const char* kRecorderThread = "recorder_thread";
+// What CUPTI's record of a call cost the calling thread, in ns, as the library measured it in that process; or why it could not.
+inline constexpr const char* kCallRecordNs = "call_record_ns";
+inline constexpr const char* kCallRecordLowNs = "call_record_low_ns";
+inline constexpr const char* kCallRecordHighNs = "call_record_high_ns";
+inline constexpr const char* kCallRecordUnknown = "call_record_unknown";
 // Another CUPTI client in that process: the number of records it also received; "1" if CUPTI was left to it.
 inline constexpr const char* kGivenToOther = "records_given_to_other_client";
 inline constexpr const char* kYielded = "cupti_yielded";
+// Whether streams and events of calls that order streams were recorded: "recorded", or why not, as a sentence's end.
+inline constexpr const char* kStreamCalls = "stream_calls";
+inline constexpr const char* kStreamCallsRecorded = "recorded";
 // CLOCK_REALTIME in ns when the recording window last closed.
 inline constexpr const char* kWindowClosedAt = "window_closed_at";
 
@@ -29,8 +39,9 @@ inline constexpr const char* kCountedCopies = "copies_counted_as_lost";
 inline constexpr const char* kCountedCalls = "calls_counted_as_lost";
 
 // Facts about processes. A job read from several files has several of each; they are added up.
-inline constexpr const char* kProcessFacts[] = {kOnProgramThreads, kOnOwnThread,   kGivenToOther,
-                                                kYielded,          kDeviceClock,   kCountedKernels,
-                                                kCountedGraphs,    kCountedCopies, kCountedCalls};
+inline constexpr const char* kProcessFacts[] = {kOnProgramThreads, kOnOwnThread,      kGivenToOther,   kYielded,
+                                                kStreamCalls,      kDeviceClock,      kCountedKernels, kCountedGraphs,
+                                                kCountedCopies,    kCountedCalls,     kCallRecordNs,   kCallRecordLowNs,
+                                                kCallRecordHighNs, kCallRecordUnknown};
 
 }  // namespace gpuprof::fact

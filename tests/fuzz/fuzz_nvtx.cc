@@ -15,7 +15,7 @@ using spool::NvtxEvent;
 using spool::NvtxOp;
 using spool::TextKind;
 
-constexpr std::size_t kThreads = 4, kOps = 13;
+constexpr std::size_t kThreads = 4, kOps = 14;
 
 template <class T>
 void append(std::string& out, const T& value) {

@@ -123,6 +123,7 @@ struct RecorderFacts {
     std::int64_t on_program_threads = 0, on_own_thread = 0, given = 0;
     bool known = false, yielded = false;
     std::vector<std::string_view> clocks;
+    std::vector<std::string_view> no_stream_calls;  // why, each reason once
 };
 RecorderFacts recorder_facts(const Trace& trace) {
     RecorderFacts said;
@@ -138,6 +139,9 @@ RecorderFacts recorder_facts(const Trace& trace) {
         if (key == fact::kOnOwnThread) said.on_own_thread += number();
         if (key == fact::kGivenToOther) said.given += number();
         if (key == fact::kYielded) said.yielded = true;
+        if (key == fact::kStreamCalls && value != fact::kStreamCallsRecorded &&
+            std::find(said.no_stream_calls.begin(), said.no_stream_calls.end(), value) == said.no_stream_calls.end())
+            said.no_stream_calls.push_back(value);
         if (key == fact::kDeviceClock && value.find(fact::kClockMoved) != std::string_view::npos)
             said.clocks.push_back(value);
     }
@@ -159,6 +163,9 @@ void add_recorder(const Trace& trace, Trust& trust) {
         trust.statements.push_back({true,
                                     "another client of CUPTI took over the recording of device work when it started "
                                     "(--cupti share records both)"});
+    for (std::string_view why : said.no_stream_calls)
+        trust.statements.push_back(
+            {false, fmt::format("streams and events of calls that wait were not recorded: {}", why)});
     for (std::string_view clock : said.clocks) trust.statements.push_back({false, fmt::format("clock of {}", clock)});
 }
 

@@ -9,8 +9,8 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/facts/recorder_price.h"
 #include "core/analyze/knowledge/kernel_class.h"
-#include "core/analyze/knowledge/record_cost.h"
 #include "core/analyze/replay/fusion.h"
 #include "core/base/pattern.h"
 
@@ -295,7 +295,7 @@ std::vector<std::string_view> usual_change_names() {
 
 bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     if (graph.recorded_work.empty()) return false;
-    RecordPrice price = record_price(facts.trace().origin().tool);
+    const RecordPrice& price = facts.get<RecorderPrice>().price;
     DurNs call = at(price.call, estimate), op = at(price.op, estimate), python = at(price.python, estimate),
           memory = at(price.memory, estimate), device_op = at(price.device_op, estimate);
     for (Point p = 0; p < graph.points(); ++p) {

@@ -55,9 +55,7 @@ void GraphBuilder::number_streams() {
     streams_.resize(graph_.streams.size());
     waits_of_stream_.resize(graph_.streams.size());
     if (!events) return;
-    std::vector<std::int64_t> ids;
-    for (const ReplayStream& stream : graph_.streams) ids.push_back(stream.stream);
-    StreamWaits found = find_stream_waits(trace_, ids, issued);
+    StreamWaits found = find_stream_waits(trace_, graph_.streams, issued);
     for (const StreamWait& wait : found.waits) waits_of_stream_[wait.to].push_back(wait);
     graph_.recorded_events = found.recorded;
     graph_.inferred_events = found.inferred;

@@ -48,14 +48,15 @@ bool GraphBuilder::wait_for_copy(Row call, TimeNs begun, TimeNs returned) {
 }
 
 bool GraphBuilder::wait_for_stream(Row call, TimeNs begun, TimeNs returned) {
-    std::optional<std::int64_t> known = scopes_.stream(call);
+    std::optional<SyncScope> known = scopes_.of(call);
+    TimeNs issued_before = known ? std::min(begun, known->issued_before) : begun;
     StringId process = trace_.api_call().process.value_or(call, kNoString);
     std::uint16_t lane = graph_.info[end_point_[call]].lane;
     const RecentOp* best = nullptr;
     bool unsure = false;
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        if (graph_.streams[i].process != process || (known && graph_.streams[i].stream != *known)) continue;
-        const RecentOp* op = last_done(streams_[i], begun, returned + kSlack);
+        if (graph_.streams[i].process != process || (known && graph_.streams[i].stream != known->stream)) continue;
+        const RecentOp* op = last_done(streams_[i], issued_before, returned + kSlack);
         if (op == nullptr) continue;
         if (best != nullptr && op->end > begun)
             unsure = std::max(op->end, best->end) - std::min(op->end, best->end) < kAlike;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/analyze/replay/call_times.h"
 #include "core/model/submission.h"
 
 namespace gpuprof {
@@ -105,44 +106,34 @@ StreamWaits infer(const Trace& trace, const std::vector<std::vector<IssuedOp>>& 
     return found;
 }
 
-// Times of calls by correlation id.
-class CallTimes {
-public:
-    explicit CallTimes(const ApiCallTable& calls) {
-        for (Row row = 0; row < calls.rows; ++row)
-            if (calls.correlation.has(row)) times_.push_back({calls.correlation[row], calls.start[row]});
-        std::sort(times_.begin(), times_.end());
-    }
-    std::optional<TimeNs> of(const Column<std::int64_t>& correlation, Row row) const {
-        if (!correlation.has(row)) return std::nullopt;
-        auto found = std::lower_bound(times_.begin(), times_.end(), std::pair(correlation[row], TimeNs{0}),
-                                      [](const auto& a, const auto& b) { return a.first < b.first; });
-        if (found == times_.end() || found->first != correlation[row]) return std::nullopt;
-        return found->second;
-    }
-
-private:
-    std::vector<std::pair<std::int64_t, TimeNs>> times_;
-};
-
-StreamWaits recorded_waits(const Trace& trace, const std::vector<std::int64_t>& streams) {
+// Waits that the recording has with their streams; nothing if it has none. A wait of a stream for itself, or for one without work, orders
+// nothing.
+std::optional<StreamWaits> recorded_waits(const Trace& trace, const std::vector<ReplayStream>& streams) {
     const SyncTable& syncs = trace.tables().sync;
-    StreamWaits found;
-    auto index = [&](const Column<std::int64_t>& column, Row row) -> std::optional<std::uint16_t> {
-        if (!column.has(row)) return std::nullopt;
-        auto at = std::find(streams.begin(), streams.end(), column[row]);
+    if (syncs.stream.none_present() || syncs.wait_on_stream.none_present()) return std::nullopt;
+    auto index = [&](Row row, const Column<std::int64_t>& column) -> std::optional<std::uint16_t> {
+        StringId process = syncs.process.value_or(row, kNoString);
+        std::int32_t context = syncs.context.value_or(row, -1);
+        auto at = std::find_if(streams.begin(), streams.end(), [&](const ReplayStream& each) {
+            bool same_context = context < 0 || each.context < 0 || each.context == context;
+            return each.process == process && same_context && each.stream == column[row];
+        });
         if (at == streams.end()) return std::nullopt;
         return static_cast<std::uint16_t>(at - streams.begin());
     };
     CallTimes times(trace.api_call());
+    std::optional<StreamWaits> found;
     for (Row row = 0; row < syncs.rows; ++row) {
-        auto from = index(syncs.wait_on_stream, row), to = index(syncs.stream, row);
-        if (!from || !to || *from == *to) continue;
-        std::optional<TimeNs> waited = times.of(syncs.correlation, row),
-                              event = times.of(syncs.wait_on_correlation, row);
+        if (!syncs.stream.has(row) || !syncs.wait_on_stream.has(row)) continue;
+        StringId process = syncs.process.value_or(row, kNoString);
+        std::optional<TimeNs> waited = times.of(process, syncs.correlation, row),
+                              event = times.of(process, syncs.wait_on_correlation, row);
         if (!waited || !event) continue;
-        found.waits.push_back({*from, *to, *event, *waited});
-        ++found.recorded;
+        if (!found) found.emplace();
+        auto from = index(row, syncs.wait_on_stream), to = index(row, syncs.stream);
+        if (!from || !to || *from == *to) continue;
+        found->waits.push_back({*from, *to, *event, *waited});
+        ++found->recorded;
     }
     return found;
 }
@@ -155,10 +146,10 @@ bool has_stream_waits(const Trace& trace) {
     return false;
 }
 
-StreamWaits find_stream_waits(const Trace& trace, const std::vector<std::int64_t>& streams,
+StreamWaits find_stream_waits(const Trace& trace, const std::vector<ReplayStream>& streams,
                               const std::vector<std::vector<IssuedOp>>& ops) {
-    StreamWaits found = recorded_waits(trace, streams);
-    if (found.recorded == 0) found = infer(trace, ops);
+    std::optional<StreamWaits> recorded = recorded_waits(trace, streams);
+    StreamWaits found = recorded ? *std::move(recorded) : infer(trace, ops);
     std::stable_sort(found.waits.begin(), found.waits.end(),
                      [](const StreamWait& a, const StreamWait& b) { return a.waited < b.waited; });
     return found;

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "core/analyze/replay/graph.h"
 #include "core/base/ids.h"
 #include "core/model/trace.h"
 
@@ -33,8 +34,8 @@ struct StreamWaits {
     std::uint64_t unsure = 0;  // occurrences of pairs that are possible and too rare to count
 };
 
-// `streams` are the ids of streams by index; `ops` has the ops of each, in order.
-StreamWaits find_stream_waits(const Trace& trace, const std::vector<std::int64_t>& streams,
+// `ops` has the ops of each stream, in order. Nothing is inferred if the recording has the streams of waits.
+StreamWaits find_stream_waits(const Trace& trace, const std::vector<ReplayStream>& streams,
                               const std::vector<std::vector<IssuedOp>>& ops);
 
 // Whether the recording has any call that makes a stream wait for an event.

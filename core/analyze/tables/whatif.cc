@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/analyze/facts/recorder_price.h"
 #include "core/analyze/replay/prediction.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -40,6 +41,10 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
 }
 
 void add_baseline(ResultTable& table, const Facts& facts, const Prediction& baseline) {
+    const RecorderPrice& price = facts.get<RecorderPrice>();
+    if (price.measured)
+        table.notes.push_back(fmt::format("Recording a call cost {} to {} ns, as the recorder measured in this run.",
+                                          price.price.call.low, price.price.call.high));
     if (!facts.get<ReplayGraph>().recorded_work.empty()) return add(table, "baseline", baseline);
     table.notes.push_back("The profiler's cost per record is unknown, so predictions include it.");
 }

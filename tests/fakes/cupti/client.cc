@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "tests/fakes/cupti/script.h"
 
 namespace fake_cupti {
@@ -35,9 +37,9 @@ bool wants(std::uint32_t kind, std::uint32_t cbid) {
 void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about) {
     Callback callback = nullptr;
     void* data = nullptr;
+    if (!client().calls_back) return;
     {
         std::lock_guard<std::mutex> held(client().lock);
-        if (client().callbacks.empty()) return;
         if (client().callbacks.count({domain, cbid}) + client().callbacks.count({domain, ~0u}) == 0) return;
         callback = client().callback;
         data = client().callback_data;
@@ -46,8 +48,8 @@ void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about) {
     if (callback != nullptr) callback(data, domain, cbid, about);
 }
 
-void call_back_api(std::uint32_t domain, std::uint32_t cbid, std::uint32_t site, std::uint32_t correlation,
-                   std::uint64_t* kept) {
+void call_back_api(ApiCall& call, std::uint32_t site) {
+    bool exit = site == kExit;
     // CUpti_CallbackData of cupti_callbacks.h.
     struct {
         std::uint32_t site;
@@ -59,23 +61,40 @@ void call_back_api(std::uint32_t domain, std::uint32_t cbid, std::uint32_t site,
         std::uint32_t context_id;
         std::uint64_t* kept;
         std::uint32_t correlation;
-    } about{site, function_name(domain, cbid), nullptr, nullptr, nullptr, nullptr, 1, kept, correlation};
-    call_back(domain, cbid, &about);
+    } about{site,
+            function_name(call.domain, call.cbid),
+            call.arguments,
+            exit ? &call.result : nullptr,
+            nullptr,
+            nullptr,
+            1,
+            &call.kept,
+            call.correlation};
+    call_back(call.domain, call.cbid, &about);
 }
 
-const char* function_name(std::uint32_t domain, std::uint32_t cbid) {
-    struct Function {
-        std::uint32_t domain, cbid;
-        const char* name;
-    };
+namespace {
+struct Function {
+    std::uint32_t domain, cbid;
+    const char* name;
+};
 #define FUNCTION(domain, cbid, name) {domain, cbid, name},
-    static constexpr Function kTable[] = {
+constexpr Function kTable[] = {
 #include "tests/fakes/cupti/functions.def"
-    };
+};
 #undef FUNCTION
+}  // namespace
+
+const char* function_name(std::uint32_t domain, std::uint32_t cbid) {
     for (const Function& function : kTable)
         if (function.domain == domain && function.cbid == cbid) return function.name;
     return nullptr;
+}
+
+std::uint32_t function_id(std::uint32_t domain, const char* name) {
+    for (const Function& function : kTable)
+        if (function.domain == domain && std::strcmp(function.name, name) == 0) return function.cbid;
+    return 0;
 }
 
 ExternalIds& external_ids() {

@@ -36,6 +36,7 @@ struct Client {
     std::string subscriber;
     bool subscribed = false;
     std::set<std::pair<std::uint32_t, std::uint32_t>> callbacks;  // domain, cbid; cbid ~0: all of the domain
+    std::atomic<bool> calls_back{false};                          // whether there are any; changed under the lock
     std::map<std::uint32_t, std::vector<unsigned char>> attributes;
 };
 Client& client();
@@ -56,9 +57,16 @@ private:
 bool wants(std::uint32_t kind, std::uint32_t cbid);
 // Calls the subscriber, when it asked for this one.
 void call_back(std::uint32_t domain, std::uint32_t cbid, const void* about);
-void call_back_api(std::uint32_t domain, std::uint32_t cbid, std::uint32_t site, std::uint32_t correlation,
-                   std::uint64_t* kept);
+// One call of an API function, as its callbacks see it.
+struct ApiCall {
+    std::uint32_t domain = 0, cbid = 0, correlation = 0;
+    const void* arguments = nullptr;
+    int result = 0;
+    std::uint64_t kept = 0;
+};
+void call_back_api(ApiCall& call, std::uint32_t site);
 const char* function_name(std::uint32_t domain, std::uint32_t cbid);  // null: unknown
+std::uint32_t function_id(std::uint32_t domain, const char* name);    // 0: unknown
 
 // External ids that the calling thread pushed: kind, ids.
 using ExternalIds = std::map<std::uint32_t, std::vector<std::uint64_t>>;

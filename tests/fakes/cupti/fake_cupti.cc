@@ -13,6 +13,7 @@
 #include "tests/fakes/cupti/client.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
+#include "tests/fakes/cupti/handles.h"
 #include "tests/fakes/cupti/play.h"
 #include "tests/fakes/cupti/script.h"
 
@@ -29,6 +30,7 @@ enum Result : int {
     kParameterSize = 10,
     kEndOfBuffer = 12,
     kQueueEmpty = 18,
+    kInvalidStream = 20,
     kInvalidKind = 21,
     kMultipleSubscribers = 39,
 };
@@ -124,6 +126,7 @@ void forget_subscriber() {
     client().subscribed = false;
     client().callback = nullptr;
     client().callbacks.clear();
+    client().calls_back = false;
 }
 
 // As the process ends, after whatever its exit handlers did.
@@ -204,6 +207,12 @@ int cuptiGetDeviceId(void*, std::uint32_t* device) {
     return kSuccess;
 }
 
+int cuptiGetStreamIdEx(void*, void* stream, std::uint8_t, std::uint32_t* id) {
+    GATE();
+    if (id == nullptr) return kInvalidParameter;
+    return stream_of_handle(reinterpret_cast<std::uint64_t>(stream), *id) ? kSuccess : kInvalidStream;
+}
+
 int cuptiSubscribe(void** subscriber, Callback callback, void* data) {
     GATE();
     return subscribe(subscriber, callback, data, nullptr);
@@ -230,6 +239,7 @@ int cuptiEnableCallback(std::uint32_t enable, void* subscriber, std::uint32_t do
         client().callbacks.emplace(domain, cbid);
     else
         client().callbacks.erase({domain, cbid});
+    client().calls_back = !client().callbacks.empty();
     return kSuccess;
 }
 
@@ -241,6 +251,7 @@ int cuptiEnableDomain(std::uint32_t enable, void* subscriber, std::uint32_t doma
         client().callbacks.emplace(domain, ~0u);
     else
         client().callbacks.erase({domain, ~0u});
+    client().calls_back = !client().callbacks.empty();
     return kSuccess;
 }
 

@@ -15,6 +15,7 @@
 #include "tests/fakes/cupti/client.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
+#include "tests/fakes/cupti/handles.h"
 
 namespace fake_cupti {
 namespace {
@@ -107,14 +108,27 @@ private:
             correlation = read<std::uint32_t>(bytes_, fields.correlation);
             if (correlation != 0) write(bytes_, fields.correlation, correlation += correlation_);
         }
-        std::uint64_t kept = 0;
-        if (api) call_back_api(domain, cbid, kEnter, correlation, &kept);
+        Arguments arguments(script_, record, correlation_);
+        ApiCall call{domain, cbid, correlation, arguments.words};
+        if (api) call.result = read<std::int32_t>(record.at, 36);
+        if (api) enter(call);
         if (wants(record.kind, cbid)) {
             rewrite(record, fields);
             if (api) deliver_external_ids(correlation);
             deliver(lane_, bytes_, record.bytes, record.kind == kKernel && take_one(faults().running));
         }
-        if (api) call_back_api(domain, cbid, kExit, correlation, &kept);
+        if (api) call_back_api(call, kExit);
+    }
+
+    // A function of the runtime calls that of the driver, with the same arguments and correlation id.
+    static void enter(ApiCall& call) {
+        call_back_api(call, kEnter);
+        ApiCall inner = call;
+        inner.cbid = call.domain == kRuntimeDomain ? driver_function(call.cbid) : 0;
+        inner.domain = kDriverDomain;
+        if (inner.cbid == 0) return;
+        call_back_api(inner, kEnter);
+        call_back_api(inner, kExit);
     }
 
     void rewrite(const ScriptRecord& record, const Fields& fields) {
@@ -215,8 +229,9 @@ int play(const Script& script, const std::string& text) {
 void call_function(std::uint32_t domain, std::uint32_t cbid) {
     static std::atomic<std::uint32_t> calls{0};
     std::uint32_t correlation = 0x40000000u + calls.fetch_add(1);  // apart from those of scripts
-    std::uint64_t kept = 0, start = now_ns();
-    call_back_api(domain, cbid, kEnter, correlation, &kept);
+    std::uint64_t start = now_ns();
+    ApiCall call{domain, cbid, correlation};
+    call_back_api(call, kEnter);
     std::uint32_t kind = domain == kDriverDomain ? kDriver : kRuntime;
     if (wants(kind, cbid)) {
         unsigned char record[40] = {};
@@ -232,7 +247,7 @@ void call_function(std::uint32_t domain, std::uint32_t cbid) {
         deliver(lane, record, sizeof record);
         leave_lane(lane);
     }
-    call_back_api(domain, cbid, kExit, correlation, &kept);
+    call_back_api(call, kExit);
 }
 
 }  // namespace fake_cupti

@@ -47,6 +47,12 @@ bool parse(Script& script) {
         if (fields.correlation != 0)
             script.last_correlation =
                 std::max(script.last_correlation, read<std::uint32_t>(record.at, fields.correlation));
+        if (record.kind == kCudaEvent)
+            script.subjects[read<std::uint32_t>(record.at, 4)] = {read<std::uint32_t>(record.at, 12),
+                                                                  read<std::uint32_t>(record.at, 16)};
+        if (record.kind == kSynchronization)
+            script.subjects[read<std::uint32_t>(record.at, 24)] = {read<std::uint32_t>(record.at, 32),
+                                                                   read<std::uint32_t>(record.at, 36)};
         script.records.push_back(record);
         place += kEntryBytes + record.bytes;
     }
@@ -83,8 +89,8 @@ Fields fields_of(std::uint32_t kind) {
         case 12: return {8, 0, 0, 24, 28};  // marker
         case kOverhead: return {24, 32, 0, 12, 16};
         case kMemcpy2: return {16, 24, 60, 0, 0};
-        case 36: return {0, 0, 4, 0, 0};    // CUDA event
-        case 38: return {8, 16, 24, 0, 0};  // synchronization
+        case kCudaEvent: return {0, 0, 4, 0, 0};
+        case kSynchronization: return {8, 16, 24, 0, 0};
         case kExternalCorrelation: return {0, 0, 16, 0, 0};
         case 49: return {32, 0, 12, 48, 0};  // memory
         case kGraphTrace: return {8, 16, 4, 0, 0};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,11 +16,17 @@ struct ScriptRecord {
     const unsigned char* at = nullptr;
 };
 
+// The stream and the event that a call is about.
+struct Subject {
+    std::uint32_t stream = 0, event = 0;
+};
+
 struct Script {
     std::uint32_t version = 0, lanes = 0;
     std::uint64_t first_ns = 0;  // the earliest start
     std::uint32_t last_correlation = 0;
     std::vector<ScriptRecord> records;
+    std::map<std::uint32_t, Subject> subjects;  // by correlation id
     std::vector<unsigned char> memory;
 };
 
@@ -51,6 +58,8 @@ enum : std::uint32_t {
     kKernel = 10,
     kOverhead = 17,
     kMemcpy2 = 22,
+    kCudaEvent = 36,
+    kSynchronization = 38,
     kExternalCorrelation = 39,
     kGraphTrace = 51
 };

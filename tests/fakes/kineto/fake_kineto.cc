@@ -1,8 +1,8 @@
 // A second CUPTI client that behaves as Kineto, the library under torch.profiler, does: it calls libcupti through dynamic symbols,
 // hands out buffers from a list of its own and refuses to take back what it did not hand out, registers a clock of its own,
-// switches whole kinds on and some functions off, pushes external correlation ids, flushes only when a buffer is out, and
+// subscribes to callbacks about contexts, switches whole kinds on and some functions off, pushes external correlation ids, flushes only when a buffer is out, and
 // finalizes CUPTI at the end. What it got is written as JSON.
-// Source of the behaviour: CuptiActivityApi.cpp and CuptiActivityProfiler.cpp of pytorch/kineto.
+// Source of the behaviour: CuptiActivityApi.cpp, CuptiCallbackApi.cpp and CuptiActivityProfiler.cpp of pytorch/kineto.
 #include <time.h>
 
 #include <cstdint>
@@ -26,6 +26,8 @@ int cuptiActivityGetNextRecord(std::uint8_t*, std::size_t, std::uint8_t**);
 int cuptiActivityPushExternalCorrelationId(std::uint32_t, std::uint64_t);
 int cuptiActivityPopExternalCorrelationId(std::uint32_t, std::uint64_t*);
 int cuptiGetCallbackName(std::uint32_t, std::uint32_t, const char**);
+int cuptiSubscribe(void**, void (*)(void*, std::uint32_t, std::uint32_t, const void*), void*);
+int cuptiEnableCallback(std::uint32_t, void*, std::uint32_t, std::uint32_t);
 int cuptiFinalize();
 }
 
@@ -34,7 +36,7 @@ namespace {
 constexpr std::uint32_t kMemcpy = 1, kMemset = 2, kDriver = 4, kRuntime = 5, kKernel = 10, kOverhead = 17,
                         kExternal = 39;
 constexpr std::uint32_t kKinds[] = {kKernel, kMemcpy, kMemset, kRuntime, kDriver, kOverhead, kExternal};
-constexpr std::uint32_t kRuntimeDomain = 2, kCustom0 = 3;
+constexpr std::uint32_t kRuntimeDomain = 2, kResourceDomain = 3, kContextCreated = 1, kCustom0 = 3;
 constexpr std::size_t kBytes = 256 * 1024;
 
 struct Got {
@@ -76,6 +78,8 @@ void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size
     }
     got().ready[buffer] = valid;
 }
+
+void called_back(void*, std::uint32_t, std::uint32_t, const void*) {}
 
 void check(int code) {
     if (code != 0 && got().refused == 0) got().refused = code;
@@ -124,6 +128,10 @@ extern "C" {
 __attribute__((visibility("default"))) void fake_kineto_start(const char* file) {
     got().file = file;
     got().begun = ticks();
+    void* subscriber = nullptr;
+    int code = cuptiSubscribe(&subscriber, called_back, nullptr);
+    check(code);
+    if (code == 0) check(cuptiEnableCallback(1, subscriber, kResourceDomain, kContextCreated));
     check(cuptiActivityRegisterTimestampCallback(ticks));
     check(cuptiActivityRegisterCallbacks(request, complete));
     for (std::uint32_t kind : kKinds) check(cuptiActivityEnable(kind));

@@ -133,6 +133,24 @@ def api_all(case):
     case.expect(counts["all"][1] == counts["selected"][1], f"kernels differ: {counts}")
 
 
+@CHECKS.add("waits between two streams: each with both streams, as the program made them; their cost", limit_s=90, needs=("gpu", "torch"))
+def waits_between_streams(case):
+    command = workload(case, "order_streams.py", case.scaled(500))
+    alone, capture = case.run(command), record(case, command)
+    said, lost = last_json(capture.done), capture.lost()
+    query = "select stream, wait_on_stream, count(*) from sync where kind = 'Stream Wait Event' group by stream, wait_on_stream"
+    done = case.run([case.machine.program, "query", capture.path, query, "--format", "json"])
+    if not case.expect(done.ok, done.why()):
+        return
+    rows = json.loads(done.out)["tables"][0]["rows"]
+    before, beside = last_json(alone).get("ns", 0.0), said.get("ns", 0.0)
+    case.measured(f"waits by stream and stream waited for: {rows}; Event.record and wait_event together: {before:.0f} ns alone, {beside:.0f} ns recorded; "
+                  f"lost: {lost or 'nothing'}; {capture.trust()[:200]}", waits=rows, ns_alone=before, ns_recorded=beside)
+    counts = sorted(count for stream, other, count in rows if stream is not None and other is not None and stream != other)
+    case.expect(counts == sorted([said.get("side"), said.get("main", 0) + said.get("timed", 0)]), f"waits: {rows}, of {said}")
+    case.expect(not lost, f"losses: {lost}")
+
+
 @CHECKS.add("--memory records allocations and their releases", needs=("gpu", "programs", "cupti"))
 def memory(case):
     capture = record(case, storm(case, "launches", case.scaled(1000)), "--memory")

@@ -79,7 +79,7 @@ public:
         return std::move(builder).finish();
     }
 
-private:
+    // Key of the only process.
     StringId process() {
         if (batch_.tables.process.rows == 0) {
             Row row = batch_.tables.process.add();
@@ -87,6 +87,8 @@ private:
         }
         return batch_.intern("p");
     }
+
+private:
     template <class Table>
     Row span(Table& table, TimeNs start, TimeNs end, std::string_view name) {
         Row row = table.add();

@@ -48,6 +48,8 @@ const Program kPrograms[] = {
     {"many_items", many_items},
     {"one_buffer", one_buffer},
     {"one_buffer_inferred", one_buffer, false},
+    {"two_buffers", two_buffers},
+    {"late_results", late_results},
     {"all_reduce", all_reduce},
     {"pageable_copies", pageable_copies},
     {"copy_behind_kernels", copy_behind_kernels},
@@ -95,6 +97,26 @@ TEST_P(Golden, IsPredictedExactly) {
     Facts facts(trace, {});
     for (const Experiment& each : kExperiments)
         expect_close(replayed(facts, parse_edits(each.edits).value()), truth(each.altered), each.name);
+}
+
+// Without streams and events in the recording, the order of ops contradicts the real edge.
+TEST(ReplayOfEvents, IsWrongWhereTheyAreInferredAndRightWhereTheyAreRecorded) {
+    Altered altered{.kernels = 2};
+    std::vector<Edit> edits = parse_edits("kernel:.=2").value();
+    Machine changed(altered);
+    two_buffers(changed);
+    TimeNs truth = changed.completions().back();
+    for (bool sync_rows : {true, false}) {
+        Machine machine({}, sync_rows);
+        two_buffers(machine);
+        Trace trace = machine.recording();
+        Facts facts(trace, {});
+        const ReplayGraph& graph = facts.get<ReplayGraph>();
+        TimeNs error = std::abs(replayed(facts, edits).back() - truth);
+        EXPECT_EQ(graph.recorded_events > 0, sync_rows);
+        EXPECT_EQ(error > kTolerance, !sync_rows) << error << " ns";
+        EXPECT_TRUE(!sync_rows || graph.inferred_events + graph.unsure_events == 0);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Replay, Golden, testing::ValuesIn(kPrograms),

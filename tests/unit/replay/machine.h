@@ -10,6 +10,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -108,17 +109,29 @@ public:
         if (altered_.allocations) now() = std::max(now() + kFreeCall, last_end() + kFreeReturn);
         call(start, "cudaFree");
     }
-    // What comes next on `to` waits for what is now on `from`.
-    void order(std::int64_t from, std::int64_t to) {
-        TimeNs recorded = streams_[from].end;
+    // What is on a stream now.
+    struct Event {
+        std::int64_t stream = 0, call = 0;
+        TimeNs end = 0;
+    };
+    Event record(std::int64_t stream) {
+        TimeNs end = streams_[stream].end;
         timed(kEventCall, "cudaEventRecord");
-        std::int64_t record = correlation_;
+        return {stream, correlation_, end};
+    }
+    // What comes next on a stream waits for the event.
+    void wait(std::int64_t stream, const Event& event) {
         timed(kEventCall, "cudaStreamWaitEvent");
-        if (!streams_[from].starts.empty()) streams_[to].gate = std::max(streams_[to].gate, recorded + kEventGap);
-        if (!sync_rows_) return;
-        Row row = sync_row(now(), to, "Stream Wait Event");
-        draft_.tables().sync.wait_on_stream.set(row, from);
-        draft_.tables().sync.wait_on_correlation.set(row, record);
+        if (!streams_[event.stream].starts.empty())
+            streams_[stream].gate = std::max(streams_[stream].gate, event.end + kEventGap);
+        if (sync_rows_) event_row(now(), "Stream Wait Event", event, stream);
+    }
+    void order(std::int64_t from, std::int64_t to) { wait(to, record(from)); }
+    void synchronize(const Event& event) {
+        TimeNs start = now();
+        wait_until(event.end + kStreamReturn);
+        call(start, "cudaEventSynchronize");
+        if (sync_rows_) event_row(start, "Event Sync", event, std::nullopt);
     }
     // The current thread waits while another one works.
     void hand_over(const std::string& thread, const std::function<void()>& body) {
@@ -172,13 +185,20 @@ private:
         call(start, name);
     }
     void call(TimeNs start, const char* name) { draft_.call(thread_, start, now(), name, ++correlation_); }
-    Row sync_row(TimeNs start, std::int64_t stream, const char* kind) {
+    Row sync_row(TimeNs start, std::optional<std::int64_t> stream, const char* kind) {
         SyncTable& syncs = draft_.tables().sync;
         Row row = syncs.add();
         syncs.start.set(row, start), syncs.dur.set(row, 0);
-        syncs.stream.set(row, stream), syncs.kind.set(row, draft_.intern(kind));
+        if (stream) syncs.stream.set(row, *stream);
+        syncs.kind.set(row, draft_.intern(kind));
+        syncs.process.set(row, draft_.process());
         syncs.correlation.set(row, correlation_);
         return row;
+    }
+    void event_row(TimeNs start, const char* kind, const Event& event, std::optional<std::int64_t> stream) {
+        Row row = sync_row(start, stream, kind);
+        draft_.tables().sync.wait_on_stream.set(row, event.stream);
+        draft_.tables().sync.wait_on_correlation.set(row, event.call);
     }
 
     Altered altered_;

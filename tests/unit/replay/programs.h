@@ -68,6 +68,35 @@ inline void one_buffer(Machine& machine) {
     });
 }
 
+// Copies into two buffers: kernels wait for a copy that is not the last one, and the next copy for the kernels that read its buffer.
+// The order of ops shows neither.
+inline void two_buffers(Machine& machine) {
+    machine.copy(kCopies, 32 << 20);
+    Machine::Event filled = machine.record(kCopies), read = machine.record(kCompute);
+    ten_steps(machine, [&](int) {
+        Machine::Event ready = filled;
+        machine.wait(kCopies, read);
+        machine.copy(kCopies, 32 << 20);
+        filled = machine.record(kCopies);
+        machine.wait(kCompute, ready);
+        kernels(machine, 10, 60'000);
+        read = machine.record(kCompute);
+        machine.work(20'000);
+    });
+}
+
+// The host reads the result of the step before while the device works on the next one.
+inline void late_results(Machine& machine) {
+    kernels(machine, 10, 60'000);
+    Machine::Event result = machine.record(kCompute);
+    ten_steps(machine, [&](int) {
+        kernels(machine, 10, 60'000);
+        Machine::Event next = machine.record(kCompute);
+        machine.synchronize(std::exchange(result, next));
+        machine.work(100'000);
+    });
+}
+
 // Gradients are reduced on a stream of their own while others are computed; the optimizer waits for all of them.
 inline void all_reduce(Machine& machine) {
     ten_steps(machine, [&](int) {

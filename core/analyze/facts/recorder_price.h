@@ -1,0 +1,16 @@
+// What the records of this recording cost the program: constants of the tool, and instead of them what the recorder measured.
+#pragma once
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/knowledge/record_cost.h"
+
+namespace gpuprof {
+
+struct RecorderPrice {
+    RecordPrice price;
+    bool measured = false;  // price.call is of this recording
+
+    static RecorderPrice make(const Facts& facts);
+};
+
+}  // namespace gpuprof

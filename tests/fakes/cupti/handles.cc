@@ -1,0 +1,45 @@
+#include "tests/fakes/cupti/handles.h"
+
+#include <cstring>
+#include <string>
+
+#include "tests/fakes/cupti/client.h"
+
+namespace fake_cupti {
+namespace {
+
+constexpr std::uint64_t kStreams = 0x7500'0000'0000, kEvents = 0x7e00'0000'0000, kBytes = 64;
+
+std::uint64_t handle_of_stream(std::uint32_t id) { return id == kDefaultStream ? 0 : kStreams + id * kBytes; }
+
+}  // namespace
+
+bool stream_of_handle(std::uint64_t handle, std::uint32_t& id) {
+    if (handle != 0 && (handle < kStreams || handle >= kEvents || handle % kBytes != 0)) return false;
+    id = handle == 0 ? kDefaultStream : static_cast<std::uint32_t>((handle - kStreams) / kBytes);
+    return true;
+}
+
+Arguments::Arguments(const Script& script, const ScriptRecord& call, std::uint32_t turn) {
+    if (call.kind != kDriver && call.kind != kRuntime) return;
+    auto found = script.subjects.find(read<std::uint32_t>(call.at, fields_of(call.kind).correlation));
+    if (found == script.subjects.end()) return;
+    const char* name =
+        function_name(call.kind == kDriver ? kDriverDomain : kRuntimeDomain, read<std::uint32_t>(call.at, 4));
+    if (name == nullptr) return;
+    std::uint64_t stream = handle_of_stream(found->second.stream),
+                  event = kEvents + (std::uint64_t{turn} << 20) + found->second.event * kBytes;
+    bool event_first = std::strstr(name, "EventRecord") != nullptr || std::strstr(name, "EventSynchronize") != nullptr;
+    words[0] = event_first ? event : stream;
+    words[1] = event_first ? stream : event;
+}
+
+std::uint32_t driver_function(std::uint32_t runtime_cbid) {
+    const char* name = function_name(kRuntimeDomain, runtime_cbid);
+    if (name == nullptr || std::strncmp(name, "cuda", 4) != 0) return 0;
+    std::string driver = "cu" + std::string(name + 4);
+    driver.resize(driver.rfind("_v") < driver.size() ? driver.rfind("_v") : driver.size());
+    return function_id(kDriverDomain, driver.c_str());
+}
+
+}  // namespace fake_cupti
