@@ -1,7 +1,7 @@
 // The first page, from the first answer of the report: trust, verdict, when the devices were busy, why they were idle,
 // what cost most, and what to do about it.
 
-import { tableOf, type Report } from "../model/report.ts";
+import { tableOf, type BusyShares, type Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
@@ -18,10 +18,16 @@ function ranOnDevices(report: Report): boolean {
   return (tableOf(report, "devices")?.rows.length ?? 0) > 0;
 }
 
+/** The report, and busy time if it can be read. Waits for both, so that nothing moves under the pointer later. */
+function answerOf({ recording }: Viewer): Promise<[Report, BusyShares | null]> {
+  return Promise.all([recording.report(), recording.busyShares().catch(() => null)]);
+}
+
 export function Overview({ viewer }: { viewer: Viewer }) {
-  const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
+  const { value, error } = useAsync(() => answerOf(viewer), viewer);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
-  if (report === undefined) return <p class="notice">Reading the report…</p>;
+  if (value === undefined) return <p class="notice">Reading the report…</p>;
+  const [report, busy] = value;
   const page = { viewer, report };
   return (
     <article class="answer">
@@ -29,7 +35,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
       <ReportedPart viewer={viewer} command />
       {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
       {!ranOnDevices(report) && <RecordedData {...page} />}
-      <BusyStrips {...page} />
+      <BusyStrips {...page} measured={busy} />
       <div class="columns">
         <Findings {...page} />
         <div>
