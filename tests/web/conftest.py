@@ -2,7 +2,7 @@
 built once per session. Without node, its packages or Chromium the tests skip with the reason.
 
 Every page is opened from a file, without network; a request to anywhere, or an error in the page or on its console,
-fails the test that opened it. `GPUPROF_SLOW_PAGES=6` slows the pages' processor down by that factor, which finds reads
+fails the test that opened it. `GPUPROF_SLOW_PAGES=6` slows the pages' CPU down by that factor, which finds reads
 that do not wait for the page (waiting.py).
 """
 

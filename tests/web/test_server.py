@@ -48,14 +48,14 @@ def test_what_is_typed_while_the_recording_is_read_is_not_lost(new_page, address
     page.goto(address)
     page.wait_for_selector(".answer")
     held = []
-    page.route("**/blobs/*", held.append)
+    page.route("**/blobs/*", lambda route: route.continue_() if held is None else held.append(route))
     page.get_by_role("button", name="Timeline", exact=True).click()
     page.keyboard.press("/")
     page.keyboard.type("aten::mm")
     page.keyboard.press("Enter")
     expect(page.locator(".search [role=status]")).to_have_text("Reading names…")
-    page.unroute("**/blobs/*")
-    for route in held:
+    waiting, held = held, None
+    for route in waiting:
         route.continue_()
     wait_for_details(page)
     expect(page.locator("section.details .full")).to_have_text(re.compile("aten::mm"))
