@@ -99,6 +99,46 @@ def test_the_first_page_says_what_the_report_says(visit, exported, program, reco
         assert f"{row['busy_pct']:.1f} % busy" in strip.get_attribute("aria-label")
 
 
+def test_predicted_changes_are_those_of_the_report(visit, exported, program):
+    said = program.report(INPUT_BOUND, "whatif")["whatif"]
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    lines = page.locator(".predictions tbody tr:not(.group)")
+    order = ["recorded", "baseline", "floor", "single", "plan"]
+    wanted = sorted(said.rows, key=lambda row: order.index(row["kind"]))
+    expect(lines).to_have_count(len(wanted))
+    longest = max(max(row["step_ns"], row["high_ns"] or 0) for row in wanted)
+    for line, row in zip(lines.all(), wanted, strict=True):
+        cells = line.locator("td").all()
+        assert line.locator("th").inner_text().split("\n")[0] == row["change"]
+        assert (row["assumes"] or "") in line.locator("th").inner_text()
+        assert exact(cells[1].get_attribute("title")) == row["step_ns"]
+        gain = "".join(f"{row[name]:.1f} %" for name in ["gain_pct"] if row[name] is not None)
+        assert cells[2].inner_text().startswith(gain) and (gain == "") == (cells[2].inner_text() == "")
+        if gain:
+            assert f"{row['gain_low_pct']:.1f} % to {row['gain_high_pct']:.1f} %" in cells[2].inner_text()
+        assert cells[3].inner_text() == (row["confidence"] or "")
+        scale, fill = cells[0].locator(".track").bounding_box(), cells[0].locator(".fill").bounding_box()
+        assert fill["width"] / scale["width"] == pytest.approx(row["step_ns"] / longest, abs=0.01)
+        if row["low_ns"] is not None:
+            left = cells[0].locator(".range").bounding_box()["x"] - scale["x"]
+            assert left / scale["width"] == pytest.approx(row["low_ns"] / longest, abs=0.01)
+    last = wanted[-1]
+    expect(page.locator(".predictions .sum")).to_contain_text(f"{last['step_ns'] / 1e6:.1f} ms, {last['gain_pct']:.1f} % less")
+    page.locator(".predictions").get_by_role("button", name="Show the table").click()
+    expect(page.locator(".table h1")).to_have_text("whatif")
+
+
+def test_no_prediction_says_why_and_what_to_record(visit, exported, program):
+    (note,) = program.report(TWO_DEVICES, "whatif").document["tables"][0]["notes"]
+    (path_note,) = program.report(TWO_DEVICES, "criticalpath").document["tables"][0]["notes"]
+    page = visit(exported(TWO_DEVICES), "page=overview")
+    expect(page.locator(".predictions p")).to_have_text([note])
+    expect(page.locator(".predictions table")).to_have_count(0)
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.get_by_role("button", name="Critical path").click()
+    expect(page.locator("section.path p")).to_have_text([path_note])
+
+
 def test_a_gap_of_a_finding_is_shown_and_selected(visit, exported, program):
     gap = program.report(INPUT_BOUND, "gaps")["gaps"].rows[0]
     page = visit(exported(INPUT_BOUND), "page=overview")

@@ -289,3 +289,28 @@ def test_a_filter_or_search_without_a_match_says_so(visit, sample_page):
     expect(page.locator(".scroller")).to_contain_text("No tracks")
     page.get_by_role("searchbox", name="Search").fill("nothing is called this")
     expect(page.locator(".search [role=status]")).to_contain_text("No matches")
+
+
+def test_the_critical_path_is_marked_on_request(visit, sample_page):
+    page = timeline(visit, sample_page)
+    row, inside = page.locator("li.name", has=page.get_by_text("stream 7", exact=True)).bounding_box(), 16  # css pixels; the band is at the bottom
+    point = lambda time: (place(page, "stream 7", time * US)[0], row["y"] + inside)
+    before = {time: colour(page, *point(time)) for time in (25, 55)}
+    page.keyboard.press("c")
+    reaches(lambda: colour(page, *point(55)) != before[55], True)
+    assert colour(page, *point(25)) == before[25]
+    expect(page.get_by_role("button", name="Critical path")).to_have_attribute("aria-pressed", "true")
+    reaches(lambda: rows(page, "path")["kernel"], ["20.0 us", "25.0 %"])
+    page.mouse.move(*point(55))
+    expect(page.locator(".tooltip")).to_contain_text("critical path: kernel, 10.0 us (kernel in all: 25.0 % of the path)")
+    page.mouse.move(*place(page, "main", 70 * US))
+    expect(page.locator(".tooltip")).to_contain_text("critical path: host code, 20.0 us")
+    assert "path=1" in settled(page)
+    page.get_by_role("button", name="Critical path").click()
+    reaches(lambda: colour(page, *point(55)), before[55])
+    expect(page.locator("section.path")).to_have_count(0)
+
+
+def test_a_document_without_a_critical_path_says_so(visit, sample_page):
+    page = visit(sample_page("hostile"), "page=timeline&path=1")
+    expect(page.locator("section.path")).to_contain_text("No critical path")

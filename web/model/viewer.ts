@@ -37,6 +37,7 @@ export class Viewer {
       table: null,
       aligned: 0,
       kernel: null,
+      criticalPath: false,
       problem: null,
     };
   }
@@ -85,7 +86,7 @@ export class Viewer {
   async select(table: string, row: number, show = true): Promise<void> {
     const mine = ++this.choices;
     const selection = await this.locate(table, row);
-    if (mine !== this.choices) return; // something else was selected meanwhile
+    if (mine !== this.choices) return; // something else has been selected since
     if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this recording.` });
     this.choose(selection, show);
   }

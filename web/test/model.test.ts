@@ -205,6 +205,8 @@ test("a permalink with a former page name opens the page under its present name"
 });
   const link = readLink(`#${linkOf(viewer.state)}`);
   assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], order: [2, 0, 1], filter: "a&b=c" });
+  viewer.set({ criticalPath: true });
+  assert.equal(readLink(`#${linkOf(viewer.state)}`).criticalPath, true);
   assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&fold="), { collapsed: [] });
 });
 

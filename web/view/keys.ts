@@ -15,6 +15,7 @@ export const KEYS: readonly [keys: string, what: string][] = [
   ["F", "Zoom to the selection or the measured range"],
   ["M", "Measure the selection"],
   ["0", "Show the whole recording"],
+  ["C", "Mark the critical path"],
   ["/", "Search"],
   ["N / Shift+N", "Next / previous match"],
   ["Esc", "Clear the selection, the measured range and the search"],
@@ -30,6 +31,7 @@ export interface KeyTargets {
   isActive?(): boolean;
   focusSearch(): void;
   step(by: 1 | -1): void;
+  togglePath?(): void;
   clear(): void;
 }
 
@@ -103,6 +105,9 @@ function onKey(timeline: TimelineCanvas, targets: KeyTargets, key: string, shift
       return true;
     case "0":
       viewer.set({ view: { from: 0, to: viewer.length } });
+      return true;
+    case "c":
+      targets.togglePath?.();
       return true;
     case "/":
       targets.focusSearch();

@@ -1,5 +1,5 @@
 // The first page, from the first answer of the report: trust, verdict, when the devices were busy, why they were idle,
-// what cost most, and what to do about it.
+// what cost most, what to do about it, and what changes would give.
 
 import { tableOf, type BusyShares, type Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -7,6 +7,7 @@ import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
+import { PredictedChanges } from "./overview/predicted_changes.tsx";
 import { RecordedData } from "./overview/recorded_data.tsx";
 import { TopKernels } from "./overview/top_kernels.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
@@ -44,6 +45,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
           <NextSteps {...page} />
         </div>
       </div>
+      <PredictedChanges viewer={viewer} table={tableOf(report, "whatif")} />
     </article>
   );
 }
