@@ -1,5 +1,5 @@
 // The critical path over the rows of the timeline: a band under each row that it runs through, painted like a row of
-// slices, and lines where it goes from one row to another. Lines need every span of the window, so there are none while
+// slices, and lines where it goes from one track to another. Lines need every span of the window, so there are none while
 // the window has too many to tell them apart.
 
 import { BLOB, COUNT, END, levelFor, START } from "../model/lane.ts";
@@ -37,7 +37,7 @@ export function pathBands(rows: readonly PathRow[], lane: LaneView, coverage: Co
   return strips;
 }
 
-/** Where the path leaves one row for another: the end of a span, and the start of the next. From loaded chunks only. */
+/** Where the path leaves one track for another: the end of a span, and the start of the next. From loaded chunks only. */
 export function pathLinks(lanes: readonly Lane[], view: Range, pixels: number, slices: (blob: number) => Slices | null): { lane: Lane; time: number }[][] {
   const spans: { lane: Lane; from: number; to: number }[] = [];
   for (const lane of lanes) {
@@ -53,8 +53,7 @@ export function pathLinks(lanes: readonly Lane[], view: Range, pixels: number, s
   const links: { lane: Lane; time: number }[][] = [];
   for (let i = 1; i < spans.length; i++) {
     const [before, after] = [spans[i - 1]!, spans[i]!];
-    const moves = before.lane.track !== after.lane.track || before.lane.y !== after.lane.y;
-    if (moves) links.push([{ lane: before.lane, time: before.to }, { lane: after.lane, time: after.from }]);
+    if (before.lane.track !== after.lane.track) links.push([{ lane: before.lane, time: before.to }, { lane: after.lane, time: after.from }]);
   }
   return links;
 }

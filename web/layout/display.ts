@@ -84,5 +84,5 @@ export interface Scene {
   range: { x0: number; x1: number; text: string } | null;
   cursor: { x: number; text: string } | null;
   arrows: Arrow[];
-  links: Arrow[]; // of the critical path, from one row to another
+  links: Arrow[]; // of the critical path, from one track to another
 }

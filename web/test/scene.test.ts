@@ -73,7 +73,7 @@ test("the minimap covers its part of the recording", async () => {
   assert.deepEqual(scene.minimap.busy, { shares: [1, 0], x0: 200, x1: 600 });
 });
 
-test("the critical path is a band under its rows, with lines where it changes rows", async () => {
+test("the critical path is a band under its rows, with lines where it changes tracks", async () => {
   const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok);
   const { lanes } = manifest.value.critical_path!;
@@ -85,8 +85,8 @@ test("the critical path is a band under its rows, with lines where it changes ro
   assert.ok(critical.tops.every((top) => strips.tops.some((row, i) => row < top && top < row + strips.heights[i]!)));
   const painted = [0, 1, 2].map((row) => [...critical.codes.subarray(row * WIDTH, (row + 1) * WIDTH)].filter((code) => (code & 0x7f) === CRITICAL).length);
   assert.deepEqual(painted, [440, 40, 320]);
-  // Host code > call > stream > host code > call > stream.
-  assert.deepEqual(scene.links.map(({ x0, x1 }) => [x0, x1]), [[440, 440], [460, 460], [600, 600], [800, 800], [820, 820]]);
+  // Thread > stream > thread > stream.
+  assert.deepEqual(scene.links.map(({ x0, x1 }) => [x0, x1]), [[460, 460], [600, 600], [820, 820]]);
   const off = (await frame({ from: 0, to: 100_000 })).scene;
   assert.deepEqual([off.areas[1]!.critical.tops.length, off.links.length], [0, 0]);
 });

@@ -47,7 +47,7 @@ export function PathPanel({ viewer }: { viewer: Viewer }) {
               ))}
             </tbody>
           </table>
-          <p class="quiet">Bands mark its parts at their recorded times. Lines between rows appear when the window has at most {MAX_LINKED} parts.</p>
+          <p class="quiet">Bands mark its parts at their recorded times. Lines between tracks appear when the window has at most {MAX_LINKED} parts.</p>
         </>
       )}
     </section>
