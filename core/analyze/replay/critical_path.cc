@@ -120,8 +120,8 @@ std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph
     for (const PathPart& part : path.parts) {
         TimeNs start = recorded[part.source] + (part.from_end ? graph.length[part.source] : 0);
         TimeNs end = recorded[part.point] + (part.source == part.point ? graph.length[part.point] : 0);
-        end = std::min(end, next);
-        start = std::min(std::max(start, begin), end);
+        end = std::clamp(end, begin, next);
+        start = std::clamp(start, begin, end);
         times.push_back({start, end});
         next = start;
     }
