@@ -97,8 +97,7 @@ def test_one_window_follows_the_other(visit, pair, program):
     ready(page)
     before = window(page)
     lower = picture(page, 1)
-    box = page.locator(".timelines canvas").nth(0).bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
+    page.locator(".timelines canvas").nth(0).hover()  # in the middle
     page.keyboard.press("w")
     after = window(page)
     assert before[0] < after[0] < after[1] < before[1]

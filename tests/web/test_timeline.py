@@ -187,6 +187,23 @@ def test_keys_zoom_and_move(visit, sample_page):
     assert window(page)[1] - window(page)[0] > end - begin
 
 
+def test_a_late_frame_does_not_zoom_the_other_way(visit, sample_page):
+    page = timeline(visit, sample_page)
+    page.keyboard.press("w")
+    begin, end = window(page)
+    page.evaluate("""async () => {
+      const key = (type) => dispatchEvent(new KeyboardEvent(type, { key: 'w' }));
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 200; // the next frames began long before
+      key('keydown');
+      performance.now = now;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      key('keyup');
+    }""")
+    after = window(page)
+    assert begin < after[0] < after[1] < end
+
+
 def test_an_address_restores_the_view(visit, sample_page):
     page = timeline(visit, sample_page)
     click(page, "stream 7", 55 * US)

@@ -42,7 +42,7 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
 
   const advance = (now: number) => {
     if (held.size === 0) return;
-    const passed = Math.min(50, now - last);
+    const passed = Math.max(0, Math.min(50, now - last)); // a frame that is late is dated before the key was pressed
     last = now;
     glide(timeline, held, passed);
     requestAnimationFrame(advance);
