@@ -52,7 +52,8 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
                   .tables = tables};
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
-    return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{})};
+    return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{}),
+                      view_path(facts)};
 }
 
 }  // namespace

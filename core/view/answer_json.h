@@ -7,6 +7,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/base/result.h"
+#include "core/view/critical_path_lanes.h"
 
 namespace gpuprof {
 
@@ -16,6 +17,7 @@ inline constexpr std::int64_t kReportRows = 2000;
 struct AnswerJson {
     std::string report;                 // the envelope of docs/reference/commands/report.md
     std::string busy_shares;            // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
+    ViewPath path;                      // empty if the replay abstains
     std::optional<Interval> part = {};  // the part that the answer covers, if not the whole recording
 };
 

@@ -62,11 +62,13 @@ void write_levels(JsonWriter& json, const LaneParts& parts) {
     json.end_array();
 }
 
-void write_lanes(JsonWriter& json, const ViewParts& parts) {
+// The lanes of the critical path are separate from those of events.
+void write_lanes(JsonWriter& json, const ViewParts& parts, bool of_path) {
     json.key("lanes");
     json.begin_array();
     for (std::size_t i = 0; i < parts.lanes.size(); ++i) {
         const Lane& lane = parts.scene.lanes[i];
+        if ((lane.table == SliceTable::critical_path) != of_path) continue;
         bool counter = lane.table == SliceTable::none;
         json.begin_object();
         json.member("track", std::int64_t{lane.track});
@@ -80,6 +82,27 @@ void write_lanes(JsonWriter& json, const ViewParts& parts) {
         json.end_object();
     }
     json.end_array();
+}
+
+void write_critical_path(JsonWriter& json, const ViewParts& parts) {
+    const ViewPath& path = parts.answer.path;
+    json.key("critical_path");
+    if (path.spans.empty()) return json.null();
+    json.begin_object();
+    json.key("parts");
+    json.begin_array();
+    for (std::size_t i = 0; i < kPathClasses; ++i) {
+        if (path.by_class[i] == 0) continue;
+        json.begin_object();
+        json.member("part", name_of(static_cast<PathClass>(i)));
+        json.member("total_ns", path.by_class[i]);
+        json.key("share_pct");
+        json.real(100 * static_cast<double>(path.by_class[i]) / static_cast<double>(path.total));
+        json.end_object();
+    }
+    json.end_array();
+    write_lanes(json, parts, true);
+    json.end_object();
 }
 
 void write_table(JsonWriter& json, const EventTable& table, std::size_t first_blob) {
@@ -144,7 +167,8 @@ std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs
         json.null();
     }
     write_tracks(json, parts.scene);
-    write_lanes(json, parts);
+    write_lanes(json, parts, false);
+    write_critical_path(json, parts);
     json.key("tables");
     json.begin_array();
     for (std::size_t i = 0; i < parts.tables.size(); ++i)

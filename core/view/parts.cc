@@ -42,6 +42,7 @@ std::vector<Chunk> chunks_of(const Items& items) {
 
 ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given)
     : trace(std::move(rebase_to_start)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
+    add_critical_path(answer.path, trace, scene);
     strings.merge(trace.strings());
     tables = event_tables(facts, scene, strings);
     for (const Lane& lane : scene.lanes) add_lane(lane);

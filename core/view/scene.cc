@@ -42,6 +42,7 @@ std::string_view name_of(SliceTable table) {
 #undef GPUPROF_NAME
         case SliceTable::gap: return "gap";
         case SliceTable::busy: return "busy";
+        case SliceTable::critical_path: return "critical_path";
         case SliceTable::none: break;
     }
     return "";

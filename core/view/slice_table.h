@@ -26,8 +26,9 @@ namespace gpuprof {
 
 #define GPUPROF_SLICE_TABLE_VALUE(table, label) table,
 enum class SliceTable : std::uint8_t {
-    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next are computed, not tables of a trace
+    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next two are computed, not tables of a trace
     busy,
+    critical_path,
     none
 };
 #undef GPUPROF_SLICE_TABLE_VALUE

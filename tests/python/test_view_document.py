@@ -133,6 +133,39 @@ def test_report_is_the_first_answer(program, tmp_path):
     assert {t["name"] for t in report["tables"]} >= {"devices", "kernels", "idle", "gaps", "steps", "findings"}
 
 
+def extents(document, lanes):
+    return sorted((s["start"], s["start"] + s["dur"]) for lane in lanes for s in document.level(lane))
+
+
+# Of the fourth, the report covers a part; of the last, the replay abstains.
+@pytest.mark.parametrize("source", ["kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/small_kernels.json.gz",
+                                    "kineto/triton.json.gz", "nsys/mfu_2gpu_before.sqlite.gz", "nsys/h100_2gpu_1s.sqlite.gz"])
+def test_the_critical_path_is_that_of_the_report_over_recorded_events(program, tmp_path, source):
+    document = Document.of_html(html_of(program, FIXTURES / source, tmp_path))
+    path = document.manifest["critical_path"]
+    (table,) = (each for each in document.json("report")["tables"] if each["name"] == "criticalpath")
+    part, total = ([column["name"] for column in table["columns"]].index(name) for name in ("part", "total_ns"))
+    reported = Counter()
+    for row in table["rows"]:
+        reported[row[part]] += row[total]
+    assert (path is None) == (not reported)
+    if path is None:
+        return
+    assert {each["part"]: each["total_ns"] for each in path["parts"]} == reported
+    assert sum(each["share_pct"] for each in path["parts"]) == pytest.approx(100)
+    chain = extents(document, path["lanes"])
+    assert all(a[1] <= b[0] for a, b in zip(chain, chain[1:], strict=False)), "parts follow one another"
+    begin, end = document.manifest["part_ns"] or (0, document.manifest["window_ns"])
+    assert begin <= chain[0][0] and chain[-1][1] <= end
+    for lane in path["lanes"]:
+        tables = {"kernel": ["kernel"], "copy": ["memcpy", "memset"], "launch call": ["api_call"], "other call": ["api_call"], "wait": ["api_call"]}.get(lane["label"], [])
+        events = [each for table in tables for each in document.lanes(kind="slice", table=table) if (each["track"], each["y"]) == (lane["track"], lane["y"])]
+        drawn = extents(document, events)
+        for start, stop in extents(document, [lane]) if tables else []:
+            over = [(a, b) for a, b in drawn if a < stop and b > start]
+            assert over and over[0][0] <= start and stop <= over[-1][1], (lane["label"], start)
+
+
 @pytest.mark.parametrize("source", ["nvidia-smi/h200-580.csv", "memory/growth.snapshot.pickle.gz"])
 def test_samples_alone_are_shown(program, tmp_path, source):
     document = Document.of_html(html_of(program, FIXTURES / source, tmp_path))

@@ -2,7 +2,8 @@
 built once per session. Without node, its packages or Chromium the tests skip with the reason.
 
 Every page is opened from a file, without network; a request to anywhere, or an error in the page or on its console,
-fails the test that opened it.
+fails the test that opened it. `GPUPROF_SLOW_PAGES=6` slows the pages' CPU down by that factor, which finds reads
+that do not wait for the page (waiting.py).
 """
 
 import os
@@ -12,10 +13,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
 SERVED = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
+SLOWDOWN = float(os.environ.get("GPUPROF_SLOW_PAGES", "1"))
 SIZE = {"width": 1280, "height": 720}
 
 
@@ -40,10 +43,29 @@ def browser():
     if chromium is None:
         pytest.skip("Chromium is not installed")
     api = pytest.importorskip("playwright.sync_api")
+    api.expect.set_options(timeout=LIMIT * 1000)
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def new_page(browser):
+    """Open an empty page with options of its browser context."""
+    contexts = []
+
+    def new_page(**options):
+        context = browser.new_context(**{"viewport": SIZE, **options})
+        contexts.append(context)
+        page = context.new_page()
+        if SLOWDOWN != 1:
+            context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+        return page
+
+    yield new_page
+    for context in contexts:
+        context.close()
 
 
 @pytest.fixture(scope="session")
@@ -102,15 +124,13 @@ def address(served):
 
 
 @pytest.fixture
-def visit(browser):
+def visit(new_page):
     """Open a file, at a fragment if given. Errors of the page fail the test, except `expected`."""
-    contexts, wrong = [], []
+    wrong = []
 
     def visit(path, fragment="", expected="(?!)", **options):
         refused = re.compile(expected)
-        context = browser.new_context(offline=True, **{"viewport": SIZE, **options})
-        contexts.append(context)
-        page = context.new_page()
+        page = new_page(offline=True, **options)
         page.on("console", lambda line: line.type == "error" and not refused.search(line.text) and wrong.append(line.text))
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
         page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
@@ -120,6 +140,4 @@ def visit(browser):
         return page
 
     yield visit
-    for context in contexts:
-        context.close()
     assert wrong == []

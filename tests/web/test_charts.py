@@ -1,8 +1,12 @@
 """The charts of exported pages: they agree with the report, and clicks open the timeline."""
 
+import re
 from pathlib import Path
 
 import pytest
+from waiting import reaches, wait_for_details
+
+expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
@@ -79,7 +83,7 @@ def test_a_bar_of_the_histogram_leads_to_an_execution_of_its_length(charts, prog
     bar = page.locator("#durations rect.bar").last
     low, high = (int(part.replace(",", "").removesuffix(" ns")) for part in lines(bar)[1].split(" to "))
     bar.click()
-    page.wait_for_selector("section.details table")
+    wait_for_details(page)
     assert page.locator("section.details .full").inner_text() == kernel["name"]
     dur = page.locator("section.details tr:has(th:text-is('dur')) td").get_attribute("title")
     assert low - 1 <= exact(dur) <= high + 1
@@ -91,7 +95,9 @@ def test_device_time_of_the_flame_graph_is_all_device_work(charts, program, reco
     page = charts(recording)
     _, device = root_times(page)
     page.get_by_label("width").select_option("device_ns")
-    unknown = page.locator("#flame .about").first.inner_text()
+    about = page.locator("#flame .about").first
+    expect(about).to_contain_text("of device time")
+    unknown = about.inner_text()
     assert device == work if "unknown" not in unknown else 0 < device < work
 
 
@@ -112,14 +118,14 @@ def test_arrows_walk_the_flame_graph_and_enter_zooms(charts):
     for key in ["ArrowDown", "ArrowDown", "ArrowDown"]:
         page.keyboard.press(key)
     loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
-    assert loader in page.locator("#flame .focused").inner_text()
+    expect(page.locator("#flame .focused")).to_contain_text(loader)
     page.keyboard.press("Enter")
     first = page.locator("#flame .box").first
-    assert first.get_attribute("title").startswith(loader)
-    assert first.bounding_box()["width"] > 1000
+    expect(first).to_have_attribute("title", re.compile(f"^{re.escape(loader)}"))
+    reaches(lambda: first.bounding_box()["width"], lambda width: width > 1000)
     page.get_by_role("button", name="Show on the timeline").click()
-    page.wait_for_selector("section.details table")
-    assert page.locator("section.details .full").inner_text() == loader
+    wait_for_details(page)
+    expect(page.locator("section.details .full")).to_have_text(loader)
 
 
 def test_python_functions_enclose_the_operators_that_they_call(charts):
@@ -127,7 +133,7 @@ def test_python_functions_enclose_the_operators_that_they_call(charts):
     host, device = root_times(page)
     page.get_by_label("Python functions").check()
     page.locator("#flame .box", has_text="workloads.py").first.wait_for()
-    assert root_times(page)[1] == device
+    reaches(lambda: root_times(page)[1], device)
 
 
 def test_steps_and_slow_ones(charts, program):
@@ -168,7 +174,7 @@ def test_the_roofline_has_every_operator_with_arithmetic(charts, program):
     circles = page.locator("#roofline circle")
     circles.first.wait_for()
     wanted = [row for row in said if row["flop_per_byte"] and row["flop_per_s"]]
-    assert circles.count() == len(wanted)
+    expect(circles).to_have_count(len(wanted))
     assert [lines(circle)[0] for circle in circles.all()] == [f"{row['name']} {row['shapes']}" for row in wanted]
     assert f"{said[0]['gb_per_s'] / said[0]['bandwidth_pct'] * 100:,.0f} GB/s" in page.locator("#roofline .limits").text_content()
 
@@ -186,8 +192,8 @@ def test_overlap_is_drawn_to_scale(charts, program):
 
 def test_a_missing_chart_says_why(charts):
     page = charts(SAMPLES)
-    missing = page.locator(".chart-section.missing .about").all_inner_texts()
-    assert len(missing) == page.locator(".chart-section").count() == 7
+    missing = reaches(page.locator(".chart-section.missing .about").all_inner_texts, lambda texts: len(texts) == 7)
+    assert page.locator(".chart-section").count() == 7
     assert all(len(text) > 20 for text in missing)
 
 

@@ -1,10 +1,11 @@
 """Two recordings in one page: it agrees with `compare`, both timelines move together, and links open either."""
 
-import re
 from pathlib import Path
 
 import pytest
-from address_bar import settled
+from waiting import reaches, settled, window
+
+expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 PAIRS = {
@@ -34,10 +35,6 @@ def pair(program, tmp_path_factory):
 
 def steps_of(program, path):
     return program.report(FIXTURES / path, "steps")["steps"].rows
-
-
-def window(page):
-    return [int(number) for number in re.search(r"[#&]t=(-?\d+)-(-?\d+)", settled(page)).groups()]
 
 
 def ready(page):
@@ -80,9 +77,10 @@ def test_steps_are_aligned(visit, pair, program):
     base, new = (steps_of(program, path) for path in PAIRS["shapes"])
     ready(page)
     page.get_by_role("button", name="Next step").click()
-    shown = page.locator(".timelines output").inner_text()
-    assert page.locator(".timelines select option:checked").inner_text() == new[1]["step"] == base[1]["step"]
-    assert shown.startswith(f"{base[1]['dur_ns'] / 1e6:.1f} ms → {new[1]['dur_ns'] / 1e6:.1f} ms")
+    assert new[1]["step"] == base[1]["step"]
+    expect(page.locator(".timelines select option:checked")).to_have_text(new[1]["step"])
+    durations = f"{base[1]['dur_ns'] / 1e6:.1f} ms → {new[1]['dur_ns'] / 1e6:.1f} ms"
+    reaches(page.locator(".timelines output").inner_text, lambda shown: shown.startswith(durations))
     begin, end = window(page)
     assert begin < new[1]["start_ns"] < new[1]["start_ns"] + max(base[1]["dur_ns"], new[1]["dur_ns"]) < end
     page.get_by_role("button", name="Timeline", exact=True).click()
@@ -90,7 +88,7 @@ def test_steps_are_aligned(visit, pair, program):
     page.wait_for_selector(".page.timeline canvas[data-complete]")
     offset = new[1]["start_ns"] - base[1]["start_ns"]
     assert "side=base" in settled(page)
-    assert window(page) == pytest.approx([begin - offset, end - offset], abs=1)
+    assert window(page) == pytest.approx((begin - offset, end - offset), abs=1)
 
 
 def test_one_window_follows_the_other(visit, pair, program):
@@ -99,12 +97,11 @@ def test_one_window_follows_the_other(visit, pair, program):
     ready(page)
     before = window(page)
     lower = picture(page, 1)
-    box = page.locator(".timelines canvas").nth(0).bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
+    page.locator(".timelines canvas").nth(0).hover()  # in the middle
     page.keyboard.press("w")
     after = window(page)
     assert before[0] < after[0] < after[1] < before[1]
-    assert picture(page, 1) != lower
+    reaches(lambda: picture(page, 1), lambda drawn: drawn != lower)
     assert (after[0] + after[1]) / 2 == pytest.approx((before[0] + before[1]) / 2, abs=(before[1] - before[0]) / 100)
 
 
@@ -114,12 +111,13 @@ def test_a_row_is_shown_on_both_timelines(visit, pair):
     plain = [picture(page, side) for side in (0, 1)]
     page.locator(".attribution .bars button").first.click()
     page.get_by_role("button", name="Clear highlight").wait_for()
-    page.wait_for_timeout(400)
-    assert all(picture(page, side) != plain[side] for side in (0, 1))
+    for side in (0, 1):
+        reaches(lambda side=side: picture(page, side), lambda drawn, side=side: drawn != plain[side])
     page.get_by_role("button", name="Clear highlight").click()
-    page.wait_for_timeout(400)
+    expect(page.get_by_role("button", name="Clear highlight")).to_have_count(0)
     page.locator(".differences .grid tbody tr.clickable").first.click()
     page.get_by_role("button", name="Clear highlight").wait_for()
+    settled(page)
     assert page.locator(".timelines header .warning").inner_text() == ""
 
 
@@ -128,11 +126,11 @@ def test_tables_of_the_comparison_sort_and_change(visit, pair):
     page = visit(path)
     page.locator(".differences .list button", has_text="kernels").click()
     page.locator(".differences th button", has_text="base_ns").click()
-    first = page.locator(".differences tbody tr.clickable").first.locator("td").first.get_attribute("title")
     known = [row for row in said["kernels"].rows if row["base_ns"] is not None]
-    assert first == max(known, key=lambda row: row["base_ns"])["name"]
+    first = page.locator(".differences tbody tr.clickable").first.locator("td").first
+    expect(first).to_have_attribute("title", max(known, key=lambda row: row["base_ns"])["name"])
     page.locator(".differences .list button", has_text="idle").click()
-    assert page.locator(".differences section.table h1").inner_text() == "idle"
+    expect(page.locator(".differences section.table h1")).to_have_text("idle")
 
 
 def test_each_side_has_its_own_pages(visit, pair, program):
@@ -142,7 +140,7 @@ def test_each_side_has_its_own_pages(visit, pair, program):
         page.locator(".sides button").nth(side).click()
         said = program.report(FIXTURES / recording, "devices")
         first = program.report(FIXTURES / recording).document
-        assert page.locator("section.verdict h1").inner_text() == first["verdict"]["name"]
+        expect(page.locator("section.verdict h1")).to_have_text(first["verdict"]["name"])
         busy, length = said["devices"].rows[0]["busy_ns"], said.document["source"]["window_ns"]
         page.evaluate(f"location.hash = 'side={'base' if side == 0 else 'x'}&page=timeline&m=0-{length}'")
         page.wait_for_selector(f"section.measure tr[title='{busy:,} ns']")
@@ -152,14 +150,14 @@ def test_a_link_opens_the_same(visit, pair):
     path, _ = pair("shapes")
     page = visit(path, "page=comparison&step=1&t=40000000-41000000")
     ready(page)
-    assert page.locator(".timelines select").input_value() == "1"
-    assert window(page) == [40_000_000, 41_000_000]
+    expect(page.locator(".timelines select")).to_have_value("1")
+    assert window(page) == (40_000_000, 41_000_000)
     base = visit(path, "side=base&page=tables&table=kernels")
+    expect(base.locator("section.table h1")).to_have_text("kernels")
     assert base.locator(".sides button[aria-pressed=true]").inner_text().startswith("BASE")
-    assert base.locator("section.table h1").inner_text() == "kernels"
 
 
 def test_without_a_comparison_there_is_no_such_page(visit, exported):
     page = visit(exported(FIXTURES / "kineto" / "input_bound.json.gz"), "page=comparison")
     assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Timeline", "Tables", "Charts"]
-    assert page.locator("section.verdict h1").count() == 1
+    expect(page.locator("section.verdict h1")).to_have_count(1)

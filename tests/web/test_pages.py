@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from address_bar import settled
 from played import record_played
 from recordings_of_cupti import script_of
+from waiting import reaches, wait_for_details, window
+
+expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
@@ -29,12 +31,6 @@ def recording(request):
     return request.param
 
 
-def window(page):
-    """The window of the timeline from the address, in ns."""
-    found = re.search(r"[#&]t=(\d+)-(\d+)", settled(page))
-    return int(found[1]), int(found[2])
-
-
 def field(page, name):
     """Return the exact value of a field of the selected event."""
     return page.locator(f"section.details tr:has(th:text-is('{name}')) td").get_attribute("title")
@@ -46,7 +42,7 @@ def exact(cell):
 
 def follow(page, handle):
     page.get_by_role("button", name=handle, exact=True).first.click()
-    page.wait_for_selector("section.details table")
+    wait_for_details(page)
 
 
 def copied(page):
@@ -76,7 +72,7 @@ def test_a_recording_without_device_work_says_what_it_holds(visit, exported, pro
     metrics = page.locator("table.figures tbody th").all_inner_texts()
     assert metrics == [row["metric"] for row in program.report(SAMPLES, "samples")["samples"].rows]
     page.get_by_role("button", name="power").click()
-    assert page.locator("li.name.counter .text").all_inner_texts() == ["power"]
+    expect(page.locator("li.name.counter .text")).to_have_text(["power"])
 
 
 @pytest.mark.parametrize("recording", SEVERAL[:-1], ids=lambda path: path.name.split(".")[0])
@@ -103,6 +99,46 @@ def test_the_first_page_says_what_the_report_says(visit, exported, program, reco
         assert f"{row['busy_pct']:.1f} % busy" in strip.get_attribute("aria-label")
 
 
+def test_predicted_changes_are_those_of_the_report(visit, exported, program):
+    said = program.report(INPUT_BOUND, "whatif")["whatif"]
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    lines = page.locator(".predictions tbody tr:not(.group)")
+    order = ["recorded", "baseline", "floor", "single", "plan"]
+    wanted = sorted(said.rows, key=lambda row: order.index(row["kind"]))
+    expect(lines).to_have_count(len(wanted))
+    longest = max(max(row["step_ns"], row["high_ns"] or 0) for row in wanted)
+    for line, row in zip(lines.all(), wanted, strict=True):
+        cells = line.locator("td").all()
+        assert line.locator("th").inner_text().split("\n")[0] == row["change"]
+        assert (row["assumes"] or "") in line.locator("th").inner_text()
+        assert exact(cells[1].get_attribute("title")) == row["step_ns"]
+        gain = "".join(f"{row[name]:.1f} %" for name in ["gain_pct"] if row[name] is not None)
+        assert cells[2].inner_text().startswith(gain) and (gain == "") == (cells[2].inner_text() == "")
+        if gain:
+            assert f"{row['gain_low_pct']:.1f} % to {row['gain_high_pct']:.1f} %" in cells[2].inner_text()
+        assert cells[3].inner_text() == (row["confidence"] or "")
+        scale, fill = cells[0].locator(".track").bounding_box(), cells[0].locator(".fill").bounding_box()
+        assert fill["width"] / scale["width"] == pytest.approx(row["step_ns"] / longest, abs=0.01)
+        if row["low_ns"] is not None:
+            left = cells[0].locator(".range").bounding_box()["x"] - scale["x"]
+            assert left / scale["width"] == pytest.approx(row["low_ns"] / longest, abs=0.01)
+    last = wanted[-1]
+    expect(page.locator(".predictions .sum")).to_contain_text(f"{last['step_ns'] / 1e6:.1f} ms, {last['gain_pct']:.1f} % less")
+    page.locator(".predictions").get_by_role("button", name="Show the table").click()
+    expect(page.locator(".table h1")).to_have_text("whatif")
+
+
+def test_no_prediction_says_why_and_what_to_record(visit, exported, program):
+    (note,) = program.report(TWO_DEVICES, "whatif").document["tables"][0]["notes"]
+    (path_note,) = program.report(TWO_DEVICES, "criticalpath").document["tables"][0]["notes"]
+    page = visit(exported(TWO_DEVICES), "page=overview")
+    expect(page.locator(".predictions p")).to_have_text([note])
+    expect(page.locator(".predictions table")).to_have_count(0)
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.get_by_role("button", name="Critical path").click()
+    expect(page.locator("section.path p")).to_have_text([path_note])
+
+
 def test_a_gap_of_a_finding_is_shown_and_selected(visit, exported, program):
     gap = program.report(INPUT_BOUND, "gaps")["gaps"].rows[0]
     page = visit(exported(INPUT_BOUND), "page=overview")
@@ -127,10 +163,10 @@ def test_a_kernel_of_a_finding_leads_to_its_longest_run_and_back_to_its_row(visi
     page = visit(exported(INPUT_BOUND), "page=overview")
     follow(page, "k-2")
     assert exact(field(page, "dur")) == kernel["max_ns"]
-    assert page.locator("section.details .full").inner_text() == kernel["name"]
+    expect(page.locator("section.details .full")).to_have_text(kernel["name"])
     page.get_by_role("button", name="Show in table").click()
-    assert page.locator(".table h1").inner_text() == "kernels"
-    assert page.locator("tr[aria-selected=true] td").first.get_attribute("title") == kernel["name"]
+    expect(page.locator(".table h1")).to_have_text("kernels")
+    expect(page.locator("tr[aria-selected=true] td").first).to_have_attribute("title", kernel["name"])
 
 
 def test_a_point_of_the_busy_strip_leads_there(visit, exported, program):
@@ -154,19 +190,20 @@ def test_the_filtered_and_sorted_rows_are_copied(visit, exported, program):
     wanted = [row for row in program.report(INPUT_BOUND, "kernels")["kernels"].rows if row["mean_ns"] > 200e3 and "sm90" in row["name"]]
     page.get_by_role("searchbox").fill("sm90 mean_ns>200us")
     page.get_by_role("columnheader", name="mean_ns").get_by_role("button").click()
-    assert page.get_by_role("columnheader", name="mean_ns").get_attribute("aria-sort") == "descending"
+    expect(page.get_by_role("columnheader", name="mean_ns")).to_have_attribute("aria-sort", "descending")
+    expect(page.locator(".status")).to_contain_text(f"{len(wanted)} of 48 rows")
     lines = copied(page).splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == [row["name"] for row in sorted(wanted, key=lambda row: -row["mean_ns"])]
-    assert f"{len(wanted)} of 48 rows" in page.locator(".status").inner_text()
 
 
 def test_absent_values_sort_last_either_way(visit, exported):
     page = visit(exported(INPUT_BOUND), "page=tables&table=kernels")
-    head = page.get_by_role("columnheader", name="limiter").get_by_role("button")
-    for _ in range(2):
-        head.click()
+    head = page.get_by_role("columnheader", name="limiter")
+    for sorting in ("ascending", "descending"):
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", sorting)
         page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
-        page.wait_for_timeout(200)
+        page.wait_for_selector("tr[aria-rowindex='49']")
         assert rows(page, "limiter")[-1] == "–"
 
 
@@ -174,6 +211,7 @@ def test_groups_add_up(visit, exported, program):
     page = visit(exported(INPUT_BOUND), "page=tables&table=kernels", permissions=CLIPBOARD)
     said = program.report(INPUT_BOUND, "kernels")["kernels"].rows
     page.get_by_label("Group by").select_option("limiter")
+    expect(page.locator(".status")).to_contain_text("group")
     lines = [line.split(",") for line in copied(page).splitlines()]
     assert lines[0] == ["limiter", "rows", "count", "total_ns"]
     sums = {name: (int(count), int(total)) for name, _, count, total in lines[1:]}
@@ -185,10 +223,10 @@ def test_groups_add_up(visit, exported, program):
 def test_a_long_table_keeps_few_rows_on_the_page_and_reports_the_limit(visit, exported, program):
     gaps = program.report(TWO_DEVICES, "gaps")["gaps"].rows
     page = visit(exported(TWO_DEVICES), "page=tables&table=gaps")
-    assert page.locator(".status").inner_text() == f"2,000 of {len(gaps):,} rows; the page contains the first 2,000"
+    expect(page.locator(".status")).to_have_text(f"2,000 of {len(gaps):,} rows; the page contains the first 2,000")
     page.locator(".grid").evaluate("grid => grid.scrollTop = grid.scrollHeight")
     page.wait_for_selector("tr[aria-rowindex='2001']")
-    assert page.locator(".grid tr").count() < 100
+    reaches(page.locator(".grid tr").count, lambda count: count < 100)
     last = page.locator("tr[aria-rowindex='2001'] td").nth(2).get_attribute("title")
     assert exact(last) == gaps[1999]["dur_ns"]
 
@@ -201,18 +239,20 @@ def test_every_page_works_with_the_keyboard(visit, exported, program):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.getAttribute('role')") == "grid":
             break
+    expect(page.locator(".grid")).to_be_focused()
     for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "Enter"]:
         page.keyboard.press(key)
-    page.wait_for_selector("section.details table")
+    wait_for_details(page)
     assert exact(field(page, "start")) == gap["start_ns"]
 
 
-@pytest.mark.parametrize("shown", ["overview", "tables", "charts"])
-def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown):
+@pytest.mark.parametrize(("shown", "content"), [("overview", ".answer"), ("tables", "section.table"), ("charts", ".chart-list")])
+def test_a_phone_scrolls_one_way_only(visit, exported, recording, shown, content):
     page = visit(exported(recording), f"page={shown}", viewport=PHONE)
-    page.wait_for_timeout(500)
-    beyond = page.evaluate("[...document.querySelectorAll('html, body, main')].map(each => each.scrollWidth - each.clientWidth)")
-    assert beyond == [0, 0, 0]
+    page.wait_for_selector(content)
+    page.wait_for_timeout(500)  # charts grow to their data
+    beyond = "[...document.querySelectorAll('html, body, main')].map(each => each.scrollWidth - each.clientWidth)"
+    reaches(lambda: page.evaluate(beyond), [0, 0, 0])
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +274,7 @@ def test_an_answer_about_a_part_says_so_and_leads_to_the_right_times(visit, expo
     page.goto(page.url.split("#")[0] + "#page=tables&table=gaps")
     page.locator(".grid td").first.wait_for()
     page.locator(".grid tbody tr[role=row]").first.click()
-    page.wait_for_selector("section.details table")
+    wait_for_details(page)
     shown = exact(field(page, "start")), exact(field(page, "dur"))
     assert shown in [(gap["start_ns"], gap["dur_ns"]) for gap in gaps]
     assert begin <= shown[0] and sum(shown) <= end

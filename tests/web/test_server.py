@@ -1,9 +1,13 @@
 """`gpu-profile view` in Chromium: the token is removed from the address, reload and permalinks work, others are
 denied."""
 
+import re
 from pathlib import Path
 
-from address_bar import settled
+import pytest
+from waiting import settled, wait_for_details
+
+expect = pytest.importorskip("playwright.sync_api").expect
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "fixtures" / "kineto"
 
@@ -14,9 +18,8 @@ def ready(page):
     page.wait_for_selector("canvas[data-complete]")
 
 
-def test_a_served_recording(browser, address):
-    context = browser.new_context()
-    page = context.new_page()
+def test_a_served_recording(new_page, address):
+    page = new_page()
     wrong, asked = [], []
     page.on("console", lambda line: line.type == "error" and wrong.append(line.text))
     page.on("request", lambda request: asked.append(request.url))
@@ -30,20 +33,37 @@ def test_a_served_recording(browser, address):
     page.keyboard.press("/")
     page.keyboard.type("aten::mm")
     page.keyboard.press("Enter")
-    page.wait_for_selector("section.details table")
+    wait_for_details(page)
     settled(page)
     shown = page.locator("section.details .full").inner_text()
     page.reload()
     ready(page)
-    page.wait_for_selector("section.details table")
-    assert page.locator("section.details .full").inner_text() == shown
+    wait_for_details(page)
+    expect(page.locator("section.details .full")).to_have_text(shown)
     assert wrong == []
-    context.close()
 
 
-def test_a_served_comparison(browser, served):
-    context = browser.new_context()
-    page = context.new_page()
+def test_what_is_typed_while_the_recording_is_read_is_not_lost(new_page, address):
+    page = new_page()
+    page.goto(address)
+    page.wait_for_selector(".answer")
+    held = []
+    page.route("**/blobs/*", lambda route: route.continue_() if held is None else held.append(route))
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.keyboard.press("/")
+    page.keyboard.type("aten::mm")
+    page.keyboard.press("Enter")
+    expect(page.locator(".search [role=status]")).to_have_text("Reading names…")
+    waiting, held = held, None
+    for route in waiting:
+        route.continue_()
+    wait_for_details(page)
+    expect(page.locator("section.details .full")).to_have_text(re.compile("aten::mm"))
+    expect(page.locator(".search [role=status]")).to_have_text(re.compile(r"events?, \d+ names?"))
+
+
+def test_a_served_comparison(new_page, served):
+    page = new_page()
     wrong = []
     page.on("console", lambda line: line.type == "error" and wrong.append(line.text))
     page.goto(served(RECORDINGS / "overlap.json.gz", "--base", RECORDINGS / "transformer.json.gz"))
@@ -53,14 +73,11 @@ def test_a_served_comparison(browser, served):
     settled(page)
     page.reload()
     page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
-    assert page.locator(".timelines select").input_value() == "1"
+    expect(page.locator(".timelines select")).to_have_value("1")
     assert wrong == []
-    context.close()
 
 
-def test_without_the_address_there_is_nothing(browser, address):
-    context = browser.new_context()
-    page = context.new_page()
+def test_without_the_address_there_is_nothing(new_page, address):
+    page = new_page()
     page.goto(address.split("#")[0])
     page.wait_for_selector(".notice:has-text('gpu-profile view')")
-    context.close()

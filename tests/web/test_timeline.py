@@ -8,17 +8,11 @@
 import re
 
 import pytest
-from address_bar import settled
+from waiting import reaches, settled, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
 US = 1000
-
-
-def window(page):
-    """The window from the address, in ns."""
-    found = re.search(r"[#&]t=(\d+)-(\d+)", settled(page))
-    return int(found[1]), int(found[2])
 
 
 def timeline(visit, sample_page, fragment="", **options):
@@ -61,9 +55,9 @@ def test_busy_time_is_drawn_and_idle_time_is_not(visit, sample_page):
     page.mouse.move(5, 5)
     white = [255, 255, 255]
     for time, busy in [(10, False), (30, True), (45, False), (55, True), (70, False), (95, True)]:
-        assert (colour(page, *place(page, "busy", time * US)) != white) == busy
-        x, y = place(page, "idle", time * US)
-        assert (colour(page, x, y + 6) != white) != busy
+        point, (x, y) = place(page, "busy", time * US), place(page, "idle", time * US)
+        reaches(lambda point=point: colour(page, *point) != white, busy)
+        reaches(lambda x=x, y=y: colour(page, x, y + 6) != white, not busy)
 
 
 def test_a_measured_range_shows_busy_and_idle_time(visit, sample_page):
@@ -90,7 +84,7 @@ def test_a_drag_on_the_ruler_measures(visit, sample_page):
     begin, end = map(int, re.search(r"m=(\d+)-(\d+)", settled(page)).groups())
     assert abs(begin - 20 * US) < 200 and abs(end - 40 * US) < 200
     page.get_by_role("region", name="Measured range").get_by_role("button", name="Clear").click()
-    assert page.locator("section.measure").count() == 0
+    expect(page.locator("section.measure")).to_have_count(0)
 
 
 def test_a_click_selects_and_links_lead_to_the_launch_and_back(visit, sample_page):
@@ -123,7 +117,7 @@ def test_arrows_go_from_event_to_event(visit, sample_page):
         page.keyboard.press(key)
         page.wait_for_selector(f"section.details td:text('{start}')")
     page.keyboard.press("Escape")
-    assert page.locator("section.details").count() == 0
+    expect(page.locator("section.details")).to_have_count(0)
 
 
 def test_a_gap_says_its_cause(visit, sample_page):
@@ -138,7 +132,7 @@ def test_search_walks_through_matches(visit, sample_page):
     page = timeline(visit, sample_page)
     page.keyboard.press("/")
     page.keyboard.type("/^void gemm/")
-    assert page.locator(".search [role=status]").inner_text() == "2 events, 1 name"
+    expect(page.locator(".search [role=status]")).to_have_text("2 events, 1 name")
     for key, start in [("Enter", "20.000 us"), ("Enter", "90.000 us"), ("Shift+Enter", "20.000 us")]:
         page.keyboard.press(key)
         page.wait_for_selector(f"section.details td:text('{start}')")
@@ -193,6 +187,23 @@ def test_keys_zoom_and_move(visit, sample_page):
     assert window(page)[1] - window(page)[0] > end - begin
 
 
+def test_a_late_frame_does_not_zoom_the_other_way(visit, sample_page):
+    page = timeline(visit, sample_page)
+    page.keyboard.press("w")
+    begin, end = window(page)
+    page.evaluate("""async () => {
+      const key = (type) => dispatchEvent(new KeyboardEvent(type, { key: 'w' }));
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 200; // the next frames began long before
+      key('keydown');
+      performance.now = now;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      key('keyup');
+    }""")
+    after = window(page)
+    assert begin < after[0] < after[1] < end
+
+
 def test_an_address_restores_the_view(visit, sample_page):
     page = timeline(visit, sample_page)
     click(page, "stream 7", 55 * US)
@@ -206,9 +217,9 @@ def test_an_address_restores_the_view(visit, sample_page):
     again.wait_for_selector("dl.related")
     assert window(again) == at
     assert again.url.split("#")[1] == fragment
-    assert again.locator("section.details .full").inner_text() == "relu"
-    assert rows(again, "measure")["duration"][0] == "10.0 us"
-    assert again.get_by_role("button", name="Unfold main").count() == 1
+    expect(again.locator("section.details .full")).to_have_text("relu")
+    reaches(lambda: rows(again, "measure")["duration"][0], "10.0 us")
+    expect(again.get_by_role("button", name="Unfold main")).to_have_count(1)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -216,12 +227,11 @@ def test_the_page_follows_the_system_and_the_switch(visit, sample_page, scheme):
     page = timeline(visit, sample_page, color_scheme=scheme)
     ground = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")
     light = "rgb(255, 255, 255)"
-    assert (ground() == light) == (scheme == "light")
+    reaches(lambda: ground() == light, scheme == "light")
     page.locator("button.theme").click()
-    assert (ground() == light) != (scheme == "light")
-    page.wait_for_timeout(100)
+    reaches(lambda: ground() == light, scheme != "light")
     canvas = page.locator(".lanes canvas").bounding_box()
-    assert (colour(page, canvas["x"] + 5, canvas["y"] + 600) == [255, 255, 255]) == (ground() == light)
+    reaches(lambda: colour(page, canvas["x"] + 5, canvas["y"] + 600) == [255, 255, 255], scheme != "light")
 
 
 @pytest.mark.parametrize("chosen", [False, True])
@@ -236,7 +246,7 @@ def test_printing_uses_the_light_theme(visit, sample_page, chosen):
     }"""
     page.evaluate(f"addEventListener('beforeprint', () => (window.printed = ({look})()))")
     page.pdf()
-    assert page.evaluate("window.printed") == ["rgb(255, 255, 255)"] * 2
+    reaches(lambda: page.evaluate("window.printed"), ["rgb(255, 255, 255)"] * 2)
     page.wait_for_function(f"new Set([...({look})(), 'rgb(20, 23, 28)']).size === 1")
 
 
@@ -244,7 +254,8 @@ def test_hostile_names_are_text(visit, sample_page):
     page = visit(sample_page("hostile"))
     for name in ("Timeline", "Tables", "Charts", "Overview", "Timeline"):
         page.get_by_role("button", name=name, exact=True).click()
-        page.wait_for_timeout(100)
+        page.wait_for_selector(f"main.{name.lower()} > :not(:text('Reading the report'))")
+    page.wait_for_selector("canvas[data-complete]")
     box = page.locator(".lanes canvas").bounding_box()
     page.mouse.move(box["x"] + 100, box["y"] + 60)
     page.mouse.click(box["x"] + 100, box["y"] + 60)
@@ -295,3 +306,28 @@ def test_a_filter_or_search_without_a_match_says_so(visit, sample_page):
     expect(page.locator(".scroller")).to_contain_text("No tracks")
     page.get_by_role("searchbox", name="Search").fill("nothing is called this")
     expect(page.locator(".search [role=status]")).to_contain_text("No matches")
+
+
+def test_the_critical_path_is_marked_on_request(visit, sample_page):
+    page = timeline(visit, sample_page)
+    row, inside = page.locator("li.name", has=page.get_by_text("stream 7", exact=True)).bounding_box(), 16  # css pixels; the band is at the bottom
+    point = lambda time: (place(page, "stream 7", time * US)[0], row["y"] + inside)
+    before = {time: colour(page, *point(time)) for time in (25, 55)}
+    page.keyboard.press("c")
+    reaches(lambda: colour(page, *point(55)) != before[55], True)
+    assert colour(page, *point(25)) == before[25]
+    expect(page.get_by_role("button", name="Critical path")).to_have_attribute("aria-pressed", "true")
+    reaches(lambda: rows(page, "path")["kernel"], ["20.0 us", "25.0 %"])
+    page.mouse.move(*point(55))
+    expect(page.locator(".tooltip")).to_contain_text("critical path: kernel, 10.0 us (kernel in all: 25.0 % of the path)")
+    page.mouse.move(*place(page, "main", 70 * US))
+    expect(page.locator(".tooltip")).to_contain_text("critical path: host code, 20.0 us")
+    assert "path=1" in settled(page)
+    page.get_by_role("button", name="Critical path").click()
+    reaches(lambda: colour(page, *point(55)), before[55])
+    expect(page.locator("section.path")).to_have_count(0)
+
+
+def test_a_document_without_a_critical_path_says_so(visit, sample_page):
+    page = visit(sample_page("hostile"), "page=timeline&path=1")
+    expect(page.locator("section.path")).to_contain_text("No critical path")

@@ -1,6 +1,6 @@
 // Draws a display list on a canvas. Knows lengths, codes and texts only, not recordings, time or tracks.
 
-import { CAUSES, WORK } from "../layout/colors.ts";
+import { CAUSES, CRITICAL, WORK } from "../layout/colors.ts";
 import type { Area, Arrow, Hatch, Label, Scene } from "../layout/display.ts";
 import { drawPlots } from "./plots.ts";
 import { drawStrips } from "./strips.ts";
@@ -16,6 +16,7 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, theme
   context.textBaseline = "middle";
   drawGrid(context, scene, theme);
   for (const area of scene.areas) drawArea(context, area, scene, theme);
+  drawLinks(context, scene, theme);
   drawArrows(context, scene, theme);
   drawRange(context, scene, theme);
   drawMinimap(context, scene, theme);
@@ -35,6 +36,7 @@ function drawArea(context: CanvasRenderingContext2D, area: Area, scene: Scene, t
   context.rect(0, area.top, scene.width, area.height);
   context.clip();
   drawStrips(context, area.strips, scene.width, theme);
+  drawStrips(context, area.critical, scene.width, theme);
   drawHatches(context, area.hatches, theme);
   drawPlots(context, area.plots, scene.width, scene.scale, theme);
   drawLabels(context, area.labels, theme);
@@ -112,12 +114,30 @@ function drawHatches(context: CanvasRenderingContext2D, hatches: readonly Hatch[
 function drawArrows(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
   context.strokeStyle = context.fillStyle = css(theme.text);
   context.lineWidth = 1.5;
+  belowRuler(context, scene, () => scene.arrows.forEach((arrow) => drawArrow(context, arrow)));
+}
+
+function drawLinks(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  if (scene.links.length === 0) return;
+  context.strokeStyle = css(theme.fills[CRITICAL]!);
+  context.lineWidth = 1;
+  belowRuler(context, scene, () => {
+    context.beginPath();
+    for (const { x0, y0, x1, y1 } of scene.links) {
+      context.moveTo(x0, y0);
+      context.lineTo(x1, y1);
+    }
+    context.stroke();
+  });
+}
+
+function belowRuler(context: CanvasRenderingContext2D, scene: Scene, draw: () => void): void {
   const top = scene.ruler.top + scene.ruler.height;
   context.save();
   context.beginPath();
   context.rect(0, top, scene.width, scene.height - top);
   context.clip();
-  for (const arrow of scene.arrows) drawArrow(context, arrow);
+  draw();
   context.restore();
 }
 

@@ -1,7 +1,7 @@
 // Colours of the canvas in the light and the dark theme. Hues are spaced evenly in OKLCH at one lightness, so that no
 // name stands out by chance, and text on them has sufficient contrast (a test computes it).
 
-import { CAUSES, DIMMED, FIRST_HUE, HUES, LOADING, WORK } from "../layout/colors.ts";
+import { CAUSES, CRITICAL, DIMMED, FIRST_HUE, HUES, LOADING, WORK } from "../layout/colors.ts";
 
 export type Rgb = readonly [number, number, number];
 
@@ -36,7 +36,7 @@ export function oklch(lightness: number, chroma: number, hue: number): Rgb {
   return [red!, green!, blue!];
 }
 
-function fills(lightness: number, chroma: number, quiet: Rgb): Rgb[] {
+function fills(lightness: number, chroma: number, quiet: Rgb, critical: Rgb): Rgb[] {
   const out: Rgb[] = [];
   for (let i = 0; i < HUES; i++) out[FIRST_HUE + i] = oklch(lightness, chroma, 20 + (i * 360) / HUES);
   // Causes: warm to cold, unknown grey; letters and patterns distinguish them without colour.
@@ -44,13 +44,14 @@ function fills(lightness: number, chroma: number, quiet: Rgb): Rgb[] {
   out[WORK] = oklch(lightness, chroma, 250);
   out[DIMMED] = quiet;
   out[LOADING] = quiet;
+  out[CRITICAL] = critical;
   return out;
 }
 
 const shaded = (colors: Rgb[], by: number): Rgb[] => colors.map((color) => color.map((c) => Math.max(0, Math.round(c * by))) as unknown as Rgb);
 
-const lightFills = fills(0.77, 0.105, [214, 217, 222]);
-const darkFills = fills(0.46, 0.09, [58, 63, 72]);
+const lightFills = fills(0.77, 0.105, [214, 217, 222], [200, 20, 60]);
+const darkFills = fills(0.46, 0.09, [58, 63, 72], [255, 120, 140]);
 
 export const LIGHT: Theme = {
   ground: [255, 255, 255],

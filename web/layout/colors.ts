@@ -8,6 +8,7 @@ export const HUES = 14;
 export const WORK = 15; // the busy track
 export const DIMMED = 16; // not highlighted
 export const LOADING = 17; // not loaded yet
+export const CRITICAL = 18; // the critical path
 export const FIRST_CAUSE = 20;
 export const EDGE = 0x80; // added to a code for the first pixel of a slice, which is a shade darker
 

@@ -70,6 +70,7 @@ export interface Area {
   plots: Plot[];
   separators: number[]; // y
   selected: Box[];
+  critical: Strips; // bands under the rows that the critical path runs through
   marks: { x: number; y: number }[]; // tops of rows where a highlighted event starts
 }
 
@@ -83,4 +84,5 @@ export interface Scene {
   range: { x0: number; x1: number; text: string } | null;
   cursor: { x: number; text: string } | null;
   arrows: Arrow[];
+  links: Arrow[]; // of the critical path, from one track to another
 }

@@ -6,6 +6,7 @@ import { firstFrom, NO_NAME, type Slices } from "../model/slices.ts";
 import type { Range, State } from "../model/state.ts";
 import type { Strings } from "../model/strings.ts";
 import type { Values } from "../model/values.ts";
+import { pathBands, pathLinks } from "./critical_path.ts";
 import { causeOf, DIMMED, EDGE, hueOf, NOTHING, WORK } from "./colors.ts";
 import { Coverage } from "./coverage.ts";
 import type { Area, Arrow, Box, Busy, Label, Scene, Strips } from "./display.ts";
@@ -36,6 +37,7 @@ export interface FrameInput {
   busy: { shares: number[]; range: Range } | null; // for the minimap
   cursor: number | null; // x of the pointer
   links: { lane: number; time: number }[][]; // arrows for the selection: from, to
+  critical: readonly Lane[]; // the lanes of the critical path if it is marked
 }
 
 export interface SceneSource {
@@ -65,7 +67,8 @@ export function sceneOf(frame: FrameInput, source: SceneSource): Scene {
     areas: [pinned, rest],
     range: range && { x0: x(range.from), x1: x(range.to), text: duration(range.to - range.from) },
     cursor: frame.cursor === null ? null : { x: frame.cursor, text: cursorText(frame, frame.cursor, ticks.step) },
-    arrows: arrowsOf(frame, source.lanes, x, pinnedHeight),
+    arrows: arrowsOf(frame, linksOf(frame, source), x, pinnedHeight),
+    links: arrowsOf(frame, pathLinks(frame.critical, view, lane.pixels, source.slices), x, pinnedHeight),
   };
 }
 
@@ -99,7 +102,7 @@ function laneView(frame: FrameInput, source: SceneSource): LaneView {
 }
 
 function areaOf(frame: FrameInput, source: SceneSource, lane: LaneView, placed: Placement, top: number, height: number, scroll: number, x: (time: number) => number): Area {
-  const area: Area = { top, height, strips: noStrips(lane.pixels), labels: [], hatches: [], plots: [], separators: [], selected: [], marks: [] };
+  const area: Area = { top, height, strips: noStrips(lane.pixels), labels: [], hatches: [], plots: [], separators: [], selected: [], critical: noStrips(lane.pixels), marks: [] };
   const visible = placed.tracks.filter((t) => t.top + t.height > scroll && t.top < scroll + height);
   const rows: { track: PlacedTrack; y: number; lanes: Lane[]; top: number }[] = [];
   for (const track of visible) {
@@ -130,6 +133,8 @@ function areaOf(frame: FrameInput, source: SceneSource, lane: LaneView, placed: 
     coverage.take(area.strips.codes, area.strips.shades, i * lane.pixels);
     if (row.lanes.some((l) => l.table === "gap")) addCauses(frame, source, area, row, i);
   });
+  const path = rows.map((row, i) => ({ lanes: frame.critical.filter((l) => l.track === row.track.track.id && l.y === row.y), top: row.top, height: area.strips.heights[i]! }));
+  area.critical = pathBands(path, lane, coverage);
   return area;
 }
 
@@ -212,14 +217,21 @@ export function laneMiddle(frame: Pick<FrameInput, "pinned" | "rest" | "scroll">
   return null;
 }
 
-function arrowsOf(frame: FrameInput, lanes: readonly Lane[], x: (time: number) => number, pinnedHeight: number): Arrow[] {
+interface LanePoint {
+  lane: Lane;
+  time: number;
+}
+
+function linksOf({ links }: FrameInput, { lanes }: SceneSource): LanePoint[][] {
+  return links.map((link) => link.flatMap(({ lane, time }) => (lanes[lane] ? [{ lane: lanes[lane], time }] : [])));
+}
+
+function arrowsOf(frame: FrameInput, links: readonly LanePoint[][], x: (time: number) => number, pinnedHeight: number): Arrow[] {
   const arrows: Arrow[] = [];
-  for (const [from, to] of frame.links) {
-    const a = from && lanes[from.lane];
-    const b = to && lanes[to.lane];
-    if (!a || !b) continue;
-    const y0 = laneMiddle(frame, a, pinnedHeight);
-    const y1 = laneMiddle(frame, b, pinnedHeight);
+  for (const [from, to] of links) {
+    if (!from || !to) continue;
+    const y0 = laneMiddle(frame, from.lane, pinnedHeight);
+    const y1 = laneMiddle(frame, to.lane, pinnedHeight);
     if (y0 !== null && y1 !== null) arrows.push({ x0: x(from.time), y0, x1: x(to.time), y1 });
   }
   return arrows;

@@ -48,6 +48,12 @@ export interface TableSpec {
   columns: ColumnSpec[];
 }
 
+/** The critical path: what each class of its parts takes, and its spans as lanes over the tracks. */
+export interface CriticalPath {
+  parts: { part: string; total_ns: number; share_pct: number }[];
+  lanes: Lane[]; // with ids after those of the manifest's lanes
+}
+
 export interface Manifest {
   program: string;
   source: { file: string; words: string; importer: string; tool: string };
@@ -56,6 +62,7 @@ export interface Manifest {
   tracks: Track[];
   lanes: Lane[];
   tables: Map<string, TableSpec>;
+  critical_path: CriticalPath | null; // null: the report says why
   names: number | null;
   report: number;
   busy_shares: number | null; // `pictures` in the document
@@ -90,6 +97,8 @@ export function readManifest(json: string): Result<Manifest> {
   const lanes = list(raw.lanes).map((lane, id) => readLane(lane, id, tracks.length, blobCount));
   const broken = lanes.indexOf(null);
   if (broken >= 0) return fail(`invalid manifest: lane ${broken} is inconsistent with the rest`);
+  const path = readCriticalPath(object(raw.critical_path), lanes.length, tracks.length, blobCount);
+  if (path?.lanes.includes(null)) return fail("invalid manifest: the critical path is inconsistent with the rest");
   const part = raw.part_ns as unknown[] | null;
   return ok({
     program: text(raw.program),
@@ -99,6 +108,7 @@ export function readManifest(json: string): Result<Manifest> {
     tracks,
     lanes: lanes as Lane[],
     tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
+    critical_path: path as CriticalPath | null,
     names: isCount(raw.names) ? raw.names : null,
     report: isCount(raw.report) ? raw.report : -1,
     busy_shares: isCount(raw.pictures) ? raw.pictures : null,
@@ -142,6 +152,15 @@ function readLane(raw: Json, id: number, tracks: number, blobs: number): Lane | 
     unit: maybeText(raw.unit),
     events: isCount(raw.events) ? raw.events : 0,
     levels,
+  };
+}
+
+function readCriticalPath(raw: Json, first: number, tracks: number, blobs: number): { parts: CriticalPath["parts"]; lanes: (Lane | null)[] } | null {
+  if (!Array.isArray(raw.lanes)) return null;
+  const number = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+  return {
+    parts: list(raw.parts).map((each) => ({ part: text(each.part), total_ns: number(each.total_ns), share_pct: number(each.share_pct) })),
+    lanes: list(raw.lanes).map((lane, i) => readLane(lane, first + i, tracks, blobs)),
   };
 }
 

@@ -44,6 +44,7 @@ export interface State {
   table: TableChoice | null; // the table on the tables page
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows
+  criticalPath: boolean; // marked on the timeline
   problem: string | null;
 }
 

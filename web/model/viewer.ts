@@ -12,6 +12,7 @@ export class Viewer {
   private bounds: Range;
   private current: State;
   private readonly listeners = new Set<() => void>();
+  private choices = 0; // made so far
 
   constructor(
     readonly recording: Recording,
@@ -36,6 +37,7 @@ export class Viewer {
       table: null,
       aligned: 0,
       kernel: null,
+      criticalPath: false,
       problem: null,
     };
   }
@@ -82,12 +84,15 @@ export class Viewer {
 
   /** Selects a row of a table and, with `show`, brings its slice into view. */
   async select(table: string, row: number, show = true): Promise<void> {
+    const mine = ++this.choices;
     const selection = await this.locate(table, row);
+    if (mine !== this.choices) return; // something else has been selected since
     if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this recording.` });
     this.choose(selection, show);
   }
 
   choose(selection: Selection | null, show = false): void {
+    this.choices++;
     this.set({ selection, ...(selection && show ? { page: "timeline" as const, view: this.showing(selection) } : {}) });
   }
 

@@ -30,6 +30,7 @@ export interface DocumentInput {
   tracks: { parent: number; kind: string; name: string; device?: number }[];
   lanes: LaneInput[];
   tables?: { name: string; doc?: string; columns: (Written & { doc?: string })[] }[];
+  critical_path?: { parts: { part: string; total_ns: number; share_pct: number }[]; lanes: LaneInput[] };
   report?: unknown;
   pictures?: unknown;
   file?: string;
@@ -68,7 +69,8 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
   const add = (bytes: Uint8Array) => blobs.push(bytes) - 1;
   const json = (value: unknown) => add(new TextEncoder().encode(JSON.stringify(value)));
   const names = new Map<string, { table: string; name: string; count: number; total: number; first: number; last: number }>();
-  const lanes = input.lanes.map((lane) => ({
+  const all = [...input.lanes, ...(input.critical_path?.lanes ?? [])];
+  const lanes = all.map((lane) => ({
     track: lane.track,
     y: lane.y ?? 0,
     table: lane.table,
@@ -79,13 +81,13 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     levels: [] as { resolution_ns: number; chunks: number[][] }[],
   }));
   // Coarse levels first, in the program's order: data for the first frame is at the front of the file.
-  const levels = input.lanes.map((lane) => (lane.kind === "value" ? [] : sliceLevels(lane.events ?? [])));
+  const levels = all.map((lane) => (lane.kind === "value" ? [] : sliceLevels(lane.events ?? [])));
   for (let step = 1; step <= Math.max(0, ...levels.map((own) => own.length)); step++)
     levels.forEach((own, lane) => {
       const level = own[own.length - step];
       if (level) lanes[lane]!.levels.unshift({ resolution_ns: level.resolution_ns, chunks: sliceChunks(level.slices, add) });
     });
-  input.lanes.forEach((lane, i) => lane.kind === "value" && (lanes[i]!.levels = valueLevels(lane.values ?? [], add)));
+  all.forEach((lane, i) => lane.kind === "value" && (lanes[i]!.levels = valueLevels(lane.values ?? [], add)));
   for (const lane of input.lanes)
     for (const event of lane.events ?? []) {
       if (event.name === undefined) continue;
@@ -122,7 +124,8 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     window_ns: input.window_ns,
     time_origin_ns: "1795214539410308022",
     tracks: input.tracks,
-    lanes,
+    lanes: lanes.slice(0, input.lanes.length),
+    critical_path: input.critical_path ? { parts: input.critical_path.parts, lanes: lanes.slice(input.lanes.length) } : null,
     tables,
     names: namesBlob,
     report: json(input.report ?? { trust: [{ warning: false, text: "built for a test" }], tables: [], findings: [] }),

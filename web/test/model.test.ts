@@ -184,6 +184,17 @@ test("details link to the launch, the work, enclosing events and neighbours", as
   assert.match(viewer.state.problem ?? "", /99 of gap/);
 });
 
+test("a selection that takes longer does not replace a later one", async () => {
+  const viewer = new Viewer(drawn());
+  const slow = viewer.select("kernel", 1);
+  viewer.choose(null);
+  await slow;
+  assert.equal(viewer.state.selection, null);
+  const other = new Viewer(drawn());
+  await Promise.all([other.select("kernel", 1), other.select("kernel", 2)]);
+  assert.equal(other.state.selection?.row, 2);
+});
+
 test("a permalink restores its state", () => {
   const viewer = new Viewer(drawn());
   viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), order: [2, 0, 1], filter: "a&b=c" });
@@ -194,6 +205,8 @@ test("a permalink with a former page name opens the page under its present name"
 });
   const link = readLink(`#${linkOf(viewer.state)}`);
   assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], order: [2, 0, 1], filter: "a&b=c" });
+  viewer.set({ criticalPath: true });
+  assert.equal(readLink(`#${linkOf(viewer.state)}`).criticalPath, true);
   assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&fold="), { collapsed: [] });
 });
 

@@ -51,6 +51,16 @@ function drawn(): BuiltDocument {
       { name: "range", columns: [time("start", [5 * US]), dur([90 * US]), text("name", ["step 1"]), number("lane", [0])] },
       { name: "gap", columns: [time("start", [0, 40 * US, 60 * US]), dur([20 * US, 10 * US, 30 * US]), text("cause", ["input pipeline", "launch", "input pipeline"])] },
     ],
+    // Host code until 44, the launch of relu until 46, its latency and run until 60, host code until 80, a launch, a gap, gemm.
+    critical_path: {
+      parts: [{ part: "kernel", total_ns: 20 * US, share_pct: 25 }, { part: "host code", total_ns: 44 * US, share_pct: 55 }, { part: "launch call", total_ns: 4 * US, share_pct: 5 }, { part: "gap", total_ns: 12 * US, share_pct: 15 }],
+      lanes: [
+        { track: 5, table: "critical_path", label: "kernel", events: [{ start: 50 * US, dur: 10 * US }, { start: 90 * US, dur: 10 * US }] },
+        { track: 1, table: "critical_path", label: "host code", events: [{ start: 20 * US, dur: 24 * US }, { start: 60 * US, dur: 20 * US }] },
+        { track: 1, y: 2, table: "critical_path", label: "launch call", events: [{ start: 44 * US, dur: 2 * US }, { start: 80 * US, dur: 2 * US }] },
+        { track: 5, table: "critical_path", label: "gap", events: [{ start: 46 * US, dur: 4 * US }, { start: 82 * US, dur: 8 * US }] },
+      ],
+    },
     pictures: { slices: 10, devices: [{ device: 0, busy: [0, 0, 1, 1, 0, 1, 0, 0, 0, 1] }] },
   });
 }

@@ -20,8 +20,9 @@ export function syncAddress(workspace: Workspace, fragment: string): void {
       }
     }, SETTLED) as unknown as number;
   });
-  addEventListener("hashchange", () => {
-    if (location.hash !== written) apply(workspace, readLink(location.hash));
+  addEventListener("hashchange", ({ newURL }) => {
+    const { hash } = new URL(newURL); // the timer above may have replaced that of `location` since
+    if (hash !== written) apply(workspace, readLink(hash));
   });
 }
 

@@ -15,6 +15,7 @@ export const KEYS: readonly [keys: string, what: string][] = [
   ["F", "Zoom to the selection or the measured range"],
   ["M", "Measure the selection"],
   ["0", "Show the whole recording"],
+  ["C", "Mark the critical path"],
   ["/", "Search"],
   ["N / Shift+N", "Next / previous match"],
   ["Esc", "Clear the selection, the measured range and the search"],
@@ -30,6 +31,7 @@ export interface KeyTargets {
   isActive?(): boolean;
   focusSearch(): void;
   step(by: 1 | -1): void;
+  togglePath?(): void;
   clear(): void;
 }
 
@@ -40,7 +42,7 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
 
   const advance = (now: number) => {
     if (held.size === 0) return;
-    const passed = Math.min(50, now - last);
+    const passed = Math.max(0, Math.min(50, now - last)); // a frame that is late is dated before the key was pressed
     last = now;
     glide(timeline, held, passed);
     requestAnimationFrame(advance);
@@ -103,6 +105,9 @@ function onKey(timeline: TimelineCanvas, targets: KeyTargets, key: string, shift
       return true;
     case "0":
       viewer.set({ view: { from: 0, to: viewer.length } });
+      return true;
+    case "c":
+      targets.togglePath?.();
       return true;
     case "/":
       targets.focusSearch();

@@ -1,12 +1,13 @@
 // The first page, from the first answer of the report: trust, verdict, when the devices were busy, why they were idle,
-// what cost most, and what to do about it.
+// what cost most, what to do about it, and what changes would give.
 
-import { tableOf, type Report } from "../model/report.ts";
+import { tableOf, type BusyShares, type Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
+import { PredictedChanges } from "./overview/predicted_changes.tsx";
 import { RecordedData } from "./overview/recorded_data.tsx";
 import { TopKernels } from "./overview/top_kernels.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
@@ -18,10 +19,16 @@ function ranOnDevices(report: Report): boolean {
   return (tableOf(report, "devices")?.rows.length ?? 0) > 0;
 }
 
+/** The report, and busy time if it can be read. Waits for both, so that nothing moves under the pointer later. */
+function answerOf({ recording }: Viewer): Promise<[Report, BusyShares | null]> {
+  return Promise.all([recording.report(), recording.busyShares().catch(() => null)]);
+}
+
 export function Overview({ viewer }: { viewer: Viewer }) {
-  const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
+  const { value, error } = useAsync(() => answerOf(viewer), viewer);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
-  if (report === undefined) return <p class="notice">Reading the report…</p>;
+  if (value === undefined) return <p class="notice">Reading the report…</p>;
+  const [report, busy] = value;
   const page = { viewer, report };
   return (
     <article class="answer">
@@ -29,7 +36,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
       <ReportedPart viewer={viewer} command />
       {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
       {!ranOnDevices(report) && <RecordedData {...page} />}
-      <BusyStrips {...page} />
+      <BusyStrips {...page} measured={busy} />
       <div class="columns">
         <Findings {...page} />
         <div>
@@ -38,6 +45,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
           <NextSteps {...page} />
         </div>
       </div>
+      <PredictedChanges viewer={viewer} table={tableOf(report, "whatif")} />
     </article>
   );
 }

@@ -1,11 +1,12 @@
 // Search over all names: a list of matches with counts and times, and next and previous in time order. Matches are
 // highlighted on the tracks.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { plural, duration, grouped } from "../layout/time_text.ts";
 import { eventRefOf } from "../model/details.ts";
 import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { useAsync } from "./use_state.ts";
 
 const SHOWN = 100; // names in the list; the rest are only counted
 
@@ -15,26 +16,35 @@ export interface SearchHandle {
   clear(): void;
 }
 
+/** The names that match a query. Waits until they are read, so that nothing typed before is lost. */
+async function matching(viewer: Viewer, query: string): Promise<Name[]> {
+  const names = await viewer.recording.names();
+  const test = matcher(query);
+  return query !== "" && test.ok ? search(names, test.value) : [];
+}
+
 export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { current: SearchHandle | null } }) {
   const [query, setQuery] = useState("");
-  const [names, setNames] = useState<Name[]>([]);
   const [status, setStatus] = useState("");
   const [open, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => void viewer.recording.names().then(setNames), [viewer]);
+  const latest = useRef("");
+  const { value: names } = useAsync(() => viewer.recording.names(), viewer);
 
   const test = query === "" ? null : matcher(query);
-  const found = test?.ok ? search(names, test.value) : [];
+  const found = test?.ok && names ? search(names, test.value) : [];
   const events = found.reduce((sum, name) => sum + name.count, 0);
 
   const change = (text: string) => {
     setQuery(text);
     setStatus("");
     setOpen(text !== "");
-    const test = text === "" ? null : matcher(text);
-    viewer.highlight(test?.ok ? search(names, test.value).map((name) => name.name) : []);
+    latest.current = text;
+    if (text === "") viewer.highlight([]);
+    else void matching(viewer, text).then((found) => text === latest.current && viewer.highlight(found.map((name) => name.name)));
   };
-  const step = async (by: 1 | -1, among: readonly Name[] = found) => {
+  const step = async (by: 1 | -1, only?: Name) => {
+    const among = only ? [only] : await matching(viewer, latest.current);
     const { selection, view } = viewer.state;
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
     const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);
@@ -75,7 +85,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ›
       </button>
       <span class="quiet" role="status">
-        {test && !test.ok ? test.error : query === "" ? "" : status || (found.length === 0 ? "No matches" : `${plural(events, "event")}, ${plural(found.length, "name")}`)}
+        {test && !test.ok ? test.error : query === "" ? "" : status || (names === undefined ? "Reading names…" : found.length === 0 ? "No matches" : `${plural(events, "event")}, ${plural(found.length, "name")}`)}
       </span>
       {open && found.length > 0 && (
         <ul class="matches" aria-label="Matching names">
@@ -84,7 +94,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
           </li>
           {found.slice(0, SHOWN).map((name) => (
             <li key={`${name.table} ${name.name}`}>
-              <button class="link" title={name.name} onClick={() => void step(1, [name])}>
+              <button class="link" title={name.name} onClick={() => void step(1, name)}>
                 {name.name}
               </button>
               <small>

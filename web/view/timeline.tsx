@@ -9,6 +9,7 @@ import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 import { TimelineView } from "./timeline_view.tsx";
+import { PathPanel, PathSwitch, togglePath } from "./path_panel.tsx";
 import { MarkLimit } from "./mark_limit.tsx";
 import { useViewerState } from "./use_state.ts";
 
@@ -21,6 +22,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     return bindKeys(mine, {
       focusSearch: () => search.current?.focus(),
       step: (by) => search.current?.step(by),
+      togglePath: () => togglePath(viewer),
       clear: () => {
         search.current?.clear();
         viewer.set({ selection: null, range: null });
@@ -36,6 +38,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     <>
       <div class="tools">
         <SearchBox viewer={viewer} handle={search} />
+        <PathSwitch viewer={viewer} />
         <Hidden viewer={viewer} />
         <MarkLimit viewer={viewer} />
       </div>
@@ -46,6 +49,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         </div>
         <MeasurePanel viewer={viewer} />
         <DetailsPanel viewer={viewer} onDetails={showLinks} />
+        <PathPanel viewer={viewer} />
         <Legend viewer={viewer} />
         <Help />
       </aside>

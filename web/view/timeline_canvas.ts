@@ -127,6 +127,24 @@ export class TimelineCanvas {
     return null;
   }
 
+  /** The lanes of the critical path while it is marked. */
+  private get critical(): readonly Lane[] {
+    const { state, recording } = this.viewer;
+    return state.criticalPath ? (recording.manifest.critical_path?.lanes ?? []) : [];
+  }
+
+  /** The part of the critical path under a point, from loaded chunks only; null if it is not marked. */
+  criticalAt(x: number, y: number): SliceRef | null {
+    const target = this.hit(y);
+    if (target.zone !== "track" || target.track.kind !== "slices") return null;
+    for (const lane of this.critical) {
+      if (lane.track !== target.track.track.id || lane.y !== target.row) continue;
+      const found = drawnAt(this.viewer.recording, lane, this.timeAt(x), this.nsPerPixel);
+      if (found) return found;
+    }
+    return null;
+  }
+
   /** The counter value under a point. */
   valueAt(x: number, y: number): { lane: Lane; time: number; value: number } | null {
     const target = this.hit(y);
@@ -160,6 +178,7 @@ export class TimelineCanvas {
       busy: this.busy,
       cursor: this.cursor?.x ?? null,
       links: this.links,
+      critical: this.critical,
     };
     drawScene(this.context, sceneOf(frame, this.source), theme() === "dark" ? DARK : LIGHT);
     performance.measure("frame", { start: begun, end: performance.now() });

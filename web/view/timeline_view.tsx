@@ -1,6 +1,6 @@
 // A timeline with the elements around its canvas: track names, their filter, the tooltip.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { HEAD } from "../layout/scene.ts";
 import type { Placement } from "../layout/tracks.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -30,7 +30,8 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const selection = useViewerState(viewer, (state) => state.selection);
 
-  useEffect(() => {
+  // Before the first paint, so that no key or click on what is shown is lost.
+  useLayoutEffect(() => {
     const mine = new TimelineCanvas(canvas.current!, scroller.current!, viewer);
     timeline.current = mine;
     mine.onPlaced = setPlaced;

@@ -1,6 +1,7 @@
 // The tooltip at the pointer: name, length and start of a slice; for a merged slice, how many events it stands for and
 // how much of its length they cover; for a counter, its value. Text only; the details panel has the rest.
 
+import { pct } from "../layout/cell_text.ts";
 import { amount, plural, duration, moment, percent } from "../layout/time_text.ts";
 import { NO_NAME } from "../model/slices.ts";
 import type { Strings } from "../model/strings.ts";
@@ -20,14 +21,27 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
     return { x, y, name: lane.label ?? lane.table, lines: [amount(value, lane.unit), `since ${moment(time, Math.max(1, timeline.nsPerPixel))}`] };
   }
   const found = timeline.drawnAt(x, y);
-  if (found === null) return null;
+  const critical = criticalLine(timeline, x, y);
+  if (found === null) return critical === null ? null : { x, y, name: "critical path", lines: [critical] };
   const { slices, index, lane } = found;
   const [start, end, count] = [slices.start[index]!, slices.end[index]!, slices.count[index]!];
   const id = slices.name[index]!;
   const length = duration(end - start);
   const merged = `${plural(count, "event")} covering ${percent(slices.busy[index]! / Math.max(1, end - start))} of ${length}; the name is that of the longest`;
   const lines = [count > 1 ? merged : `${lane.table === "gap" ? "idle" : lane.table}, ${length}`, `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`];
+  if (critical !== null) lines.push(`critical path: ${critical}`);
   return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
+}
+
+/** The class of the part of the critical path under a point, its length, and what the class takes of the path. */
+function criticalLine(timeline: TimelineCanvas, x: number, y: number): string | null {
+  const found = timeline.criticalAt(x, y);
+  if (found === null) return null;
+  const { slices, index, lane } = found;
+  const part = timeline.viewer.recording.manifest.critical_path?.parts.find((each) => each.part === lane.label);
+  const count = slices.count[index]!;
+  const length = `${count > 1 ? `${plural(count, "part")}, ` : ""}${duration(slices.busy[index]!)}`;
+  return `${lane.label}, ${length}${part ? ` (${lane.label} in all: ${pct(part.share_pct)} of the path)` : ""}`;
 }
 
 export function Tooltip({ pointed, width }: { pointed: Pointed | null; width: number }) {

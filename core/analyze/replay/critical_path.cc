@@ -1,6 +1,7 @@
 #include "core/analyze/replay/critical_path.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace gpuprof {
 namespace {
@@ -12,7 +13,7 @@ public:
 
     CriticalPath from(Point last, bool its_end) && {
         Point p = last;
-        if (its_end) add(p, class_of_op(p), times_[p], scenario_.length[p]);
+        if (its_end) add(p, class_of_op(p), times_[p], scenario_.length[p], p);
         while (p != kNoPoint && times_[p] > until_)
             p = graph_.info[p].kind == PointKind::op ? before_op(p) : before_host(p);
         return std::move(path_);
@@ -20,10 +21,10 @@ public:
 
 private:
     // Only what lies after `until_` counts.
-    void add(Point p, PathClass what, TimeNs start, DurNs dur) {
+    void add(Point p, PathClass what, TimeNs start, DurNs dur, Point source, bool from_end = false) {
         if (start < until_) dur -= until_ - start, start = until_;
         if (dur <= 0) return;
-        path_.parts.push_back({p, what, dur, start});
+        path_.parts.push_back({p, what, dur, start, source, from_end});
         path_.by_class[static_cast<std::size_t>(what)] += dur;
         path_.total += dur;
     }
@@ -45,10 +46,11 @@ private:
     // Adds the lag of an edge, and the op at its other end if the edge begins at its end.
     Point follow(Point p, const ReplayEdge& edge, PathClass lag) {
         TimeNs source_end = times_[edge.source] + (edge.from_end ? scenario_.length[edge.source] : 0);
-        add(p, lag, std::min(source_end, times_[p]), times_[p] - std::min(source_end, times_[p]));
+        add(p, lag, std::min(source_end, times_[p]), times_[p] - std::min(source_end, times_[p]), edge.source,
+            edge.from_end);
         if (edge.from_end) {
             DurNs dur = std::min(scenario_.length[edge.source], times_[p] - times_[edge.source]);
-            add(edge.source, class_of_op(edge.source), times_[edge.source], dur);
+            add(edge.source, class_of_op(edge.source), times_[edge.source], dur, edge.source);
         }
         return edge.source;
     }
@@ -66,7 +68,7 @@ private:
         const ReplayEdge* edge = binding(p);
         bool host = edge == nullptr || (before != kNoPoint && times_[before] + scenario_.length[p] >= times_[p]);
         if (!host) return follow(p, *edge, edge->kind == EdgeKind::hand_over ? PathClass::hand_over : PathClass::wait);
-        if (before != kNoPoint) add(p, class_of_host(info), times_[before], times_[p] - times_[before]);
+        if (before != kNoPoint) add(p, class_of_host(info), times_[before], times_[p] - times_[before], before);
         return before;
     }
     static PathClass class_of_host(const PointInfo& info) {
@@ -106,6 +108,25 @@ CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, c
         if (times[op] + scenario.length[op] == ends.back()) end = op, its_end = true;
     if (end == kNoPoint) return {};
     return Walk(graph, scenario, times, ends.front()).from(end, its_end);
+}
+
+std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph& graph, const Trace& trace) {
+    if (path.parts.empty()) return {};
+    Scenario unchanged(graph);
+    PodVector<TimeNs> recorded = replay(graph, unchanged, trace);  // by its residuals, the recording
+    const TimeNs begin = completions(graph, unchanged, recorded).front();
+    std::vector<Interval> times;
+    times.reserve(path.parts.size());
+    TimeNs next = std::numeric_limits<TimeNs>::max();  // start of the part after, which comes before it in `parts`
+    for (const PathPart& part : path.parts) {
+        TimeNs start = recorded[part.source] + (part.from_end ? graph.length[part.source] : 0);
+        TimeNs end = recorded[part.point] + (part.source == part.point ? graph.length[part.point] : 0);
+        end = std::clamp(end, begin, next);
+        start = std::clamp(start, begin, end);
+        times.push_back({start, end});
+        next = start;
+    }
+    return times;
 }
 
 }  // namespace gpuprof

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analyze/replay/graph.h"
+#include "core/model/interval.h"
 
 namespace gpuprof {
 
@@ -31,6 +32,8 @@ struct PathPart {
     PathClass what;
     DurNs dur;
     TimeNs start;
+    Point source;   // where it begins: at this point, or at the end of this op; the op itself for its execution
+    bool from_end;  // at the end
 };
 
 struct CriticalPath {
@@ -41,5 +44,8 @@ struct CriticalPath {
 
 // `times` is the replay of `scenario`.
 CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
+
+// The recorded time of each part. They do not overlap; time between them is not on the path.
+std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph& graph, const Trace& trace);
 
 }  // namespace gpuprof

@@ -23,6 +23,8 @@ constexpr ResultColumn kColumns[] = {
     {"profiled_step_ns", CellType::integer, Unit::ns, "Predicted time of a step under the same profiler."},
     {"confidence", CellType::text, Unit::none, "good or rough."},
     {"assumes", CellType::text, Unit::none, "What must hold for the prediction to come true."},
+    {"gain_low_pct", CellType::real, Unit::percent, "Lower end of the range of the gain."},
+    {"gain_high_pct", CellType::real, Unit::percent, "Upper end of the range of the gain."},
 };
 
 void add(ResultTable& table, std::string_view kind, const Prediction& prediction) {
@@ -35,9 +37,11 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
         what.clear();
         for (const Edit& edit : prediction.edits) what += (what.empty() ? "" : "; ") + text_of(edit);
     }
+    auto gain = [&](double part) { return prediction.edits.empty() ? kAbsent : real(100 * part); };
     table.add_row({kind, std::string_view(what), integer(prediction.step.central), integer(prediction.step.low),
-                   integer(prediction.step.high), prediction.edits.empty() ? kAbsent : real(100 * prediction.gain),
-                   integer(prediction.recorded), name_of(prediction.certainty), std::string_view(assumes)});
+                   integer(prediction.step.high), gain(prediction.gain), integer(prediction.recorded),
+                   name_of(prediction.certainty), std::string_view(assumes), gain(prediction.gain_low),
+                   gain(prediction.gain_high)});
 }
 
 void add_baseline(ResultTable& table, const Facts& facts, const Prediction& baseline) {
@@ -85,12 +89,12 @@ void add_given(ResultTable& table, const Facts& facts, const std::vector<Edit>& 
 void add_usual(ResultTable& table, const Facts& facts) {
     const WhatIf& found = facts.get<WhatIf>();
     table.add_row({"recorded", "as recorded", integer(found.recorded_step), kAbsent, kAbsent, kAbsent,
-                   integer(found.recorded_step), kAbsent, kAbsent});
+                   integer(found.recorded_step), kAbsent, kAbsent, kAbsent, kAbsent});
     add_baseline(table, facts, found.baseline);
     for (const Prediction& each : found.single) add(table, "single", each);
     for (const Prediction& each : found.plan) add(table, "plan", each);
     table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent,
-                   "no kernel becomes faster"});
+                   "no kernel becomes faster", kAbsent, kAbsent});
     if (found.small.empty()) return;
     std::string names;
     for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(rule_of(change).name);

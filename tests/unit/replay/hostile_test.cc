@@ -29,7 +29,8 @@ std::string answer(const Trace& trace) {
             PodVector<TimeNs> times = replay(graph, scenario, trace);
             EXPECT_EQ(times.size(), graph.points());
             EXPECT_EQ(completions(graph, scenario, times).size(), graph.steps.size());
-            critical_path(graph, scenario, times);
+            CriticalPath path = critical_path(graph, scenario, times);
+            EXPECT_EQ(recorded_times(path, graph, trace).size(), path.parts.size());
         }
     return graph.why_not;
 }

@@ -57,6 +57,25 @@ TEST_P(ReplayOfRecording, IsTheRecordingIfUnchanged) {
     EXPECT_EQ(wrong, 0u) << "of " << graph_->points();
 }
 
+// Unchanged, the path is the recording. Without the recorder's cost, its parts keep their order and lie in the recorded steps.
+TEST_P(ReplayOfRecording, HasItsCriticalPathAtRecordedTimes) {
+    Scenario unchanged(*graph_);
+    CriticalPath path = critical_path(*graph_, unchanged, replayed(unchanged));
+    std::vector<Interval> times = recorded_times(path, *graph_, trace_);
+    ASSERT_EQ(times.size(), path.parts.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        const PathPart& part = path.parts[i];
+        ASSERT_EQ(times[i], (Interval{part.start, part.start + part.dur})) << "part " << i;
+    }
+    path = critical_path_of(*facts_, Estimate::central);
+    times = recorded_times(path, *graph_, trace_);
+    if (times.empty()) return;
+    std::vector<TimeNs> steps = completed(unchanged);
+    EXPECT_LE(times.front().end, steps.back());
+    EXPECT_GE(times.back().start, steps.front());
+    for (std::size_t i = 1; i < times.size(); ++i) ASSERT_LE(times[i].end, times[i - 1].start) << "part " << i;
+}
+
 TEST_P(ReplayOfRecording, HasOnlyEdgesThatGoForward) {
     PodVector<TimeNs> times = replayed(Scenario(*graph_));
     ASSERT_EQ(graph_->first_edge.size(), graph_->points() + 1);

@@ -1,7 +1,7 @@
 // Call nesting summed over all instances: the width of a box is its host time, or the device time of the work that it
 // submitted. A click zooms to a box; arrows move from box to box.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, hueOf } from "../../layout/colors.ts";
 import { flameBoxes, type FlameBox, type Metric } from "../../layout/flame_boxes.ts";
@@ -72,7 +72,7 @@ function Boxes({ viewer, tree, metric }: { viewer: Viewer; tree: StackTree; metr
   const [top, setTop] = useState<StackNode>(tree.root); // as wide as the chart
   const [focused, setFocused] = useState<StackNode>(tree.root);
   const fill = useFill();
-  useEffect(() => {
+  useLayoutEffect(() => {
     setTop(tree.root);
     setFocused(tree.root);
   }, [tree, metric]);

@@ -5,17 +5,15 @@ import { busyPath } from "../../layout/busy_path.ts";
 import { pct } from "../../layout/cell_text.ts";
 import { ticksOf } from "../../layout/ticks.ts";
 import { duration, moment } from "../../layout/time_text.ts";
-import { numberOf, tableOf, type Report } from "../../model/report.ts";
+import { numberOf, tableOf, type BusyShares, type Report } from "../../model/report.ts";
 import { reportedPart } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
-import { useAsync } from "../use_state.ts";
 import { useWidth } from "../use_width.ts";
 
 const ZOOM_SHARE = 0.05; // share of the part that a click shows
 
-export function BusyStrips({ viewer, report }: { viewer: Viewer; report: Report }) {
-  const { value: measured } = useAsync(() => viewer.recording.busyShares(), viewer);
-  if (!measured || measured.devices.length === 0) return null;
+export function BusyStrips({ viewer, report, measured }: { viewer: Viewer; report: Report; measured: BusyShares | null }) {
+  if (measured === null || measured.devices.length === 0) return null;
   return (
     <section class="busy" aria-label="Busy time by GPU">
       <h2>Busy time by GPU</h2>

@@ -1,7 +1,7 @@
 // The rows of a table. Only rows near the visible part are on the page, so that thousands scroll as smoothly as ten.
 // Arrows move the active row, Enter opens it; a click on a column head sorts by it.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { cellText, columnDoc, exactCell, isNumeric } from "../../layout/cell_text.ts";
 import { columnWidths } from "../../layout/column_widths.ts";
 import type { ReportColumn, ReportTable } from "../../model/report.ts";
@@ -51,7 +51,7 @@ export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
     if (first < target.scrollTop) target.scrollTop = first;
     else if (last > target.scrollTop + target.clientHeight) target.scrollTop = last - target.clientHeight;
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const place = wanted === null ? -1 : rows.indexOf(wanted);
     if (place >= 0) go(place);
   }, [wanted, table]);

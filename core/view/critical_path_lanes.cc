@@ -1,0 +1,144 @@
+#include "core/view/critical_path_lanes.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/analyze/replay/prediction.h"
+
+namespace gpuprof {
+namespace {
+
+SliceTable table_of(DeviceOp op) {
+    switch (op) {
+        case DeviceOp::kernel: return SliceTable::kernel;
+        case DeviceOp::memcpy: return SliceTable::memcpy;
+        case DeviceOp::memset: return SliceTable::memset;
+        case DeviceOp::none: break;
+    }
+    return SliceTable::none;
+}
+
+// Finds the row of a track where a span belongs.
+class Places {
+public:
+    Places(const ViewPath& path, const Trace& trace, const Scene& scene) : tables_(trace.tables()), scene_(scene) {
+        const ApiCallTable& calls = tables_.api_call;
+        std::unordered_map<StringId, std::int32_t> tracks;
+        for (Row row = 0; row < calls.rows; ++row) {
+            std::int32_t lane = lane_of(SliceTable::api_call, row);
+            if (lane < 0) continue;
+            tracks.try_emplace(calls.thread.value_or(row, kNoString),
+                               static_cast<std::int32_t>(scene.lanes[static_cast<std::size_t>(lane)].track));
+        }
+        for (const std::string& key : path.threads) {
+            threads_.push_back(trace.strings().find(key));
+            auto found = tracks.find(threads_.back());
+            tracks_.push_back(found == tracks.end() ? -1 : found->second);
+        }
+    }
+    // Track and row; -1: none.
+    std::pair<std::int32_t, std::uint32_t> of(const ViewPathSpan& span) const {
+        std::int32_t lane = -1;
+        each_slice_table(tables_, [&](SliceTable which, const auto& table) {
+            if (which != span.table) return;
+            if constexpr (requires { table.device, table.stream; })
+                lane = find(which, table, span.event_start, [&](Row row) {
+                    return table.device.value_or(row, 0) == span.device && table.stream.value_or(row, 0) == span.stream;
+                });
+            else if constexpr (requires { table.thread; })
+                lane = find(which, table, span.event_start,
+                            [&](Row row) { return table.thread.value_or(row, kNoString) == threads_[span.thread]; });
+        });
+        if (lane < 0) return {span.table == SliceTable::none ? tracks_[span.thread] : -1, 0};
+        const Lane& found = scene_.lanes[static_cast<std::size_t>(lane)];
+        return {static_cast<std::int32_t>(found.track), found.y};
+    }
+
+private:
+    std::int32_t lane_of(SliceTable table, Row row) const {
+        const auto& lanes = scene_.lane_of[static_cast<std::size_t>(table)];
+        return row < lanes.size() ? lanes[row] : -1;
+    }
+    // The lane of the event that starts at `start` and passes `is_it`; rows are in time order.
+    template <class Table, class Test>
+    std::int32_t find(SliceTable which, const Table& table, TimeNs start, Test is_it) const {
+        Row low = 0, high = static_cast<Row>(table.rows);
+        while (low < high) {
+            Row middle = low + (high - low) / 2;
+            if (table.start[middle] < start)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; low < table.rows && table.start[low] == start; ++low)
+            if (is_it(low)) return lane_of(which, low);
+        return -1;
+    }
+
+    const Tables& tables_;
+    const Scene& scene_;
+    std::vector<StringId> threads_;
+    std::vector<std::int32_t> tracks_;  // by thread
+};
+
+}  // namespace
+
+ViewPath view_path(const Facts& facts) {
+    if (!facts.get<ReplayValidity>().why_not.empty()) return {};
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    const Trace& trace = facts.trace();
+    const TimeNs zero = trace.zero();
+    CriticalPath path = critical_path_of(facts, Estimate::central);
+    std::vector<Interval> times = recorded_times(path, graph, trace);
+    ViewPath view;
+    view.by_class = path.by_class;
+    view.total = path.total;
+    for (StringId thread : graph.threads) view.threads.emplace_back(trace.text(thread));
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        if (times[i].length() <= 0) continue;
+        Point point = path.parts[i].point;
+        const PointInfo& info = graph.info[point];
+        ViewPathSpan span{.what = path.parts[i].what, .time = {times[i].start - zero, times[i].end - zero}};
+        if (info.kind == PointKind::op) {
+            span.table = table_of(op_kind(graph.object[point]));
+            span.event_start = recorded_start(trace, graph.object[point]) - zero;
+            span.device = graph.streams[info.lane].device;
+            span.stream = graph.streams[info.lane].stream;
+        } else {
+            span.thread = info.lane;
+            if (info.kind == PointKind::call_end) {
+                span.table = SliceTable::api_call;
+                span.event_start = trace.api_call().start[graph.object[point]] - zero;
+            }
+        }
+        view.spans.push_back(span);
+    }
+    return view;
+}
+
+void add_critical_path(const ViewPath& path, const Trace& trace, Scene& scene) {
+    if (path.spans.empty()) return;
+    Places places(path, trace, scene);
+    std::map<std::tuple<std::int32_t, std::uint32_t, PathClass>, Lane> lanes;
+    for (auto span = path.spans.rbegin(); span != path.spans.rend(); ++span) {
+        auto [track, y] = places.of(*span);
+        if (track < 0) continue;
+        auto [found, first] = lanes.try_emplace({track, y, span->what});
+        Lane& lane = found->second;
+        if (first) {
+            lane.track = static_cast<std::uint32_t>(track);
+            lane.y = y;
+            lane.table = SliceTable::critical_path;
+            lane.label = name_of(span->what);
+        }
+        if (!first && lane.slices.back().start + lane.slices.back().dur == span->time.start)
+            lane.slices.back().dur += span->time.length();
+        else
+            lane.slices.push_back({span->time.start, span->time.length(), kNoString, kNoRow});
+    }
+    for (auto& [key, lane] : lanes) scene.add_lane(std::move(lane));
+}
+
+}  // namespace gpuprof
