@@ -1,4 +1,4 @@
-// The recorder's work before each point of a replay, held against counting every row for every point.
+// The recorder's work before each point of a replay, compared with counting every row for every point.
 #include <gtest/gtest.h>
 
 #include <random>
